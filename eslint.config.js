@@ -1,5 +1,5 @@
 import nx from '@nx/eslint-plugin'
-import { createNodeResolver, importX } from 'eslint-plugin-import-x'
+import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 /** Modules that do I/O: codecs and the scheduler must not reach for them. */
@@ -24,16 +24,14 @@ const withoutIo = ioModules.flatMap((name) => [name, `node:${name}`])
 /** Tests are written with one of vitest's two names for them. */
 const notIt = { name: 'vitest', importNames: ['it'], message: 'Use test.' }
 
-export default tseslint.config(
+/** Oxlint checks the code itself, with its types. Left here: what may import what, and names. */
+export default defineConfig(
   { ignores: ['**/dist', '**/out-tsc', '**/node_modules', '.nx', '**/coverage'] },
   {
     files: ['**/*.ts'],
-    extends: [...tseslint.configs.strictTypeChecked],
-    plugins: { '@nx': nx },
-    languageOptions: {
-      // One program: one a project would check every package again for each that imports it.
-      parserOptions: { project: './tsconfig.eslint.json', tsconfigRootDir: import.meta.dirname },
-    },
+    plugins: { '@nx': nx, '@typescript-eslint': tseslint.plugin },
+    // No rule reads what TypeScript makes of comments.
+    languageOptions: { parser: tseslint.parser, parserOptions: { jsDocParsingMode: 'none' } },
     rules: {
       '@nx/enforce-module-boundaries': [
         'error',
@@ -74,35 +72,17 @@ export default tseslint.config(
           ],
         },
       ],
-      '@typescript-eslint/restrict-template-expressions': [
-        'error',
-        { allowNumber: true, allowBoolean: true },
-      ],
-      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/naming-convention': [
         'error',
         { selector: 'variable', format: ['camelCase', 'PascalCase'], leadingUnderscore: 'allow' },
         { selector: 'variable', modifiers: ['destructured'], format: null },
-      ],
-      '@typescript-eslint/no-unused-vars': [
-        'error',
-        { argsIgnorePattern: '^_', ignoreRestSiblings: true },
       ],
     },
   },
   {
     // Browsers run these. Types are in comments.
     files: ['apps/gateway/dashboard/**/*.js'],
-    extends: [...tseslint.configs.strictTypeChecked],
-    languageOptions: {
-      parserOptions: {
-        project: './apps/gateway/tsconfig.dashboard.json',
-        tsconfigRootDir: import.meta.dirname,
-      },
-    },
     rules: {
-      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
-      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // The policy of the page forbids it as well.
       'no-restricted-properties': [
         'error',
@@ -144,24 +124,5 @@ export default tseslint.config(
       ],
       'no-restricted-imports': ['error', { paths: [notIt] }],
     },
-  },
-  {
-    files: ['**/test/**/*.ts', '**/*.config.ts', 'tools/**/*.ts'],
-    rules: {
-      '@typescript-eslint/no-non-null-assertion': 'off',
-      '@typescript-eslint/no-unsafe-assignment': 'off',
-      '@typescript-eslint/no-unsafe-member-access': 'off',
-      '@typescript-eslint/require-await': 'off',
-    },
-  },
-  {
-    // Circles of types may stand; a circle at run time is a part that cannot be loaded by itself.
-    files: ['{apps,packages}/*/src/**/*.ts', 'tools/**/*.ts'],
-    plugins: { 'import-x': importX },
-    settings: {
-      'import-x/resolver-next': [createNodeResolver({ extensions: ['.ts'] })],
-      'import-x/parsers': { '@typescript-eslint/parser': ['.ts'] },
-    },
-    rules: { 'import-x/no-cycle': 'error' },
   },
 )

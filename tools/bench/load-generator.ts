@@ -30,6 +30,10 @@ export interface Phase {
   /** True if each job has a unique id. */
   readonly unique?: boolean
   readonly function?: string
+  /** Faktory queues that jobs go to in turn. 1. */
+  readonly queues?: number
+  /** The verb whose latency is measured. */
+  readonly timed?: 'push' | 'fetch' | 'ack'
   /** Seconds without progress after which the phase has failed. */
   readonly stall_s?: number
 }
@@ -37,7 +41,7 @@ export interface Phase {
 /** Measurements of the load generator. */
 export interface Measured {
   readonly seconds: number
-  /** Empty unless clients waited for results. */
+  /** Empty unless clients waited for results, or a verb was timed. */
   readonly latency: Cells
 }
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildDebianPackage } from './debian/package.ts'
-import { stageProgram } from './program.ts'
+import { packsOf, stageProgram, type Pack } from './program.ts'
 import { writeSbom } from './sbom.ts'
 import { setTimes, sourceDate } from './source-date.ts'
 
@@ -34,19 +34,16 @@ function inFolder(run: (folder: string) => void): void {
 }
 
 /** Tarballs of all packages that npm publishes. */
-function packTarballs({ root, into }: ArtifactOptions): void {
-  const folders = ['packages', 'apps']
-    .flatMap((place) => readdirSync(join(root, place)).map((name) => `./${place}/${name}`))
+function packTarballs({ root, into }: ArtifactOptions): readonly Pack[] {
+  const places = ['packages', 'apps']
+    .flatMap((place) => readdirSync(join(root, place)).map((name) => `${place}/${name}`))
     .filter((one) => !readFileSync(join(root, one, 'package.json'), 'utf8').includes('"private"'))
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', into, ...folders], {
-    cwd: root,
-    stdio: 'ignore',
-  })
+  return packsOf(root, places, into)
 }
 
-function packDebian({ root, into, compression }: ArtifactOptions): void {
+function packDebian({ root, into, compression }: ArtifactOptions, packs: readonly Pack[]): void {
   inFolder((program) => {
-    stageProgram(root, program)
+    stageProgram(root, program, packs)
     const date = sourceDate(root)
     buildDebianPackage({ root, program, into, date, ...(compression && { compression }) })
   })
@@ -82,8 +79,7 @@ function writeSums({ into }: ArtifactOptions): void {
 /** Makes all files of a release from the built sources: tarballs, Debian package, chart, SBOM and checksums. */
 export function makeArtifacts(options: ArtifactOptions): readonly string[] {
   mkdirSync(options.into, { recursive: true })
-  packTarballs(options)
-  packDebian(options)
+  packDebian(options, packTarballs(options))
   packChart(options)
   writeSbom(options.root, join(options.into, 'crossgear.cdx.json'))
   writeSums(options)

@@ -4,20 +4,15 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { neededPackages } from './lock-file.ts'
 
-interface Pack {
+export interface Pack {
   readonly name: string
   readonly files: readonly { readonly path: string; readonly mode: number }[]
 }
 
-/** The files that npm would publish of each of our packages. */
-export function packsOf(root: string, places: readonly string[]): readonly Pack[] {
-  const words = [
-    'pack',
-    '--dry-run',
-    '--json',
-    '--ignore-scripts',
-    ...places.map((one) => `./${one}`),
-  ]
+/** The files that npm would publish of each of our packages. With a folder, that is where npm puts the tarballs. */
+export function packsOf(root: string, places: readonly string[], into?: string): readonly Pack[] {
+  const where = into === undefined ? ['--dry-run'] : ['--pack-destination', into]
+  const words = ['pack', ...where, '--json', '--ignore-scripts', ...places.map((one) => `./${one}`)]
   const said = execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
   return Object.values(JSON.parse(said.toString()) as Readonly<Record<string, Pack>>)
 }
@@ -38,15 +33,13 @@ function copyForeign(from: string, into: string): void {
 
 /**
  * Puts the built program and all that it needs to run into a folder: `node_modules/@crossgear/gateway` and beside
- * it the versions of the lock file, as `npm ci` has installed them.
+ * it the versions of the lock file, as `npm ci` has installed them. `packs` saves packing once more.
  */
-export function stageProgram(root: string, into: string): void {
+export function stageProgram(root: string, into: string, packs?: readonly Pack[]): void {
   const needed = neededPackages(root)
   const ours = needed.filter(({ isOurs }) => isOurs)
-  const published = packsOf(
-    root,
-    ours.map(({ place }) => place),
-  )
+  const places = ours.map(({ place }) => place)
+  const published = packs ?? packsOf(root, places)
   for (const { name, place } of ours) {
     const pack = published.find((one) => one.name === name)
     if (!pack) throw new Error(`npm packs no ${name}`)

@@ -13,7 +13,7 @@ await build({
     ssr: true,
     ...{ target: 'node20', minify: false, emptyOutDir: false, outDir: 'out-tsc' },
     rolldownOptions: {
-      input: { 'bundle/main': `${gateway}dist/main.js`, process: `${gateway}dist/process.js` },
+      input: { 'bundle/main': `${gateway}dist/main.js` },
       // As deep as the modules that are in it: they name files of the package relative to their own.
       output: { entryFileNames: '[name].js', chunkFileNames: 'bundle/[name]-[hash].js' },
     },

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { get, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -118,7 +117,7 @@ function complaints(manifests: readonly Manifest[]): string {
   const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, types: [] }
   const options = { ...compilerOptions, module: 'nodenext', target: 'es2023' }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options }))
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  const tsc = join(root, 'node_modules/@typescript/native-compiler/bin/tsc')
   return spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' }).stdout
 }
 

@@ -170,7 +170,7 @@ describe('libraries', () => {
       typeRoots: [join(root, 'node_modules/@types')],
     }
     write('tsconfig.json', JSON.stringify({ compilerOptions: options, include: ['typed'] }))
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const tsc = join(root, 'node_modules/@typescript/native-compiler/bin/tsc')
     const { stdout } = await runFile(process.execPath, [tsc, '-p', folder]).catch(
       (error: unknown) => error as { stdout: string },
     )

@@ -14,14 +14,8 @@ const bundle = `${root}apps/gateway/out-tsc/bundle/main.js`
  */
 export function buildGateway(): void {
   if (isBuilt()) return
-  const steps = [
-    [`${root}node_modules/typescript/bin/tsc`, '-b', 'tsconfig.build.json'],
-    [`${root}packages/redis-store/scripts/link-lua.mjs`],
-  ]
-  const isDone = steps.every(
-    (words) => spawnSync(process.execPath, words, { cwd: root, stdio: 'ignore' }).status === 0,
-  )
-  if (isDone) process.env[builtVariable] = 'yes'
+  const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: 'ignore' })
+  if (status === 0) process.env[builtVariable] = 'yes'
 }
 
 /** Bundles the gateway that was built, unless that is done. */

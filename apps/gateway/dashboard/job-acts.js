@@ -115,9 +115,9 @@ export function added(tally, result) {
 export function filterOf(words) {
   const { older_than_seconds: older, newer_than_seconds: newer, ...texts } = words
   const given = Object.entries(texts).filter(([, value]) => value !== undefined && value !== '')
-  return /** @type {JobFilter} */ ({
+  return {
     ...Object.fromEntries(given),
     ...(older && { older_than_seconds: Number(older) }),
     ...(newer && { newer_than_seconds: Number(newer) }),
-  })
+  }
 }

@@ -140,7 +140,8 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
         return peer
       }
       await (await connect()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-      return { gateway, connect, web: `http://127.0.0.1:${port('web')}` }
+      const web = doors.filter(({ name }) => name === 'web').map((door) => door.port)
+      return { gateway, connect, web }
     }
     const stored = (id: number) => redis.ask('HGET', `job:mail:${id}`, 'trace')
     await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is loaded/)
@@ -150,12 +151,15 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     await traced.gateway.said(/^SPAN create mail$/)
     const [, traceId = ''] = /00-([0-9a-f]{32})-[0-9a-f]{16}-01/.exec(await stored(2)) ?? []
     expect(traceId).not.toBe('')
-    // The parent shows the exemplars of its processes.
+    // Each process shows the exemplars of the jobs that it gave out.
     const worker = await traced.connect()
     worker.say('CAN_DO', 'mail')
     for (let job = 0; job < 2; job += 1) await worker.ask('GRAB_JOB')
     const headers = { Accept: 'application/openmetrics-text' }
-    const page = await fetch(`${traced.web}/metrics/node`, { headers })
-    expect(await page.text()).toContain(`# {trace_id="${traceId}"}`)
+    const pages = traced.web.map(async (port) => {
+      const page = await fetch(`http://127.0.0.1:${port}/metrics/node`, { headers })
+      return await page.text()
+    })
+    expect((await Promise.all(pages)).join('')).toContain(`# {trace_id="${traceId}"}`)
   }, 60_000)
 })

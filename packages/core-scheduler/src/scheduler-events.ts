@@ -10,6 +10,10 @@ export interface SchedulerEvents {
   storeReset: []
   /** These lanes are watched from now on; earlier events were missed. */
   lanesWatched: [fresh: ReadonlySet<string> | 'all']
+  /** Prefetched jobs go back before what follows, and none is prefetched. Listeners are awaited. */
+  prefetchEnds: []
+  /** Once for each `prefetchEnds`. */
+  prefetchMayGoOn: []
   /** A throttled queue may have room. */
   roomAgain: [queue: string]
   /** An operator closed a lane to consumers. */

@@ -1,14 +1,9 @@
 import type { Submission } from './model/requests.ts'
+import type { FunctionOrder } from './model/subscription.ts'
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
 import type { RepairPolicy } from './maintenance/native-recovery.ts'
 import type { RetryRules } from './model/retry-rules.ts'
 import type { Throttle } from './store/claim-ports.ts'
-
-/**
- * Order in which a worker gets jobs of its functions: function by function as named, or highest
- * level first.
- */
-export type FunctionOrder = 'in-order' | 'by-level'
 
 /** Settings that may change while jobs flow. */
 export type LiveSettings = Required<

@@ -7,6 +7,7 @@ import { ActiveLeases } from './dispatch/active-leases.ts'
 import { Bridging } from './dispatch/bridging.ts'
 import { Claims } from './dispatch/claims.ts'
 import { EarlyWake } from './dispatch/early-wake.ts'
+import { LeaseStarts } from './dispatch/lease-starts.ts'
 import { Steps } from './dispatch/steps.ts'
 import { Wakeups } from './dispatch/wakeups.ts'
 import { WorkerLimits } from './dispatch/worker-limits.ts'
@@ -67,7 +68,11 @@ export function schedulerParts(
   const workerCounts = new WorkerCounts(common)
   const registrar = new LaneRegistrar({ ...common, counts: workerCounts })
   const steps = new Steps(common)
-  const base = { ...common, pauses, steps, registrar, waiters, wakeups, activeLeases, bridging }
+  const leaseStarts = new LeaseStarts({ clock, steps, activeLeases })
+  const base = {
+    ...{ ...common, pauses, steps, registrar, waiters, wakeups, activeLeases, bridging },
+    leaseStarts,
+  }
 
   const outcomes = new Outcomes(base)
   const nativeOutcomes = new NativeOutcomes({ store, outcomes, retryPolicy })
@@ -130,6 +135,7 @@ export function schedulerParts(
     events,
     waiters,
     activeLeases,
+    leaseStarts,
     wakeups,
     retryPolicy,
     workerLimits,

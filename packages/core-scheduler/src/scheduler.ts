@@ -139,6 +139,7 @@ export class Scheduler {
     this.leases.close()
     this.#parts.subscriptions.stop()
     this.#parts.maintenance.stop()
+    await this.#parts.leaseStarts.settle()
     await this.#store.nodes.leave([...this.registry.all()])
   }
 

@@ -3,8 +3,8 @@
 -- KEYS: one of the slot (for routing). ARGV: open, close, packed:
 --   node, default reserve_for of consumers (ms), dead set's most, dead seconds, number of the first token,
 --   number of long inputs, each in a hash of its own that the transaction of this call has set,
---   reports: count, per report: lane, kind (data, warning, status), id, token, and two strings: data and -, or
---     dividend and divisor
+--   reports: count, per report: lane, kind (data, warning, status, lease), id, token, and two values: data and -,
+--     dividend and divisor, or for how long the node held the job ahead (ms) and -
 --   outcomes: lanes, per lane: lane, queue (its hint index, empty for none), count, per outcome: kind, id, token, and
 --     five strings, of which the last two are of `complete` alone:
 --       complete: output, 1 if it is withheld as nobody elsewhere should want it, 1 if all that its end touches beside its
@@ -21,7 +21,7 @@
 --   lanes of which the node still has jobs: number of values, per lane: lane, count, per range of ids: the first, the
 --     last, 1 if a client waited for one of them, else 0
 --   claims: count, per claim: by (n: named; l: named, by level; consumers: f of functions that they named, o of opened
---     lanes, a also by the automatic rule), max, number of groups, per group: lease (ms, empty for none), queue (its hint
+--     lanes, a also by the automatic rule), max, how many of them are held ahead, number of groups, per group: lease (ms, empty for none), queue (its hint
 --     index, empty for none), number of lanes, lanes; then number of throttles, per throttle: queue, concurrency (0:
 --     any), rate (0: any), per (ms), timeout (ms, 0: none), jobs of a worker (0: any), the worker, number of lanes of
 --     the groups, lanes; then number of paused lanes, lanes

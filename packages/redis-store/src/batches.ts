@@ -9,7 +9,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import { addFields } from './jobs/job-hash.ts'
 import { KeyScan } from './lanes/key-scan.ts'
-import type { ScriptArgument } from './scripts/scripts.ts'
+import type { ScriptArgument } from './scripts/script-name.ts'
 import type { RedisContext } from './connection/redis-context.ts'
 
 /** Keys per step of a clean-up. */

@@ -24,7 +24,13 @@ import { RedisQueues } from './lanes/queues.ts'
 import { RedisNativeStore } from './native/native-store.ts'
 import { RedisHolders } from './nodes/holders.ts'
 import { RedisNodes } from './nodes/node-steps.ts'
-import { Schema, schemaSteps, type SchemaNews, type SchemaStep } from './schema/schema.ts'
+import {
+  Schema,
+  schemaSteps,
+  type SchemaNews,
+  type SchemaStep,
+  schemaVersion,
+} from './schema/schema.ts'
 import { JobSteps } from './step/job-steps.ts'
 import { ObservedSteps } from './step/observed-steps.ts'
 
@@ -94,7 +100,10 @@ export class RedisStore implements Store {
   constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
     const bounds = { ...defaults, ...options }
     const { names = new LaneNames() } = options
-    const context = new RedisContext(address, names, bounds.graceMs, options)
+    const context = new RedisContext(address, names, bounds.graceMs, {
+      ...options,
+      schemaVersion: schemaVersion(options.schemaSteps),
+    })
     const clock = new ClockOffset()
     this.node = context.node
     this.isSharded = context.isCluster

@@ -3,7 +3,7 @@ import type { Level, NewJob, Outcome, Lease } from '@crossgear/core-scheduler'
 import {
   type SteppedStore,
   ManualClock,
-  MemoryWorld,
+  MemoryStoreWorld,
   type StoreWorld,
 } from '@crossgear/store-testkit'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
@@ -150,7 +150,7 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
         await real.redis.flushall()
-        const memory = new MemoryWorld(new ManualClock())
+        const memory = new MemoryStoreWorld(new ManualClock())
         const expected = await play(memory, memory.join(), steps)
         expect(await play(real, store, steps)).toEqual(expected)
         expect(await checkInvariants(real.redis)).toEqual([])

@@ -1,7 +1,7 @@
 export { EventLog, type Heard } from './event-log.ts'
 export { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 export type { MemoryNode } from './memory/memory-node.ts'
-export { MemoryWorld } from './memory/memory-world.ts'
+export { MemoryStoreWorld } from './memory/memory-store-world.ts'
 export { RecordingObserver, type Observation } from './recording-observer.ts'
 export { storeContract } from './contract/store-contract.ts'
 export type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from './contract/store-world.ts'

@@ -1,5 +1,5 @@
-import { ManualClock, MemoryWorld, storeContract } from '../src/index.ts'
+import { ManualClock, MemoryStoreWorld, storeContract } from '../src/index.ts'
 
 storeContract('the store in memory', (options) =>
-  Promise.resolve(new MemoryWorld(new ManualClock(), options)),
+  Promise.resolve(new MemoryStoreWorld(new ManualClock(), options)),
 )

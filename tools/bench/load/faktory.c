@@ -7,7 +7,9 @@
 
 // The request whose answer the connection waits for.
 enum { GREETING, HELLO, PUSH_SENT, FETCH_SENT, ACK_SENT };
+static const enum verb verb_sent[] = {[PUSH_SENT] = PUSH_VERB, [FETCH_SENT] = FETCH_VERB, [ACK_SENT] = ACK_VERB};
 #define MAX_LINE 256
+#define MAX_QUEUE 24
 
 typedef struct {
   const char *text; // of `+text`, or the bulk string
@@ -36,6 +38,22 @@ static bool next_reply(link_t *c, reply *r) {
 
 static void send_text(link_t *c, const char *text) { buffer_append(&c->out, text, strlen(text)); }
 
+static void asked(link_t *c, int state) {
+  c->state = state;
+  if (c->run->set.timed) c->asked_ns = now_ns();
+}
+
+static void answered(link_t *c) {
+  enum verb timed = c->run->set.timed;
+  if (timed && verb_sent[c->state] == timed) histogram_add(c->run->latency, now_ns() - c->asked_ns);
+}
+
+// Jobs of one queue are in `default`, others in turn in `queue0`, `queue1` and so on.
+static int write_queue(char *to, size_t room, const settings *set, uint32_t number) {
+  if (set->queues == 1) return snprintf(to, room, "default");
+  return snprintf(to, room, "queue%u", number % (uint32_t)set->queues);
+}
+
 static void say_hello(link_t *c) {
   char line[MAX_LINE];
   snprintf(line, sizeof line,
@@ -47,22 +65,29 @@ static void say_hello(link_t *c) {
 static void push(link_t *c) {
   const settings *set = &c->run->set;
   uint32_t number = c->first + c->submitted++;
-  char head[MAX_LINE];
-  snprintf(head, sizeof head,
-           "PUSH {\"jid\":\"bench-%010u\",\"jobtype\":\"%s\",\"queue\":\"default\",\"args\":[\"", number,
-           set->function);
+  char head[MAX_LINE], queue[MAX_QUEUE];
+  write_queue(queue, sizeof queue, set, number);
+  snprintf(head, sizeof head, "PUSH {\"jid\":\"bench-%010u\",\"jobtype\":\"%s\",\"queue\":\"%s\",\"args\":[\"",
+           number, set->function, queue);
   send_text(c, head);
   payload_write(buffer_reserve(&c->out, set->size), number, set->size);
   c->out.end += set->size;
   send_text(c, "\"]}\r\n");
-  c->state = PUSH_SENT;
+  asked(c, PUSH_SENT);
 }
 
 static void fetch(link_t *c) {
   run *r = c->run;
   if (atomic_fetch_sub(&r->grabs_left, 1) <= 0) return;
-  send_text(c, "FETCH default\r\n");
-  c->state = FETCH_SENT;
+  send_text(c, "FETCH");
+  // As workers do that shuffle their queues: each begins with another one.
+  for (int at = 0; at < r->set.queues; at++) {
+    char queue[MAX_QUEUE] = " ";
+    write_queue(queue + 1, sizeof queue - 1, &r->set, (uint32_t)(c->index + at));
+    send_text(c, queue);
+  }
+  send_text(c, "\r\n");
+  asked(c, FETCH_SENT);
 }
 
 // The text after `key` in the job's JSON.
@@ -92,7 +117,7 @@ static void ack(link_t *c, const reply *job) {
     buffer_append(&c->out, payload, size);
   }
   send_text(c, "\"}\r\n");
-  c->state = ACK_SENT;
+  asked(c, ACK_SENT);
 }
 
 static void next_push(link_t *c) {
@@ -144,6 +169,7 @@ static void on_acked(link_t *c) {
 void faktory_bytes(link_t *c) {
   reply r;
   while (next_reply(c, &r)) {
+    answered(c);
     if (c->state == GREETING) say_hello(c);
     else if (c->state == HELLO) on_hello(c);
     else if (c->state == PUSH_SENT) on_pushed(c);

@@ -34,13 +34,13 @@ static const char *const modes[] = {"foreground", "submit", "drain", "both",  "r
                                     "push",       "work",   "cycle", "bridge"};
 
 static const settings defaults = {
-    .clients = 4, .workers = 4, .window = 100, .size = 100, .stall_s = 30, .function = "bench"};
+    .clients = 4, .workers = 4, .window = 100, .queues = 1, .size = 100, .stall_s = 30, .function = "bench"};
 
 static void set_number(settings *set, const char *key, long value) {
   struct { const char *key; int *to; } rows[] = {
       {"port", &set->port},       {"faktory_port", &set->faktory_port}, {"clients", &set->clients},
       {"workers", &set->workers}, {"idle", &set->idle},                 {"window", &set->window},
-      {"stall_s", &set->stall_s},
+      {"stall_s", &set->stall_s}, {"queues", &set->queues},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (!strcmp(key, rows[i].key)) {
@@ -51,6 +51,14 @@ static void set_number(settings *set, const char *key, long value) {
   else if (!strcmp(key, "size")) set->size = (size_t)value;
   else if (!strcmp(key, "unique")) set->unique = value != 0;
   else fail("unknown setting %s", key);
+}
+
+static const char *const verbs[] = {"", "push", "fetch", "ack"};
+
+static enum verb verb_of(const char *word) {
+  for (size_t verb = PUSH_VERB; verb < sizeof verbs / sizeof *verbs; verb++)
+    if (!strcmp(word, verbs[verb])) return (enum verb)verb;
+  fail("unknown verb %s", word);
 }
 
 static settings parse(char *line) {
@@ -65,6 +73,7 @@ static settings parse(char *line) {
     if (!equals) fail("no value: %s", word);
     *equals = 0;
     if (!strcmp(word, "function")) snprintf(set.function, sizeof set.function, "%s", equals + 1);
+    else if (!strcmp(word, "timed")) set.timed = verb_of(equals + 1);
     else set_number(&set, word, strtol(equals + 1, NULL, 10));
   }
   if (set.size < DIGITS + 1) fail("a payload has at least %d bytes", DIGITS + 1);
@@ -152,7 +161,7 @@ static void perform(const settings *set, ledger *book) {
   r.grabs_left = set->mode == DRAIN || set->mode == WORK ? (int)set->jobs : INT32_MAX / 2;
   if (takes_numbers && book->capacity - book->next < set->jobs) fail("the ledger is full");
   if (takes_numbers) book->next += set->jobs;
-  if (set->mode == FOREGROUND || set->mode == BRIDGE) r.latency = calloc(1, sizeof *r.latency);
+  if (set->mode == FOREGROUND || set->mode == BRIDGE || set->timed) r.latency = calloc(1, sizeof *r.latency);
   serve(&r);
   if (set->mode != REST) report(&r);
   free(r.latency);

@@ -8,17 +8,24 @@ import type { Driver } from '../load-generator.ts'
 import { startGateway, type Gateway } from '../servers.ts'
 
 const viewers = 10
-const pollMs = 1_000
-const polled = ['/api/v1/overview', '/api/v1/functions?limit=100'] as const
-/** Jobs of a turn with dashboards: some seconds, in which each asks a few times. */
-const mostJobs = 40_000
+/** From opening the first to opening the last, ms: people do not open them at one moment. */
+const openingMs = 1_000
+/** How often the dashboard's page of functions asks beside the events, ms; no page asks for more. */
+const polled: Readonly<Record<string, number>> = {
+  '/api/v1/functions?sort=waiting&order=desc&limit=50': 2_000,
+  '/api/v1/workers': 5_000,
+}
+/** Jobs of a turn with dashboards: some seconds, in which each asks. */
+const mostJobs = 30_000
+/** Turns of each kind in a round: the ratio of two neighbours varies more than that of most rows. */
+const turnsPerRound = 3
 
-/** An open dashboard: it watches the events, and asks for its lists once a second. */
+/** An open dashboard: it watches the events, and asks for what its page shows. */
 class Dashboard {
   readonly #port: number
   readonly #agent = new Agent({ keepAlive: true })
   readonly #events: ClientRequest
-  #timer: NodeJS.Timeout | undefined
+  #timers: readonly NodeJS.Timeout[] = []
   #isClosed = false
   #refused: Error | undefined
 
@@ -32,29 +39,31 @@ class Dashboard {
     const [answer] = (await once(this.#events, 'response')) as [IncomingMessage]
     await once(answer, 'data')
     answer.resume()
-    this.#timer = setInterval(() => {
-      this.#poll().catch((error: unknown) => {
-        // A call that is under way when it is closed has no answer.
-        if (!this.#isClosed) this.#refused = error as Error
-      })
-    }, pollMs)
+    this.#timers = Object.entries(polled).map(([path, everyMs]) => {
+      const poll = (): void => {
+        this.#poll(path).catch((error: unknown) => {
+          // A call that is under way when it is closed has no answer.
+          if (!this.#isClosed) this.#refused = error as Error
+        })
+      }
+      poll()
+      return setInterval(poll, everyMs)
+    })
   }
 
   /** Throws where a call was not answered: such a dashboard would cost nothing. */
   close(): void {
     this.#isClosed = true
-    clearInterval(this.#timer)
+    for (const timer of this.#timers) clearInterval(timer)
     this.#events.destroy()
     this.#agent.destroy()
     if (this.#refused) throw this.#refused
   }
 
-  async #poll(): Promise<void> {
-    for (const path of polled) {
-      const [answer] = (await once(this.#ask(path), 'response')) as [IncomingMessage]
-      if (answer.statusCode !== 200) this.#refused = new Error(`${path}: ${answer.statusCode ?? 0}`)
-      answer.resume()
-    }
+  async #poll(path: string): Promise<void> {
+    const [answer] = (await once(this.#ask(path), 'response')) as [IncomingMessage]
+    if (answer.statusCode !== 200) this.#refused = new Error(`${path}: ${answer.statusCode ?? 0}`)
+    answer.resume()
   }
 
   #ask(path: string): ClientRequest {
@@ -71,8 +80,7 @@ async function withDashboards<T>(port: number, work: () => Promise<T>): Promise<
     const dashboard = new Dashboard(port)
     await dashboard.open()
     open.push(dashboard)
-    // People do not open them at one moment.
-    await delay(pollMs / viewers)
+    await delay(openingMs / viewers)
   }
   const result = await work()
   for (const dashboard of open) dashboard.close()
@@ -113,9 +121,10 @@ export const dashboards: RowGroup = {
     withServers([() => startGateway({ processes, web: true })], async ([gateway]) => {
       if (!gateway) return []
       const half = Math.min(scale.jobs, mostJobs) / 2
-      const driver = generator.drive(gateway, 4 * half * (scale.rounds + 1))
+      const rounds = scale.rounds * turnsPerRound
+      const driver = generator.drive(gateway, 4 * half * (rounds + 1))
       const [without, beside]: [Turn[], Turn[]] = [[], []]
-      for (let round = 0; round <= scale.rounds; round += 1) {
+      for (let round = 0; round <= rounds; round += 1) {
         const before = await turnOf(gateway, driver, half)
         const watched = await withDashboards(gateway.webPort, () =>
           turnOf(gateway, driver, 2 * half),

@@ -1,54 +1,123 @@
-import { inTurn, withServers, type RowGroup } from '../bench.ts'
-import { atLeast, type Figure } from '../report/figures.ts'
-import { startGearmand } from '../servers.ts'
+import { cpuPerJob, inTurn, withServers, type RowGroup } from '../bench.ts'
+import type { Driver, Phase } from '../load-generator.ts'
+import { atLeast, atMost, type Figure } from '../report/figures.ts'
+import { startGearmand, type Server } from '../servers.ts'
+import { percentilesOf } from './latency.ts'
 
 const connectionCount = 10
+const queueCounts = [1, 5] as const
 const steps = [
-  { mode: 'push', words: 'PUSH', target: atLeast(1) },
-  { mode: 'work', words: 'FETCH and ACK', target: atLeast(0.4) },
-  { mode: 'cycle', words: 'PUSH, FETCH and ACK in turn', target: atLeast(0.5) },
+  { mode: 'push', words: 'PUSH', target: atLeast(0.7), cpuTarget: undefined },
+  { mode: 'work', words: 'FETCH and ACK', target: atLeast(0.4), cpuTarget: undefined },
+  {
+    mode: 'cycle',
+    words: 'PUSH, FETCH and ACK in turn',
+    target: atLeast(0.28),
+    cpuTarget: atMost(110),
+  },
+] as const
+const verbs = [
+  { timed: 'push', target: atMost(230) },
+  { timed: 'fetch', target: atMost(150) },
+  { timed: 'ack', target: atMost(230) },
 ] as const
 
-type Rates = Readonly<Record<(typeof steps)[number]['mode'], number>>
+type Step = (typeof steps)[number]['mode']
+
+interface Cost {
+  readonly rate: number
+  /** Processor time per job. */
+  readonly microseconds: number
+}
 
 /** Faktory's verbs, one in progress per connection, against gearmand with foreground jobs. */
 export const faktory: RowGroup = {
   name: 'faktory',
   async measure(bench) {
-    const jobs = bench.scale.jobs / 2
-    const connections = { clients: connectionCount, workers: connectionCount }
-    const [theirs = [], ours = []] = await withServers(
-      [startGearmand, bench.startGateway],
-      (servers) =>
-        inTurn(
-          bench,
-          servers,
-          { jobsPerTurn: 2 * jobs },
-          async (driver, server): Promise<Rates> => {
-            if (server === servers[0]) {
-              const { seconds } = await driver.run('foreground', { jobs })
-              const rate = jobs / seconds
-              return { push: rate, work: rate, cycle: rate }
-            }
-            const push = await driver.run('push', { jobs, ...connections })
-            const work = await driver.run('work', { jobs, ...connections })
-            const cycle = await driver.run('cycle', { jobs, ...connections })
-            return {
-              push: jobs / push.seconds,
-              work: jobs / work.seconds,
-              cycle: jobs / cycle.seconds,
-            }
-          },
-        ),
+    const jobs = bench.scale.jobs / 5
+    const starts = [startGearmand, bench.startGateway]
+    const perTurn = { jobsPerTurn: 2 * queueCounts.length * jobs }
+    const turns = await withServers(starts, (servers) =>
+      inTurn(bench, servers, perTurn, async (driver, server) =>
+        server === servers[0]
+          ? { foreground: await costOf(driver, server, 'foreground', { jobs }), queues: [] }
+          : { foreground: undefined, queues: await costsOf(driver, server, jobs) },
+      ),
     )
-    return steps.map(({ mode, words, target }): Figure => ({
-      name: `Faktory ${words}, ${connectionCount} connections`,
-      unit: 'jobs/s',
-      ours: ours.map((turn) => turn[mode]),
-      against: { name: 'gearmand foreground', samples: theirs.map((turn) => turn[mode]) },
-      target,
-    }))
+    const [theirs = [], ours = []] = turns
+    const samples = theirs.map(({ foreground }) => foreground?.rate ?? Number.NaN)
+    return queueCounts.flatMap((count, at) =>
+      steps.flatMap(({ mode, words, target, cpuTarget }): Figure[] => {
+        const name = `Faktory ${words}, ${connectionCount} connections${count > 1 ? `, ${count} queues` : ''}`
+        const costs = ours.map(({ queues }) => queues[at]![mode])
+        return [
+          {
+            name,
+            unit: 'jobs/s',
+            ours: costs.map(({ rate }) => rate),
+            against: { name: 'gearmand foreground', samples },
+            target,
+          },
+          {
+            name: `${name}: processor time, Redis included`,
+            unit: 'us/job',
+            ours: costs.map(({ microseconds }) => microseconds),
+            ...(cpuTarget && { target: cpuTarget }),
+          },
+        ]
+      }),
+    )
   },
+}
+
+/** Each verb of one connection: from its write to its answer. */
+export const faktoryLatency: RowGroup = {
+  name: 'faktory-latency',
+  async measure(bench) {
+    const jobs = bench.scale.latencyJobs / 8
+    const jobsPerTurn = verbs.length * jobs
+    const [turns = []] = await withServers([bench.startGateway], (servers) =>
+      inTurn(bench, servers, { jobsPerTurn }, async (driver) => {
+        const phases = []
+        for (const { timed } of verbs) {
+          phases.push(await driver.run('cycle', { jobs, timed, workers: 1 }))
+        }
+        return phases
+      }),
+    )
+    return verbs.flatMap(({ timed, target }, at): Figure[] => {
+      const measured = turns.map((phases) => phases[at]!)
+      const name = `Faktory ${timed.toUpperCase()}, one connection`
+      return [
+        { name: `${name}: p50`, unit: 'us', ours: percentilesOf(measured, 50), target },
+        { name: `${name}: p99`, unit: 'us', ours: percentilesOf(measured, 99) },
+      ]
+    })
+  },
+}
+
+async function costsOf(driver: Driver, server: Server, jobs: number) {
+  const costs: Record<Step, Cost>[] = []
+  for (const queues of queueCounts) {
+    const phase = { jobs, queues, clients: connectionCount, workers: connectionCount }
+    costs.push({
+      push: await costOf(driver, server, 'push', phase),
+      work: await costOf(driver, server, 'work', phase),
+      cycle: await costOf(driver, server, 'cycle', phase),
+    })
+  }
+  return costs
+}
+
+async function costOf(
+  driver: Driver,
+  server: Server,
+  mode: Step | 'foreground',
+  phase: Phase,
+): Promise<Cost> {
+  const { jobs } = phase
+  const { result, microseconds } = await cpuPerJob(server, jobs, () => driver.run(mode, phase))
+  return { rate: jobs / result.seconds, microseconds }
 }
 
 /** Gearman clients with Faktory consumers, against Gearman workers at the same gateway. */

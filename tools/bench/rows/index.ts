@@ -1,7 +1,7 @@
 import type { RowGroup } from '../bench.ts'
 import { background, backgroundKept } from './background.ts'
 import { dashboards } from './dashboards.ts'
-import { bridge, faktory } from './faktory.ts'
+import { bridge, faktory, faktoryLatency } from './faktory.ts'
 import { floor } from './floor.ts'
 import { foreground } from './foreground.ts'
 import { idleWorkers } from './idle-workers.ts'
@@ -11,6 +11,7 @@ import { native } from './native.ts'
 import { memory, queued } from './queued.ts'
 import { rest, start } from './rest.ts'
 import { scale } from './scale.ts'
+import { scrape } from './scrape.ts'
 
 /** Every group of rows, in the order of the table. */
 export const rowGroups: readonly RowGroup[] = [
@@ -21,6 +22,7 @@ export const rowGroups: readonly RowGroup[] = [
   idleWorkers,
   queued,
   faktory,
+  faktoryLatency,
   bridge,
   native,
   memory,
@@ -28,6 +30,7 @@ export const rowGroups: readonly RowGroup[] = [
   rest,
   start,
   dashboards,
+  scrape,
   floor,
   migration,
 ]

@@ -263,7 +263,9 @@ function NoJobs({ filter, own, next }) {
       <p>Take a filter away, or look at <a href=${hrefOf('jobs')}>all jobs</a>.</p>
     <//>`
   }
-  if (own) return html`<${Empty} title="None, which is good"><p>${own.none}</p><//>`
+  if (own) {
+    return html`<${Empty} title=${`No ${own.title.toLowerCase()}`}><p>${own.none}</p><//>`
+  }
   return html`<${Empty} title="No jobs at the moment">
     <p>Send one with any client, for example:</p>
     <p><${Code}>gearman -b -f mail 'hello'<//></p>

@@ -4,10 +4,7 @@ import type { Clock } from '@crossgear/core-scheduler'
 import { isLoopback } from '../net/addresses.ts'
 import { WrongPasswords } from '../net/wrong-passwords.ts'
 import { ApiError } from './api-error.ts'
-import { SessionTokens } from './session-tokens.ts'
-
-/** A reader sees everything and changes nothing; an operator does both. */
-export type Role = 'reader' | 'operator'
+import { type Role, SessionTokens } from './session-tokens.ts'
 
 /** The client of one request. `role` is absent where it may not even read. */
 export interface Identity {

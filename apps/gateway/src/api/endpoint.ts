@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { Role } from './access.ts'
+import type { Role } from './session-tokens.ts'
 
 /** One operation of the API: the same schemas check requests and make the OpenAPI document. */
 export interface Endpoint<

@@ -4,7 +4,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { StartError } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { Reload } from '../server/reload.ts'
-import { type Access, type Identity, type Role, sessionCookie } from './access.ts'
+import { type Access, type Identity, sessionCookie } from './access.ts'
+import type { Role } from './session-tokens.ts'
 import type { ApiBackend } from './api.ts'
 import {
   type ApiAnswer,
@@ -181,9 +182,15 @@ function refusalOf(error: FastifyError | ApiError): { code: ApiErrorCode; messag
     : { code: 'internal_error', message: 'the gateway met an error: see its log' }
 }
 
+/** How long one is told to wait who asks too much, seconds. */
+const waitSeconds: Readonly<Record<string, number>> = { too_many_requests: 1, too_many_tries: 60 }
+
 async function send(reply: FastifyReply, { status, body }: ApiAnswer): Promise<FastifyReply> {
   if (status === apiErrors.unauthorized) reply.header('WWW-Authenticate', 'Bearer')
-  if (status === apiErrors.too_many_requests) reply.header('Retry-After', '1')
+  if (status === apiErrors.too_many_requests) {
+    const { error } = body as { readonly error: { readonly code: string } }
+    reply.header('Retry-After', String(waitSeconds[error.code]))
+  }
   return reply
     .code(status)
     .header('Cache-Control', 'no-store')

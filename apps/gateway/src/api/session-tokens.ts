@@ -1,5 +1,7 @@
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
-import type { Role } from './access.ts'
+
+/** A reader sees everything and changes nothing; an operator does both. */
+export type Role = 'reader' | 'operator'
 
 /** How long a session lasts, seconds. */
 export const sessionSeconds = 12 * 3600

@@ -11,13 +11,15 @@ const words: Readonly<Record<string, (fault: Fault) => string | undefined>> = {
   },
 }
 
-/** The properties of which one must be there, if none of several forms fits. */
+/** The properties of which one must be there, or what all of several forms want, if none of them fits. */
 function choiceOf(faults: readonly Fault[]): string | undefined {
   if (faults.at(-1)?.keyword !== 'anyOf') return undefined
   const missing = faults.flatMap(({ keyword, params }) =>
     keyword === 'required' ? [String(params['missingProperty'])] : [],
   )
-  return missing.length > 1 ? `needs one of ${missing.join(', ')}` : undefined
+  if (missing.length > 1) return `needs one of ${missing.join(', ')}`
+  const wanted = new Set(faults.slice(0, -1).map(({ message }) => message))
+  return wanted.size === 1 ? [...wanted][0] : undefined
 }
 
 /** Says what is wrong with a call, by its part: `query/state must be one of ...`. */

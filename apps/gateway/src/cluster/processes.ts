@@ -1,209 +1,163 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { oneLine } from '../errors.ts'
-import type { Logger } from '../ops/log/logger.ts'
-import type { Readiness } from '../ops/web-server.ts'
-import { GatewayProcess, type ProcessEvents } from './gateway-process.ts'
-import type { PlainSettings, Prepared, Task } from './messages.ts'
-import { Watchdog } from './watchdog.ts'
+import { storeAnswers } from '../redis-server/given-store.ts'
+import type { OpenDoor } from '../ops/log/banner.ts'
+import { type Opening, openOwn } from '../server/open.ts'
+import type { Closers, RunningGateway } from '../server/shutdown.ts'
+import { bindPorts, type BoundSocket, type SharedSocket } from './bound-ports.ts'
+import { GatewayProcess } from './gateway-process.ts'
+import type { Seat } from './seat.ts'
 
+/** Interval of a process's heartbeats, ms. */
+const usualAliveEveryMs = 5000
 /** Least time between two starts of a process, ms. */
 const againAfterMs = 1000
-/** Failed starts in a row, with a healthy store, after which the gateway gives up. */
+/** Failed starts in a row, with a healthy store and no process that serves, after which the gateway gives up. */
 const mostFailedStarts = 5
-/** Shorter than the web port's own limit. */
-const readyWithinMs = 1500
-/** Time for processes to close their connections. */
-const closeWithinMs = 10_000
+/** Looks without a heartbeat, one per interval, before a process is killed. */
+const mostSilentLooks = 6
+/** Time for processes to end once they were told to, ms. */
+const endWithinMs = 10_000
 
-export interface ProcessesParts {
-  readonly count: number
-  readonly log: Logger
-  readonly shutdown: (graceful: boolean) => void
-  /** True if a server of the store answers. */
-  readonly storeAnswers: () => Promise<boolean>
-  /** A process serves, or takes no more connections. */
-  readonly changed: () => void
-  /** A serving process has ended. */
-  readonly departed: (process: GatewayProcess) => void
-  /** A process cannot be started any more. */
-  readonly fail: (reason: string) => void
-  /** Interval of a process's heartbeats, ms. */
-  readonly aliveEveryMs: number
+/** Opens a gateway of several processes: this one starts the others on its sockets, and serves nobody itself. */
+export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
+  const { config, ways } = opening
+  const bound: BoundSocket[] = []
+  const closePorts = (): void => bound.splice(0).forEach((socket) => socket.close())
+  closers.push({ what: 'ports', close: closePorts })
+  // They load their program while the store starts.
+  const processes = new Processes(opening, await bindPorts(config, opening.sockets, bound))
+  closers.push({ what: 'processes', close: () => processes.close() })
+  const store = await openOwn(opening)
+  closers.unshift({ what: 'store', close: () => store.close() })
+  const { address, kind, describe, nativeUrl } = store
+  const doors = await processes.start({
+    parentPid: process.pid,
+    store: { address, kind, describe, nativeUrl },
+    aliveEveryMs: ways.aliveEveryMs ?? usualAliveEveryMs,
+  })
+  process.on('SIGHUP', () => processes.reload())
+  const leave = (signal: NodeJS.Signals): void => {
+    closePorts()
+    processes.leave(signal)
+  }
+  return {
+    store,
+    doors,
+    // They read the settings themselves.
+    configure: () => Promise.resolve(),
+    stopAccepting: () => leave('SIGUSR1'),
+    unfinished: () => Promise.resolve(processes.serving.length),
+    drain: () => leave('SIGTERM'),
+    idle: () => processes.ended(),
+    abandon: () => leave('SIGKILL'),
+  }
 }
 
-/** The processes that do the gateway's work: started together, and again when one ends. */
-export class Processes {
-  readonly #parts: ProcessesParts
-  readonly #stopping = new AbortController()
+/** The processes of a gateway: started together, and again when one ends. */
+class Processes {
+  readonly #opening: Opening
+  readonly #sockets: readonly SharedSocket[]
   /** By number, from 0. */
   readonly #all: GatewayProcess[]
-  readonly #watchdog: Watchdog
-  #taskOf: ((number: number) => Task) | undefined
-  /** Settings of the last reload. */
-  #settings: PlainSettings | undefined
+  #reloads = 0
+  #isStopping = false
 
-  /** Starts the processes, which then wait for their task. */
-  constructor(parts: ProcessesParts) {
-    this.#parts = parts
-    this.#all = Array.from({ length: parts.count }, (_, at) => this.#fork(at + 1))
-    const { log, aliveEveryMs: everyMs } = parts
-    this.#watchdog = new Watchdog({ log, everyMs, processes: () => this.#all })
+  /** Starts the processes, which then wait for their seats. */
+  constructor(opening: Opening, sockets: readonly SharedSocket[]) {
+    this.#opening = opening
+    this.#sockets = sockets
+    const { processes } = opening.config
+    this.#all = Array.from({ length: processes }, (_, at) => new GatewayProcess(at + 1, sockets))
   }
 
-  get all(): readonly GatewayProcess[] {
-    return this.#all
-  }
-
-  /**
-   * Sends the tasks; resolves with the doors of each process once all are ready.
-   *
-   * @throws StartError, the first of any of them.
-   */
-  async start(taskOf: (number: number) => Task): Promise<Prepared> {
-    this.#taskOf = taskOf
-    for (const process of this.#all) process.start(taskOf(process.number))
-    const [prepared] = await Promise.all(this.#all.map((process) => process.prepared))
-    return prepared ?? { names: [], portRequests: [] }
-  }
-
-  /** From now on a process that ends is restarted. */
-  keep(): void {
-    for (const process of this.#all) void this.#keep(process)
-  }
-
-  /** From now on processes that end are not restarted. */
-  leave(): void {
-    this.#stopping.abort()
-  }
-
-  /** Ready if all of them take jobs. */
-  async check(): Promise<Readiness> {
-    const missing = this.#all.find(({ serves }) => !serves)
-    if (missing) {
-      return { ready: false, reason: `process ${missing.number} is being started again` }
-    }
-    const answers = await Promise.all(
-      this.#all.map((process) => process.ask(readyWithinMs, 'readiness')),
-    )
-    return answers.find(({ ready }) => !ready) ?? { ready: true }
-  }
-
-  /** Jobs that their workers hold, and queued ones. */
-  async unfinished(): Promise<number> {
-    const counts = await Promise.all(
-      this.#serving().map((process) => process.ask(undefined, 'unfinished')),
-    )
-    return counts.reduce((sum, count) => sum + count, 0)
-  }
-
-  /** Asks all; a process that ends meanwhile counts as done. */
-  async notifyAll(name: 'stopAccepting' | 'drain' | 'idle' | 'reopenLog'): Promise<void> {
-    await Promise.allSettled(this.#serving().map((process) => process.ask(0, name)))
-  }
-
-  /**
-   * Gives all of them other settings. A process that ends meanwhile gets them when it starts again.
-   *
-   * @throws Error of the first that did not take them.
-   */
-  async configure(settings: PlainSettings): Promise<void> {
-    this.#settings = settings
-    await Promise.all(
-      this.#serving().map((process) =>
-        process.ask(undefined, 'configure', settings).catch((error: unknown) => {
-          if (process.serves) throw error
-        }),
-      ),
-    )
-  }
-
-  /** They close their connections and end; the others are killed. */
-  async close(): Promise<void> {
-    this.leave()
-    for (const process of this.#all) process.close()
-    const timer = new AbortController()
-    const tooLate = delay(closeWithinMs, undefined, { signal: timer.signal }).then(
-      () => this.kill(),
-      () => undefined,
-    )
-    await Promise.all(this.#all.map(({ exited }) => exited))
-    timer.abort()
-    await tooLate
-    this.#watchdog.stop()
-  }
-
-  kill(): void {
-    this.leave()
-    for (const process of this.#all) process.kill()
-  }
-
-  #isStopping(): boolean {
-    return this.#stopping.signal.aborted
-  }
-
-  #serving(): readonly GatewayProcess[] {
+  get serving(): readonly GatewayProcess[] {
     return this.#all.filter(({ serves }) => serves)
   }
 
-  #fork(number: number): GatewayProcess {
-    const { shutdown, changed } = this.#parts
-    const news: ProcessEvents['news'] = (item, from) => {
-      for (const process of this.#all) if (process !== from) process.notify(item)
-    }
-    return new GatewayProcess(number, { shutdown, changed, news })
+  /**
+   * Gives them their seats; resolves with the doors once all serve. From then on one that ends is started again.
+   *
+   * @throws StartError, the first of any of them.
+   */
+  async start(seat: Omit<Seat, 'number'>): Promise<readonly OpenDoor[]> {
+    for (const process of this.#all) process.start(seat)
+    setInterval(() => this.#look(seat.aliveEveryMs), seat.aliveEveryMs).unref()
+    const doors = await Promise.all(this.#all.map(({ ready }) => ready))
+    for (const process of this.#all) void this.#keep(process, seat)
+    // Each has a web port of its own.
+    return doors.flatMap((own, at) => own.filter(({ name }) => at === 0 || name === 'web'))
   }
 
-  async #keep(first: GatewayProcess): Promise<void> {
-    const { log, departed, changed } = this.#parts
-    for (let process: GatewayProcess | undefined = first; process;) {
-      const how = await process.exited
-      if (this.#isStopping()) return
-      log.error(`Process ${process.number} ended (${how}): restarting it.`)
-      departed(process)
-      process = await this.#again(process)
-      if (process) log.info(`Process ${process.number} is running again.`)
-      changed()
+  /** Has those that serve read the settings, and open the log, again. */
+  reload(): void {
+    this.#reloads += 1
+    for (const { child } of this.serving) child.kill('SIGHUP')
+  }
+
+  /** Tells all to end; none is started again. One that does not serve yet knows no graceful end. */
+  leave(signal: NodeJS.Signals): void {
+    this.#isStopping = true
+    for (const { child, serves } of this.#all) {
+      child.kill(signal === 'SIGUSR1' && !serves ? 'SIGTERM' : signal)
     }
   }
 
-  /** The successor of a process once it serves; undefined if the gateway stops. */
-  async #again(ended: GatewayProcess): Promise<GatewayProcess | undefined> {
-    const { signal } = this.#stopping
-    let { startedAt } = ended
-    for (let failures = 0; failures < mostFailedStarts;) {
-      const waitMs = Math.max(startedAt + againAfterMs - performance.now(), 0)
-      await delay(waitMs, undefined, { signal }).catch(() => undefined)
-      if (this.#isStopping() || !this.#taskOf) return undefined
-      const process = this.#fork(ended.number)
-      startedAt = process.startedAt
-      this.#all[ended.number - 1] = process
-      const before = this.#settings
-      process.start(this.#taskOf(ended.number))
-      try {
-        await process.prepared
-        if (this.#settings && this.#settings !== before) {
-          await process.ask(undefined, 'configure', this.#settings)
-        }
-        return process
-      } catch (error) {
-        await process.exited
-        if (this.#isStopping()) return undefined
-        this.#parts.log.error(`Process ${ended.number} did not start: ${oneLine(error)}`)
-        // No process can start without the store, so this waits for it.
-        if (await this.#storeTakesJobs()) failures += 1
+  /** Settles when all have ended. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#all.map(({ exited }) => exited))
+  }
+
+  /** They end; the others are killed. */
+  async close(): Promise<void> {
+    this.leave('SIGTERM')
+    const tooLate = setTimeout(() => this.leave('SIGKILL'), endWithinMs)
+    await this.ended()
+    clearTimeout(tooLate)
+  }
+
+  /** Starts a process again whenever it ends. */
+  async #keep(first: GatewayProcess, seat: Omit<Seat, 'number'>): Promise<void> {
+    const { log, fail } = this.#opening
+    const { number } = first
+    const isStopping = () => this.#isStopping
+    for (let last = first, failures = 0; failures < mostFailedStarts;) {
+      const how = await last.exited
+      if (isStopping()) return
+      log.error(`Process ${number} ended (${how}): restarting it.`)
+      await delay(Math.max(last.startedAt + againAfterMs - performance.now(), 0))
+      if (isStopping()) return
+      const reloads = this.#reloads
+      last = new GatewayProcess(number, this.#sockets)
+      this.#all[number - 1] = last
+      last.start(seat)
+      const failure = await last.ready.then(() => undefined, oneLine)
+      if (isStopping()) return
+      if (failure === undefined) {
+        log.info(`Process ${number} is running again.`)
+        failures = 0
+        if (this.#reloads > reloads) last.child.kill('SIGHUP')
+        continue
       }
+      log.error(`Process ${number} did not start: ${failure}`)
+      // No process can start without the store, so this waits for it.
+      if (this.serving.length === 0 && (await storeAnswers(seat.store.address))) failures += 1
     }
-    const reason = `process ${ended.number} did not start, ${mostFailedStarts} times in a row`
-    this.#parts.log.fatal(`The gateway ends: ${reason}.`)
-    this.#parts.fail(reason)
-    return undefined
+    const reason = `process ${number} did not start, ${mostFailedStarts} times in a row`
+    log.fatal(`The gateway ends: ${reason}.`)
+    fail(reason)
   }
 
-  /** Asks a serving process. */
-  async #storeTakesJobs(): Promise<boolean> {
-    const [process] = this.#serving()
-    if (!process) return await this.#parts.storeAnswers()
-    const readiness = await process.ask(undefined, 'readiness').catch(() => undefined)
-    return readiness?.ready !== false
+  /** Kills frozen processes. It counts looks, not time: if the whole machine stood still, no process is at fault. */
+  #look(everyMs: number): void {
+    for (const process of this.#all) {
+      if (process.silentLooks === undefined) continue
+      process.silentLooks += 1
+      if (process.silentLooks !== mostSilentLooks) continue
+      const seconds = (mostSilentLooks * everyMs) / 1000
+      const { log } = this.#opening
+      log.error(`Process ${process.number} sent no heartbeat for ${seconds} s: killing it.`)
+      process.child.kill('SIGKILL')
+    }
   }
 }

@@ -5,7 +5,7 @@ import type { Handshake } from './handshake.ts'
 import type { Info } from './info.ts'
 import type { OpenLanes, Subscriptions } from './lanes.ts'
 import type { PayloadRuleOf } from './translate.ts'
-import type { GoingAway, Workers, WorkerState } from './workers.ts'
+import type { GoingAway, Workers } from './workers.ts'
 
 /** Why a connection was rejected. */
 export type Rejection =
@@ -25,7 +25,6 @@ export interface FaktoryContext {
   readonly handshake: Handshake
   readonly wrongPasswords: WrongPasswords
   readonly workers: Workers
-  readonly peerProcesses: PeerProcesses
   readonly subscriptions: Subscriptions
   readonly lanes: OpenLanes
   readonly info: Info
@@ -38,31 +37,4 @@ export interface FaktoryContext {
   readonly rejected: (reason: Rejection, address?: string) => void
   /** A worker with jobs is going away. */
   readonly goingAway: (worker: GoingAway) => void
-}
-
-/**
- * Messages between Faktory doors that share a port: connections of one worker, or of one address,
- * may be at any of them.
- */
-export type FaktoryNews =
-  | { readonly kind: 'wrong-password'; readonly address: string }
-  /** A worker is alive, and may have changed its state. */
-  | {
-      readonly kind: 'beat'
-      readonly wid: string
-      readonly rssKb?: number
-      readonly state?: WorkerState
-    }
-
-/** The channel to the other processes. */
-export interface PeerProcesses {
-  notify(news: FaktoryNews): void
-  /** Subscribes to the others' messages. */
-  onNews(listener: (news: FaktoryNews) => void): void
-}
-
-/** For a door that does not share its port. */
-export const noPeerProcesses: PeerProcesses = {
-  notify: () => undefined,
-  onNews: () => undefined,
 }

@@ -8,14 +8,7 @@ import { type DropReason, Connection, type ConnectionLimits } from '../net/conne
 import type { TlsOptions } from '../net/tls.ts'
 import { WrongPasswords } from '../net/wrong-passwords.ts'
 import type { Census } from '../ops/metrics/census.ts'
-import {
-  type DoorState,
-  type FaktoryContext,
-  type FaktoryNews,
-  type PeerProcesses,
-  noPeerProcesses,
-  type Rejection,
-} from './context.ts'
+import { type DoorState, type FaktoryContext, type Rejection } from './context.ts'
 import { handlers } from './handlers/index.ts'
 import { Handshake } from './handshake.ts'
 import { Info } from './info.ts'
@@ -58,8 +51,6 @@ export interface FaktoryDoorOptions {
   readonly reapEveryMs?: number
   /** Addresses that may FLUSH. Loopback. */
   readonly mayFlush?: (address: string) => boolean
-  /** Doors of other processes on the same port. None. */
-  readonly peerProcesses?: PeerProcesses
   /** A worker with jobs is going away. */
   readonly goingAway?: (worker: GoingAway) => void
   /** A connection was rejected. */
@@ -102,8 +93,6 @@ export class FaktoryDoor implements Door {
       goingAway,
     })
     this.#wrongPasswords = new WrongPasswords(options.passwordTries ?? 10, clock)
-    const peerProcesses = options.peerProcesses ?? noPeerProcesses
-    peerProcesses.onNews((news) => this.#onNews(news))
     this.#info = new Info({
       scheduler,
       version: options.version,
@@ -123,7 +112,6 @@ export class FaktoryDoor implements Door {
       handshake: this.#handshake,
       wrongPasswords: this.#wrongPasswords,
       workers: this.workers,
-      peerProcesses,
       subscriptions: new Subscriptions(scheduler),
       lanes: this.#lanes,
       info: this.#info,
@@ -211,10 +199,5 @@ export class FaktoryDoor implements Door {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.workers.stop()
     return this.#listener.close()
-  }
-
-  #onNews(news: FaktoryNews): void {
-    if (news.kind === 'wrong-password') this.#wrongPasswords.add(news.address)
-    else this.workers.beat(news)
   }
 }

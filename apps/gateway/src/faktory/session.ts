@@ -165,7 +165,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
       this.#turnAway('hello', problem.message)
       return
     }
-    const { wrongPasswords, peerProcesses } = this.context
+    const { wrongPasswords } = this.context
     // Connections greeted before the limit was reached count too.
     if (wrongPasswords.isSpent(this.address)) {
       this.#turnAway('password_tries', tooManyTries)
@@ -173,7 +173,6 @@ export class Session implements ConnectionHandler, WorkerConnection {
     }
     if (!this.#greeting.admits(hello)) {
       wrongPasswords.add(this.address)
-      peerProcesses.notify({ kind: 'wrong-password', address: this.address })
       this.#turnAway('password', 'Invalid password')
       return
     }

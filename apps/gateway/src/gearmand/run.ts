@@ -2,6 +2,7 @@ import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError } from '../errors.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import type { Reread } from '../server/reload.ts'
+import { processNumber } from '../cluster/seat.ts'
 import { withConfigFile } from './config-file.ts'
 import { detach, isDetached, report, switchUser, writePidFile } from './daemon.ts'
 import { LogFile, logLevelOf, type Verbosity } from './log-file.ts'
@@ -61,14 +62,19 @@ async function serveAsGearmand(
 ): Promise<number> {
   process.title = 'gearmand'
   const user = given.get('user')
-  if (user !== undefined) switchUser(user)
+  const number = processNumber()
+  // The parent of several processes did what is done once.
+  if (user !== undefined && number === undefined) switchUser(user)
   const settings = settle(given, env)
   const reread = (): Reread => rereadAsGearmand(settings, words, env)
-  const logFile = new LogFile(given.get('log-file'))
+  const logFile = new LogFile(
+    given.get('log-file'),
+    number === undefined ? undefined : `proc ${number}`,
+  )
   process.on('SIGHUP', () => logFile.reopen())
-  const removePidFile = writePidFile(given.get('pid-file'))
+  const removePidFile = number === undefined ? writePidFile(given.get('pid-file')) : () => undefined
   try {
-    return await serveLogged(settings, logFile, given.get('log-file'), { version, env, reread })
+    return await serveLogged(settings, logFile, { version, env, reread })
   } finally {
     removePidFile()
   }
@@ -77,18 +83,15 @@ async function serveAsGearmand(
 async function serveLogged(
   { config, verbosity, notes }: Settings,
   logFile: LogFile,
-  path: string | undefined,
   { version, env, reread }: GearmandCommand & { readonly reread: () => Reread },
 ): Promise<number> {
   const level = logLevelOf(verbosity)
   const log = logFile.logger(level)
-  for (const note of notes) logFile.notice(note)
+  if (processNumber() === undefined) for (const note of notes) logFile.notice(note)
   try {
     const { serve } = await import('../server/serve.ts')
     return await serve(withLevel(config, verbosity), version, {
       ...{ log, env, reread },
-      logTarget: { kind: 'file', level, ...(path !== undefined && { path }) },
-      onReopen: (reopen) => process.on('SIGHUP', reopen),
       verbosity,
       signals: { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' },
       searchPath: env['PATH'] || searchedFolders,

@@ -1,9 +1,14 @@
 import type { Plan, RollbackCounts, RunCounts, Verification } from '@crossgear/migration'
 import cliProgress from 'cli-progress'
-import type { Output } from './run-migrate.ts'
 
 /** Least time between lines of progress, milliseconds. */
 const lineEveryMs = 2_000
+
+/** Destination of text; only a terminal gets a bar. */
+export interface Output {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
 
 /** Reports a migration to a person or a program. */
 export class Report {

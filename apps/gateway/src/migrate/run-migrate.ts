@@ -23,7 +23,7 @@ import { type Act, type MigrateArguments, readArguments } from './arguments.ts'
 import { boundHeap } from './heap-bound.ts'
 import { openTarget, refuseServer } from './open-target.ts'
 import { RejectFile } from './reject-file.ts'
-import { Report } from './report.ts'
+import { type Output, Report } from './report.ts'
 import { openTargetStore, type TargetStore } from './target-store.ts'
 
 export interface MigrateSurroundings {
@@ -32,12 +32,6 @@ export interface MigrateSurroundings {
   readonly signal: AbortSignal
   readonly stdout: Output
   readonly stderr: Output
-}
-
-/** Destination of text; only a terminal gets a bar. */
-export interface Output {
-  readonly isTTY?: boolean
-  write(text: string): unknown
 }
 
 interface Context extends MigrateSurroundings {

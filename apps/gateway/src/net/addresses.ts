@@ -67,8 +67,4 @@ export class AddressCounts {
     if (left > 0) this.#counts.set(address, left)
     else this.#counts.delete(address)
   }
-
-  clear(): void {
-    this.#counts.clear()
-  }
 }

@@ -11,9 +11,12 @@ export type InheritedSockets = ReadonlyMap<string, readonly number[]>
 const firstDescriptor = 3
 const maxDescriptors = 64
 
-/** Names in LISTEN_FDNAMES, and the flags of the ports that they stand for. */
+/** Names in LISTEN_FDNAMES. */
+export const socketNames = ['gearman', 'faktory', 'http', 'web'] as const
+
+/** The flags of the ports that they stand for. */
 const flagsByName: ReadonlyMap<string, string> = new Map(
-  ['gearman', 'faktory', 'http', 'web'].map((name) => [name, `--${name}-port`]),
+  socketNames.map((name) => [name, `--${name}-port`]),
 )
 
 /**

@@ -75,7 +75,7 @@ export async function listenOnAll(
 }
 
 /** System errors for an address, or a family, that the machine lacks. */
-const absentCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+export const absentCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 async function bind(server: Server, options: ListenOptions): Promise<void> {
   server.listen(options)
@@ -87,7 +87,12 @@ function boundPort(server: Server): number | undefined {
   return typeof bound === 'object' ? bound?.port : undefined
 }
 
-function listenError(error: unknown, { host, port }: ListenAddress, flag: string): StartError {
+/** Says of a port that cannot be opened what to do. */
+export function listenError(
+  error: unknown,
+  { host, port }: ListenAddress,
+  flag: string,
+): StartError {
   const explain = advice[systemCode(error)]
   const message =
     explain?.(port, host, flag) ?? `Port ${port} on ${host} cannot be opened: ${oneLine(error)}.`

@@ -132,7 +132,7 @@ export class Listener {
   /** True if the connection is accepted. */
   #accept(socket: Socket): boolean {
     const address = countedAddress(socket.remoteAddress ?? '')
-    const surplus = this.#port?.surplusOf?.(socket) ?? this.#surplusOf(address)
+    const surplus = this.#surplusOf(address)
     if (surplus) {
       socket.on('error', () => socket.destroy())
       // Plain text means nothing to a peer that waits for a handshake.

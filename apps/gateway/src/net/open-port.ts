@@ -1,4 +1,4 @@
-import type { Server, Socket } from 'node:net'
+import type { Server } from 'node:net'
 import { type ListenAddress, listenOnAll } from './listen.ts'
 
 /** The exceeded limit: the port's, or the address's. */
@@ -17,8 +17,6 @@ export interface OpenedPort {
   readonly address: ListenAddress
   /** Accepts no more connections. Idempotent. */
   stop(): void
-  /** The exceeded limit, if not this process alone counts connections. */
-  surplusOf?(socket: Socket): Surplus | undefined
 }
 
 /**

@@ -83,7 +83,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   })
   const { node } = redisStore
   // If several processes write one log, lines name their writer.
-  const log = parts.shared ? parts.log.child({ node }) : parts.log
+  const log = parts.parentPid === undefined ? parts.log : parts.log.child({ node })
   const tracing = config.tracing ? await traceJobs(names, parts.version) : undefined
   if (tracing && !tracing.hasSdk) {
     log.warn(`${flagOf('tracing')} is on, but no OpenTelemetry SDK is loaded: nothing is traced.`)

@@ -1,7 +1,6 @@
 import { Scheduler } from '@crossgear/core-scheduler'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
-import type { PeerProcesses } from '../faktory/context.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import type { PayloadRuleOf } from '../faktory/translate.ts'
 import type { GoingAway } from '../faktory/workers.ts'
@@ -86,16 +85,8 @@ export interface DoorParts {
   readonly verbosity?: string
   /** Opens the ports, where no other process does. By this process itself. */
   readonly openPort?: OpenPort
-  /** Set if this is one of several processes that share their ports. */
-  readonly shared?: SharedParts
-}
-
-/** Differences of one of several processes. */
-export interface SharedParts {
-  /** The answer to the Gearman text command `getpid`: the process that is sent signals. */
-  readonly pid: number
-  readonly openPort: OpenPort
-  readonly peerProcesses: PeerProcesses
+  /** The parent of several processes, whose pid the Gearman text command `getpid` answers. This process is alone. */
+  readonly parentPid?: number
 }
 
 /** Gives changed certificates and passwords to the doors; connections that stand go on. */
@@ -118,8 +109,7 @@ export function doorsOf(
   scheduler: Scheduler,
   hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
 ): Door[] {
-  const { config, version, tls, shared, log } = parts
-  const open = shared?.openPort ?? parts.openPort
+  const { config, version, tls, openPort: open, parentPid: pid, log } = parts
   const gearmand = gearmandVersions[config.gearmandVersion]
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
   const sockets = {
@@ -147,7 +137,7 @@ export function doorsOf(
       maxFunctions: config.maxFunctions,
       adminFrom,
       shutdown: parts.shutdown,
-      ...(shared && { pid: shared.pid }),
+      ...(pid !== undefined && { pid }),
       ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
       ...(tls.gearman && { tls: tls.gearman }),
       ...hooks('gearman'),
@@ -164,7 +154,6 @@ export function doorsOf(
       passwordTries: config.faktoryPasswordTries,
       mayFlush: (address: string) => admins.allows(address),
       goingAway: warnOfGoingAway(log, () => systemClock.nowMs()),
-      ...(shared && { peerProcesses: shared.peerProcesses }),
       ...(config.faktoryPassword !== undefined && { password: config.faktoryPassword }),
       ...(tls.faktory && { tls: tls.faktory }),
       ...hooks('faktory'),

@@ -1,14 +1,15 @@
 import type { Logger } from 'pino'
-import type { LogTarget } from '../cluster/messages.ts'
+import type { Seat } from '../cluster/seat.ts'
 import type { AccessOptions } from '../api/access.ts'
 import type { Config } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
+import type { InheritedSockets } from '../net/inherited-sockets.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
 import type { Voice } from '../ops/log/logger.ts'
 import type { WebParts } from '../ops/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
-import { openStore } from '../redis-server/open-store.ts'
+import { type OpenStore, openStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
 import type { DoorTls, Settings } from './doors.ts'
 import type { Reload, Reread } from './reload.ts'
@@ -18,10 +19,6 @@ import { type Closers, endable, type RunningGateway, type SignalTable } from './
 export interface ServeWays {
   /** The log. By the configuration. */
   readonly log?: Logger
-  /** Destination of the processes' log, the same as `log`'s. stdout. */
-  readonly logTarget?: LogTarget
-  /** Receives the function that reopens the log, for processes to do so too. None. */
-  readonly onReopen?: (reopen: () => void) => void
   /** Reads the configuration again, for a reload. The gateway cannot. */
   readonly reread?: () => Reread
   /** TERM and INT end the gateway. */
@@ -47,6 +44,9 @@ export interface Opening {
   readonly log: Logger
   readonly ways: ServeWays
   readonly openPort: OpenPort
+  readonly sockets: InheritedSockets
+  /** Set where this is one of several processes. */
+  readonly seat: Seat | undefined
   /** Set where the socket of the web port was handed over. */
   readonly web: Pick<WebParts, 'openPort'>
   /** Reads the settings again, once the gateway runs. */
@@ -59,17 +59,24 @@ export interface Opening {
   readonly signal: AbortSignal
 }
 
-/** Opens a gateway in this process alone. */
-export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
-  const { config, log, tls, ways, openPort } = opening
-  const store = await openStore(config, log, ways.searchPath, opening.signal)
-  closers.push({ what: 'store', close: () => store.close() })
+/** Opens the store that the configuration names. */
+export async function openOwn({ config, log, ways, signal }: Opening): Promise<OpenStore> {
+  const store = await openStore(config, log, ways.searchPath, signal)
   await checkDurability(config.durability, store, log)
+  return store
+}
+
+/** Opens a gateway in this process. */
+export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
+  const { config, log, tls, ways, openPort, seat } = opening
+  const store = seat ? { ...seat.store, close: () => Promise.resolve() } : await openOwn(opening)
+  closers.push({ what: 'store', close: () => store.close() })
   const { compose } = await import('./compose.ts')
   const composition = await compose({
     ...{ config, version: opening.version, tls, store, log, openPort },
     shutdown: opening.shutdown,
     fail: opening.fail,
+    ...(seat && { parentPid: seat.parentPid }),
     ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
   })
   closers.push({ what: 'scheduler', close: () => composition.close() })
@@ -91,6 +98,8 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
     web.configure(settings.config)
     return Promise.resolve()
   }
+  const { node } = composition
+  if (seat) log.info({ node, pid: process.pid }, `Process ${seat.number} is ready.`)
   return { ...endable(composition), configure, store, doors: [...doors, ...web.doors] }
 }
 

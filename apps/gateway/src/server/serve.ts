@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { signalParent, takeSeat, tellParent, withOwnWebPort } from '../cluster/seat.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { StartError } from '../errors.ts'
@@ -20,10 +21,13 @@ import {
   type Closers,
   drain,
   type RunningGateway,
+  type SignalTable,
   type StopReason,
   StopSignals,
 } from './shutdown.ts'
 
+/** Signals of several processes, whatever the command. */
+const sharedSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' }
 /** A shell's code for an interrupted program. */
 const interruptedCode = 130
 /** Time for the store to end at an impatient stop, and for an aborted start. */
@@ -48,7 +52,8 @@ export async function serve(
   ways: ServeWays = {},
 ): Promise<number> {
   const { env = {} } = ways
-  const sockets = readInheritedSockets(env, process.pid)
+  const seat = await takeSeat()
+  const sockets = readInheritedSockets(env, seat?.parentPid ?? process.pid)
   refuseClosedDoors(sockets, config)
   const warnings = [...(await checkOpenNetwork(config))]
   const openPort = openInherited(sockets, (flag, host) => {
@@ -56,9 +61,11 @@ export async function serve(
     if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
   })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
-  const log = ways.log ?? (await createLogger(config.logLevel, voice))
+  const common = ways.log ?? (await createLogger(config.logLevel, voice))
+  const log = seat ? common.child({ process: seat.number }) : common
   const settings: Settings = { config, tls: readDoorTls(config) }
-  const signals = new StopSignals(log, ways.signals)
+  const signals = new StopSignals(log, config.processes > 1 ? sharedSignals : ways.signals)
+  if (seat) process.on('disconnect', () => signals.fail('its parent process has died'))
   const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))
   const closers: Closers = []
   const abort = new AbortController()
@@ -77,16 +84,26 @@ export async function serve(
   const run = async () => {
     try {
       const opening: Opening = {
-        ...{ ...settings, version, voice, log, ways },
-        openPort,
-        ...(reloader && { reload: reloader.reload }),
+        ...{ ...settings, version, voice, log, ways, openPort },
+        ...(seat && { config: withOwnWebPort(config, seat) }),
+        ...{ sockets, seat },
+        ...(reloader && {
+          reload: async (by) => {
+            const report = await reloader.reload(by)
+            if (seat) signalParent(seat, 'SIGHUP')
+            return report
+          },
+        }),
         web: sockets.has(flagOf('webPort')) ? { openPort } : {},
-        shutdown: (graceful) => signals.ask('shutdown', graceful),
+        shutdown: (graceful) => {
+          if (seat) signalParent(seat, graceful ? 'SIGUSR1' : 'SIGTERM')
+          else signals.ask('shutdown', graceful)
+        },
         fail: (reason) => signals.fail(reason),
         signal: abort.signal,
       }
       const starting =
-        config.processes === 1 ? openAlone(opening, closers) : share(opening, closers)
+        seat || config.processes === 1 ? openAlone(opening, closers) : share(opening, closers)
       const gateway = await Promise.race([starting, signals.first, signals.graceful])
       if ('reason' in gateway) {
         log.info(`Stopping (${gateway.reason}) before the start is complete.`)
@@ -96,11 +113,16 @@ export async function serve(
       }
       opened = gateway
       hasStarted(gateway)
-      for (const warning of warnings) log.warn(warning)
       const { doors, store } = gateway
-      const hasPassword = Boolean(config.faktoryPassword)
-      const ready = ways.ready ?? announce
-      ready({ version, doors, store, voice, log, hasPassword, processes: config.processes })
+      // Of several processes the first has looked at the sockets.
+      const warns = seat ? seat.number === 1 : config.processes === 1
+      for (const warning of warns ? warnings : []) log.warn(warning)
+      if (seat) tellParent(doors)
+      else {
+        const hasPassword = Boolean(config.faktoryPassword)
+        const ready = ways.ready ?? announce
+        ready({ version, doors, store, voice, log, hasPassword, processes: config.processes })
+      }
       notify(env, log, ['--ready', `--status=Ready: ${doors.map(({ name }) => name).join(', ')}`])
       if (reloader) hangUps?.reloadWith(reloader.reload)
       const { reason, exitCode } = await endReason(signals, gateway, log)
@@ -113,10 +135,12 @@ export async function serve(
     } finally {
       hangUps?.stop()
       await closeAll(closers, log)
-      if (opened) log.info('Stopped.')
+      if (opened && !seat) log.info('Stopped.')
     }
   }
   const running = run()
+  // Its parent alone is impatient: it may be sent a signal along with it.
+  if (seat) return await running
   const interrupted = signals.second.then(async () => {
     running.catch(() => undefined)
     opened?.abandon?.()
@@ -128,7 +152,7 @@ export async function serve(
 
 /** The parent of several processes serves nobody itself. */
 async function share(opening: Opening, closers: Closers): Promise<RunningGateway> {
-  const { openProcesses } = await import('../cluster/open-processes.ts')
+  const { openProcesses } = await import('../cluster/processes.ts')
   return await openProcesses(opening, closers)
 }
 

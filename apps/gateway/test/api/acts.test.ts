@@ -227,11 +227,14 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect(await post('/jobs/retry', { filter: {}, dry_run: 'yes' })).toEqual(wrong)
     expect(await post('/jobs/move', { filter: {}, to_queue: 'no queue' })).toEqual(wrong)
     expect(await post('/jobs', { function: '' })).toEqual(wrong)
-    const shapeless = { function: 'mail', payload: { hex: '00' } }
-    const { body } = await api.ask('/api/v1/jobs', {
-      ...{ method: 'POST', headers: bearer('sesame, open'), body: shapeless },
-    })
-    expect(JSON.stringify(body)).toContain('body/payload needs one of text, json, base64')
+    const wordsFor = async (payload: unknown): Promise<string> => {
+      const { body } = await api.ask('/api/v1/jobs', {
+        ...{ method: 'POST', headers: bearer('sesame, open'), body: { function: 'mail', payload } },
+      })
+      return JSON.stringify(body)
+    }
+    expect(await wordsFor({ hex: '00' })).toContain('body/payload needs one of text, json, base64')
+    expect(await wordsFor('hello')).toContain('"body/payload must be object"')
     expect(await post('/jobs', '{"function"')).toEqual([400, 'invalid_json'])
     expect(await post('/jobs', ' '.repeat(1_100_000))).toEqual([413, 'body_too_large'])
     expect(await post('/jobs/1-9/resubmit', {})).toEqual([404, 'unknown_job'])

@@ -3,7 +3,14 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { goTo, lacksChromium, settled, startBrowser, type TestBrowser } from './support/browser.ts'
-import { groundOf, namelessOf, submittedLately, widthOf } from './support/in-page.js'
+import {
+  groundOf,
+  hrefsOf,
+  namelessOf,
+  submittedLately,
+  tagOf,
+  widthOf,
+} from './support/in-page.js'
 import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
 
 /** Names and payloads that a careless page would run, or show the wrong way round. */
@@ -102,9 +109,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await page.getByRole('heading', { name: 'Error' }).waitFor()
     expect(await textOf()).toContain('Disk<b>')
     expect(await page.locator('main img, main script, main iframe').count()).toBe(0)
-    const links = await page
-      .locator('a')
-      .evaluateAll((all) => all.map((a) => a.getAttribute('href')))
+    const links: (string | null)[] = await page.locator('a').evaluateAll(hrefsOf)
     expect(links.filter((href) => !href?.startsWith('#/'))).toEqual([])
     expect(browser.faults).toEqual([])
   })
@@ -164,6 +169,8 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await page.getByRole('link', { name: 'resize' }).waitFor()
     await goTo(page, 'scheduled')
     expect(await textOf('tbody')).toContain('scheduled-01')
+    await goTo(page, 'retries')
+    expect(await textOf()).toContain('No retries')
     // Due for its next try in 15 seconds at the earliest.
     await faktory.push({
       jid: 'retrying-001',
@@ -204,7 +211,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Timeline' }).waitFor()
     // A screen reader goes on at the new page.
-    expect(await focused.evaluate(({ tagName }) => tagName)).toBe('H1')
+    expect(await focused.evaluate(tagOf)).toBe('H1')
   })
 
   test('every field and button says what it is', async () => {

@@ -1,10 +1,10 @@
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
+import { ManualClock, MemoryStoreWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { describe, expect, test } from 'vitest'
 import { Handles } from '../../src/gearman/handles.ts'
 
 const { registry } = new Scheduler(
-  new MemoryWorld(new ManualClock()).join(),
+  new MemoryStoreWorld(new ManualClock()).join(),
   new ManualClock(),
   new RecordingObserver(),
 )

@@ -1,13 +1,13 @@
 import type { EndedRun, Lease } from '@crossgear/core-scheduler'
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
-import { MemoryWorld } from '@crossgear/store-testkit'
+import { MemoryStoreWorld } from '@crossgear/store-testkit'
 import { expect, test } from 'vitest'
 import { historyEveryMs, JobHistory } from '../../src/ops/history/job-history.ts'
 import { bucketOf, percentileSeconds } from '../../src/ops/history/time-buckets.ts'
 
 async function startHistory() {
   const clock = new ManualClock()
-  const world = new MemoryWorld(clock)
+  const world = new MemoryStoreWorld(clock)
   const store = await world.node()
   const errors: unknown[] = []
   const history = new JobHistory({ clock, onError: (task) => errors.push(task) })

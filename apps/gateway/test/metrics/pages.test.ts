@@ -129,6 +129,18 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     })
   })
 
+  test('count what goes wrong from 0 on, so that an increase sees the first', async () => {
+    const gateway = await open()
+    const kinds = ['unreachable', 'timeout', 'refused', 'too_many_lanes', 'unconfirmed']
+    expect(await lines(gateway, 'crossgear_store_errors_total')).toEqual(
+      Object.fromEntries(kinds.map((kind) => [`kind="${kind}"`, 0])),
+    )
+    expect(await lines(gateway, 'crossgear_unconfirmed_total')).toEqual({
+      'what="submissions"': 0,
+      'what="outcomes"': 0,
+    })
+  })
+
   test('of the node alone have nothing of the store, and say which gateway it is', async () => {
     const gateway = await open()
     const own = await lines(gateway, '\\w+', '/metrics/node')

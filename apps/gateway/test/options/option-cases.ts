@@ -85,7 +85,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   maxConnections: 'here',
   maxConnectionsPerAddress: {
     file: 'processes/sharing.test.ts',
-    title: 'counts connections of an address over both, and warns once of the limit',
+    title: 'has the limits of a gateway in each of them',
   },
   backlog: 'here',
   keepaliveSeconds: 'here',

@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import {
   isAlive,
   patience,
@@ -10,12 +9,9 @@ import {
   startShared,
 } from './support/shared-gateway.ts'
 
-const submitted = 'crossgear_jobs_submitted_total{function="work",door="gearman"}'
-const restarts = 'crossgear_process_restarts_total'
-
 /** Two workers of two processes, each with a job in hand. */
 async function twoAtWork(gateway: SharedGateway) {
-  const workers = [await gateway.gearman(), await gateway.gearman()] as const
+  const workers = await gateway.both()
   const client = await gateway.gearman()
   for (const worker of workers) worker.say('CAN_DO', 'work')
   for (const job of ['a', 'b']) await client.submit('SUBMIT_JOB_BG', 'work', '', job)
@@ -33,13 +29,8 @@ describe.skipIf(lacksRedis)('of two processes', () => {
 
   test('one is killed: its job goes to a worker of the other, and it is started again', async () => {
     const gateway = await shared()
-    const before = {
-      parts: (await gateway.parts()).length,
-      restarts: (await gateway.metric(restarts)) ?? 0,
-      submitted: (await gateway.metric(submitted)) ?? 0,
-    }
+    const before = (await gateway.parts()).length
     const [one, other] = await twoAtWork(gateway)
-    await gateway.figure(submitted, before.submitted + 2)
     const [first] = await gateway.live()
     process.kill(first!.pid, 'SIGKILL')
     const lost = await Promise.race(
@@ -57,17 +48,12 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     left.worker.say('WORK_COMPLETE', lost.handle, 'x').say('WORK_COMPLETE', left.handle, 'x')
     await left.worker.sync()
 
-    const parts = await gateway.parts(before.parts + 1)
-    expect(new Set(parts.map(({ node }) => node)).size).toBe(before.parts + 1)
-    await vi.waitFor(async () => expect((await gateway.page('/readyz')).status).toBe(200), patience)
-    await gateway.figure(restarts, before.restarts + 1)
-    // Figures of the dead process are not lost.
-    await gateway.figure(submitted, before.submitted + 2)
-    const peers = [await gateway.gearman(), await gateway.gearman(), await gateway.gearman()]
+    const parts = await gateway.parts(before + 1)
+    expect(new Set(parts.map(({ node }) => node)).size).toBe(before + 1)
+    await gateway.said(/Process \d is running again/)
+    const peers = await gateway.both()
     for (const peer of peers) expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
-    expect(
-      await gateway.metric('crossgear_jobs{function="work",queue="default",state="waiting"}'),
-    ).toBe(0)
+    expect(await gateway.redis.ask('KEYS', 'job:*')).toBe('')
   })
 
   test('both are killed: connections wait until there is one again', async () => {
@@ -80,36 +66,25 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
   })
 
-  test('one stands still: the other serves, and what it was given is served when it goes on', async () => {
+  test('one stands still: the other serves all who come', async () => {
     const gateway = await shared()
     const [first] = await gateway.live()
     process.kill(first!.pid, 'SIGSTOP')
     onTestFinished(() => void process.kill(first!.pid, 'SIGCONT'))
-    const count = 40
-    const peers = Array.from({ length: count }, () =>
-      GearmanPeer.connect(gateway.portOf('gearman')),
-    )
-    let served = 0
-    const all = peers.map(async (connecting) => {
-      await (await connecting).sync()
-      served += 1
-    })
-    // One is under way to it, and a few wait for it.
-    await vi.waitFor(() => expect(served).toBeGreaterThanOrEqual(count - 10), patience)
-    const ready = await gateway.page('/readyz')
-    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('process')])
-    process.kill(first!.pid, 'SIGCONT')
-    await Promise.all(all)
-    for (const connecting of peers) await (await connecting).leave()
+    await Promise.all(Array.from({ length: 40 }, () => gateway.gearman()))
   })
 
-  test('one is sent signals, as a terminal does to all: its parent alone says what is done', async () => {
+  test('one is told to end: it takes the outcome of its job, and another takes its place', async () => {
     const gateway = await shared()
+    const before = (await gateway.parts()).length
+    const atWork = await twoAtWork(gateway)
     const [first] = await gateway.live()
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(first!.pid, signal)
-    const peers = [await gateway.gearman(), await gateway.gearman()]
-    for (const peer of peers) await peer.sync()
-    expect(isAlive(first!.pid)).toBe(true)
+    process.kill(first!.pid, 'SIGTERM')
+    await gateway.said(new RegExp(`"process":${first!.process},.*"Stopping \\(SIGTERM\\)`))
+    for (const { worker, handle } of atWork) worker.say('WORK_COMPLETE', handle, 'x')
+    await Promise.race(atWork.map(({ worker }) => worker.ended()))
+    await gateway.parts(before + 1)
+    expect(await gateway.redis.ask('KEYS', 'job:*')).toBe('')
   })
 
   test('none can start again, the store being there: the gateway ends with 1 and says so', async () => {

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
-// Why `--processes` has a dispatcher of its own: docs/processes.md promises what these two tests show to be missing.
+// Why `--processes` binds its sockets itself: docs/processes.md promises what these two tests show to be missing.
 
 const program = fileURLToPath(new URL('programs/node-cluster.mjs', import.meta.url))
 

@@ -77,7 +77,6 @@ describe.skipIf(lacksRedis || lacksOpenssl)('with certificates', () => {
     for (let count = 0; count < 2; count += 1) {
       const peer = new GearmanPeer(await secured('gearman'))
       await peer.sync()
-      expect(await peer.list('workers')).toHaveLength(1)
       const [greeting] = (await once(await secured('faktory'), 'data')) as [Buffer]
       expect(greeting.toString()).toMatch(/^\+HI /)
     }
@@ -102,7 +101,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand with CROSSGEAR_PROCESSES', () =>
     const port = Number((await said(/Listening on 127.0.0.1:(\d+) \(gearman\)/))?.[1])
     for (const process of [1, 2]) await said(new RegExp(`INFO .*\\[ proc ${process} \\] Process`))
     const peers = [await GearmanPeer.connect(port), await GearmanPeer.connect(port)]
-    for (const peer of peers) expect(await peer.list('workers')).toHaveLength(1)
+    for (const peer of peers) await peer.sync()
 
     renameSync(log, `${log}.1`)
     gearmand.kill('SIGHUP')

@@ -15,7 +15,8 @@ describe.skipIf(lacksRedis)('a reload', () => {
     const gateway = await startShared(words)
     writeFileSync(secret, 'after')
     gateway.child.kill('SIGHUP')
-    await gateway.said(/Reload \(SIGHUP\): --faktory-password changed/)
+    // Each process reads them itself, and the parent to check them.
+    await gateway.said(/Reload \(SIGHUP\): --faktory-password changed/, 3)
     const port = gateway.portOf('faktory')
     const logIn = async (password: string): Promise<string> => {
       try {

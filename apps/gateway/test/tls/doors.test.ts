@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
+import { ManualClock, MemoryStoreWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { encodeRequest } from '@crossgear/gearman-codec'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { FaktoryDoor } from '../../src/faktory/faktory-door.ts'
@@ -14,7 +14,7 @@ import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { lacksOpenssl, makeCertificates, type KeyPair } from './support/certificates.ts'
 
 async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles) {
-  const world = new MemoryWorld(new ManualClock())
+  const world = new MemoryStoreWorld(new ManualClock())
   const scheduler = new Scheduler(world.join(), systemClock, new RecordingObserver())
   await scheduler.start()
   const rejections: string[] = []

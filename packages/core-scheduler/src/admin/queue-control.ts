@@ -55,7 +55,11 @@ export class QueueControl {
       store.queues.pausedQueues(),
       store.queues.pausedFunctions(),
     ])
+    const isNew =
+      queues.some((queue) => !pauses.queues.has(queue)) ||
+      functions.some((name) => !pauses.functions.has(name))
     const resumed = pauses.set(new Set(queues), new Set(functions))
+    if (isNew) await this.#withoutPrefetched(() => undefined)
     const lanes = resumed.flatMap((name) => [name, ...registry.ofFunction(name)])
     const known = lanes.filter((lane) => registry.numberOf(lane) !== undefined)
     if (known.length > 0) await store.lanes.heal([...new Set(known)])
@@ -106,10 +110,12 @@ export class QueueControl {
 
   /** Ends the queued jobs of a queue; the queue is unlisted until another job comes. */
   async remove(queue: string): Promise<void> {
-    for (const lane of [...this.#parts.registry.ofQueue(queue)]) {
-      await this.#end(lane, queuedPlaces)
-      await this.#parts.store.queues.markRemoved(lane)
-    }
+    await this.#withoutPrefetched(async () => {
+      for (const lane of [...this.#parts.registry.ofQueue(queue)]) {
+        await this.#end(lane, queuedPlaces)
+        await this.#parts.store.queues.markRemoved(lane)
+      }
+    })
   }
 
   /**
@@ -117,6 +123,10 @@ export class QueueControl {
    * Counters begin at zero again, and unused lanes are given back.
    */
   async flush(): Promise<void> {
+    await this.#withoutPrefetched(() => this.#flushAll())
+  }
+
+  async #flushAll(): Promise<void> {
     await this.#parts.store.batches.clear()
     for (const lane of [...this.#parts.registry.all()]) {
       await this.#end(lane, allPlaces)
@@ -154,6 +164,17 @@ export class QueueControl {
     if (queues.length === 0) return
     await this.#parts.store.queues.setPaused(queues, paused)
     await this.load()
+  }
+
+  /** Prefetched jobs would be found with those that run. */
+  async #withoutPrefetched(act: () => Promise<void> | void): Promise<void> {
+    const { events } = this.#parts
+    try {
+      await events.emitInTurn('prefetchEnds')
+      await act()
+    } finally {
+      events.emit('prefetchMayGoOn')
+    }
   }
 
   /** A job deep in a queue is found by its arrival, in a script of its own. */

@@ -14,7 +14,9 @@ import type { Store } from '../store/store.ts'
 import type { ActiveLeases } from './active-leases.ts'
 import type { ArrivalCounters } from './arrival-counters.ts'
 import type { Bridging } from './bridging.ts'
+import type { LeaseStarts } from './lease-starts.ts'
 import { LocalAnswers } from './local-answers.ts'
+import type { Kept } from './prefetch-buffer.ts'
 import { RoomTimers } from './room-timers.ts'
 import type { Steps } from './steps.ts'
 import type { WorkerLimits } from './worker-limits.ts'
@@ -34,6 +36,7 @@ interface Parts {
   readonly workerLimits: WorkerLimits
   readonly pauses: Pauses
   readonly events: SchedulerEmitter
+  readonly leaseStarts: LeaseStarts
 }
 
 /**
@@ -51,20 +54,25 @@ export class Claims {
   readonly #throttled = (queue: string, waitMs: number): void => {
     if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
   }
+  /** Calls in progress that prefetch. */
+  readonly #prefetching = new Set<Promise<void>>()
   #stopped = false
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#batch = new BatchQueue(parts.steps.added, (_key, requests) => {
       const [first] = requests
-      if (first) void this.#send(first.subscription, requests)
+      if (first) this.#start(first.subscription, requests)
     })
     this.#local = new LocalAnswers({
       ...parts,
       refillNeeded: parts.steps.added,
-      giveBack: (jobs) => this.#giveBack(jobs),
+      giveBack: (jobs) => void this.#giveBack(jobs),
     })
     this.#roomTimers = new RoomTimers(parts)
+    parts.events.on('prefetchEnds', () => this.#returnPrefetched())
+    parts.events.on('prefetchMayGoOn', () => this.#local.resume())
+    parts.events.on('laneClosed', () => void this.#giveBack(this.#local.drain()))
   }
 
   stop(): void {
@@ -79,8 +87,8 @@ export class Claims {
       request.onEmpty()
       return
     }
-    const job = this.#local.take(subscription)
-    if (job) this.#assign({ job, sinceMs: this.#parts.clock.nowMs() }, request)
+    const kept = this.#local.take(subscription)
+    if (kept) this.#assignKept(kept, request)
     else if (this.#local.expect(request)) return
     else if (request.isPipelined && this.isKnownEmpty(subscription)) request.onEmpty()
     else this.#batch.add(this.#batchKey(request), request)
@@ -102,7 +110,7 @@ export class Claims {
   flush(): void {
     this.#batch.flush()
     for (const { subscription, least } of this.#local.refills()) {
-      void this.#send(subscription, [], least)
+      this.#start(subscription, [], least)
     }
   }
 
@@ -119,15 +127,26 @@ export class Claims {
     return worker.isShared ? `w${worker.name}` : `c${this.#parts.store.node}-${worker.name}`
   }
 
-  async #send(subscription: Subscription, all: readonly FetchRequest[], least = 0): Promise<void> {
+  #start(subscription: Subscription, all: readonly FetchRequest[], least = 0): void {
     const requests = all.filter((request) => !request.gone)
     if (this.#stopped) {
       for (const request of requests) request.onEmpty()
       return
     }
-    const { steps, clock, registry, arrivals, subscriptions, activeLeases, pauses } = this.#parts
     const ahead = this.#local.ask(subscription, least)
     if (requests.length + ahead === 0) return
+    const call = this.#send(subscription, requests, ahead)
+    if (ahead === 0) return
+    this.#prefetching.add(call)
+    void call.finally(() => this.#prefetching.delete(call))
+  }
+
+  async #send(
+    subscription: Subscription,
+    requests: readonly FetchRequest[],
+    ahead: number,
+  ): Promise<void> {
+    const { steps, clock, registry, arrivals, subscriptions, activeLeases, pauses } = this.#parts
     const isHeard = subscriptions.hears(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
     const left = { isEmpty: false }
@@ -174,7 +193,7 @@ export class Claims {
 
   /** Gives back, by their tokens, jobs that are still this node's; others stay as they are. */
   #takeBack(requests: readonly FetchRequest[], jobs: readonly Lease[]): void {
-    this.#giveBack(jobs)
+    void this.#giveBack(jobs)
     for (const request of requests) if (!request.gone) request.onEmpty()
   }
 
@@ -185,22 +204,49 @@ export class Claims {
     hasMore: boolean,
   ): void {
     const sinceMs = this.#parts.clock.nowMs()
-    if (subscription.by === 'consumer') for (const job of jobs) this.#parts.bridging.handedOut(job)
     const left = requests.filter((request) => !request.gone)
     const own = jobs.slice(0, requests.length)
     for (const job of own) this.#assign({ job, sinceMs }, left.shift())
-    for (const request of left) request.onEmpty()
-    this.#local.keep(subscription, own.length, jobs.slice(requests.length), hasMore)
+    this.#local.keep(subscription, own, jobs.slice(requests.length), hasMore)
+    for (const request of left) {
+      const kept = this.#local.takeAny(subscription)
+      if (kept) this.#assignKept(kept, request)
+      else request.onEmpty()
+    }
   }
 
-  /** They count as held until the store has them back: a gateway that stops waits for it. */
-  #giveBack(jobs: readonly Lease[]): void {
+  /**
+   * They count as held until the store has them back: a gateway that stops waits for it. Resolves
+   * then, or when the store has refused them.
+   */
+  async #giveBack(jobs: readonly Lease[]): Promise<void> {
     const sinceMs = this.#parts.clock.nowMs()
-    for (const job of jobs) {
+    const returned = jobs.map((job) => {
       this.#parts.activeLeases.add({ job, sinceMs })
       const { lane, id, token } = job
-      this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeueFront' })
-    }
+      return new Promise<void>((resolve) => {
+        const settlement = { settled: () => resolve(), refused: () => resolve() }
+        this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeueFront' }, settlement)
+      })
+    })
+    await Promise.all(returned)
+  }
+
+  /** Resolves when all prefetched jobs are back; nothing is prefetched until `prefetchMayGoOn`. */
+  async #returnPrefetched(): Promise<void> {
+    this.#local.suspend()
+    await Promise.all(this.#prefetching)
+    await this.#giveBack(this.#local.drain())
+  }
+
+  /** A consumer's time begins only now. */
+  #assignKept({ job, sinceMs }: Kept, request: FetchRequest): void {
+    const { clock, leaseStarts } = this.#parts
+    const nowMs = clock.nowMs()
+    const heldMs = nowMs - sinceMs
+    if (job.heldBy === 'consumer') leaseStarts.add(job, heldMs)
+    if (job.waitedMs !== undefined) job.waitedMs += heldMs
+    this.#assign({ job, sinceMs: nowMs }, request)
   }
 
   #assign(assignment: Delivery, request: FetchRequest | undefined): void {
@@ -210,6 +256,7 @@ export class Claims {
       return
     }
     const { job } = assignment
+    if (job.heldBy === 'consumer') this.#parts.bridging.handedOut(job)
     this.#parts.observer.assigned(job)
     request.assigned(assignment)
   }

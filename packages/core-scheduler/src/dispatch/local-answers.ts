@@ -1,17 +1,19 @@
 import type { Clock } from '../clock.ts'
 import type { Lease } from '../model/job.ts'
+import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
 import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
 import type { ArrivalCounters } from './arrival-counters.ts'
 import { EmptyCache } from './empty-cache.ts'
-import { PrefetchBuffer, prefetchTtlMs } from './prefetch-buffer.ts'
+import { PrefetchBuffer, prefetchTtlMs, type Kept } from './prefetch-buffer.ts'
 
 /** Most jobs that one call prefetches for workers that are being woken. */
 const mostAnticipated = 8
 
 interface Parts {
   readonly clock: Clock
+  readonly registry: LaneRegistry
   readonly arrivals: ArrivalCounters
   readonly subscriptions: Pick<ChannelSubscriptions, 'hears'>
   /**
@@ -40,6 +42,8 @@ export class LocalAnswers {
   readonly #expecting = new Map<string, FetchRequest[]>()
   readonly #toRefill = new Map<string, Refill>()
   #stopWatching: (() => void) | undefined
+  /** Calls of {@link suspend} without their {@link resume}. */
+  #suspended = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -67,24 +71,51 @@ export class LocalAnswers {
     this.#watch()
   }
 
-  /** Takes a prefetched job for a worker that asks. */
-  take(subscription: Subscription): Lease | undefined {
+  /** Nothing is prefetched, and nothing prefetched handed out, until {@link resume}. */
+  suspend(): void {
+    this.#suspended += 1
+  }
+
+  resume(): void {
+    this.#suspended -= 1
+  }
+
+  /** Takes out all prefetched jobs. */
+  drain(): readonly Lease[] {
+    return this.#prefetched.drain()
+  }
+
+  /** Takes a prefetched job for a worker that asks: for a consumer one of its first queue. */
+  take(subscription: Subscription): Kept | undefined {
+    if (!this.#mayClaimAhead || !subscription.mayWait) return undefined
+    const supplied = suppliedFor(subscription)
+    const nowMs = this.#parts.clock.nowMs()
+    const kept = this.#prefetched.take(supplied, nowMs)
+    this.#watch()
+    if (kept && this.#prefetched.wanted(supplied, nowMs) > 0) this.#refill(supplied, 0)
+    return kept
+  }
+
+  /** The same where the store has nothing in any of its queues: a job of another queue will do. */
+  takeAny(subscription: Subscription): Kept | undefined {
     if (!this.#mayClaimAhead || !subscription.mayWait) return undefined
     const nowMs = this.#parts.clock.nowMs()
-    const job = this.#prefetched.take(subscription, nowMs)
-    this.#watch()
-    if (job && this.#prefetched.wanted(subscription, nowMs) > 0) this.#refill(subscription, 0)
-    return job
+    for (const supplied of subscription.byQueue ?? [subscription]) {
+      if (this.#prefetched.sizeFor(supplied) === 0) continue
+      const kept = this.#prefetched.take(supplied, nowMs)
+      if (kept) return kept
+    }
+    return undefined
   }
 
   /** Lets a request wait for a job that is on its way for such workers; false if none is. */
   expect(request: FetchRequest): boolean {
-    const { subscription } = request
-    const expecting = this.#expecting.get(subscription.key)
-    if (!subscription.mayWait) return false
-    if (this.#prefetched.comingFor(subscription) <= (expecting?.length ?? 0)) return false
+    if (!request.subscription.mayWait) return false
+    const supplied = suppliedFor(request.subscription)
+    const expecting = this.#expecting.get(supplied.key)
+    if (this.#prefetched.comingFor(supplied) <= (expecting?.length ?? 0)) return false
     if (expecting) expecting.push(request)
-    else this.#expecting.set(subscription.key, [request])
+    else this.#expecting.set(supplied.key, [request])
     return true
   }
 
@@ -103,8 +134,18 @@ export class LocalAnswers {
     return all
   }
 
-  /** Number of jobs that a call for this subscription should prefetch; they count as coming. */
+  /**
+   * Number of jobs that a call for this subscription should prefetch; they count as coming. For
+   * several queues a call of its own does it.
+   */
   ask(subscription: Subscription, least: number): number {
+    if (!this.#mayClaimAhead) return 0
+    const supplied = suppliedFor(subscription)
+    if (supplied !== subscription) {
+      if (this.#prefetched.wanted(supplied, this.#parts.clock.nowMs()) > 0)
+        this.#refill(supplied, 0)
+      return 0
+    }
     const wanted = this.#prefetched.wanted(subscription, this.#parts.clock.nowMs())
     const ahead = Math.max(wanted, least - this.#prefetched.sizeFor(subscription))
     if (ahead > 0) this.#prefetched.coming(subscription, ahead)
@@ -123,17 +164,25 @@ export class LocalAnswers {
   /** Keeps what a call brought ahead, beside the jobs that it handed out. */
   keep(
     subscription: Subscription,
-    handedOut: number,
+    handedOut: readonly Lease[],
     ahead: readonly Lease[],
     hasMore: boolean,
   ): void {
     if (!subscription.mayWait) return
-    this.#prefetched.came(subscription, handedOut, ahead, hasMore, this.#parts.clock.nowMs())
+    const supplied = suppliedFor(subscription)
+    const own = supplied === subscription ? handedOut.length : this.#ofQueue(supplied, handedOut)
+    this.#prefetched.came(supplied, own, ahead, hasMore, this.#parts.clock.nowMs())
     this.#watch()
   }
 
   get #mayClaimAhead(): boolean {
-    return this.#parts.maxLosses === 0
+    return this.#parts.maxLosses === 0 && this.#suspended === 0
+  }
+
+  /** Number of jobs of a consumer's only queue. */
+  #ofQueue({ idleKeys }: Subscription, jobs: readonly Lease[]): number {
+    const { names } = this.#parts.registry
+    return jobs.filter(({ lane }) => idleKeys.includes(`q${names.parse(lane).queue}`)).length
   }
 
   #refill(subscription: Subscription, least: number): void {
@@ -151,4 +200,9 @@ export class LocalAnswers {
       if (!this.#prefetched.isEmpty || !this.#emptyCache.isEmpty) this.#watch()
     })
   }
+}
+
+/** The subscription by which jobs are prefetched: of several queues the first. */
+function suppliedFor(subscription: Subscription): Subscription {
+  return subscription.byQueue?.[0] ?? subscription
 }

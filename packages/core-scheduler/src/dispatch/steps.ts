@@ -1,4 +1,4 @@
-import type { Outcome, Report, Lease, Settled } from '../model/job.ts'
+import type { Outcome, StepReport, Lease, Settled } from '../model/job.ts'
 import type { ClaimRequest } from '../store/claim-ports.ts'
 import type { Clock } from '../clock.ts'
 import { StoreError, toStoreError } from '../store/store-errors.ts'
@@ -63,7 +63,7 @@ class Part<Member, Answer> {
 
 class Draft {
   readonly parts = {
-    reports: new Part<Report, boolean>(),
+    reports: new Part<StepReport, boolean>(),
     outcomes: new Part<LaneOutcomes, readonly Settled[] | StoreError>(),
     submissions: new Part<LaneArrivals, LaneSubmitted | StoreError>(),
     claims: new Part<ClaimRequest, readonly Lease[] | StoreError>(),
@@ -88,7 +88,7 @@ class Draft {
     const { reports, outcomes, submissions, claims } = this.step
     let items = reports.length + claims.length
     let bytes = 0
-    for (const report of reports) if (report.kind !== 'status') bytes += report.data.length
+    for (const report of reports) if ('data' in report) bytes += report.data.length
     for (const { outcomes: some } of outcomes) {
       items += some.length
       for (const outcome of some) if (outcome.kind === 'complete') bytes += outcome.output.length
@@ -167,7 +167,7 @@ export class Steps {
     while (this.#sendNext()) continue
   }
 
-  report(reports: readonly Report[]): Promise<readonly boolean[]> {
+  report(reports: readonly StepReport[]): Promise<readonly boolean[]> {
     return this.#add('reports', reports)
   }
 

@@ -3,6 +3,7 @@ import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
 import { IdleLanes } from './idle-lanes.ts'
 import { LaneRounds } from './lane-rounds.ts'
+import { SurveyPace } from './survey-pace.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
@@ -15,8 +16,6 @@ const leadForMs = 3_500
 const sweepsPerBeat = 20
 /** The same through the index of jids. */
 const jidSweepsPerBeat = 4
-/** Pages of the walk through all jobs per beat. */
-const surveysPerBeat = 2
 /** Repairs per lane and beat. */
 const repairsPerBeat = 50
 /** Lanes with orphans per beat; the rest wait for the next one. */
@@ -76,6 +75,7 @@ export class NativeRecovery {
   #armed = false
   readonly #idleLanes: IdleLanes
   readonly #rounds: LaneRounds
+  readonly #pace = new SurveyPace()
 
   constructor(parts: NativeRecoveryParts) {
     this.#parts = parts
@@ -119,7 +119,7 @@ export class NativeRecovery {
     await this.#sweep()
     await this.#sweepJids()
     await this.#idleLanes.beat()
-    for (let look = 0; look < surveysPerBeat; look += 1) if (await this.#survey()) break
+    await this.#surveyAll()
     if (repair) await this.#repair(lanes, repair)
   }
 
@@ -184,11 +184,18 @@ export class NativeRecovery {
     }
   }
 
+  async #surveyAll(): Promise<void> {
+    this.#pace.beat()
+    if (this.#worked.size > 0) this.#pace.hurry()
+    while (this.#pace.hasRoom) if (await this.#survey()) return
+  }
+
   /** True at the end of a walk through all jobs. */
   async #survey(): Promise<boolean> {
     const { store, clock, repair, registry, registrar, nativeOutcomes } = this.#parts
     this.#lapSinceMs ??= clock.nowMs()
     const page = await store.native.survey(repair !== undefined)
+    this.#pace.looked(page)
     for (const [lane, ids] of byLane(page.unsettled)) await nativeOutcomes.settleThese(lane, ids)
     for (const lane of page.suspicious) {
       this.#suspicious.add(lane)
@@ -237,6 +244,7 @@ export class NativeRecovery {
     this.#lapSinceMs = undefined
     this.#wholeLapSinceMs = undefined
     this.#isPartial = true
+    this.#pace.hurry()
   }
 }
 

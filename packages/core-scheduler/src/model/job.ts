@@ -138,8 +138,8 @@ export interface LeasedJob extends JobState {
 /** A job with its lease and payload, for a worker. */
 export interface Lease extends Job, LeasedJob {
   readonly token: string
-  /** Time in the queue, milliseconds; absent if unknown. */
-  readonly waitedMs?: number
+  /** Time until its worker got it, milliseconds; absent if unknown. It grows while it is held ahead. */
+  waitedMs?: number
 }
 
 /**
@@ -234,6 +234,16 @@ export type Report = JobRef & { readonly token: string } & (
     | { readonly kind: 'warning'; readonly data: Uint8Array }
     | { readonly kind: 'status'; readonly dividend: Uint8Array; readonly divisor: Uint8Array }
   )
+
+/** A consumer has fetched a job that this node held ahead: from now on the lease outlives the node. */
+export interface LeaseStart extends HeldRef {
+  readonly kind: 'lease'
+  /** Time from its claim to the fetch, milliseconds; the deadline is put off by it. */
+  readonly heldMs: number
+}
+
+/** A report as a step carries it. */
+export type StepReport = Report | LeaseStart
 
 /** An event for a waiting client. The last three end the wait. */
 export type JobEvent =

@@ -1,7 +1,6 @@
 import type { LaneRegistry } from './lane-registry.ts'
 import type { ClaimBy } from './job.ts'
 import type { LaneAccess, LaneGroup } from '../store/claim-ports.ts'
-import type { FunctionOrder } from '../scheduler-options.ts'
 
 /** A function that a worker named, and its time for a job. */
 export interface Ability {
@@ -21,15 +20,20 @@ export interface Subscription {
   readonly key: string
   /** Keys of an idle worker with this subscription, see {@link idleKeysOf}. */
   readonly idleKeys: readonly string[]
-  /**
-   * True if a job may be prefetched for it: its lease lasts as long as the node lives, so no time
-   * is lost.
-   */
+  /** True if a job may be prefetched for it: the job's time does not begin before its worker asks. */
   readonly mayWait: boolean
+  /** Of a consumer of several queues: each alone, in its order. Jobs are prefetched by queue. */
+  readonly byQueue?: readonly Subscription[]
   /** Highest level of all groups first: see {@link ClaimRequest.byLevel}. */
   readonly byLevel?: boolean
   groups(registry: LaneRegistry): readonly LaneGroup[]
 }
+
+/**
+ * Order in which a worker gets jobs of its functions: function by function as named, or highest
+ * level first.
+ */
+export type FunctionOrder = 'in-order' | 'by-level'
 
 /** The subscription of a worker that named functions, in the order to try them. */
 export function namedSubscription(
@@ -72,7 +76,10 @@ export function consumerSubscription(
     by: 'consumer',
     access: functions ? 'any' : access,
     key: `c${JSON.stringify([queues, functions ? [...functions].sort() : null])}`,
-    mayWait: false,
+    mayWait: true,
+    ...(queues.length > 1 && {
+      byQueue: queues.map((queue) => consumerSubscription([queue], registry, functions, access)),
+    }),
     idleKeys: queues.map((queue) => `q${queue}`),
     groups: cached(registry, () =>
       queues.map((queue) => {

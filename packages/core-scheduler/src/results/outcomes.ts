@@ -1,4 +1,5 @@
 import type { ActiveLeases } from '../dispatch/active-leases.ts'
+import type { LeaseStarts } from '../dispatch/lease-starts.ts'
 import { holderOf } from '../model/job.ts'
 import type { Door, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
 import type { Clock } from '../clock.ts'
@@ -32,6 +33,7 @@ interface Parts {
   readonly clock: Clock
   readonly observer: Observer
   readonly activeLeases: ActiveLeases
+  readonly leaseStarts: LeaseStarts
   readonly waiters: Waiters
   readonly wakeups: Wakeups
   readonly steps: Steps
@@ -71,6 +73,7 @@ export class Outcomes {
     door: Door | undefined = assignment?.job.door,
   ): void {
     const bytes = outcome.kind === 'complete' ? outcome.output.length : 0
+    this.#parts.leaseStarts.ending(outcome.token)
     this.#outcomes.add(outcome.lane, { assignment, outcome, settlement, door }, bytes)
   }
 
@@ -81,6 +84,7 @@ export class Outcomes {
 
   /** Reports first: a worker's last words precede its outcome. */
   flush(): void {
+    this.#parts.leaseStarts.flush()
     this.#reports.flush()
     this.#outcomes.flush()
   }
@@ -124,6 +128,7 @@ export class Outcomes {
     } catch (error) {
       const refusal = toStoreError(error)
       for (const item of items) {
+        this.#parts.leaseStarts.notEnded(item.outcome.token)
         if (isRequeue(item.outcome)) this.#refusedReleases.push(item)
         if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
         item.settlement?.refused(refusal)
@@ -156,6 +161,7 @@ export class Outcomes {
   #answer(item: PendingOutcome, result: Settled): void {
     const { outcome, settlement } = item
     this.#parts.activeLeases.remove(outcome.token)
+    this.#parts.leaseStarts.ended(outcome.token)
     if (result !== 'unknown') {
       const event = eventOf(outcome, result)
       if (event) this.#parts.waiters.notify(outcome, event)

@@ -47,7 +47,7 @@ export interface ClaimRequest {
   readonly worker?: string
   /**
    * Jobs to prefetch on top, for workers that will ask in a moment; none where a throttle limits
-   * the lanes. Default 0.
+   * the lanes. The node holds them: those of consumers until a {@link LeaseStart}. Default 0.
    */
   readonly ahead?: number
   /**

@@ -27,7 +27,7 @@ export interface LaneSizes {
 export interface LaneBacklog extends LaneSizes {
   /** Scheduled jobs that wait for a retry. */
   readonly retrying: number
-  /** Dropped at a claim because nobody wanted them any more. */
+  /** Dropped at a claim: their time was over, or no client waited for them any more. */
   readonly expired: number
   /**
    * When the next job was queued, milliseconds since 1970; undefined without a job, or if not asked

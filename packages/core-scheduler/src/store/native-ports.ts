@@ -33,6 +33,8 @@ export interface RepairRequest {
 
 /** One page of a walk through the store. */
 export interface SurveyPage {
+  /** How many jobs were looked at. */
+  readonly jobs: number
   /** Jobs of other doors that a native worker finished and nobody settled. */
   readonly unsettled: readonly JobRef[]
   /** Lanes where a native program may have left an orphan. */

@@ -1,4 +1,4 @@
-import type { NewJob, Outcome, Report, Lease, Settled, Submitted } from '../model/job.ts'
+import type { NewJob, Outcome, StepReport, Lease, Settled, Submitted } from '../model/job.ts'
 import type { ClaimRequest } from './claim-ports.ts'
 import { StoreError } from './store-errors.ts'
 
@@ -30,7 +30,7 @@ export interface LaneSubmitted {
  * jobs submitted with it, and a job's last reports precede its outcome.
  */
 export interface Step {
-  readonly reports: readonly Report[]
+  readonly reports: readonly StepReport[]
   readonly outcomes: readonly LaneOutcomes[]
   /**
    * Jobs line up in the order of their places. If one step holds all lanes, nobody sees a part of
@@ -75,7 +75,7 @@ export abstract class SingleSteps implements StepStore {
     return soleAnswer((await this.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
   }
 
-  async report(reports: readonly Report[]): Promise<readonly boolean[]> {
+  async report(reports: readonly StepReport[]): Promise<readonly boolean[]> {
     return (await this.step({ ...noStep, reports })).reports
   }
 }

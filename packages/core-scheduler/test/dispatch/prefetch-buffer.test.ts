@@ -59,8 +59,8 @@ describe('the stock of jobs reserved ahead', () => {
   test('is handed out first in, first out, to those that want the same', () => {
     stock.came(subscription, 0, jobs(1, 2), true, 0)
     expect(stock.take({ ...subscription, key: 'sms' }, 1)).toBeUndefined()
-    expect(stock.take(subscription, 1)?.id).toBe(1)
-    expect(stock.take(subscription, 1)?.id).toBe(2)
+    expect(stock.take(subscription, 1)?.job.id).toBe(1)
+    expect(stock.take(subscription, 1)?.job.id).toBe(2)
     expect(stock.take(subscription, 1)).toBeUndefined()
   })
 
@@ -69,7 +69,7 @@ describe('the stock of jobs reserved ahead', () => {
     stock.came(subscription, 0, jobs(3), true, 10)
     expect(stock.overdue(19)).toEqual([])
     expect(stock.overdue(20).map(({ id }) => id)).toEqual([1, 2])
-    expect(stock.take(subscription, 21)?.id).toBe(3)
+    expect(stock.take(subscription, 21)?.job.id).toBe(3)
   })
 
   test('hands out nothing that has lain through a pause of the process', () => {

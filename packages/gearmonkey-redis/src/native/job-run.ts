@@ -21,7 +21,7 @@ export interface Job {
 export type JobHandler = (job: Job) => Output | Promise<Output>
 
 // A handler that returns nothing is one, whether it is written as such or only declared so.
-// eslint-disable-next-line @typescript-eslint/no-invalid-void-type
+// oxlint-disable-next-line typescript/no-invalid-void-type
 type Output = Payload | null | undefined | void
 
 export interface JobRunContext {

@@ -69,7 +69,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     const worker = new GearMonkeyWorker(redis.url)
     await worker.accept('bad', ({ input }) => {
       if (input.length === 0) throw new Error('it is empty')
-      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      // oxlint-disable-next-line typescript/only-throw-error
       throw 'just words'
     })
     await worker.accept('number', () => 5 as unknown as string)

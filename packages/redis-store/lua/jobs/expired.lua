@@ -7,10 +7,12 @@
 --   4 and more: lanes: strings
 -- Returns flat per job: lane, id, token.
 --#include keys
-local now, found = nowMs(), {}
+local now, found, leases = nowMs(), {}, {}
+for at = 4, #ARGV do leases[at - 3] = busyKey(ARGV[at]) end
+if redis.call('EXISTS', unpack(leases)) == 0 then return found end
 for at = 4, #ARGV do
   local lane = ARGV[at]
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', busyKey(lane), '-inf', now, 'LIMIT', 0, ARGV[3])) do
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases[at - 3], '-inf', now, 'LIMIT', 0, ARGV[3])) do
     local token = jobFields(lane, id, 'token')[1]
     if token then
       for _, part in ipairs({ lane, id, token }) do found[#found + 1] = part end

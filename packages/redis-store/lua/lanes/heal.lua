@@ -14,6 +14,24 @@
 --#include bridged
 local now, graceMs, stranded = nowMs(), tonumber(ARGV[3]), {}
 
+-- Asked once for all lanes: mostly none has scheduled or dead jobs.
+local listKeys, scheduledKeys, deadKeys, countKeys = {}, {}, {}, {}
+for at = 4, #ARGV, 2 do
+  local place = at / 2 - 1
+  local normal, high, low, scheduled, _, dead, count = placeKeys(ARGV[at])
+  listKeys[place], scheduledKeys[place], deadKeys[place], countKeys[place] = { normal, high, low }, scheduled, dead, count
+end
+local hasScheduled = redis.call('EXISTS', unpack(scheduledKeys)) > 0
+local hasDead = redis.call('EXISTS', unpack(deadKeys)) > 0
+local counted = redis.call('MGET', unpack(countKeys))
+-- Per queue what its hint index gets.
+local ready = {}
+
+local function noteDue(lane, scheduled)
+  local following = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
+  if following and not isCluster then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
+end
+
 local function forgetDead(lane)
   local over = redis.call('ZRANGEBYSCORE', deadKey(lane), '-inf', now, 'LIMIT', 0, 100)
   if #over > 0 then redis.call('HINCRBY', metaKey(lane), 'forgotten', #over) end
@@ -24,20 +42,33 @@ local function forgetDead(lane)
   end
 end
 
-local function healLane(lane, queue)
+local function noteReady(lane, queue, rankOfHead)
+  if queue == '' then return end
+  local heads = ready[queue]
+  if not heads then
+    heads = {}
+    ready[queue] = heads
+  end
+  heads[#heads + 1] = rankOfHead
+  heads[#heads + 1] = lane
+end
+
+local function healLane(place, lane, queue)
+  local scheduled = scheduledKeys[place]
   -- Most lanes are empty.
-  local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
-    queueKey(lane, 'scheduled'), deadKey(lane))
+  local lists = listKeys[place]
+  local places = redis.call('EXISTS', lists[1], lists[2], lists[3], scheduled, deadKeys[place])
   if places > 0 then
-    assertQueueTypes(lane)
-    local following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
-    if following and not isCluster then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
-    forgetDead(lane)
+    -- Raises an error if another program has put another type in the place of a queue.
+    for _, list in ipairs(lists) do redis.call('LLEN', list) end
+    if hasScheduled then noteDue(lane, scheduled) end
+    if hasDead then forgetDead(lane) end
   end
   local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers', 'aside')
   -- Native workers take from the lists alone.
   if meta[4] then refillLane(lane) end
-  local isWorked, closed = namedWorkers(lane, meta[3]) > 0, tonumber(meta[2] or 0)
+  local named, closed = (tonumber(counted[place] or nil) or 0) - tonumber(meta[3] or 0), tonumber(meta[2] or 0)
+  local isWorked = named > 0
   -- Later than now plus the grace time: that option was lowered.
   if isWorked or closed > now + graceMs then
     noteNamedWorkers(lane, closed, graceMs, now)
@@ -47,10 +78,7 @@ local function healLane(lane, queue)
   if isWorked then takeBackBridged(lane, now, 1000) end
   local band, rankOfHead = headOf(lane, now)
   if not band then return end
-  if opennessOf(lane, meta[1], closed, meta[3], now) then
-    if queue ~= '' then redis.call('ZADD', readyKey(queue), 'LT', rankOfHead, lane) end
-    return
-  end
+  if opennessOf(lane, meta[1], closed, meta[3], now, named) then return noteReady(lane, queue, rankOfHead) end
   if queue ~= '' then redis.call('ZREM', readyKey(queue), lane) end
   if not isWorked and tonumber(meta[3] or 0) > 0 then
     stranded[#stranded + 1] = lane
@@ -59,8 +87,9 @@ end
 
 local failure
 for at = 4, #ARGV, 2 do
-  local isSound, problem = pcall(healLane, ARGV[at], ARGV[at + 1])
+  local isSound, problem = pcall(healLane, at / 2 - 1, ARGV[at], ARGV[at + 1])
   if not isSound then failure = (problem.err or problem) .. ' in ' .. ARGV[at] end
 end
+for queue, heads in pairs(ready) do redis.call('ZADD', readyKey(queue), 'LT', unpack(heads)) end
 if failure then error(failure) end
 return stranded

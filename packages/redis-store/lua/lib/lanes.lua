@@ -4,10 +4,11 @@
 -- By-name workers of the lane, behind gateways and native.
 local function namedWorkers(lane, consumers) return countedWorkers(lane) - tonumber(consumers or 0) end
 
--- `open`: for good. `auto`: no by-name worker was seen for long enough. nil: closed.
-local function opennessOf(lane, open, closed, consumers, now)
+-- `open`: for good. `auto`: no by-name worker was seen for long enough. nil: closed. `named`: by-name workers, where
+-- they were counted.
+local function opennessOf(lane, open, closed, consumers, now, named)
   if open == '1' then return 'open' end
-  if open or tonumber(closed or 0) > now or namedWorkers(lane, consumers) > 0 then return nil end
+  if open or tonumber(closed or 0) > now or (named or namedWorkers(lane, consumers)) > 0 then return nil end
   return 'auto'
 end
 

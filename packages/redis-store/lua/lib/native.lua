@@ -9,13 +9,17 @@ local function isUnsettled(lane, id, known)
   return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
 end
 
--- Completes a native worker's outcome. One that died in between left a result without an expiry, or a lock. A slow one
--- set an expiry on a job of another door that was requeued or given up meanwhile.
+-- Completes a native worker's outcome. One that died in between left a result without an expiry, of which no client
+-- knows, or a lock. A slow one set an expiry on a job of another door that was requeued or given up meanwhile. Needs
+-- jobs.lua.
 local function mendTime(lane, id, v)
   local key = jobKey(lane, id)
   local isOver = v[4] == 'success' or v[4] == 'error'
   if isOver and not v[1] and not v[2] and not v[3] then
-    redis.call('EXPIRE', key, nativeRetention, 'NX')
+    if redis.call('EXPIRE', key, nativeRetention, 'NX') == 1 then
+      redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
+      releaseLock(lane, id)
+    end
     redis.call('EXPIRE', laneKey('lock', lane) .. ':' .. id, lockSeconds, 'NX')
   elseif v[1] and (v[4] == 'idle' or v[4] == 'busy' or redis.call('ZSCORE', deadKey(lane), id)) then
     redis.call('PERSIST', key)

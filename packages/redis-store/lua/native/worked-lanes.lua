@@ -8,10 +8,12 @@
 -- Returns those lanes.
 --#include keys
 --#include native
-local worked, now = {}, nowMs()
+local worked, now, counts = {}, nowMs(), {}
+for at = 4, #ARGV do counts[at - 3] = laneKey('count', ARGV[at]) end
+if redis.call('EXISTS', unpack(counts)) == 0 then return worked end
 for at = 4, #ARGV do
   local lane = ARGV[at]
-  if redis.call('EXISTS', laneKey('count', lane)) == 1 then
+  if redis.call('EXISTS', counts[at - 3]) == 1 then
     if nativeWorkers(lane) > 0 then worked[#worked + 1] = lane end
     -- A lane where another program has put another type in the place of a queue does not stop the others.
     if ARGV[3] == '1' then pcall(watchLine, lane, now) end

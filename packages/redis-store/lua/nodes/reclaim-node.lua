@@ -1,5 +1,5 @@
--- Forgets a node that is gone, in one lane: requeues jobs of its by-name workers, removes its worker counts and its
--- waiting clients (a foreground job without other waiters will not run). Walks the lane in pieces.
+-- Forgets a node that is gone, in one lane: requeues jobs of its by-name workers and those that it held ahead for
+-- consumers, removes its worker counts and its waiting clients (a foreground job without other waiters will not run). Walks the lane in pieces.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -22,7 +22,9 @@
 --#include losses
 --#include waits
 local lane, node, isDeath, mostLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumber(ARGV[7])
-local now, back, left, mine = nowMs(), {}, 500, 'n' .. ARGV[4] .. '-'
+local now, back, left, mine = nowMs(), {}, 500, ARGV[4] .. '-'
+-- Leases with half a millisecond in their deadline: no consumer is known to have the job.
+local heldAhead = {}
 local piece, graceMs, failure = left, tonumber(ARGV[8]), ARGV[9]
 
 -- Each place is read by a function from cursor to ids and the next cursor, nil for the end.
@@ -30,7 +32,10 @@ local function ofSet(key)
   return function(cursor)
     local page, ids = redis.pcall('ZSCAN', key, cursor, 'COUNT', piece), {}
     if page.err then return ids end
-    for at = 1, #page[2], 2 do ids[#ids + 1] = page[2][at] end
+    for at = 1, #page[2], 2 do
+      ids[#ids + 1] = page[2][at]
+      heldAhead[page[2][at]] = key == KEYS[1] and tonumber(page[2][at + 1]) % 1 ~= 0
+    end
     if page[1] ~= '0' then return ids, page[1] end
     return ids
   end
@@ -77,6 +82,11 @@ local function putBack(id, waiting)
   back[#back + 1] = { id, redis.call('HGET', key, 'level') }
 end
 
+local function endsWithNode(id, token)
+  if string.sub(token, 2, 1 + #mine) ~= mine then return false end
+  return string.sub(token, 1, 1) == 'n' or heldAhead[id]
+end
+
 local function forget(id)
   local v = jobFields(lane, id, 'wait', 'token')
   local waiting = v[1]
@@ -88,7 +98,7 @@ local function forget(id)
       redis.call('HDEL', jobKey(lane, id), 'wait')
     end
   end
-  if v[2] and string.sub(v[2], 1, #mine) == mine then putBack(id, waiting or nil) end
+  if v[2] and endsWithNode(id, v[2]) then putBack(id, waiting or nil) end
 end
 
 local place, cursor = tonumber(ARGV[12]), ARGV[13]

@@ -169,7 +169,8 @@ export class ClusterClaim {
     }
     const most = leave ? leave.allowed : max
     if (most === 0) return 0
-    const wanted = { by, max: most, ...(access && { access }) }
+    const asked = Math.min(most, Math.max(0, this.#request.max - this.#taken.length))
+    const wanted = { by, max: asked, ahead: most - asked, ...(access && { access }) }
     const taken = await this.#ignoreUnavailable(() => slots.claim(lane, wanted, leaseMs))
     if (!taken) {
       this.#away.add(lane)

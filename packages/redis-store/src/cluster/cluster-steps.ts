@@ -5,7 +5,7 @@ import {
   type LaneOutcomes,
   type LaneSubmitted,
   type NewJob,
-  type Report,
+  type StepReport,
   type Lease,
   type Settled,
   type Step,
@@ -76,7 +76,7 @@ export class ClusterSteps implements StepStore {
     return { reports: reported, outcomes: ended, submissions: submitted, claims: claimed }
   }
 
-  #report(reports: readonly Report[]): Promise<readonly boolean[]> {
+  #report(reports: readonly StepReport[]): Promise<readonly boolean[]> {
     return Promise.all(reports.map((report) => this.#slots.report(report)))
   }
 

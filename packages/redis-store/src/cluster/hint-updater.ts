@@ -1,4 +1,4 @@
-import type { ScriptArgument, ScriptName } from '../scripts/scripts.ts'
+import type { ScriptArgument, ScriptName } from '../scripts/script-name.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { BatchOutbox } from './batch-outbox.ts'
 

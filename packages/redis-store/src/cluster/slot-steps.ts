@@ -5,7 +5,7 @@ import {
   type LaneOutcomes,
   type LaneSubmitted,
   type Lease,
-  type Report,
+  type StepReport,
   type Settled,
 } from '@crossgear/core-scheduler'
 import type { JobSteps } from '../step/job-steps.ts'
@@ -30,7 +30,7 @@ interface Member<Item, Answer> {
 }
 
 class Draft {
-  readonly reports: Member<Report, boolean>[] = []
+  readonly reports: Member<StepReport, boolean>[] = []
   readonly outcomes: Member<LaneOutcomes, readonly Settled[]>[] = []
   readonly submissions: Member<SlotArrivals, LaneSubmitted>[] = []
   readonly claims: Member<ClaimRequest, readonly Lease[]>[] = []
@@ -51,8 +51,8 @@ export class SlotSteps {
     this.#jobs = jobs
   }
 
-  report(report: Report): Promise<boolean> {
-    const bytes = report.kind === 'status' ? 0 : report.data.length
+  report(report: StepReport): Promise<boolean> {
+    const bytes = 'data' in report ? report.data.length : 0
     return this.#add(report.lane, 'reports', report, 1, bytes)
   }
 
@@ -75,7 +75,13 @@ export class SlotSteps {
     leaseMs?: number,
   ): Promise<readonly Lease[]> {
     const group = leaseMs === undefined ? { lanes: [lane] } : { lanes: [lane], leaseMs }
-    return this.#add(lane, 'claims', { ...request, groups: [group] }, request.max, 0)
+    return this.#add(
+      lane,
+      'claims',
+      { ...request, groups: [group] },
+      request.max + (request.ahead ?? 0),
+      0,
+    )
   }
 
   #add<Of extends Kind>(

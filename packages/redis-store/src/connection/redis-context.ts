@@ -6,8 +6,9 @@ import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
 import { StoreKeys } from '../keys.ts'
 import type { HashSet } from '../scripts/functions.ts'
-import { newNodeName, schemaVersion, type SchemaStep } from '../schema/schema.ts'
-import { Scripts, type ScriptArgument, type ScriptName } from '../scripts/scripts.ts'
+import { newNodeName } from '../schema/node-name.ts'
+import { Scripts } from '../scripts/scripts.ts'
+import type { ScriptArgument, ScriptName } from '../scripts/script-name.ts'
 import {
   databaseOf,
   isClusterAddress,
@@ -28,8 +29,8 @@ interface LinkOptions {
   readonly answerWithinMs?: number | undefined
   /** None. */
   readonly observer?: CallObserver | undefined
-  /** Its conversions of older structures. */
-  readonly schemaSteps?: readonly SchemaStep[] | undefined
+  /** Version of the structures that the node knows. 1. */
+  readonly schemaVersion?: number | undefined
 }
 
 /** Shared by all parts of the store: names, keys, scripts, errors. */
@@ -53,9 +54,9 @@ export class RedisContext {
     address: StoreAddress,
     names: LaneNames,
     graceMs: number,
-    { answerWithinMs, observer, schemaSteps }: LinkOptions = {},
+    { answerWithinMs, observer, schemaVersion = 1 }: LinkOptions = {},
   ) {
-    this.node = newNodeName(schemaVersion(schemaSteps))
+    this.node = newNodeName(schemaVersion)
     this.#observer = observer
     this.isCluster = isClusterAddress(address)
     this.redis = commandConnection(address, this.node, answerWithinMs)

@@ -1,44 +1,19 @@
-import type { Door, NewJob } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
-import type { ScriptArgument } from '../scripts/scripts.ts'
-import { addJob } from './import-arguments.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
+import { addJob, type ImportedJob } from './imported-job.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
 import { importKeptSeconds, MigrationNotes } from './migration-notes.ts'
 import { NoteRenewals } from './note-renewals.ts'
-import { furtherOf, type FurtherFields, heldOf, type StandingJob } from './standing-job.ts'
+import { furtherOf, heldOf, type StandingJob } from './standing-job.ts'
 
 /** Jobs per step: some 2 ms of the store's time. */
 const jobsPerStep = 100
 /** Payload bytes read at once. */
 const readBytes = 8 * 1024 * 1024
 const bucketsPerLane = 256
-
-/** Destination of an imported job. */
-export type ImportPlace = 'queue' | 'retry' | 'dead'
-
-/** A job from another system. */
-export interface ImportedJob {
-  /** 16 bytes that identify the job and its source. */
-  readonly importId: Buffer
-  /** 8 bytes, the digest of its content, for later comparison. */
-  readonly digest: Buffer
-  readonly place: ImportPlace
-  readonly door: Door
-  readonly job: Omit<NewJob, 'door' | 'foreground' | 'lock' | 'batch' | 'tick'>
-  /** Faktory's `failure`, JSON text. */
-  readonly failure?: string
-  /**
-   * Place in the order of arrival over all lanes: microseconds of {@link RedisImports.nowUs} and
-   * later.
-   */
-  readonly arrivedUs: number
-  /** For a dead job: when it is dropped, milliseconds since 1970. */
-  readonly forgetAtMs?: number
-  readonly further?: FurtherFields
-}
 
 /** `known`: it came before. `full`: no room for more dead jobs, or notes, in the lane. */
 export type ImportResult =

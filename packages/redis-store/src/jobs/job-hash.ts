@@ -12,7 +12,7 @@ import {
   type Status,
 } from '@crossgear/core-scheduler'
 import type { KeptJobs } from '../step/kept-jobs.ts'
-import type { ScriptArgument } from '../scripts/scripts.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
 
 /** Adds the fields of a job's hash that the GearMonkey spec does not have, as pairs for HSET. */
 export function addFields(args: ScriptArgument[], job: NewJob): void {

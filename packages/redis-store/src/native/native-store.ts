@@ -27,6 +27,17 @@ const orphanOf: Readonly<Record<string, Omit<Repair, 'lane' | 'id'>>> = {
 /** Jobs per call, some 1 ms of the server's time. */
 const jobsPerCall = 100
 
+interface LaneJobs {
+  readonly lane: string
+  readonly ids: readonly number[]
+}
+
+interface ScannedLane {
+  readonly lane: string
+  readonly unsettled: readonly JobRef[]
+  readonly isSuspicious: boolean
+}
+
 /** How many dead jobs a lane keeps, and for how long. */
 export interface DeadBounds {
   readonly deadPerLane: number
@@ -95,7 +106,7 @@ export class RedisNativeStore implements NativeStore {
   async survey(remember: boolean): Promise<SurveyPage> {
     if (this.#orphans.isOn) {
       const isOver = await this.#orphans.goOn()
-      return { unsettled: [], suspicious: [], lapEnded: isOver && this.#scan.isAtStart }
+      return { jobs: 0, unsettled: [], suspicious: [], lapEnded: isOver && this.#scan.isAtStart }
     }
     const { keys } = this.#context
     const found = await this.#scan.next()
@@ -107,18 +118,19 @@ export class RedisNativeStore implements NativeStore {
       if (ids) ids.push(ref.id)
       else byLane.set(ref.lane, [ref.id])
     }
+    let jobs = 0
     const unsettled: JobRef[] = []
     const suspicious: string[] = []
-    for (const [lane, ids] of byLane) {
-      for (const some of chunks(ids, jobsPerCall)) {
-        const found = await this.#scanJobs(lane, some, remember)
+    for (const lanes of this.#calls(byLane)) {
+      for (const { ids } of lanes) jobs += ids.length
+      for (const found of await this.#scanJobs(lanes, remember)) {
         unsettled.push(...found.unsettled)
-        if (found.isSuspicious) suspicious.push(lane)
+        if (found.isSuspicious) suspicious.push(found.lane)
       }
     }
     const lapEnded = this.#scan.isAtStart
     if (lapEnded || this.#orphans.isFull) this.#orphans.begin()
-    return { unsettled, suspicious, lapEnded: lapEnded && !this.#orphans.isOn }
+    return { jobs, unsettled, suspicious, lapEnded: lapEnded && !this.#orphans.isOn }
   }
 
   async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
@@ -149,23 +161,42 @@ export class RedisNativeStore implements NativeStore {
     return repairs
   }
 
-  async #scanJobs(
-    lane: string,
-    ids: readonly number[],
-    remember: boolean,
-  ): Promise<{ readonly unsettled: readonly JobRef[]; readonly isSuspicious: boolean }> {
+  /** Jobs of lanes, as many as a call looks at. In a cluster a call is for one lane. */
+  #calls(byLane: ReadonlyMap<string, readonly number[]>): readonly LaneJobs[][] {
+    const calls: LaneJobs[][] = []
+    let room = 0
+    for (const [lane, all] of byLane) {
+      if (this.#context.isCluster) room = 0
+      for (let from = 0; from < all.length;) {
+        if (room === 0) {
+          calls.push([])
+          room = jobsPerCall
+        }
+        const ids = all.slice(from, from + room)
+        calls.at(-1)?.push({ lane, ids })
+        from += ids.length
+        room -= ids.length
+      }
+    }
+    return calls
+  }
+
+  async #scanJobs(lanes: readonly LaneJobs[], remember: boolean): Promise<readonly ScannedLane[]> {
     const { run, keys } = this.#context
-    const args = [lane, remember ? '1' : '', ...ids]
-    const reply = (await run('scan-jobs', [keys.repairCandidates(lane)], args)) as [
+    const words = lanes.flatMap(({ lane, ids }) => [lane, ids.length, ...ids])
+    const key = keys.repairCandidates(lanes[0]?.lane ?? '')
+    const replies = (await run('scan-jobs', [key], [remember ? '1' : '', ...words])) as [
       number,
       number,
       ...Buffer[],
-    ]
-    const [isSuspicious, count, ...rest] = reply
-    const found = numbersOf(rest)
-    this.#orphans.add(lane, found.slice(count))
-    const unsettled = found.slice(0, count).map((id) => ({ lane, id }))
-    return { unsettled, isSuspicious: isSuspicious === 1 }
+    ][]
+    return replies.map(([isSuspicious, count, ...rest], at) => {
+      const lane = lanes[at]?.lane ?? ''
+      const found = numbersOf(rest)
+      this.#orphans.add(lane, found.slice(count))
+      const unsettled = found.slice(0, count).map((id) => ({ lane, id }))
+      return { lane, unsettled, isSuspicious: isSuspicious === 1 }
+    })
   }
 
   async #page(lane: string, place: Place, from: number, count: number): Promise<readonly number[]> {

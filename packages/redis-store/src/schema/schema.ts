@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { StoreError } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
+import { versionOfNode } from './node-name.ts'
 
 /**
  * Brings the structures of one version to the next while nodes of the newer one use them: in bounded pieces, so that it
@@ -22,16 +22,6 @@ export type SchemaNews =
 /** The version that a node knows whose table has so many steps. */
 export function schemaVersion(steps: readonly SchemaStep[] = schemaSteps): number {
   return steps.length + 1
-}
-
-/** A new name for a node, which says from version 2 on which version it knows. */
-export function newNodeName(version: number): string {
-  const name = randomBytes(5).toString('hex')
-  return version === 1 ? name : `${version}x${name}`
-}
-
-function versionOfNode(name: string): number {
-  return Number(/^(\d+)x/.exec(name)?.[1] ?? 1)
 }
 
 /** Why a gateway does not use a store. */

@@ -1,5 +1,5 @@
 import { Command } from 'ioredis'
-import type { ScriptArgument } from './scripts.ts'
+import type { ScriptArgument } from './script-name.ts'
 
 /** Most bytes of a bulk string beside its own: `$`, its length, and two ends of line. */
 const mostAround = 20

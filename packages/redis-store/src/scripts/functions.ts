@@ -1,7 +1,7 @@
 import type { Command } from 'ioredis'
 import { FunctionCall } from './function-call.ts'
 import { functionOf, type ServerFunction } from './function-text.ts'
-import type { ScriptArgument, ScriptName } from './scripts.ts'
+import type { ScriptArgument, ScriptName } from './script-name.ts'
 
 /** Scripts that every job needs: as server functions they cost 40 to 60 us less per call. */
 const wanted: readonly ScriptName[] = ['step', 'step-free']

@@ -1,5 +1,5 @@
 import { Decoder } from '@msgpack/msgpack'
-import type { ScriptArgument } from './scripts.ts'
+import type { ScriptArgument } from './script-name.ts'
 
 /**
  * Longer values stand beside the packed list, bytes: they are copied less often, and keeping one

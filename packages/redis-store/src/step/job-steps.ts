@@ -17,7 +17,7 @@ import { JobReads } from '../jobs/job-reads.ts'
 import { leasesByToken } from '../jobs/leases-by-token.ts'
 import { KeptJobs } from './kept-jobs.ts'
 import { unpack } from '../scripts/packed.ts'
-import type { ScriptArgument } from '../scripts/scripts.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
 import {
   addClaim,
   addOutcomes,

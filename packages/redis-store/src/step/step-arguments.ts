@@ -5,10 +5,10 @@ import type {
   LaneOutcomes,
   LeasedJob,
   Outcome,
-  Report,
+  StepReport,
   Throttle,
 } from '@crossgear/core-scheduler'
-import type { ScriptArgument } from '../scripts/scripts.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { addArrivals, type InputsOutside } from './submit-arguments.ts'
 import { throttleArguments } from './throttle-arguments.ts'
@@ -27,11 +27,12 @@ function wayOf({ by, access = 'auto', byLevel = false }: ClaimRequest): string {
   return { any: 'f', opened: 'o', auto: 'a' }[access]
 }
 
-export function addReports(args: ScriptArgument[], reports: readonly Report[]): void {
+export function addReports(args: ScriptArgument[], reports: readonly StepReport[]): void {
   args.push(reports.length)
   for (const report of reports) {
     args.push(report.lane, report.kind, String(report.id), report.token)
     if (report.kind === 'status') args.push(report.dividend, report.divisor)
+    else if (report.kind === 'lease') args.push(Math.round(report.heldMs), '')
     else args.push(report.data, '')
   }
 }
@@ -107,8 +108,9 @@ export function addClaim(
 ): number {
   const { groups, ahead = 0, paused = nothingPaused } = request
   const limits = throttleArguments(request, names, throttles)
-  const max = request.max + (limits[0] === 0 ? ahead : 0)
-  args.push(wayOf(request), max, groups.length)
+  const held = limits[0] === 0 ? ahead : 0
+  const max = request.max + held
+  args.push(wayOf(request), max, held, groups.length)
   for (const { lanes, queue, leaseMs } of groups) {
     // The hint index has the lanes of a queue; two names say that there are several.
     const named = queue === undefined ? lanes : lanes.slice(0, 2)

@@ -7,7 +7,7 @@ import {
 } from '@crossgear/core-scheduler'
 import { addFurtherFields } from '../jobs/job-hash.ts'
 import { isKeepable } from './kept-jobs.ts'
-import type { ScriptArgument } from '../scripts/scripts.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /**

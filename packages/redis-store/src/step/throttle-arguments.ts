@@ -1,5 +1,5 @@
 import type { ClaimRequest, LaneNames, Throttle } from '@crossgear/core-scheduler'
-import type { ScriptArgument } from '../scripts/scripts.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
 
 /**
  * A limit as the scripts take it: concurrency, rate, per (ms), timeout (ms), jobs of a worker, the

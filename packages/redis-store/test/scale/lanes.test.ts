@@ -152,7 +152,7 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     const all = await filled.cost(() => store.lanes.heal(lanes))
     expect(all.scripts).toBeLessThan(1_500)
     expect(all.scripts).toBeGreaterThan(lanes.length / lanesPerCall)
-    expect(all.commands).toBeLessThan(4 * lanes.length)
+    expect(all.commands).toBeLessThan(2.2 * lanes.length)
   })
 
   test('a dead node is taken out of all in short calls, and walked out of those with jobs', async () => {

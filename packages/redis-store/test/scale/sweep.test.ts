@@ -49,3 +49,33 @@ end`
     expect(cost.commands / cost.scripts).toBeLessThan(mostPerCall)
   })
 })
+
+describe.skipIf(lacksRedis)('a look through the jobs of 500 functions', () => {
+  test('takes a call for 100 jobs, whichever they belong to, and finds what was left behind', async () => {
+    const filled = await FilledStore.open()
+    const { native } = await filled.world.node()
+    const lua = `
+for id = first, last do
+  local lane = 'f' .. (id % 500 + 1)
+  redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
+  redis.call('LPUSH', 'queue:' .. lane .. ':normal', id)
+end`
+    await filled.fillLanes(500)
+    await filled.fill(2_000, lua)
+    await filled.redis.hset('job:f7:3000', 'status', 'busy', 'input', 'left by a worker')
+    await filled.redis.hset('job:f9:1', 'status', 'idle', 'input', 'left by a client')
+    const suspicious: string[] = []
+    const cost = await filled.cost(async () => {
+      for (let isOver = false; !isOver;) {
+        const page = await native.survey(true)
+        suspicious.push(...page.suspicious)
+        isOver = page.lapEnded
+      }
+    })
+    expect(suspicious.sort()).toEqual(['f7', 'f9'])
+    expect(await filled.redis.zrange('xg:suspects:f7', '0', '-1')).toEqual(['b3000 /'])
+    expect(await filled.redis.zrange('xg:suspects:f9', '0', '-1')).toEqual(['i1 '])
+    expect(cost.scripts).toBeLessThan(40)
+    await filled.close()
+  })
+})

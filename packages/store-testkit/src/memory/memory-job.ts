@@ -7,7 +7,7 @@ import type {
   NewJob,
   Status,
 } from '@crossgear/core-scheduler'
-import type { CallbackOf } from './jobs/memory-batches.ts'
+import type { CallbackOf } from './jobs/memory-batch.ts'
 
 /** A job's record. One written by a native client has no `level`, `enqueuedAtMs` or `terms`. */
 export interface MemoryJob {
@@ -25,6 +25,8 @@ export interface MemoryJob {
   /** Place among jobs queued in the same millisecond. */
   arrival?: number
   token?: string | undefined
+  /** Its token while its node holds it ahead for a consumer. */
+  heldAhead?: string | undefined
   /** When and by which worker it was last claimed, for limits of its queue. */
   takenAtMs?: number
   takenBy?: string

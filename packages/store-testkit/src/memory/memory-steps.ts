@@ -6,7 +6,7 @@ import {
   type LaneSubmitted,
   type Lease,
   type Outcome,
-  type Report,
+  type StepReport,
   type Settled,
   type Step,
   type StepAnswer,
@@ -40,7 +40,7 @@ export class MemorySteps extends SingleSteps {
     }))
   }
 
-  #report(world: MemoryWorld, report: Report): boolean {
+  #report(world: MemoryWorld, report: StepReport): boolean {
     return takeReport(world, this.#node, world.lane(report.lane), report)
   }
 

@@ -5,14 +5,11 @@ import {
   type StoreErrorCode,
   type StoreListener,
 } from '@crossgear/core-scheduler'
-import type { MemoryBatch } from './jobs/memory-batches.ts'
+import type { MemoryBatch } from './jobs/memory-batch.ts'
 import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { type MemoryJob } from './memory-job.ts'
 import { MemoryLane } from './memory-lane.ts'
-import { MemoryNative } from './native/memory-native.ts'
-import { MemoryNode } from './memory-node.ts'
-import type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from '../contract/store-world.ts'
-import { violationsOf } from './memory-violations.ts'
+import type { WorldOptions } from '../contract/store-world.ts'
 
 /** Offset of the store's clock from the nodes' clock, milliseconds. */
 const epochMs = 1_700_000_000_000
@@ -31,15 +28,11 @@ export interface Subscriber {
 /** Runs one atomic step. */
 export type Run = <Result>(step: (world: MemoryWorld) => Result) => Promise<Result>
 
-/**
- * A store in memory shared by several nodes: a test double that also models the passing of time,
- * failures and deaths.
- */
-export class MemoryWorld implements StoreWorld {
+/** The data of a store in memory, shared by its nodes, with a clock and failures. */
+export class MemoryWorld {
   readonly clock: ManualClock
   readonly names: LaneNames
   readonly options: WorldOptions
-  readonly native: NativePeer = new MemoryNative(this)
   readonly numbers = new Map<string, number>()
   /** Node to its last heartbeat. */
   readonly beats = new Map<string, number>()
@@ -62,8 +55,8 @@ export class MemoryWorld implements StoreWorld {
   /** Paused Faktory queues. */
   readonly paused = new Set<string>()
   readonly pausedFunctions = new Set<string>()
+  protected readonly subscribers: Subscriber[] = []
   readonly #lanes = new Map<string, MemoryLane>()
-  readonly #nodes: MemoryNode[] = []
   #lastLaneNumber = 0
   #lastArrival = 0
   #steppedMs = 0
@@ -113,18 +106,6 @@ export class MemoryWorld implements StoreWorld {
     return this.#lanes.values()
   }
 
-  /** A node of that name; a name is good for one life. */
-  join(name = `node${this.#nodes.length + 1}`, graceMs = this.graceMs): MemoryNode {
-    if (this.#nodes.some(({ node }) => node === name)) throw new Error(`${name} has lived before`)
-    const node = new MemoryNode(this, name, graceMs)
-    this.#nodes.push(node)
-    return node
-  }
-
-  node({ graceMs }: { readonly graceMs?: number } = {}): Promise<SteppedStore> {
-    return Promise.resolve(this.join(undefined, graceMs))
-  }
-
   /** From now on the store fails with this code. */
   break(code: StoreErrorCode = 'UNREACHABLE'): void {
     this.#outage = new StoreError(code, `the store is ${code.toLowerCase()}`)
@@ -150,7 +131,7 @@ export class MemoryWorld implements StoreWorld {
 
   /** Sends an event to those nodes, a little later, as a network would. */
   notify(who: (node: Subscriber) => boolean, say: (listener: StoreListener) => void): void {
-    for (const node of this.#nodes) {
+    for (const node of this.subscribers) {
       if (!who(node)) continue
       queueMicrotask(() => {
         const { listener } = node.events
@@ -162,33 +143,5 @@ export class MemoryWorld implements StoreWorld {
   /** Sends an event to the nodes that watch a lane. */
   notifyWatchers(lane: string, say: (listener: StoreListener) => void): void {
     this.notify(({ events: { watched } }) => watched === 'all' || watched.has(lane), say)
-  }
-
-  pass(ms: number): Promise<void> {
-    return this.clock.advance(ms)
-  }
-
-  secondsLeft(lane: string, id: number): Promise<number | undefined> {
-    const job = this.lane(lane).job(id, this.nowMs())
-    const left = (job?.expiresAtMs ?? Infinity) - this.nowMs()
-    return Promise.resolve(job && Math.ceil(left / 1000))
-  }
-
-  expire(lane: string, id: number): Promise<void> {
-    this.lane(lane).delete(id)
-    return Promise.resolve()
-  }
-
-  limit(lane: string, most: MemoryLane['limits']): Promise<void> {
-    this.lane(lane).limits = most
-    return Promise.resolve()
-  }
-
-  violations(): Promise<readonly string[]> {
-    return Promise.resolve(violationsOf(this.lanes, this.nowMs()))
-  }
-
-  async close(): Promise<void> {
-    for (const node of this.#nodes) await node.close()
   }
 }

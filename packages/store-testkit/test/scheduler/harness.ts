@@ -19,7 +19,7 @@ import {
   type Submitted,
   type Waiter,
 } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, RecordingObserver } from '../../src/index.ts'
+import { ManualClock, MemoryStoreWorld, RecordingObserver } from '../../src/index.ts'
 import type { MemoryNode, WorldOptions } from '../../src/index.ts'
 
 export const bytes = (text: string): Buffer => Buffer.from(text)
@@ -45,7 +45,7 @@ export class TestNode {
   readonly clock: ManualClock
 
   constructor(
-    world: MemoryWorld,
+    world: MemoryStoreWorld,
     name: string,
     options: SchedulerOptions,
     wrap: (store: MemoryNode) => Store,
@@ -210,10 +210,10 @@ export class TestWorker implements FetchRequest, IdleWorker {
 /** A world and the nodes in it, all on one manual clock. */
 export class Cluster {
   readonly clock = new ManualClock()
-  readonly world: MemoryWorld
+  readonly world: MemoryStoreWorld
 
   constructor(options: WorldOptions = {}) {
-    this.world = new MemoryWorld(this.clock, options)
+    this.world = new MemoryStoreWorld(this.clock, options)
   }
 
   async node(

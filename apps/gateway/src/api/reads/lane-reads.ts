@@ -6,7 +6,8 @@ import { ApiError } from '../api-error.ts'
 import { pageOf } from '../cursors.ts'
 import type { functionEntry, overview, queueEntry } from '../schemas/lanes.ts'
 import { LaneSums } from './lane-sums.ts'
-import type { CountedLane, LatestView } from './snapshot-view.ts'
+import type { CountedLane } from './lane-sums.ts'
+import type { LatestView } from './snapshot-view.ts'
 
 type FunctionView = Static<typeof functionEntry>
 type QueueView = Static<typeof queueEntry>

@@ -1,5 +1,8 @@
-import { queuedIn } from '../../ops/metrics/store-snapshot.ts'
-import type { CountedLane } from './snapshot-view.ts'
+import type { LaneCounts } from '@crossgear/core-scheduler'
+import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
+
+/** A lane with its counters. */
+export type CountedLane = LaneFigures<LaneCounts>
 
 /** Figures of some lanes together. */
 export class LaneSums {

@@ -1,16 +1,11 @@
-import type { LaneCounts } from '@crossgear/core-scheduler'
 import { inPieces } from '../../in-pieces.ts'
 import {
-  type LaneFigures,
   queuedIn,
   type StoreSnapshots,
   type WholeSnapshot,
 } from '../../ops/metrics/store-snapshot.ts'
-import { LaneSums } from './lane-sums.ts'
+import { type CountedLane, LaneSums } from './lane-sums.ts'
 import { type FigureTable, ListOrders } from './list-orders.ts'
-
-/** A lane with its counters. */
-export type CountedLane = LaneFigures<LaneCounts>
 
 /** Functions that the overview names. */
 const busiestShown = 10

@@ -20,16 +20,19 @@ const beat: Handler = (session, argument) => {
     session.send(error('BEAT is for workers: HELLO named no wid'))
     return
   }
-  const { workers, peerProcesses, scheduler } = session.context
+  const { workers, scheduler } = session.context
   const state = workerStates.find((known) => known === currentState)
-  const news = { wid, ...(rssKb !== undefined && { rssKb }), ...(state && { state }) }
-  const worker = workers.beat(news)
+  const worker = workers.beat({
+    wid,
+    ...(rssKb !== undefined && { rssKb }),
+    ...(state && { state }),
+  })
   if (!worker) {
     session.send(error(`unknown worker ${wid}`))
     return
   }
-  peerProcesses.notify({ kind: 'beat', ...news })
   void scheduler.queues.notify(wid, 'alive')
+  if (state && state !== 'running') void scheduler.queues.notify(wid, state)
   scheduler.holders.alive(worker.holder)
   session.send(worker.state === 'running' ? okReply : bulk(JSON.stringify({ state: worker.state })))
 }

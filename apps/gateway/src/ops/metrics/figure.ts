@@ -1,6 +1,3 @@
-/** How figures of several processes become one. */
-export type Aggregator = 'sum' | 'min' | 'max' | 'average' | 'first' | 'omit'
-
 /**
  * A metric with its values. A series is a name with its labels in the scrape format: text made
  * once, since thousands are shown again and again.
@@ -9,7 +6,6 @@ export interface Figure {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
-  readonly aggregator: Aggregator
   readonly series: readonly string[]
   /** In the order of the series. */
   readonly values: readonly number[]
@@ -60,7 +56,7 @@ function figure(
   values: readonly Value[],
 ): Figure {
   return {
-    ...{ name, help, type, aggregator: 'sum' },
+    ...{ name, help, type },
     series: values.map(([labels]) => seriesName(name, labels)),
     values: values.map(([, value]) => value),
   }

@@ -94,16 +94,16 @@ export class Metrics {
       labelNames: ['what'],
       registers,
     })
+    // Shown from the start: an increase at the first needs the 0 before it.
+    for (const what of ['submissions', 'outcomes']) this.#unconfirmed.inc({ what }, 0)
     this.#closedWaiting = new Gauge({
       name: 'crossgear_closed_functions_waiting',
       help: 'Functions closed to Faktory consumers whose jobs wait without workers by name, while consumers are there',
-      aggregator: 'max',
       registers,
     })
     this.#storeUp = new Gauge({
       name: 'crossgear_store_up',
       help: '1 while the store answers, else 0',
-      aggregator: 'min',
       registers,
     })
   }

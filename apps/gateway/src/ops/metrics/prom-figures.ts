@@ -1,15 +1,15 @@
 import { collectDefaultMetrics } from 'prom-client'
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client'
-import { labelText, seriesName, type Aggregator, type Figure, type Labels } from './figure.ts'
+import { labelText, seriesName, type Figure, type Labels } from './figure.ts'
 
 /** prom-client's objects, including those of histograms. */
-type PromMetric = MetricObjectWithValues<MetricValue<string>> & { readonly aggregator?: Aggregator }
+type PromMetric = MetricObjectWithValues<MetricValue<string>>
 
 /** Figures of a prom-client registry. */
 export async function promFigures(registry: Registry): Promise<readonly Figure[]> {
-  const metrics = (await registry.getMetricsAsJSON()) as readonly PromMetric[]
-  return metrics.map(({ name, help, type, aggregator, values }) => ({
-    ...{ name, help, aggregator },
+  const metrics = await registry.getMetricsAsJSON()
+  return (metrics as readonly PromMetric[]).map(({ name, help, type, values }) => ({
+    ...{ name, help },
     // An enumeration in its types, a word in its objects.
     type: String(type) as Figure['type'],
     series: values.map((value) => {

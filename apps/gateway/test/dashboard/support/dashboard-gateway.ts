@@ -7,6 +7,8 @@ export const operatorPassword = 'sesame, open'
 
 export interface DashboardGateway {
   readonly port: (door: string) => number
+  /** The store, for what is put there past the gateway. */
+  readonly redis: RedisServer
   /** Runs Debian's gearman client to its end. */
   readonly gearman: (...words: readonly string[]) => Promise<GearmanRun>
   /** Starts it as a worker, or as a client that waits. */
@@ -38,8 +40,7 @@ export async function startDashboardGateway(
     return child
   }
   return {
-    port,
-    spawnGearman,
+    ...{ port, redis, spawnGearman },
     gearman: async (...words) => {
       const child = spawnGearman(...words)
       let output = ''

@@ -17,6 +17,16 @@ export function namelessOf(all) {
     .map(({ outerHTML }) => outerHTML)
 }
 
+/** @param {readonly Element[]} links */
+export function hrefsOf(links) {
+  return links.map((link) => link.getAttribute('href'))
+}
+
+/** @param {Element} element */
+export function tagOf(element) {
+  return element.tagName
+}
+
 /** @param {Element} element */
 export function groundOf(element) {
   return getComputedStyle(element).backgroundColor

@@ -6,11 +6,12 @@ type Clock = typeof systemClock
 const momentMs = 100
 
 /**
- * A clock of a node that comes to rest: short delays do not last, and what a node does every so
- * often waits until a case is about time.
+ * A clock of a node that comes to rest: over a short delay it goes forward at once, and what a
+ * node does every so often waits until a case is about time.
  */
 export class StepClock implements Clock {
   #moments = 0
+  #aheadMs = 0
   #isFlowing = false
   readonly #standing = new Set<() => void>()
 
@@ -19,7 +20,7 @@ export class StepClock implements Clock {
   }
 
   nowMs(): number {
-    return systemClock.nowMs()
+    return systemClock.nowMs() + this.#aheadMs
   }
 
   endOfTurn(task: () => void): void {
@@ -33,8 +34,11 @@ export class StepClock implements Clock {
   after(ms: number, task: () => void): () => void {
     if (ms < momentMs) {
       let isWanted = true
+      const atMs = this.nowMs() + ms
       this.endOfTurn(() => {
-        if (isWanted) task()
+        if (!isWanted) return
+        this.#aheadMs += Math.max(0, atMs - this.nowMs())
+        task()
       })
       return () => {
         isWanted = false

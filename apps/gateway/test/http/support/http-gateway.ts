@@ -1,5 +1,5 @@
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryWorld, RecordingObserver } from '@crossgear/store-testkit'
+import { ManualClock, MemoryStoreWorld, RecordingObserver } from '@crossgear/store-testkit'
 import { onTestFinished } from 'vitest'
 import { GearmanDoor } from '../../../src/gearman/gearman-door.ts'
 import { HttpDoor, type HttpDoorOptions } from '../../../src/http/http-door.ts'
@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/net/clock.ts'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 
 export interface HttpGateway {
-  readonly world: MemoryWorld
+  readonly world: MemoryStoreWorld
   readonly scheduler: Scheduler
   readonly observer: RecordingObserver
   readonly door: HttpDoor
@@ -19,7 +19,7 @@ export interface HttpGateway {
 
 /** An HTTP door, with a Gearman door for the workers, on a store in memory. Ends with the test. */
 export async function openHttp(options: Partial<HttpDoorOptions> = {}): Promise<HttpGateway> {
-  const world = new MemoryWorld(new ManualClock())
+  const world = new MemoryStoreWorld(new ManualClock())
   const observer = new RecordingObserver()
   const scheduler = new Scheduler(world.join(), systemClock, observer)
   await scheduler.start()

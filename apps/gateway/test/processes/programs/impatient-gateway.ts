@@ -7,6 +7,6 @@ const version = '0.0.0'
 process.exit(
   await runCommandLine(process.argv.slice(2), {
     ...{ version, env: process.env, print: () => undefined },
-    serve: (config) => serve(config, version, { aliveEveryMs: 300 }),
+    serve: (config) => serve(config, version, { aliveEveryMs: 300, env: process.env }),
   }),
 )

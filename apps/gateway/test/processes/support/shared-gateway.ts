@@ -24,7 +24,7 @@ export async function startShared(words: readonly string[] = [], program?: reado
   return await openShared(ends, words, program)
 }
 
-/** The same for all tests of a block. Each finds it without connections and with two processes that serve. */
+/** The same for all tests of a block. Each finds it with two processes that serve. */
 export function sharedByTests(words: readonly string[] = []): () => Promise<SharedGateway> {
   const ends: (() => Promise<unknown>)[] = []
   let gateway: SharedGateway
@@ -33,11 +33,7 @@ export function sharedByTests(words: readonly string[] = []): () => Promise<Shar
   })
   afterAll(() => endAll(ends))
   return async () => {
-    await vi.waitFor(async () => {
-      expect((await gateway.page('/readyz')).status).toBe(200)
-      expect(await gateway.metric('crossgear_processes')).toBe(2)
-      expect((await gateway.metric('crossgear_connections{door="gearman"}')) ?? 0).toBe(0)
-    }, patience)
+    await vi.waitFor(async () => expect(await gateway.live()).toHaveLength(2), patience)
     return gateway
   }
 }
@@ -62,17 +58,32 @@ async function openShared(
   })
   const { doors } = await gateway.ready
   const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
-  const page = (path: string): Promise<Response> =>
-    fetch(`http://127.0.0.1:${portOf('web')}${path}`)
+  /** Of each process. */
+  const webPorts = doors.filter(({ name }) => name === 'web').map(({ port }) => port)
+  const page = (path: string, port = webPorts[0]): Promise<Response> =>
+    fetch(`http://127.0.0.1:${port ?? 0}${path}`)
   /** Every process that has taken part so far, once so many have. */
   const parts = async (count = 2): Promise<readonly Part[]> => {
     const lines = await gateway.said(tookPart, count)
     return lines.map((line) => JSON.parse(line) as Part)
   }
+  /** A figure, as the sum over the processes that were started first. */
   const metric = async (name: string): Promise<number | undefined> => {
-    const text = await (await page('/metrics')).text()
-    const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
-    return line === undefined ? undefined : Number(line.slice(name.length + 1))
+    const pages = await Promise.all(
+      webPorts.map(async (port) => (await page('/metrics/node', port)).text()),
+    )
+    const values = pages.flatMap((text) => {
+      const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
+      return line === undefined ? [] : Number(line.slice(name.length + 1))
+    })
+    return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)
+  }
+  /** A connection to the Gearman port. */
+  const gearman = async (): Promise<GearmanPeer> => {
+    const peer = await GearmanPeer.connect(portOf('gearman'))
+    onTestFinished(() => peer.leave())
+    await peer.sync()
+    return peer
   }
   return {
     ...gateway,
@@ -80,16 +91,23 @@ async function openShared(
     doors,
     portOf,
     page,
+    webPorts,
     parts,
     pid: gateway.child.pid ?? 0,
     /** Its processes that run. */
     live: async (): Promise<readonly Part[]> => (await parts()).filter(({ pid }) => isAlive(pid)),
-    /** A connection to the Gearman port: every second one is another process's. */
-    async gearman(): Promise<GearmanPeer> {
-      const peer = await GearmanPeer.connect(portOf('gearman'))
-      onTestFinished(() => peer.leave())
-      await peer.sync()
-      return peer
+    gearman,
+    /** A connection to each of the two processes. */
+    async both(): Promise<readonly [GearmanPeer, GearmanPeer]> {
+      const one = await gearman()
+      const id = `peer-${one.socket.localPort ?? 0}-`
+      await one.say('SET_CLIENT_ID', id).sync()
+      for (;;) {
+        const other = await gearman()
+        const others = await other.list('workers')
+        if (!others.some((line) => line.includes(id))) return [one, other]
+        await other.leave()
+      }
     },
     metric,
     /** Waits for a figure: a page is kept for a moment. */

@@ -46,11 +46,11 @@ end
 
 -- One claim, at `at`. Returns its answer and the place after it.
 local function takeClaim(at)
-  local by, max, count = unpack(given, at, at + 2)
-  local claim = { by = by, isNamed = by == 'n' or by == 'l', max = max, taken = 0, corrections = 0, jobs = {}, letters = {},
+  local by, max, ahead, count = unpack(given, at, at + 3)
+  local claim = { by = by, isNamed = by == 'n' or by == 'l', max = max, ahead = ahead, taken = 0, corrections = 0, jobs = {}, letters = {},
     byQueue = {}, byLane = {}, deadlines = {} }
   local groups, lanes = {}, {}
-  at = at + 3
+  at = at + 4
   for index = 1, count do
     local first = at + 3
     local last = first + given[at + 2] - 1

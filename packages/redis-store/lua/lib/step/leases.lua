@@ -79,7 +79,8 @@ local function deadlineOf(claim, job, leaseMs)
   local seconds = tonumber(job.reserve_for)
   local ms = leaseMs or seconds and seconds * 1000 or defaultReserveMs
   if claim.leaseMs ~= ms then claim.leaseMs, claim.deadline = ms, integer(now + ms) end
-  return claim.deadline
+  -- Half a millisecond more: held ahead by its node, see startLease.
+  return claim.taken < claim.max - claim.ahead and claim.deadline or claim.deadline .. '.5'
 end
 
 -- Adds a job to the answer of a claim. Consecutive jobs that the node has become one string.
@@ -110,6 +111,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
     local v = redis.call('HMGET', key, 'unique', 'jid')
     forgetIndexes(lane, id, v[1], v[2])
     redis.call('DEL', key)
+    redis.call('HINCRBY', metaKey(lane), 'expired', 1)
     return
   end
   if job.stale and now >= (tonumber(job.stale) or now + 1) then return expire(lane, id, job) end

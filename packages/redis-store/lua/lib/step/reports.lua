@@ -1,6 +1,17 @@
 -- Reports on running jobs: stores progress and notifies other nodes with waiting clients. Needs jobs.lua, step.lua.
+
+-- A consumer has fetched a job that its node held ahead for `heldMs`: its time counts from then on, and it outlives the
+-- node. Returns as report does.
+local function startLease(lane, id, token, heldMs)
+  if redis.call('HGET', jobKey(lane, id), 'token') ~= token then return 0 end
+  local deadline = tonumber(redis.call('ZSCORE', busyKey(lane), id) or 0)
+  if deadline % 1 ~= 0 then redis.call('ZADD', busyKey(lane), 'XX', integer(deadline - 0.5 + heldMs), id) end
+  return 1
+end
+
 -- Returns 1, or 0 if the token is not the job's.
 local function report(lane, kind, id, token, a, b)
+  if kind == 'lease' then return startLease(lane, id, token, a) end
   local key = jobKey(lane, id)
   local job = redis.call('HMGET', key, 'token', 'wait')
   if job[1] ~= token then return 0 end

@@ -96,6 +96,7 @@ export function sharingContract(open: OpenWorld): void {
       await submitOne(store, 'mail')
       expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([2])
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, running: 1 })
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
       expect(await findUnique(store, unique, ['mail'])).toEqual([])
       expect(await store.jobs.findJid('j-1')).toBeUndefined()

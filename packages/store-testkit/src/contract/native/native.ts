@@ -89,6 +89,19 @@ export function nativeContract(open: OpenWorld): void {
       expect(finished.sort()).toEqual([done, dead, cut])
     })
 
+    test('a walk through all jobs tells how many it looked at', async () => {
+      const world = await open()
+      const store = await world.node()
+      for (const lane of ['mail', 'mail', 'sms']) await submitOne(store, lane)
+      let jobs = 0
+      for (let ended = false; !ended;) {
+        const page = await store.native.survey(true)
+        jobs += page.jobs
+        ended = page.lapEnded
+      }
+      expect(jobs).toBe(3)
+    })
+
     test('a result whose worker died before it gave it an end is given one', async () => {
       const world = await open()
       const store = await world.node()
@@ -97,6 +110,15 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
       await lookAtAll(store, false)
       expect(await world.secondsLeft('mail', id)).toBe(90_000)
+    })
+
+    test('a client that waits for such a result is released, once', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await world.native.write('mail', bytes('native'))
+      await world.native.conclude('mail', id, 'success', bytes('out'))
+      for (let look = 0; look < 2; look += 1) await lookAtAll(store, false)
+      expect(await world.native.locks('mail', id)).toBe(1)
     })
 
     test('an end that a worker sets late is not that of a job which waits, runs again or is dead', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Lease } from '@crossgear/core-scheduler'
+import { noStep, type Lease, type LeaseStart } from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
+  completed,
   idsOf,
   inputsOf,
   jobsOf,
@@ -15,6 +16,7 @@ import {
   takeOne,
   type OpenWorld,
 } from '../kit.ts'
+import type { SteppedStore, StoreWorld } from '../store-world.ts'
 
 /** Jobs leased before a worker asks, which go back when none does. */
 export function aheadContract(open: OpenWorld): void {
@@ -97,6 +99,83 @@ export function aheadContract(open: OpenWorld): void {
       expect(await left(['mail'], 1)).toBe(false)
       expect(await left(['mail', 'sms'], 0)).toBe(true)
       expect(await left(['mail', 'sms'], 1)).toBe(false)
+    })
+
+    describe('for consumers', () => {
+      const groups = [{ queue: 'default', lanes: ['mail'] }]
+      const leaseMs = 10_000
+      const claim = (store: SteppedStore, max: number, ahead: number) =>
+        store.steps.claim({ by: 'consumer', groups, max, ahead })
+      const startOf = ({ lane, id, token }: Lease, heldMs = 0): LeaseStart => ({
+        ...{ lane, id, token, kind: 'lease', heldMs },
+      })
+
+      /** Jobs claimed by a node: the first for a consumer, the others ahead. */
+      async function claimed(world: StoreWorld) {
+        const store = await world.node()
+        await submitAll(
+          store,
+          'mail',
+          [0, 1, 2].map(() => aJob({ door: 'faktory', reserveForSeconds: leaseMs / 1_000 })),
+        )
+        const [fetched, ...ahead] = await claim(store, 1, 2)
+        const [first, second] = ahead
+        if (!fetched || !first || !second) throw new Error('not all were claimed')
+        return { store, other: await world.node(), fetched, first, second }
+      }
+
+      test('go back when their node dies; a job that a consumer has does not', async () => {
+        const { store, other, first, second } = await claimed(await open())
+        expect(await other.nodes.reclaim(store.node, ['mail'], 0)).toEqual(['mail'])
+        expect(idsOf(await claim(other, 9, 0))).toEqual([first.id, second.id])
+        expect(await store.steps.report([startOf(first)])).toEqual([false])
+        expect(await store.steps.finish('mail', [completed(first)])).toEqual(['unknown'])
+      })
+
+      test('go back when their node leaves', async () => {
+        const { store, other, first, second } = await claimed(await open())
+        await store.nodes.leave(['mail'])
+        expect(idsOf(await claim(other, 9, 0))).toEqual([first.id, second.id])
+      })
+
+      test('outlive their node once it has said that a consumer has them', async () => {
+        const { store, other, first, second } = await claimed(await open())
+        expect(await store.steps.report([startOf(first)])).toEqual([true])
+        await other.nodes.reclaim(store.node, ['mail'], 0)
+        expect(idsOf(await claim(other, 9, 0))).toEqual([second.id])
+        expect(await other.steps.finish('mail', [completed(first)])).toEqual(['done'])
+      })
+
+      test('are reserved from when their consumer has them, however often that is said', async () => {
+        const world = await open()
+        const { store, first, second } = await claimed(world)
+        for (let times = 0; times < 2; times += 1)
+          expect(await store.steps.report([startOf(first, 5_000)])).toEqual([true])
+        await world.pass(leaseMs + 1_000)
+        const late = async () => (await store.jobs.expired(['mail'], 9)).map(({ id }) => id)
+        expect(await late()).not.toContain(first.id)
+        expect(await late()).toContain(second.id)
+        await world.pass(5_000)
+        expect(await late()).toContain(first.id)
+      })
+
+      test('that a consumer has done need no such word', async () => {
+        const { store, first } = await claimed(await open())
+        const outcomes = [{ lane: 'mail', outcomes: [completed(first)] }]
+        const answer = await store.steps.step({ ...noStep, reports: [startOf(first)], outcomes })
+        expect([answer.reports, answer.outcomes]).toEqual([[true], [['done']]])
+        expect(await store.steps.report([startOf(first)])).toEqual([false])
+      })
+
+      test('are given out again by another claim where they went back', async () => {
+        const { store, other, first } = await claimed(await open())
+        await store.steps.finish('mail', [requeuedInFront(first)])
+        const [again] = await claim(other, 1, 0)
+        expect(again?.id).toBe(first.id)
+        expect(await store.steps.report([startOf(first)])).toEqual([false])
+        await store.nodes.reclaim(other.node, ['mail'], 0)
+        expect(await claim(store, 9, 0)).toEqual([])
+      })
     })
 
     test('a limited queue hands out nothing ahead', async () => {

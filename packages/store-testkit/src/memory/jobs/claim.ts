@@ -66,6 +66,7 @@ export function claimJobs(
     if (job.foreground && job.waiting.length === 0) {
       lane.forgetIndexes(job)
       lane.delete(job.id)
+      lane.counters.expired += 1
       continue
     }
     if ((job.terms?.staleAtMs ?? Infinity) <= world.nowMs()) {
@@ -78,7 +79,9 @@ export function claimJobs(
     const letter = letterFor(world, lane, by, access) ?? 'c'
     head.job.takenAtMs = world.nowMs()
     head.job.takenBy = worker
-    claimed.push(reserve(world, by, head, group.leaseMs, letter + token()))
+    const lease = reserve(world, by, head, group.leaseMs, letter + token())
+    job.heldAhead = by === 'consumer' && claimed.length >= asked ? lease.token : undefined
+    claimed.push(lease)
   }
   for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)
   const left = groups.flatMap(({ lanes }) => lanes).filter((name) => world.lane(name).queued > 0)

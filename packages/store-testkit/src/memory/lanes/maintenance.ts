@@ -4,6 +4,7 @@ import {
   type JobEvent,
   type LeasedJob,
   type Report,
+  type StepReport,
 } from '@crossgear/core-scheduler'
 import { others, release } from '../jobs/finish.ts'
 import { stateOf } from '../memory-job.ts'
@@ -15,11 +16,16 @@ export function takeReport(
   world: MemoryWorld,
   node: string,
   lane: MemoryLane,
-  report: Report,
+  report: StepReport,
 ): boolean {
   const { id, token } = report
   const job = lane.job(id, world.nowMs())
   if (job?.token !== token) return false
+  if (report.kind === 'lease') {
+    if (job.heldAhead === token) lane.busy.set(id, (lane.busy.get(id) ?? 0) + report.heldMs)
+    job.heldAhead = undefined
+    return true
+  }
   if (report.kind === 'status') {
     job.dividend = Buffer.from(report.dividend)
     job.divisor = Buffer.from(report.divisor)
@@ -101,7 +107,10 @@ export function forgetNodeIn(
   for (const job of lane.all()) job.waiting = job.waiting.filter((other) => other !== node)
   const held = [...lane.busy.keys()].flatMap((id) => {
     const job = lane.job(id, world.nowMs())
-    return job?.token?.startsWith(`n${node}-`) ? [job] : []
+    const { token } = job ?? {}
+    const endsWithNode = token?.startsWith('n') ?? false
+    const isHeld = token !== undefined && job?.heldAhead === token
+    return job && token?.startsWith(`${node}-`, 1) && (endsWithNode || isHeld) ? [job] : []
   })
   if (lane.workers.get(node)?.named) lane.noteNamed(world.nowMs(), graceMs)
   lane.workers.delete(node)

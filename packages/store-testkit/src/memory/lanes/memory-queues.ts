@@ -185,8 +185,11 @@ export class MemoryQueues implements QueueStore {
         job.divisor = Buffer.from('100')
       }
       const { busy } = world.lane(lane)
-      if (token !== undefined && note.reserveUntilMs !== undefined)
-        busy.set(id, Math.max(note.reserveUntilMs, busy.get(id) ?? 0))
+      const untilMs = note.reserveUntilMs ?? 0
+      if (token !== undefined && untilMs > (busy.get(id) ?? 0)) {
+        busy.set(id, untilMs)
+        job.heldAhead = undefined
+      }
       return true
     })
   }

@@ -61,16 +61,18 @@ export class MemoryNativeStore implements NativeStore {
 
   survey(remember: boolean): Promise<SurveyPage> {
     return this.#step((world) => {
+      let jobs = 0
       const unsettled: JobRef[] = []
       const suspicious: string[] = []
       for (const lane of world.lanes) {
         for (const { id } of lane.all()) {
+          jobs += 1
           if (isUnsettledIn(world, lane, id)) unsettled.push({ lane: lane.lane, id })
           else mendTime(world, lane, id)
         }
         if (remember && addCandidates(world, lane)) suspicious.push(lane.lane)
       }
-      return { unsettled, suspicious, lapEnded: true }
+      return { jobs, unsettled, suspicious, lapEnded: true }
     })
   }
 
@@ -100,7 +102,10 @@ function mendTime(world: MemoryWorld, lane: MemoryLane, id: number): void {
   if (job.door !== 'native') {
     if (!isOver || lane.dead.includes(id)) job.expiresAtMs = undefined
   } else if (isOver && !job.settled && job.token === undefined) {
-    job.expiresAtMs ??= world.nowMs() + nativeRetentionSeconds * 1000
+    if (job.expiresAtMs !== undefined) return
+    job.expiresAtMs = world.nowMs() + nativeRetentionSeconds * 1000
+    world.notifyWatchers(lane.lane, (listener) => listener.finished(lane.lane, id))
+    lane.releaseLock(id)
   }
 }
 

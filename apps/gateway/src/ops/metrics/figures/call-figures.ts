@@ -17,13 +17,18 @@ const parts = {
   claims: ({ claims }: Step) => claims.length,
 }
 type Part = keyof typeof parts
+
+/** All are shown from the start: a rate over the first failure needs the 0 before it. */
+const noErrors: Readonly<Record<StoreErrorCode, number>> = {
+  ...{ UNREACHABLE: 0, TIMEOUT: 0, REFUSED: 0, TOO_MANY_LANES: 0, UNCONFIRMED: 0 },
+}
 const partNames = Object.keys(parts) as readonly Part[]
 
 /** This node's figures about its calls to the store. */
 export class CallFigures implements CallObserver {
   /** By script. */
   readonly #calls = new Map<string, PlainHistogram>()
-  readonly #errors = new Map<StoreErrorCode, number>()
+  readonly #errors: Record<StoreErrorCode, number> = { ...noErrors }
   readonly #items = new Map(
     partNames.map((part) => [part, new PlainHistogram(stepItems, labelText({ part }), itemBounds)]),
   )
@@ -36,7 +41,7 @@ export class CallFigures implements CallObserver {
   }
 
   failed(code: StoreErrorCode): void {
-    this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1)
+    this.#errors[code] += 1
   }
 
   sent(step: Step): void {
@@ -56,7 +61,10 @@ export class CallFigures implements CallObserver {
       counter(
         'crossgear_store_errors_total',
         'Calls that the store did not answer, or not as asked, by kind',
-        [...this.#errors].map(([code, n]) => [labelText({ kind: code.toLowerCase() }), n]),
+        Object.entries(this.#errors).map(([code, n]) => [
+          labelText({ kind: code.toLowerCase() }),
+          n,
+        ]),
       ),
       histogram(
         stepItems,

@@ -80,7 +80,6 @@ function counterFigure(counter: JobCounter, all: readonly FunctionFigures[]): Fi
     name: `crossgear_jobs_${counter}_total`,
     help: `${jobCounters[counter]}, by function and the door of the job`,
     type: 'counter',
-    aggregator: 'sum',
     series: doors.map(({ series }) => series[counter]),
     values: doors.map(({ counts }) => counts[counter]),
   }

@@ -69,7 +69,7 @@ export async function storeFigures(
     ),
     counter(
       'crossgear_jobs_expired_total',
-      `Jobs that were dropped when a worker would have got them, for nobody wanted them any more, ${ofStore}, by function`,
+      `Jobs that were dropped when a worker would have got them, for their time was over or no client waited for them any more, ${ofStore}, by function`,
       [...expired].map(([fn, value]) => [labelText({ function: fn }), value]),
     ),
     gauge('crossgear_nodes', `Gateway processes, ${ofStore}`, only(nodes.size)),

@@ -1,5 +1,30 @@
-import type { ScriptArgument } from '../scripts/scripts.ts'
-import type { ImportedJob, ImportPlace } from './imports.ts'
+import type { Door, NewJob } from '@crossgear/core-scheduler'
+import type { ScriptArgument } from '../scripts/script-name.ts'
+import type { FurtherFields } from './standing-job.ts'
+
+/** Destination of an imported job. */
+type ImportPlace = 'queue' | 'retry' | 'dead'
+
+/** A job from another system. */
+export interface ImportedJob {
+  /** 16 bytes that identify the job and its source. */
+  readonly importId: Buffer
+  /** 8 bytes, the digest of its content, for later comparison. */
+  readonly digest: Buffer
+  readonly place: ImportPlace
+  readonly door: Door
+  readonly job: Omit<NewJob, 'door' | 'foreground' | 'lock' | 'batch' | 'tick'>
+  /** Faktory's `failure`, JSON text. */
+  readonly failure?: string
+  /**
+   * Place in the order of arrival over all lanes: microseconds of `RedisImports.nowUs` and
+   * later.
+   */
+  readonly arrivedUs: number
+  /** For a dead job: when it is dropped, milliseconds since 1970. */
+  readonly forgetAtMs?: number
+  readonly further?: FurtherFields
+}
 
 /** Codes of the places in the script. */
 const placeCodes: Readonly<Record<ImportPlace, number>> = { queue: 0, retry: 1, dead: 2 }

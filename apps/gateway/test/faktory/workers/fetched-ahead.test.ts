@@ -1,0 +1,81 @@
+import { Client } from 'faktory-worker'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { startGateway } from '../../support/gateway-process.ts'
+
+const jobs = 400
+/** Jobs that are acknowledged before the gateway is killed. */
+const doneBefore = 240
+const workers = 4
+
+describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 120_000 }, () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await RedisServer.start()
+  })
+  afterAll(() => redis.stop())
+
+  async function gateway() {
+    const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
+    const store = ['--redis-url', `unix://${redis.path}`]
+    const running = startGateway([...ports, ...store, '--log-format', 'json'])
+    onTestFinished(async () => {
+      running.child.kill('SIGKILL')
+      await running.exited
+    })
+    const { doors } = await running.ready
+    return { ...running, port: doors.find(({ name }) => name === 'faktory')?.port ?? 0 }
+  }
+
+  function stockClient(port: number): Client {
+    const client = new Client({ host: '127.0.0.1', port })
+    onTestFinished(() => client.close())
+    return client
+  }
+
+  test('loses no job that stock clients fetch as fast as they can, nor one that it held for them', async () => {
+    const first = await gateway()
+    const producer = stockClient(first.port)
+    const pushed = new Set<string>()
+    for (let at = 0; at < jobs; at += 1) pushed.add(await producer.job('mail', at).push())
+    const seen = new Set<string>()
+    const fetch = async (client: Client): Promise<string | undefined> => {
+      const job = await client.fetch('default')
+      if (!job) return undefined
+      seen.add(job.jid)
+      return job.jid
+    }
+
+    let done = 0
+    const held: string[] = []
+    await Promise.all(
+      Array.from({ length: workers }, async () => {
+        const client = stockClient(first.port)
+        while (done < doneBefore) {
+          const jid = await fetch(client)
+          if (jid !== undefined) await client.ack(jid)
+          done += 1
+        }
+        const last = await fetch(client)
+        if (last !== undefined) held.push(last)
+      }),
+    )
+    first.child.kill('SIGKILL')
+    await first.exited
+    expect(held).toHaveLength(workers)
+
+    const second = await gateway()
+    const client = stockClient(second.port)
+    // A job that went back is no longer its worker's: that ACK changes nothing.
+    for (const jid of held) await client.ack(jid).catch(() => undefined)
+    const store = redis.connect()
+    onTestFinished(() => store.disconnect())
+    const left = async () =>
+      (await store.zcard('xg:busy:mail')) + (await store.llen('queue:mail:normal'))
+    while ((await left()) > 0) {
+      const jid = await fetch(client)
+      if (jid !== undefined) await client.ack(jid)
+    }
+    expect([...pushed].filter((jid) => !seen.has(jid))).toEqual([])
+  })
+})

@@ -1,0 +1,208 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Step, StepAnswer } from '@crossgear/core-scheduler'
+import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+
+/** Time in which consumers show how fast they are, milliseconds. */
+const windowMs = 20
+
+describe('a consumer that asks often', () => {
+  let cluster: Cluster
+  let node: TestNode
+  let steps: Step[]
+  let around: (step: Step, send: (step: Step) => Promise<StepAnswer>) => Promise<StepAnswer>
+  beforeEach(async () => {
+    cluster = new Cluster()
+    steps = []
+    around = (step, send) => send(step)
+    node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, (step, send) => {
+        steps.push(step)
+        return around(step, send)
+      }),
+    )
+  })
+
+  const claims = () => steps.flatMap((step) => step.claims)
+  const starts = () =>
+    steps.flatMap(({ reports }) => reports.filter(({ kind }) => kind === 'lease'))
+  const counts = async () => (await node.store.lanes.counts(['mail']))[0]
+
+  /** Jobs wait, and consumers of the queues have shown that they take many. */
+  async function lively(jobs: number, queues = ['default'], on = node) {
+    for (let at = 0; at < jobs + 20; at += 1) on.submit('mail', { door: 'faktory' })
+    await cluster.turn()
+    for (let at = 0; at < 20; at += 1) {
+      const worker = on.consumer(...queues).take()
+      await cluster.turn()
+      worker.complete('done')
+    }
+    await cluster.pass(windowMs)
+    const first = on.consumer(...queues).take()
+    await cluster.turn()
+    first.complete('done')
+    await cluster.turn()
+    steps.splice(0)
+  }
+
+  /** Fetches a job that is held ahead: without a call of the store. */
+  async function fetchHeld(queues = ['default']) {
+    const worker = node.consumer(...queues)
+    const before = claims().length
+    worker.take()
+    expect(worker.jobs).toHaveLength(1)
+    expect(claims()).toHaveLength(before)
+    return worker
+  }
+
+  test('is given a job held ahead without a call of the store, in order', async () => {
+    await lively(30)
+    const first = await fetchHeld()
+    const second = await fetchHeld()
+    expect(second.last.job.id).toBe(first.last.job.id + 1)
+  })
+
+  test('is given none where losses count, or by the pace of a slow one', async () => {
+    const counting = await cluster.node('b', { maxLosses: 3 })
+    await lively(30, ['default'], counting)
+    expect((await counting.store.lanes.counts(['mail']))[0]).toMatchObject({ running: 0 })
+    const slow = node.consumer('default').take()
+    await cluster.turn()
+    slow.complete('done')
+    await cluster.pass(windowMs)
+    node.consumer('default').take()
+    await cluster.turn()
+    expect(await counts()).toMatchObject({ running: 1 })
+  })
+
+  test('has its time written with a step that follows, counted from the fetch', async () => {
+    await lively(30)
+    await cluster.pass(3)
+    const { last } = await fetchHeld()
+    const { id, token } = last.job
+    await cluster.pass(windowMs)
+    await cluster.turn()
+    expect(starts()).toEqual([{ lane: 'mail', id, token, kind: 'lease', heldMs: 3 }])
+    await cluster.pass(100)
+    expect(starts()).toHaveLength(1)
+  })
+
+  test('that ends its job first leaves nothing to write', async () => {
+    await lively(30)
+    const worker = await fetchHeld()
+    worker.complete('done')
+    await cluster.pass(100)
+    expect(worker.settled).toEqual(['done'])
+    expect(starts()).toEqual([])
+  })
+
+  test('whose outcome the store refuses still has its time written', async () => {
+    await lively(30)
+    const worker = await fetchHeld()
+    around = () => Promise.reject(new Error('away'))
+    worker.complete('done')
+    await cluster.turn()
+    expect(worker.refusals).toHaveLength(1)
+    await cluster.pass(50)
+    around = (step, send) => send(step)
+    await cluster.pass(2_000)
+    expect(starts().at(-1)).toMatchObject({ id: worker.last.job.id })
+    worker.complete('done')
+    await cluster.turn()
+    expect(worker.settled).toEqual(['done'])
+  })
+
+  test('loses the job if the node dies before its time was written: it comes again', async () => {
+    await lively(30)
+    const worker = await fetchHeld()
+    const other = await cluster.node('b')
+    await other.store.nodes.reclaim('a', ['mail'], 0)
+    worker.complete('late')
+    await cluster.turn()
+    expect(worker.settled).toEqual(['unknown'])
+    const again = other.consumer('default')
+    const seen: number[] = []
+    for (let at = 0; at < 40; at += 1) {
+      again.take()
+      await cluster.turn()
+      if (again.assignments.length > 0) seen.push(again.last.job.id)
+    }
+    expect(seen).toContain(worker.last.job.id)
+  })
+
+  test('keeps the job where its time was written, though the node dies', async () => {
+    await lively(30)
+    const worker = await fetchHeld()
+    await cluster.pass(windowMs)
+    await cluster.turn()
+    const other = await cluster.node('b')
+    await other.store.nodes.reclaim('a', ['mail'], 0)
+    worker.complete('done')
+    await cluster.turn()
+    expect(worker.settled).toEqual(['done'])
+  })
+
+  test('keeps the job where the node leaves in order', async () => {
+    await lively(30)
+    const worker = await fetchHeld()
+    node.scheduler.drain()
+    await cluster.turn()
+    const leaving = node.scheduler.stop()
+    await cluster.turn()
+    await leaving
+    const other = await cluster.node('b')
+    const [state] = await other.store.jobs.look('mail', [worker.last.job.id])
+    expect(state?.token).toBe(worker.last.job.token)
+    expect((await other.store.lanes.counts(['mail']))[0]).toMatchObject({ running: 1 })
+  })
+
+  test('that stops asking leaves what was held to others', async () => {
+    await lively(30)
+    await cluster.pass(50)
+    await cluster.turn()
+    expect(await counts()).toMatchObject({ running: 0 })
+    const other = (await cluster.node('b')).consumer('default').take()
+    await cluster.turn()
+    expect(other.jobs).toHaveLength(1)
+  })
+
+  test.each([
+    ['paused', () => node.scheduler.queues.pause(['default'])],
+    ['cleared', () => node.scheduler.queues.remove('default')],
+    ['flushed', () => node.scheduler.queues.flush()],
+    ['closed to it', () => node.scheduler.closeLane('mail')],
+    ['of a paused function', () => node.scheduler.queues.pauseFunctions(['mail'])],
+  ])('is given nothing that was held of a queue that was %s', async (_how, act) => {
+    await lively(30)
+    const acting = act()
+    await cluster.turn()
+    await acting
+    const worker = node.consumer('default').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual([])
+    expect(await counts()).toMatchObject({ running: 0 })
+  })
+
+  test('gets a job of its first queue first, whatever is held of another', async () => {
+    await lively(30)
+    node.submit('mail@urgent', { door: 'faktory' })
+    await cluster.turn()
+    const worker = node.consumer('urgent', 'default').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail@urgent:1'])
+  })
+
+  test('of several queues gets what is held of the last, where the store has nothing', async () => {
+    await lively(3)
+    expect(await counts()).toMatchObject({ normal: 0 })
+    const worker = node.consumer('urgent', 'default').take()
+    await cluster.turn()
+    expect(worker.jobs).toHaveLength(1)
+  })
+
+  test('shares what is held of its first queue with those that name others behind it', async () => {
+    await lively(30, ['default', 'low'])
+    await fetchHeld(['default', 'low'])
+    await fetchHeld(['default', 'high'])
+    await fetchHeld()
+  })
+})
