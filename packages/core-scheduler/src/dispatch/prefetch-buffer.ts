@@ -117,14 +117,19 @@ export class PrefetchBuffer {
     if (supply) supply.coming -= ahead
   }
 
-  /** Takes out jobs that nobody asked for in time, and forgets workers that no longer ask. */
+  /**
+   * Takes out jobs that nobody asked for in time, and forgets workers that no longer ask. Later jobs
+   * of the same workers go back too, and those on their way are waited for: they would overtake.
+   */
   overdue(nowMs: number): Lease[] {
     const back: Lease[] = []
     for (const [key, supply] of this.#supplies) {
-      const fresh = supply.kept.findIndex(({ sinceMs }) => nowMs - sinceMs < prefetchTtlMs)
-      const old = supply.kept.splice(0, fresh < 0 ? supply.kept.length : fresh)
-      for (const { job } of old) back.push(job)
-      if (old.length > 0) supply.ahead = 0
+      const [oldest] = supply.kept
+      if (oldest && supply.coming === 0 && nowMs - oldest.sinceMs >= prefetchTtlMs) {
+        for (const { job } of supply.kept) back.push(job)
+        supply.kept = []
+        supply.ahead = 0
+      }
       const isUsed = supply.kept.length > 0 || supply.coming > 0
       if (!isUsed && nowMs - supply.windowSinceMs >= 2 * paceMs) this.#supplies.delete(key)
     }

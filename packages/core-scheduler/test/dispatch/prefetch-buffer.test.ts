@@ -64,12 +64,21 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.take(subscription, 1)).toBeUndefined()
   })
 
-  test('gives back what nobody asked for in 20 ms', () => {
+  test('gives back what nobody asked for in 20 ms, and with it what came later', () => {
     stock.came(subscription, 0, jobs(1, 2), true, 0)
     stock.came(subscription, 0, jobs(3), true, 10)
     expect(stock.overdue(19)).toEqual([])
-    expect(stock.overdue(20).map(({ id }) => id)).toEqual([1, 2])
-    expect(stock.take(subscription, 21)?.job.id).toBe(3)
+    expect(stock.overdue(20).map(({ id }) => id)).toEqual([1, 2, 3])
+    expect(stock.take(subscription, 21)).toBeUndefined()
+  })
+
+  test('gives nothing back while later jobs are on their way, then all in order', () => {
+    stock.came(subscription, 0, jobs(1, 2), true, 0)
+    stock.coming(subscription, 1)
+    expect(stock.overdue(20)).toEqual([])
+    stock.came(subscription, 0, jobs(3), true, 21)
+    stock.arrived(subscription, 1)
+    expect(stock.overdue(22).map(({ id }) => id)).toEqual([1, 2, 3])
   })
 
   test('hands out nothing that has lain through a pause of the process', () => {

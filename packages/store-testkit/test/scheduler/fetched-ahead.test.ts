@@ -199,6 +199,24 @@ describe('a consumer that asks often', () => {
     expect(worker.jobs).toHaveLength(1)
   })
 
+  test('gets jobs in order though some that were held go back', async () => {
+    await lively(60)
+    const seen: number[] = []
+    const fetch = async () => {
+      const worker = node.consumer('default').take()
+      await cluster.turn()
+      seen.push(worker.last.job.id)
+      worker.complete('done')
+    }
+    // The first are held for 20 ms while later ones come.
+    for (const pauseMs of [0, 0, 1, 0, 0, 18, 1, 0, 0, 1, 0, 0, 0, 25, 0, 0]) {
+      await fetch()
+      await cluster.pass(pauseMs)
+    }
+    const [first = 0] = seen
+    expect(seen).toEqual(seen.map((_id, at) => first + at))
+  })
+
   test('shares what is held of its first queue with those that name others behind it', async () => {
     await lively(30, ['default', 'low'])
     await fetchHeld(['default', 'low'])
