@@ -9,7 +9,14 @@ import type { GoingAway, Workers } from './workers.ts'
 
 /** Why a connection was rejected. */
 export type Rejection =
-  Surplus | 'tls_handshake' | 'silence' | 'hello' | 'password' | 'password_tries' | 'line' | 'dead'
+  | Surplus
+  | 'tls_handshake'
+  | 'silence'
+  | 'hello'
+  | 'password'
+  | 'password_tries'
+  | 'line'
+  | 'dead'
 
 /** Counts since the door was opened, and state of all its connections. */
 export interface DoorState {

@@ -25,7 +25,8 @@ import { type Answer, apiPrefix, json, type Page, type PageRequest } from './pag
 
 /** Readiness to take jobs, with the reason if not. */
 export type Readiness =
-  { readonly ready: true } | { readonly ready: false; readonly reason: string }
+  | { readonly ready: true }
+  | { readonly ready: false; readonly reason: string }
 
 export interface WebParts {
   readonly figures: FigureSources

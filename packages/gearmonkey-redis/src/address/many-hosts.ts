@@ -6,7 +6,8 @@ interface Tls {
 
 /** Contents of a URL with several hosts. */
 export type ManyHostsAddress =
-  (SentinelAddress & Tls & { readonly db: number }) | (ClusterAddress & Tls)
+  | (SentinelAddress & Tls & { readonly db: number })
+  | (ClusterAddress & Tls)
 
 const form =
   /^(rediss?)\+(sentinel|cluster):\/\/(?:([^@/?]*)@)?([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/

@@ -10,7 +10,8 @@ import type { RedisContext } from '../connection/redis-context.ts'
 
 type PageReply = [seen: number, unsearched: number, more: number, ...(Buffer | number)[]]
 type StandingReply =
-  [place: Buffer, score: Buffer, inputBytes: number, outputBytes: number] | readonly []
+  | [place: Buffer, score: Buffer, inputBytes: number, outputBytes: number]
+  | readonly []
 
 /** The steps of the store port by which an operator looks at jobs. */
 export class RedisInspection implements InspectStore {

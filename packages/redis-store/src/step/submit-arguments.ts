@@ -70,7 +70,8 @@ function isPlain(job: NewJob): boolean {
 
 /** The script's answer for a lane. */
 export function laneSubmittedOf([isPublished, isOpen, ...results]: readonly (
-  number | Buffer
+  | number
+  | Buffer
 )[]): LaneSubmitted {
   return { isPublished: isPublished === 1, isOpen: isOpen === 1, results: results.map(submittedOf) }
 }
