@@ -6,10 +6,10 @@
 --   3 lane: string
 --   4 what (hold: it stands with the dead, and `held` says where it stood; drop: it is gone): string
 --   5 when a held job is forgotten: integer, ms
---   6 how far a search for the first job in its queues has come (empty at first): string
+--   6 how far the first job has come in its queues (empty at first): string
 --   7 and more, per job: import id, its note, failure (as it was read, empty for none)
 -- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now; for the first ones, as many as one call
--- takes, and how far a search for the next one has come, or empty.
+-- takes, and how far the next one has come, or empty.
 --#include keys
 --#include levels
 --#include order
@@ -24,8 +24,8 @@ local removal, cursor = removalFrom(lane), ARGV[6]
 -- Work of one call, about in microseconds; queues are closed up after it.
 local mostWork = 1500
 
--- Removes the id from its queue or the dead set. Returns its place, as `held` names it; nil for none, and how far the
--- search for it has come.
+-- Removes the id from its queue or the dead set. Returns its place, as `held` names it; nil for none, and how far it
+-- has come.
 local function take(id, status, level, enqueued)
   local forgotten = status == 'error' and redis.call('ZSCORE', deadKey(lane), id)
   if forgotten then
@@ -41,7 +41,8 @@ local function take(id, status, level, enqueued)
   if status ~= 'idle' then return nil end
   local list, place = findQueued(removal, id, level, enqueued, cursor)
   if not list then return nil, place end
-  takeOut(removal, list, place, level)
+  local left = takeOut(removal, list, place, { id = id, level = level, enqueued = enqueued })
+  if left then return nil, left end
   return 'queued'
 end
 

@@ -6,8 +6,8 @@
 --   3 lane: string
 --   4 node: string
 --   5 id: integer
---   6 how far a search in its queues has come (empty at first): string
--- Returns 1, or 0 for any other job; a string where the search has to go on.
+--   6 how far it has come in its queues (empty at first): string
+-- Returns 1, or 0 for any other job; a string where another call has to go on.
 --#include keys
 --#include levels
 --#include order
@@ -26,12 +26,11 @@ elseif v[1] == 'idle' then
     local removal = removalFrom(lane)
     local list, place = findQueued(removal, id, v[7], v[9], ARGV[6])
     if list then
-      takeOut(removal, list, place, v[7])
+      place = takeOut(removal, list, place, { id = id, level = v[7], enqueued = v[9] })
       closeGaps(removal)
       found = 1
-    elseif place then
-      return place
     end
+    if place then return place end
   end
   forgetRetry(lane, id)
 end

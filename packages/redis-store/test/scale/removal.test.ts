@@ -3,6 +3,7 @@ import { RecordingObserver } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FilledStore } from './filled-store.ts'
+import { entriesOf } from './list-entries.ts'
 import { realClock } from './real-clock.ts'
 
 const queued = 200_000
@@ -13,15 +14,6 @@ const mostCommands = 500
 /** Places by which a job comes earlier at most, where one is taken out of the middle. */
 const stride = 2_048
 const list = 'queue:mail:normal'
-
-/** Entries that the commands of a script read, and count up to the gaps that they close. */
-const entriesOf = (script: readonly (readonly string[])[], length: number): number =>
-  script.reduce((sum, [name, , first, last]) => {
-    if (name === 'lrange') return sum + Number(last) - Number(first) + 1
-    if (name === 'lset' && last === '-')
-      return sum + Math.min(Number(first), length - Number(first))
-    return (name === 'lrem' && last !== '-') || name === 'lpos' ? sum + length : sum
-  }, 0)
 
 describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
   let filled: FilledStore

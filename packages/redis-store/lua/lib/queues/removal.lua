@@ -1,24 +1,28 @@
 -- Takes idle jobs out of the lists of their lane, wherever they stand, in bounded time. A list drops an entry by
 -- counting up to it from an end. Too far from both ends a job of the same level, from up to `stride` places behind, moves
--- into the gap, and so on, until the gap is near the back: nobody waits longer, and nothing is there twice. Needs
--- levels.lua, order.lua, aside.lua.
+-- into the gap, and so on, until the gap is near the back: nobody waits longer, and nothing is there twice. A call makes
+-- few such moves; then the job itself stands in the gap, and the next call goes on. Needs levels.lua, order.lua, aside.lua.
 
 -- Entries that are counted at most, under 1 ms of the server's time; entries that one piece of a search reads.
 local reach, entriesPerSearch = 12000, 5000
 local stride = 2048
+-- Jobs that one call looks at for its moves, some 20 us of the server's time each in a list of 1,000,000.
+local mostMoves = 40
 -- Stands for a job until its gap is closed, within the same call; no id looks so.
 local gap = '-'
 
 -- The removals of one call. `work`: what they cost so far, about in microseconds.
-local function removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, near = {}, work = 0 } end
+local function removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, near = {}, work = 0, moves = mostMoves } end
 
 -- The lists in which an idle job can stand.
 local function listsFor(lane, levelText)
   local lists = {}
-  for at, band in ipairs({ 'high', 'normal', 'low' }) do lists[at] = { key = queueKey(lane, band), level = usual[band] } end
+  for at, band in ipairs({ 'high', 'normal', 'low' }) do
+    lists[at] = { number = at, key = queueKey(lane, band), level = usual[band] }
+  end
   if levelText and countAside(lane) > 0 then
     local level = levelIn(levelText)
-    lists[4] = { key = levelKey(lane, level), level = level, isAside = true }
+    lists[4] = { number = 4, key = levelKey(lane, level), level = level, isAside = true }
   end
   return lists
 end
@@ -61,13 +65,18 @@ local function indexByArrival(removal, list, id, levelText, enqueued)
   return indexWithin(key, id, math.max(0, from - 2 * stride), to + 2 * stride)
 end
 
--- Finds an idle job. `cursor`: empty at first, else how far a search has come for a job that is not where it came in.
--- Returns its list and index; nil and the next cursor; or nil for a job in no list.
+-- Finds an idle job. `cursor`: empty at first, else how far a search has come for a job that is not where it came in, or
+-- where takeOut has left it. Returns its list and index; nil and the next cursor; or nil for a job in no list.
 local function findQueued(removal, id, levelText, enqueuedText, cursor)
   local lists, enqueued = listsFor(removal.lane, levelText), tonumber(enqueuedText)
-  if cursor == '' then
+  local leftIn, leftAt = string.match(cursor, '^at (%d+):(%d+)$')
+  local left = lists[tonumber(leftIn)]
+  -- Jobs may have come behind it since.
+  local index = left and indexWithin(left.key, id, math.max(0, leftAt - 64), leftAt + stride)
+  if index then return left, index end
+  if cursor == '' or leftIn then
     for _, list in ipairs(lists) do
-      local index = indexByArrival(removal, list, id, levelText, enqueued)
+      index = indexByArrival(removal, list, id, levelText, enqueued)
       if index then return list, index end
     end
   end
@@ -77,7 +86,7 @@ local function findQueued(removal, id, levelText, enqueuedText, cursor)
   local room = entriesPerSearch
   while lists[number] and room > 0 do
     local list = lists[number]
-    local index = indexWithin(list.key, id, first, first + room - 1)
+    index = indexWithin(list.key, id, first, first + room - 1)
     if index then return list, index end
     local length = redis.call('LLEN', list.key)
     if first + room < length then
@@ -90,27 +99,28 @@ local function findQueued(removal, id, levelText, enqueuedText, cursor)
   return nil, lists[number] and number .. ':' .. first or nil
 end
 
--- Moves the gap of a job towards the back. Returns its last index.
+-- Moves the gap of a job towards the back. Returns its last index, and when the job came that stood there.
 local function moveGap(removal, key, index, levelText, usualLevel)
-  local level = levelText and levelIn(levelText) or usualLevel
-  while index >= reach do
+  local level, enqueued = levelText and levelIn(levelText) or usualLevel, nil
+  while index >= reach and removal.moves > 0 do
     local step = stride
     local id = redis.call('LINDEX', key, index - step)
-    local fields = jobFields(removal.lane, id, 'level')
+    local fields = jobFields(removal.lane, id, 'level', 'enqueued')
     while step > 1 and (id == gap or (fields[1] and levelIn(fields[1]) or usualLevel) ~= level) do
-      step = math.floor(step / 2)
+      step, removal.moves = math.floor(step / 2), removal.moves - 1
       id = redis.call('LINDEX', key, index - step)
-      fields = jobFields(removal.lane, id, 'level')
+      fields = jobFields(removal.lane, id, 'level', 'enqueued')
     end
     redis.call('LSET', key, index, id)
-    level = fields[1] and levelIn(fields[1]) or usualLevel
-    index, removal.work = index - step, removal.work + 4
+    level, enqueued = fields[1] and levelIn(fields[1]) or usualLevel, fields[2]
+    index, removal.work, removal.moves = index - step, removal.work + 20, removal.moves - 1
   end
-  return index
+  return index, enqueued
 end
 
--- Takes a job out of the place that findQueued has found.
-local function takeOut(removal, list, index, levelText)
+-- Takes a job ({ id, level, enqueued }, as in its hash) out of the place that findQueued has found; or returns where it
+-- stands in line now, for findQueued.
+local function takeOut(removal, list, index, job)
   local key = list.key
   local fromFront = redis.call('LLEN', key) - 1 - index
   removal.near[key] = math.max(0, index - 1)
@@ -119,14 +129,21 @@ local function takeOut(removal, list, index, levelText)
   if fromFront < reach and fromFront <= index then
     gaps.front = gaps.front + 1
   else
-    index = moveGap(removal, key, index, levelText, list.level)
+    local enqueued
+    index, enqueued = moveGap(removal, key, index, job.level, list.level)
+    if index >= reach then
+      redis.call('LSET', key, index, job.id)
+      -- A job is looked for where its time says that it came in.
+      if job.enqueued and enqueued then redis.call('HSET', jobKey(removal.lane, job.id), 'enqueued', enqueued) end
+      return 'at ' .. list.number .. ':' .. index
+    end
     gaps.back = gaps.back + 1
   end
   redis.call('LSET', key, index, gap)
   if list.isAside then
     changeAside(removal.lane, -1)
-  elseif levelText then
-    removal.levels[#removal.levels + 1] = levelText
+  elseif job.level then
+    removal.levels[#removal.levels + 1] = job.level
   end
 end
 
