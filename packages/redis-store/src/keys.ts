@@ -1,5 +1,8 @@
 import { Keys } from '@crossgear/gearmonkey-redis'
 
+const figurePlaces = ['high', 'normal', 'low', 'scheduled'] as const
+const figureKey = /^(?:queue:(.*):[a-z]+|(?:xg:busy|xg:dead|xg:lane|count):(.*))$/s
+
 /** Slots of the index of jids in a cluster. */
 export const jidSlots = 16
 
@@ -190,6 +193,18 @@ export class StoreKeys extends Keys {
   /** The lane's counters, limits and worker counts. */
   meta(lane: string): string {
     return this.of('xg:lane', lane)
+  }
+
+  /** The keys that a lane's figures are read from, but for times of its jobs, which no key of these leaves as they are. */
+  figuresOf(lane: string): string[] {
+    const queues = figurePlaces.map((place) => this.queue(lane, place))
+    return [...queues, this.busy(lane), this.dead(lane), this.count(lane), this.meta(lane)]
+  }
+
+  /** The lane of such a key; not in a cluster. */
+  laneOfFigures(key: string): string | undefined {
+    const [, queued, other] = figureKey.exec(key) ?? []
+    return queued ?? other
   }
 
   /** Lanes of a Faktory queue believed not empty, by the rank of their next job. */

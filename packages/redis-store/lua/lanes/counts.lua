@@ -6,13 +6,14 @@
 --   3 extent (sizes: places and workers; backlog: the next jobs, retries and expired jobs too; totals: counters, without
 --     the next jobs; oldest: all): string
 --   4 and more: lanes: strings
--- Returns one list: per lane a number of figures, then as many of: since when the next job has been queued (us; 0 where
+-- Returns one list: the time (ms), and per lane a number of figures, then as many of: since when the next job has been queued (us; 0 where
 -- none is or it was not asked for), normal, workers, running, scheduled, high, low, dead, retrying, expired, submitted,
 -- completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed by workers, 3 closed by
 -- an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come since.
 --#include keys
 --#include lanes
-local now, found, size, extent = nowMs(), {}, 0, ARGV[3]
+local now, size, extent = nowMs(), 1, ARGV[3]
+local found = { now }
 local withSince, isOfTotals = extent == 'backlog' or extent == 'oldest', extent == 'totals' or extent == 'oldest'
 -- The fields of a lane's hash that the extent needs: each costs a walk through the hash.
 local fields = { 'aside', 'expired', 'open', 'closed', 'consumers', 'submitted', 'completed', 'failed', 'retried', 'promoted',

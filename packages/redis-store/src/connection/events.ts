@@ -4,6 +4,11 @@ import type { StoreKeys } from '../keys.ts'
 import type { RedisContext } from './redis-context.ts'
 
 const laneEvent = /^(create|start|finish):(\d+)$/
+/** The server's own channel for keys that a tracking connection asked for. */
+const changedKeys = '__redis__:invalidate'
+
+/** Called with each key that was changed, and without one after a flush. */
+type KeyListener = (key?: string) => void
 
 /** Receives the store's channels: this node's own, the common one, and those of watched lanes. */
 export class Events implements EventStore {
@@ -17,6 +22,9 @@ export class Events implements EventStore {
   #listener: StoreListener | undefined
   #hasStarted = false
   #isProbing = false
+  #keyListener: KeyListener | undefined
+  /** The server's number of this connection. */
+  #client: Promise<number | undefined> = Promise.resolve(undefined)
 
   constructor(redis: Redis, context: RedisContext) {
     this.#redis = redis
@@ -52,6 +60,7 @@ export class Events implements EventStore {
   }
 
   async start(): Promise<void> {
+    this.#learnNumber()
     await this.#redis.subscribe(this.#keys.events, this.#nodeChannel)
     this.#hasStarted = true
   }
@@ -78,6 +87,26 @@ export class Events implements EventStore {
    */
   async delivered(): Promise<void> {
     await this.#redis.ping().catch(() => undefined)
+  }
+
+  /** The same; throws where the server does not answer. */
+  async ping(): Promise<void> {
+    await this.#redis.ping()
+  }
+
+  /**
+   * Listens for changed keys, which the server tells to the connection of this number; undefined where it does not give
+   * numbers. To be called again for each new connection.
+   */
+  async hearOfKeys(listener: KeyListener): Promise<number | undefined> {
+    this.#keyListener = listener
+    await this.#redis.subscribe(changedKeys)
+    return this.#client
+  }
+
+  /** Sent before it subscribes: later the server takes no such question. */
+  #learnNumber(): void {
+    this.#client = this.#redis.client('ID').catch(() => undefined)
   }
 
   watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
@@ -109,6 +138,7 @@ export class Events implements EventStore {
   /** Runs after each new connection. If it fails, another connection is made. */
   async #subscribeAgain(): Promise<void> {
     if (!this.#hasStarted) return
+    this.#learnNumber()
     const lanes = this.#watched === 'all' ? [] : [...this.#watched]
     const channels = lanes.map((lane) => this.#keys.channel(lane))
     try {
@@ -121,11 +151,22 @@ export class Events implements EventStore {
     }
   }
 
+  /** A list of keys, or nothing after a flush, whatever ioredis says of messages. */
+  #onKeys(message: unknown): void {
+    const heard = this.#keyListener
+    if (!Array.isArray(message)) heard?.()
+    else for (const key of message) heard?.(String(key))
+  }
+
   #isReady(): boolean {
     return this.#redis.status === 'ready'
   }
 
   #onMessage(channel: string, message: Buffer): void {
+    if (channel === changedKeys) {
+      this.#onKeys(message)
+      return
+    }
     const listener = this.#listener
     if (!listener) return
     if (channel === this.#nodeChannel) relayed(listener, message)

@@ -1,16 +1,23 @@
 import type { LaneBacklog, LaneCounts, LaneOpenness, LaneSizes } from '@crossgear/core-scheduler'
+import type { Read } from './unchanged-lanes.ts'
 
 /** As counts.lua numbers them. */
 const opennessStates: readonly LaneOpenness['state'][] = ['auto', 'open', 'closed', 'shut']
 
-/** The counts script's list: per lane a number of figures and the figures, of which the last are left out where 0. */
+/**
+ * The counts script's list: the time, and per lane a number of figures and the figures, of which the last are left out
+ * where 0.
+ */
 export class CountsReply {
   readonly #list: readonly number[]
+  /** The store's time of the figures, milliseconds since 1970. */
+  readonly nowMs: number
   #first = 0
-  #end = 0
+  #end = 1
 
   constructor(list: readonly number[]) {
     this.#list = list
+    this.nowMs = list[0] ?? 0
   }
 
   /** Goes to the figures of the next lane. */
@@ -75,6 +82,12 @@ export const countsOf: ReadFigures<LaneCounts> = (lane, reply) => ({
   forgotten: reply.at(17),
   isRemoved: reply.at(18) === 1,
 })
+
+/** Figures, and if they depend on the time: of a job that has no time of its own, or of retries until they are due. */
+export const timedBacklogOf: ReadFigures<Read> = (lane, reply) => {
+  const figures = backlogOf(lane, reply)
+  return { figures, isTimed: figures.retrying > 0 || (figures.oldestMs ?? 0) >= reply.nowMs }
+}
 
 function oldestIn(reply: CountsReply): number | undefined {
   const sinceUs = reply.at(0)

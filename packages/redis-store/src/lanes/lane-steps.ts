@@ -10,11 +10,13 @@ import {
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
-import { backlogOf, countsOf, CountsReply, type ReadFigures, sizesOf } from './counts.ts'
+import { countsOf, CountsReply, type ReadFigures, sizesOf, timedBacklogOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
+import { UnchangedLanes } from './unchanged-lanes.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
+import type { KeyTracking, OnChange } from '../connection/key-tracking.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
@@ -30,11 +32,19 @@ export class RedisLanes implements LaneStore {
   readonly #context: RedisContext
   readonly #cluster: ClusterSteps | undefined
   readonly #scan: KeyScan
+  readonly #unchanged: UnchangedLanes
 
   /** `cluster` is healed with the lanes. */
-  constructor(context: RedisContext, cluster?: ClusterSteps) {
+  constructor(
+    context: RedisContext,
+    tracking: (onChange: OnChange) => KeyTracking,
+    cluster?: ClusterSteps,
+  ) {
     this.#context = context
     this.#cluster = cluster
+    this.#unchanged = new UnchangedLanes(context.keys, tracking, (lanes, watched) =>
+      this.#count(lanes, 'backlog', timedBacklogOf, watched),
+    )
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
 
@@ -102,7 +112,7 @@ export class RedisLanes implements LaneStore {
   }
 
   backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
-    return this.#count(lanes, 'backlog', backlogOf)
+    return this.#unchanged.read(lanes)
   }
 
   counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
@@ -113,9 +123,11 @@ export class RedisLanes implements LaneStore {
     lanes: readonly string[],
     extent: 'sizes' | 'backlog' | 'totals' | 'oldest',
     read: ReadFigures<Figures>,
+    before?: (some: readonly string[]) => void,
   ): Promise<readonly Figures[]> {
     const { run, keys, perLanes } = this.#context
     return perLanes(lanes, async (some, first) => {
+      before?.(some)
       const list = (await run('counts', [keys.busy(first)], [extent, ...some])) as number[]
       const reply = new CountsReply(list)
       return some.map((lane) => {

@@ -1,0 +1,72 @@
+import { StoreError } from '@crossgear/core-scheduler'
+import type { Redis } from 'ioredis'
+import type { Events } from './events.ts'
+import type { RedisContext } from './redis-context.ts'
+
+/** Called with a key that was changed, by whomever; without one where any may have been. */
+export type OnChange = (key?: string) => void
+
+/**
+ * Says which keys were changed since they were watched. The server tells it on the connection for events, once for each
+ * key. A server or a user without that (Redis 6 has it) is noticed: then nothing is watched.
+ */
+export class KeyTracking {
+  readonly #context: RedisContext
+  readonly #events: Events
+  readonly #onChange: OnChange
+  /** If the server tells of changes; absent while that was not asked on these connections. */
+  #isOn: Promise<boolean> | undefined
+
+  constructor(context: RedisContext, eventRedis: Redis, events: Events, onChange: OnChange) {
+    this.#context = context
+    this.#events = events
+    this.#onChange = onChange
+    // What was refused while one of them was away may be allowed when it is back.
+    for (const redis of [context.redis, eventRedis]) {
+      for (const change of ['close', 'ready']) redis.on(change, () => this.#reset())
+    }
+  }
+
+  /** Resolves when every change until now was told; to false where none is told. */
+  async upToDate(): Promise<boolean> {
+    const isOn = (this.#isOn ??= this.#turnOn())
+    if (!(await isOn)) return false
+    try {
+      await this.#context.call(() => this.#events.ping())
+    } catch (error) {
+      // A server that stands still answers nothing else either.
+      if (error instanceof StoreError && error.code === 'TIMEOUT') throw error
+      return false
+    }
+    // Not where a connection was lost meanwhile.
+    return this.#isOn === isOn
+  }
+
+  /** From this call on changes of the keys are told; false where they are not. Commands sent next come after it. */
+  async watch(keys: readonly string[]): Promise<boolean> {
+    const { redis } = this.#context
+    const [allowed, looked] = await Promise.allSettled([
+      redis.call('CLIENT', 'CACHING', 'YES'),
+      redis.exists([...keys]),
+    ])
+    return allowed.status === 'fulfilled' && looked.status === 'fulfilled'
+  }
+
+  async #turnOn(): Promise<boolean> {
+    const { redis, isCluster } = this.#context
+    if (isCluster) return false
+    try {
+      const client = await this.#events.hearOfKeys((key) => this.#onChange(key))
+      if (client === undefined) return false
+      await redis.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', client, 'OPTIN')
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #reset(): void {
+    this.#isOn = undefined
+    this.#onChange()
+  }
+}
