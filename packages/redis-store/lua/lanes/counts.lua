@@ -6,7 +6,7 @@
 --   3 extent (sizes: places and workers; backlog: the next jobs, retries and expired jobs too; totals: counters, without
 --     the next jobs; oldest: all): string
 --   4 and more: lanes: strings
--- Returns one list: the time (ms), and per lane a number of figures, then as many of: since when the next job has been queued (us; 0 where
+-- Returns one list, packed: the time (ms), and per lane a number of figures, then as many of: since when the next job has been queued (us; 0 where
 -- none is or it was not asked for), normal, workers, running, scheduled, high, low, dead, retrying, expired, submitted,
 -- completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed by workers, 3 closed by
 -- an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come since.
@@ -51,13 +51,51 @@ local function addTotals(lane, workers, meta)
   size = size + 9
 end
 
--- Written out, and in one list: tables and calls of functions cost as much as the commands do.
-local function addCounts(lane)
-  local normalKey, highKey, lowKey, laterKey, ranKey, lostKey, countKey = placeKeys(lane)
-  local meta = redis.call('HMGET', metaKey(lane), unpack(fields, 1, fieldCount))
-  -- Most lanes have few of these keys: once all are found, the rest is not asked for.
-  local left = redis.call('EXISTS', normalKey, countKey, ranKey, laterKey, highKey, lowKey, lostKey)
+-- The keys of all that the lanes hold, `keysPerLane` each. Most of many lanes are empty, which one question tells.
+local keys, keysPerLane, lanesPerPart = {}, 7, 8
+for at = 4, #ARGV do
+  local place = keysPerLane * (at - 4)
+  keys[place + 1], keys[place + 2], keys[place + 3], keys[place + 4], keys[place + 5], keys[place + 6], keys[place + 7] =
+    placeKeys(ARGV[at])
+end
+
+-- How many of the keys of some lanes there are, by their places in ARGV.
+local function keysThere(first, last)
+  return redis.call('EXISTS', unpack(keys, keysPerLane * (first - 4) + 1, keysPerLane * (last - 3)))
+end
+
+-- Jobs wait beside empty lists where native workers took the others: then the lane is in the index of due ones.
+local mayWaitAside = extent ~= 'sizes' or isCluster or redis.call('EXISTS', dueKey) == 1
+
+local places = {}
+for place, name in ipairs(fields) do places[name] = place end
+
+-- Fields of a lane's hash. Of an empty lane all are read, where all counters are asked for: it has few, and each of those
+-- that are asked for by name would be searched for. nil: it has no hash.
+local function metaOf(lane, isEmpty)
+  if not isEmpty or not isOfTotals then return redis.call('HMGET', metaKey(lane), unpack(fields, 1, fieldCount)) end
+  local meta, stored = {}, redis.call('HGETALL', metaKey(lane))
+  if #stored == 0 then return nil end
+  for at = 1, #stored, 2 do
+    local place = places[stored[at]]
+    if place then meta[place] = stored[at + 1] end
+  end
+  return meta
+end
+
+-- Written out, and in one list: tables and calls of functions cost as much as the commands do. `left`: keys that are
+-- there.
+local function addCounts(lane, at, left)
+  local meta = (left > 0 or mayWaitAside) and metaOf(lane, left == 0)
+  if not meta then
+    size = size + 1
+    found[size] = 0
+    return
+  end
+  local normalKey, highKey, lowKey, laterKey, ranKey, lostKey, countKey =
+    unpack(keys, keysPerLane * (at - 4) + 1, keysPerLane * (at - 3))
   local normal, workers, running, scheduled, high, low, dead, since, retrying = 0, 0, 0, 0, 0, 0, 0, 0, 0
+  -- Most lanes have few of these keys: once all are found, the rest is not asked for.
   if left > 0 then
     normal = sizeOf('LLEN', normalKey)
     if normal > 0 then left, since = left - 1, sinceOf(lane, normalKey, normal) end
@@ -79,20 +117,30 @@ local function addCounts(lane)
   if meta[1] then
     high, normal, low = high + sizeAside(lane, 9, 7), normal + sizeAside(lane, 6, 4), low + sizeAside(lane, 3, 1)
   end
-  local at, expired = size, tonumber(meta[2] or 0)
-  found[at + 1] = 0
-  found[at + 2], found[at + 3], found[at + 4], found[at + 5] = since, normal, workers, running
-  size = at + 5
+  local first, expired = size, tonumber(meta[2] or 0)
+  found[first + 1] = 0
+  found[first + 2], found[first + 3], found[first + 4], found[first + 5] = since, normal, workers, running
+  size = first + 5
   if isOfTotals or scheduled + high + low + dead + expired > 0 then
-    found[at + 6], found[at + 7], found[at + 8], found[at + 9], found[at + 10], found[at + 11] = scheduled, high, low, dead,
-      retrying, expired
-    size = at + 11
+    found[first + 6], found[first + 7], found[first + 8] = scheduled, high, low
+    found[first + 9], found[first + 10], found[first + 11] = dead, retrying, expired
+    size = first + 11
     if isOfTotals then addTotals(lane, workers, meta) end
   elseif running == 0 and workers == 0 then
-    size = normal == 0 and at + 1 or at + 3
+    size = normal == 0 and first + 1 or first + 3
   end
-  found[at + 1] = size - at - 1
+  found[first + 1] = size - first - 1
 end
 
-for at = 4, #ARGV do addCounts(ARGV[at]) end
-return found
+local last = #ARGV
+local there = keysThere(4, last)
+if there > 0 and last > 4 and there < #keys / keysPerLane / 2 then
+  for first = 4, last, lanesPerPart do
+    local lastOfPart = math.min(first + lanesPerPart - 1, last)
+    local isEmpty = keysThere(first, lastOfPart) == 0
+    for at = first, lastOfPart do addCounts(ARGV[at], at, isEmpty and 0 or keysThere(at, at)) end
+  end
+else
+  for at = 4, last do addCounts(ARGV[at], at, (there == 0 or last == 4) and there or keysThere(at, at)) end
+end
+return cmsgpack.pack(found)

@@ -14,6 +14,7 @@ import { countsOf, CountsReply, type ReadFigures, sizesOf, timedBacklogOf } from
 import { KeyScan } from './key-scan.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
+import { unpack } from '../scripts/packed.ts'
 import { UnchangedLanes } from './unchanged-lanes.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
 import type { KeyTracking, OnChange } from '../connection/key-tracking.ts'
@@ -128,8 +129,8 @@ export class RedisLanes implements LaneStore {
     const { run, keys, perLanes } = this.#context
     return perLanes(lanes, async (some, first) => {
       before?.(some)
-      const list = (await run('counts', [keys.busy(first)], [extent, ...some])) as number[]
-      const reply = new CountsReply(list)
+      const list = await run('counts', [keys.busy(first)], [extent, ...some])
+      const reply = new CountsReply(unpack(list as Buffer) as number[])
       return some.map((lane) => {
         reply.next()
         return read(lane, reply)
