@@ -16,7 +16,7 @@ local node, graceMs, now, refused = ARGV[3], tonumber(ARGV[4]), nowMs(), {}
 
 local function setWorkers(lane, named, consumers, elsewhere, queue)
   local meta = metaKey(lane)
-  local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)
+  local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'consumers', 'closed')
   local namedBefore, consumersBefore = tonumber(before[1] or 0), tonumber(before[2] or 0)
   local change = named - namedBefore + consumers - consumersBefore
   -- First, since it is refused if another program has put another type there.
@@ -25,15 +25,16 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
     if named > 0 then redis.call('HSET', meta, 'n:' .. node, named) else redis.call('HDEL', meta, 'n:' .. node) end
   end
   if consumers ~= consumersBefore then
+    local all = integer((tonumber(before[3]) or 0) + consumers - consumersBefore)
     if consumers > 0 then
-      redis.call('HSET', meta, 'c:' .. node, consumers)
+      redis.call('HSET', meta, 'c:' .. node, consumers, 'consumers', all)
     else
       redis.call('HDEL', meta, 'c:' .. node)
+      redis.call('HSET', meta, 'consumers', all)
     end
-    redis.call('HINCRBY', meta, 'consumers', consumers - consumersBefore)
   end
   if named > 0 or namedBefore > 0 or elsewhere == '1' then
-    noteNamedWorkers(lane, redis.call('HGET', meta, 'closed'), graceMs, now, true)
+    noteNamedWorkers(lane, before[4], graceMs, now, true)
   end
   if named > 0 then
     takeBackBridged(lane, now, 1000)
