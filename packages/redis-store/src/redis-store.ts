@@ -10,7 +10,7 @@ import { connect, eventConnection } from './connection/connection.ts'
 import { Confirmations, questionOf, type Durability } from './connection/durability.ts'
 import { storeErrorOf } from './connection/errors.ts'
 import { Events } from './connection/events.ts'
-import { KeyTracking, type OnChange } from './connection/key-tracking.ts'
+import { KeyTracking } from './connection/key-tracking.ts'
 import { Reachability } from './connection/reachability.ts'
 import { RedisContext } from './connection/redis-context.ts'
 import { RedisCron } from './cron.ts'
@@ -127,8 +127,7 @@ export class RedisStore implements Store {
     this.#limited = cluster ? [steps, cluster] : [steps]
     this.steps = new ObservedSteps(cluster ?? steps, options.observer)
     this.jobs = new RedisJobs(context, this.#jids, steps)
-    const tracking = (onChange: OnChange): KeyTracking =>
-      new KeyTracking(context, this.#eventRedis, events, onChange)
+    const tracking = new KeyTracking(context, this.#eventRedis, events)
     this.lanes = new RedisLanes(context, tracking, cluster)
     this.admin = new RedisAdministration(context)
     this.queues = new RedisQueues({ ...bounds, context })

@@ -6,10 +6,12 @@
 --   3 extent (sizes: places and workers; backlog: the next jobs, retries and expired jobs too; totals: counters, without
 --     the next jobs; oldest: all): string
 --   4 and more: lanes: strings
--- Returns one list, packed: the time (ms), and per lane a number of figures, then as many of: since when the next job has been queued (us; 0 where
+-- Returns one list, packed: the time (ms), and per lane a number of figures, then as many of: since when the next job has been
+--   queued (us; 0 where
 -- none is or it was not asked for), normal, workers, running, scheduled, high, low, dead, retrying, expired, submitted,
 -- completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed by workers, 3 closed by
--- an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come since.
+-- an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come since, until when workers
+--   that left close it (ms, 0 otherwise).
 --#include keys
 --#include lanes
 local now, size, extent = nowMs(), 1, ARGV[3]
@@ -43,12 +45,15 @@ end
 -- The lane's counters, and what says if it is open. Most of what is 0 is absent.
 local function addTotals(lane, workers, meta)
   local state = meta[3] == '1' and 1 or meta[3] and 3 or 0
-  if state == 0 and (tonumber(meta[4] or 0) > now or workers > tonumber(meta[5] or 0)) then state = 2 end
+  local closed, isWorked = tonumber(meta[4] or 0), workers > tonumber(meta[5] or 0)
+  local isLeft = state == 0 and not isWorked and closed > now
+  if state == 0 and (isWorked or isLeft) then state = 2 end
   for at = 6, 9 do found[size + at - 5] = tonumber(meta[at] or 0) end
   found[size + 5] = state
   for at = 10, 12 do found[size + at - 4] = tonumber(meta[at] or 0) end
   found[size + 9] = meta[13] and meta[13] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0
-  size = size + 9
+  found[size + 10] = isLeft and closed or 0
+  size = size + 10
 end
 
 -- The keys of all that the lanes hold, `keysPerLane` each. Most of many lanes are empty, which one question tells.

@@ -4,7 +4,7 @@ import type { Events } from './events.ts'
 import type { RedisContext } from './redis-context.ts'
 
 /** Called with a key that was changed, by whomever; without one where any may have been. */
-export type OnChange = (key?: string) => void
+type OnChange = (key?: string) => void
 
 /**
  * Says which keys were changed since they were watched. The server tells it on the connection for events, once for each
@@ -13,18 +13,21 @@ export type OnChange = (key?: string) => void
 export class KeyTracking {
   readonly #context: RedisContext
   readonly #events: Events
-  readonly #onChange: OnChange
+  readonly #listeners: OnChange[] = []
   /** If the server tells of changes; absent while that was not asked on these connections. */
   #isOn: Promise<boolean> | undefined
 
-  constructor(context: RedisContext, eventRedis: Redis, events: Events, onChange: OnChange) {
+  constructor(context: RedisContext, eventRedis: Redis, events: Events) {
     this.#context = context
     this.#events = events
-    this.#onChange = onChange
     // What was refused while one of them was away may be allowed when it is back.
     for (const redis of [context.redis, eventRedis]) {
       for (const change of ['close', 'ready']) redis.on(change, () => this.#reset())
     }
+  }
+
+  onChange(listener: OnChange): void {
+    this.#listeners.push(listener)
   }
 
   /** Resolves when every change until now was told; to false where none is told. */
@@ -56,7 +59,7 @@ export class KeyTracking {
     const { redis, isCluster } = this.#context
     if (isCluster) return false
     try {
-      const client = await this.#events.hearOfKeys((key) => this.#onChange(key))
+      const client = await this.#events.hearOfKeys((key) => this.#changed(key))
       if (client === undefined) return false
       await redis.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', client, 'OPTIN')
       return true
@@ -67,6 +70,10 @@ export class KeyTracking {
 
   #reset(): void {
     this.#isOn = undefined
-    this.#onChange()
+    this.#changed()
+  }
+
+  #changed(key?: string): void {
+    for (const listener of this.#listeners) listener(key)
   }
 }

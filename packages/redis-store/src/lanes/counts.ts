@@ -1,5 +1,5 @@
 import type { LaneBacklog, LaneCounts, LaneOpenness, LaneSizes } from '@crossgear/core-scheduler'
-import type { Read } from './unchanged-lanes.ts'
+import type { Lasting } from './unchanged-lanes.ts'
 
 /** As counts.lua numbers them. */
 const opennessStates: readonly LaneOpenness['state'][] = ['auto', 'open', 'closed', 'shut']
@@ -83,10 +83,21 @@ export const countsOf: ReadFigures<LaneCounts> = (lane, reply) => ({
   isRemoved: reply.at(18) === 1,
 })
 
-/** Figures, and if they depend on the time: of a job that has no time of its own, or of retries until they are due. */
-export const timedBacklogOf: ReadFigures<Read> = (lane, reply) => {
+/** Figures of this moment: of a job without a time of its own, or of retries until they are due. */
+function isTimed({ oldestMs = 0, retrying }: LaneBacklog, { nowMs }: CountsReply): boolean {
+  return retrying > 0 || oldestMs >= nowMs
+}
+
+export const lastingBacklogOf: ReadFigures<Lasting<LaneBacklog>> = (lane, reply) => {
   const figures = backlogOf(lane, reply)
-  return { figures, isTimed: figures.retrying > 0 || (figures.oldestMs ?? 0) >= reply.nowMs }
+  return { figures, untilMs: isTimed(figures, reply) ? 0 : Infinity, nowMs: reply.nowMs }
+}
+
+/** Also until by-name workers that left no longer close the lane. */
+export const lastingCountsOf: ReadFigures<Lasting<LaneCounts>> = (lane, reply) => {
+  const figures = countsOf(lane, reply)
+  const untilMs = isTimed(figures, reply) ? 0 : reply.at(19) || Infinity
+  return { figures, untilMs, nowMs: reply.nowMs }
 }
 
 function oldestIn(reply: CountsReply): number | undefined {

@@ -10,14 +10,21 @@ import {
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
-import { countsOf, CountsReply, type ReadFigures, sizesOf, timedBacklogOf } from './counts.ts'
+import {
+  countsOf,
+  CountsReply,
+  lastingBacklogOf,
+  lastingCountsOf,
+  type ReadFigures,
+  sizesOf,
+} from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
 import { unpack } from '../scripts/packed.ts'
 import { UnchangedLanes } from './unchanged-lanes.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
-import type { KeyTracking, OnChange } from '../connection/key-tracking.ts'
+import type { KeyTracking } from '../connection/key-tracking.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
@@ -33,18 +40,18 @@ export class RedisLanes implements LaneStore {
   readonly #context: RedisContext
   readonly #cluster: ClusterSteps | undefined
   readonly #scan: KeyScan
-  readonly #unchanged: UnchangedLanes
+  readonly #backlogs: UnchangedLanes<LaneBacklog>
+  readonly #counts: UnchangedLanes<LaneCounts>
 
   /** `cluster` is healed with the lanes. */
-  constructor(
-    context: RedisContext,
-    tracking: (onChange: OnChange) => KeyTracking,
-    cluster?: ClusterSteps,
-  ) {
+  constructor(context: RedisContext, tracking: KeyTracking, cluster?: ClusterSteps) {
     this.#context = context
     this.#cluster = cluster
-    this.#unchanged = new UnchangedLanes(context.keys, tracking, (lanes, watched) =>
-      this.#count(lanes, 'backlog', timedBacklogOf, watched),
+    this.#backlogs = new UnchangedLanes(context.keys, tracking, (lanes, before) =>
+      this.#count(lanes, 'backlog', lastingBacklogOf, before),
+    )
+    this.#counts = new UnchangedLanes(context.keys, tracking, (lanes, before) =>
+      this.#count(lanes, 'oldest', lastingCountsOf, before),
     )
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
@@ -113,11 +120,11 @@ export class RedisLanes implements LaneStore {
   }
 
   backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
-    return this.#unchanged.read(lanes)
+    return this.#backlogs.read(lanes)
   }
 
   counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
-    return this.#count(lanes, withOldest ? 'oldest' : 'totals', countsOf)
+    return withOldest ? this.#counts.read(lanes) : this.#count(lanes, 'totals', countsOf)
   }
 
   #count<Figures>(

@@ -1,59 +1,61 @@
-import type { LaneBacklog } from '@crossgear/core-scheduler'
 import type { KeyTracking } from '../connection/key-tracking.ts'
 import type { StoreKeys } from '../keys.ts'
 
-/** Lanes whose figures are kept, at 8 keys each of which the server keeps a note: 4 MB of its memory. */
-const mostKept = 4_096
+/** Lanes whose figures are kept, at 8 keys each of which the server keeps a note: 15 MB of its memory at most. */
+const mostKept = 16_384
 
-/** A lane's figures, and if they depend on the time: then they do not stay as they are. */
-export interface Read {
-  readonly figures: LaneBacklog
-  readonly isTimed: boolean
+/** A lane's figures, which are so while its keys are not changed, and not longer than until a time. */
+export interface Lasting<Figures> {
+  readonly figures: Figures
+  /** Milliseconds since 1970 by the store's clock; 0: of this moment alone. */
+  readonly untilMs: number
+  /** The store's time of the figures. */
+  readonly nowMs: number
 }
 
 /** `watched`: called in the turn in which a call is sent, with its lanes. */
-type ReadLanes = (
+type ReadLanes<Figures> = (
   lanes: readonly string[],
   watched?: (some: readonly string[]) => void,
-) => Promise<readonly Read[]>
+) => Promise<readonly Lasting<Figures>[]>
 
 /** What was read of a lane last. */
-interface Kept {
-  figures: LaneBacklog | undefined
+interface Kept<Figures> {
+  figures: Figures | undefined
   /** The last two looks found the same: it may stay so. */
   isSteady: boolean
-  /** No look is needed until its keys change. */
-  isValid: boolean
+  /** No look is needed until then, or until its keys change. */
+  untilMs: number
 }
 
 /**
  * Figures of lanes, of which only those are read in which something changed. A lane that was the same at two looks is
  * watched from the next one on: the server says when it changes, and for busy lanes that would cost more than it saves.
  */
-export class UnchangedLanes {
+export class UnchangedLanes<Figures extends { readonly lane: string }> {
   readonly #keys: StoreKeys
   readonly #tracking: KeyTracking
-  readonly #readLanes: ReadLanes
-  readonly #kept = new Map<string, Kept>()
+  readonly #readLanes: ReadLanes<Figures>
+  /** The store's clock less this process's own, as of the last look. */
+  #offsetMs = 0
+  readonly #kept = new Map<string, Kept<Figures>>()
 
-  constructor(
-    keys: StoreKeys,
-    tracking: (onChange: (key?: string) => void) => KeyTracking,
-    read: ReadLanes,
-  ) {
+  constructor(keys: StoreKeys, tracking: KeyTracking, read: ReadLanes<Figures>) {
     this.#keys = keys
     this.#readLanes = read
-    this.#tracking = tracking((key) => this.#onChange(key))
+    this.#tracking = tracking
+    tracking.onChange((key) => this.#onChange(key))
   }
 
-  async read(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
+  async read(lanes: readonly string[]): Promise<readonly Figures[]> {
     if (!(await this.#tracking.upToDate())) return figuresOf(await this.#readLanes(lanes))
     this.#forgetBut(lanes)
-    const found = new Map<string, LaneBacklog>()
+    const found = new Map<string, Figures>()
     const [steady, others]: [string[], string[]] = [[], []]
+    const nowMs = performance.now() + this.#offsetMs
     for (const lane of lanes) {
       const kept = this.#kept.get(lane)
-      if (kept?.isValid && kept.figures) found.set(lane, kept.figures)
+      if (kept?.figures && nowMs < kept.untilMs) found.set(lane, kept.figures)
       else (kept?.isSteady ? steady : others).push(lane)
     }
     for (const { figures } of await this.#readAgain(others)) found.set(figures.lane, figures)
@@ -61,37 +63,38 @@ export class UnchangedLanes {
     return lanes.flatMap((lane) => found.get(lane) ?? [])
   }
 
-  async #readAgain(lanes: readonly string[]): Promise<readonly Read[]> {
+  async #readAgain(lanes: readonly string[]): Promise<readonly Lasting<Figures>[]> {
     if (lanes.length === 0) return []
     const reads = await this.#readLanes(lanes)
-    for (const { figures, isTimed } of reads) {
+    for (const { figures, untilMs, nowMs } of reads) {
+      this.#offsetMs = nowMs - performance.now()
       const before = this.#kept.get(figures.lane)
       if (!before && this.#kept.size >= mostKept) continue
-      const isSteady = !isTimed && before?.figures !== undefined && isSame(before.figures, figures)
-      this.#kept.set(figures.lane, { figures, isSteady, isValid: false })
+      const isSteady = untilMs > 0 && isSame(before?.figures, figures)
+      this.#kept.set(figures.lane, { figures, isSteady, untilMs: 0 })
     }
     return reads
   }
 
   /** Reads lanes after their keys are watched. One that changes meanwhile is read again at the next look. */
-  async #watch(lanes: readonly string[]): Promise<readonly Read[]> {
+  async #watch(lanes: readonly string[]): Promise<readonly Lasting<Figures>[]> {
     if (lanes.length === 0) return []
     const watches: Promise<boolean>[] = []
-    const began = new Map<string, Kept>()
+    const began = new Map<string, Kept<Figures>>()
     const reads = await this.#readLanes(lanes, (some) => {
       for (const lane of some) {
-        const kept: Kept = { figures: undefined, isSteady: true, isValid: false }
+        const kept: Kept<Figures> = { figures: undefined, isSteady: true, untilMs: 0 }
         began.set(lane, kept)
         this.#kept.set(lane, kept)
       }
       watches.push(this.#tracking.watch(some.flatMap((lane) => this.#keys.figuresOf(lane))))
     })
     const areWatched = (await Promise.all(watches)).every(Boolean)
-    for (const { figures, isTimed } of reads) {
+    for (const { figures, untilMs } of reads) {
       const kept = began.get(figures.lane)
       if (!kept) continue
       kept.figures = figures
-      kept.isValid = areWatched && kept.isSteady && !isTimed
+      kept.untilMs = areWatched && kept.isSteady ? untilMs : 0
       kept.isSteady = false
     }
     return reads
@@ -100,7 +103,7 @@ export class UnchangedLanes {
   #onChange(key?: string): void {
     const lane = key === undefined ? undefined : this.#keys.laneOfFigures(key)
     const changed = lane === undefined ? this.#kept.values() : [this.#kept.get(lane)]
-    for (const kept of changed) if (kept) kept.isValid = kept.isSteady = false
+    for (const kept of changed) if (kept) Object.assign(kept, { isSteady: false, untilMs: 0 })
   }
 
   #forgetBut(lanes: readonly string[]): void {
@@ -110,10 +113,11 @@ export class UnchangedLanes {
   }
 }
 
-function figuresOf(reads: readonly Read[]): readonly LaneBacklog[] {
+function figuresOf<Figures>(reads: readonly Lasting<Figures>[]): readonly Figures[] {
   return reads.map(({ figures }) => figures)
 }
 
-function isSame(one: LaneBacklog, other: LaneBacklog): boolean {
-  return (Object.keys(one) as (keyof LaneBacklog)[]).every((name) => one[name] === other[name])
+function isSame<Figures extends object>(one: Figures | undefined, other: Figures): boolean {
+  if (!one) return false
+  return (Object.keys(one) as (keyof Figures)[]).every((name) => one[name] === other[name])
 }

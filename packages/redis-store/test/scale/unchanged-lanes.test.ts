@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Lease, Level, NewJob, Outcome } from '@crossgear/core-scheduler'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { RedisStore } from '../../src/index.ts'
+import { RedisStore } from '../../src/index.ts'
 import { RedisWorld } from '../support/redis-world.ts'
 import { FilledStore } from './filled-store.ts'
 
@@ -12,7 +12,12 @@ const spare = 20
 
 /** Looks until the lanes are known to stay as they are. */
 async function settle(store: RedisStore, some: readonly string[], looks = 3): Promise<void> {
-  for (let look = 0; look < looks; look += 1) await store.lanes.backlogs(some)
+  for (let look = 0; look < looks; look += 1) await figuresAt(store, some)
+}
+
+/** All that nodes keep of lanes that stay as they are: a scrape's figures, and those of the API. */
+async function figuresAt(store: RedisStore, some: readonly string[]): Promise<readonly unknown[]> {
+  return [await store.lanes.backlogs(some), await store.lanes.counts(some, true)]
 }
 
 /** A change of lane `f1` by any program, as Redis commands. */
@@ -29,6 +34,8 @@ const changes: readonly (readonly [what: string, ...Change[]])[] = [
   ['a running job', ['ZADD', 'xg:busy:f1', 8e15, 77]],
   ['a dead job', ['ZADD', 'xg:dead:f1', 4e12, 77]],
   ['a worker', ['SET', 'count:f1', 3]],
+  ['a job that was completed', ['HINCRBY', 'xg:lane:f1', 'completed', 1]],
+  ['a lane that was closed', ['HSET', 'xg:lane:f1', 'open', 0]],
   ['an expired job', ['HINCRBY', 'xg:lane:f1', 'expired', 1]],
   ['jobs beside a list', ['LPUSH', 'xg:level:f1:9', 77], ['HSET', 'xg:lane:f1', 'aside', 1]],
   ['a removed queue', ['DEL', 'queue:f1:normal']],
@@ -48,7 +55,7 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
     for (const lane of lanes) await filled.fillQueue(lane, 2)
     const store = await filled.world.node()
     await settle(store, lanes)
-    const idle = await filled.cost(() => store.lanes.backlogs(lanes))
+    const idle = await filled.cost(() => figuresAt(store, lanes))
     expect(idle.commands + idle.scripts).toBeLessThanOrEqual(spare)
     await filled.fillQueue('f7', 1)
     const one = await filled.cost(async () => {
@@ -68,10 +75,10 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
     await settle(store, some)
     for (const [command, ...words] of commands) await filled.redis.call(String(command), ...words)
     const other = await filled.world.node()
-    const now = await other.lanes.backlogs(some)
-    expect(await store.lanes.backlogs(some)).toEqual(now)
+    const now = await figuresAt(other, some)
+    expect(await figuresAt(store, some)).toEqual(now)
     await settle(store, some)
-    expect(await store.lanes.backlogs(some)).toEqual(now)
+    expect(await figuresAt(store, some)).toEqual(now)
   })
 
   test('are read again after the server was emptied', async () => {
@@ -137,6 +144,18 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
     const first = await oldest()
     await expect.poll(oldest).toBeGreaterThan(first)
   })
+
+  test('are open again when workers that left no longer close them', async () => {
+    const store = await filled.world.node()
+    const openness = async (): Promise<string | undefined> => {
+      const [found] = await store.lanes.counts(['new'], true)
+      return found?.openness
+    }
+    await filled.redis.hset('xg:lane:new', 'closed', Date.now() + 500)
+    await settle(store, ['new'])
+    expect(await openness()).toBe('closed')
+    await expect.poll(openness).toBe('auto')
+  })
 })
 
 type Act =
@@ -175,6 +194,11 @@ describe.skipIf(lacksRedis)('the figures of a node that reads only what changed'
   test('are those of a node that reads all, whatever another does between its looks', async () => {
     const world = await RedisWorld.open({ path: server.path })
     const [store, worker] = [await world.node(), await world.node()]
+    const words = ['on', '>x', '~*', '+@all', 'resetchannels', '&channel:*', '&xg:*']
+    await world.redis.call('ACL', 'SETUSER', 'unheard', ...words)
+    // Nobody tells it of changes, so that it reads all.
+    const other = new RedisStore({ path: server.path, username: 'unheard', password: 'x' })
+    await other.open()
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 5, maxLength: 30 }), async (acts) => {
         await world.redis.flushall()
@@ -190,13 +214,13 @@ describe.skipIf(lacksRedis)('the figures of a node that reads only what changed'
             if (job) await worker.steps.finish('mail', [outcomeOf(job, one.end)])
           } else {
             await settle(store, ['mail'], one.looks)
-            const [read] = await worker.lanes.counts(['mail'], true)
-            expect(read).toMatchObject((await store.lanes.backlogs(['mail']))[0] ?? {})
+            expect(await figuresAt(store, ['mail'])).toEqual(await figuresAt(other, ['mail']))
           }
         }
       }),
       { numRuns: 100 },
     )
+    await other.close()
     await world.close()
   })
 })
