@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     isolate: false,
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/packs.ts',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildGateway } from '@crossgear/tools/gateway-program'
+import { buildGateway, bundleGateway } from '@crossgear/tools/gateway-program'
 import { parseWords, usage, type Choice } from './options.ts'
 import { runScenario, type ScenarioResult } from './run-scenario.ts'
 import { scenarios } from './scenarios/index.ts'
@@ -32,6 +32,7 @@ async function play(choice: Choice): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-chaos-'))
   const { seed } = choice
   buildGateway()
+  bundleGateway()
   await bundlePeer(folder)
   console.log(`seed ${seed}, logs in ${folder}`)
   const results = await playAll(choice, async (scenario, jobs) => {

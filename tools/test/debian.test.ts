@@ -3,13 +3,12 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { buildDebianPackage } from '../release/debian/package.ts'
 import { maintainerOf } from '../release/debian/texts.ts'
 import { stageProgram } from '../release/program.ts'
 import { everythingIn } from '../release/source-date.ts'
 import { freePort } from '../testing/free-port.ts'
-import { buildGateway } from '../testing/gateway-program.ts'
 import { lacksRedis, RedisServer } from '../testing/redis-server.ts'
 import { bootWith, canBoot } from './support/booted-system.ts'
 import { bridgedByGearman, startProgram, stopProgram } from './support/started-program.ts'
@@ -27,10 +26,9 @@ let file: string
 
 beforeAll(() => {
   if (cannotRun) return
-  buildGateway()
   folder = fs.mkdtempSync(join(tmpdir(), 'crossgear-debian-'))
   program = join(folder, 'program')
-  stageProgram(root, program)
+  stageProgram(root, program, inject('packed').packs)
   file = buildDebianPackage({ root, program, into: folder, date, compression })
 }, 120_000)
 

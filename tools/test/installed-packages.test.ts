@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { freePort } from '../testing/free-port.ts'
-import { buildGateway } from '../testing/gateway-program.ts'
 import { lacksRedis, RedisServer } from '../testing/redis-server.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -50,15 +49,12 @@ interface Library {
 
 let folder: string
 
-/** Packs all as they are published, and installs the tarballs into an empty folder. */
+/** Installs the tarballs of all packages that are published into an empty folder. */
 beforeAll(async () => {
-  buildGateway()
   folder = mkdtempSync(join(tmpdir(), 'crossgear-installed-'))
   const quiet = ['--ignore-scripts', '--loglevel', 'error']
-  await runFile('npm', ['pack', ...quiet, '--pack-destination', folder, ...folders], {
-    cwd: folder,
-  })
-  const tarballs = readdirSync(folder).map((name) => `./${name}`)
+  const packed = inject('packed').folder
+  const tarballs = readdirSync(packed).map((name) => join(packed, name))
   expect(tarballs).toHaveLength(folders.length)
   writeFileSync(join(folder, 'package.json'), '{"private":true}')
   const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', ...quiet]

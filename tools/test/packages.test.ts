@@ -1,9 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { packsOf } from '../release/program.ts'
-import { buildGateway } from '../testing/gateway-program.ts'
+import { beforeAll, describe, expect, inject, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -40,13 +38,9 @@ function promised({ bin = {}, exports = {}, imports = {} }: Manifest): string[] 
 }
 
 beforeAll(() => {
-  buildGateway()
-  const packs = packsOf(
-    root,
-    packages.map(({ folder }) => relative(root, folder)),
-  )
+  const { packs } = inject('packed')
   packed = new Map(packs.map(({ name, files }) => [name, files.map(({ path }) => path)]))
-}, 120_000)
+})
 
 describe.each(packages)('the package $name', ({ name, folder, manifest }) => {
   let files: readonly string[]

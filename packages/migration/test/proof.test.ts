@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { bundleGateway } from '@crossgear/tools/gateway-program'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { prove } from './proof/prove.ts'
 import { sources } from './proof/sources.ts'
 
@@ -10,6 +11,8 @@ const lacksPhp =
 
 /** `npm run prove -- migrate` does the same with 100,000 jobs of every source. */
 describe.skipIf(lacksRedis || lacksPhp)('needs redis-server and php-gearman: the proof', () => {
+  beforeAll(bundleGateway)
+
   test.each(['gearmand+sqlite', 'faktory+redis'])(
     '%s: each job arrives once and is done once, killed twice on its way',
     async (name) => {

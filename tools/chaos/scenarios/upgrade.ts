@@ -1,4 +1,4 @@
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { formerCommit, formerGateway } from '../world/former-release.ts'
 import { drainAndRestart } from './gateways.ts'
 import type { Scenario } from './scenario.ts'
@@ -17,7 +17,7 @@ export const upgradeScenarios: readonly Scenario[] = [
     program: () => formerGateway(commit ?? ''),
     async play(stage) {
       const former = formerGateway(commit ?? '')
-      for (const [turn, program] of [gatewayWords(), former].entries()) {
+      for (const [turn, program] of [bundleWords(), former].entries()) {
         for (const [at, gateway] of stage.gateways.entries()) {
           await stage.share(0.15 + turn * 0.4 + at * 0.2)
           gateway.program = program

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '@crossgear/tools/free-port'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import type { Way } from '../peers/doors.ts'
 import { OwnProcess } from './process.ts'
 
@@ -33,7 +33,7 @@ export class Gateway implements Way {
   private constructor(options: GatewayOptions, ports: readonly [number, number, number]) {
     this.#options = options
     this.node = options.name
-    this.program = options.program ?? gatewayWords()
+    this.program = options.program ?? bundleWords()
     ;[this.gearman, this.faktory, this.web] = ports
   }
 

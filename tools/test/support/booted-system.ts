@@ -7,13 +7,17 @@ import { promisify } from 'node:util'
 const steps = fileURLToPath(new URL('booted-steps.sh', import.meta.url))
 const inside = '/crossgear'
 
-/** Lays a layer in memory over this machine's files and boots systemd on it; both are gone with the last process. */
+/**
+ * Lays a layer in memory over this machine's files and boots systemd on it; both are gone with the last process. Dpkg's
+ * trigger would index all manual pages of the machine each time.
+ */
 const boot = `
 set -e
 mount -t tmpfs none "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
 mount -t overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" none "$1/root"
 mkdir -p "$1/root/usr/local/bin"
+ln -sf true "$1/root/usr/bin/mandb"
 [ -x "$1/root/usr/bin/node" ] || cp "$3" "$1/root/usr/local/bin/node"
 exec systemd-nspawn --quiet --directory="$1/root" --boot --register=no --keep-unit --private-network \
   --console=pipe --bind="$2:${inside}" systemd.run=${inside}/steps \

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 
 /** Settings of the gateway are no part of a proof. */
 export const env = { PATH: process.env['PATH'] }
@@ -14,7 +14,7 @@ interface ReadyLine {
 export async function startDoor(door: 'gearman' | 'faktory', url: string) {
   const other = door === 'gearman' ? 'faktory' : 'gearman'
   const words = [`--${door}-port`, '0', `--${other}-port`, 'off', '--web-port', 'off']
-  const child = spawn(process.execPath, [...gatewayWords(), ...words, '--redis-url', url], {
+  const child = spawn(process.execPath, [...bundleWords(), ...words, '--redis-url', url], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })

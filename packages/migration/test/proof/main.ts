@@ -3,6 +3,7 @@
  * [--kills 10] [--source gearmand+sqlite]...`. Prints a line for each; ends with 1 where something was wrong.
  */
 import { parseArgs } from 'node:util'
+import { bundleGateway } from '@crossgear/tools/gateway-program'
 import { prove } from './prove.ts'
 import { sources } from './sources.ts'
 
@@ -20,6 +21,7 @@ if (positionals.join() !== 'migrate' || unknown.length > 0) {
   process.stderr.write(`npm run prove -- migrate [--jobs n] [--kills n] [--source ${names}]\n`)
   process.exit(1)
 }
+bundleGateway()
 const [jobs, kills] = [Number(values.jobs), Number(values.kills)]
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 say(

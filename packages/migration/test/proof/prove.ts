@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { env, startDoor } from './gateway.ts'
 import { lineOf, type ProofJob } from './jobs.ts'
@@ -130,7 +130,7 @@ async function command(
   killAfterMs?: number,
 ): Promise<Ended> {
   const startedMs = Date.now()
-  const all = [...gatewayWords(), 'migrate', act, ...words]
+  const all = [...bundleWords(), 'migrate', act, ...words]
   const child = spawn(process.execPath, all, { env })
   let out = ''
   let peakKb = 0

@@ -9,7 +9,7 @@ import mysql from 'mysql2'
 import sqlite from 'node-sqlite3-wasm'
 import pg from 'pg'
 import { RedisStore } from '@crossgear/redis-store'
-import { gatewayWords } from '@crossgear/tools/gateway-program'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { Gearmand, type Submission } from '../support/gearmand.ts'
 import { Mariadb } from '../support/mariadb.ts'
@@ -71,7 +71,7 @@ export const sources: Readonly<Record<string, Fill>> = {
     const folder = mkdtempSync(join(tmpdir(), 'xg-proof-'))
     fillSqlite(join(folder, 'queue.sqlite'), jobs)
     const [from, to] = [`gearmand+sqlite://${folder}/queue.sqlite`, `file://${folder}/dump.ndjson`]
-    const words = [...gatewayWords(), 'migrate', 'export', '--from', from, '--to', to]
+    const words = [...bundleWords(), 'migrate', 'export', '--from', from, '--to', to]
     await once(spawn(process.execPath, words, { stdio: 'ignore' }), 'exit')
     return {
       address: to,

@@ -1,0 +1,29 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { TestProject } from 'vitest/node'
+import { packsOf, type Pack } from '../../release/program.ts'
+import { buildGateway } from '../../testing/gateway-program.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** What npm would publish, and where its tarballs are. */
+    readonly packed: { readonly packs: readonly Pack[]; readonly folder: string }
+  }
+}
+
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** Packs every public package once for all tests. */
+export default function pack({ provide }: TestProject): () => void {
+  buildGateway()
+  const places = ['packages', 'apps']
+    .flatMap((place) => readdirSync(join(root, place)).map((name) => `${place}/${name}`))
+    .filter((one) => !readFileSync(join(root, one, 'package.json'), 'utf8').includes('"private"'))
+  const folder = mkdtempSync(join(tmpdir(), 'crossgear-packs-'))
+  provide('packed', { packs: packsOf(root, places, folder), folder })
+  return () => {
+    rmSync(folder, { recursive: true })
+  }
+}
