@@ -18,7 +18,7 @@ const polled: Readonly<Record<string, number>> = {
 /** Jobs of a turn with dashboards: some seconds, in which each asks. */
 const mostJobs = 30_000
 /** Turns of each kind in a round: the ratio of two neighbours varies more than that of most rows. */
-const turnsPerRound = 3
+const turnsPerRound = 6
 
 /** An open dashboard: it watches the events, and asks for what its page shows. */
 class Dashboard {

@@ -46,6 +46,7 @@ type Handler = (
 /** The routes of the API, below its prefix. */
 export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   const { backend, access, limiter, events, version, log, reload } = parts
+  const send = sendTexts()
   onlyJson(app)
   checkWith(app)
   app.setErrorHandler((error: FastifyError, _request, reply) => {
@@ -185,7 +186,19 @@ function refusalOf(error: FastifyError | ApiError): { code: ApiErrorCode; messag
 /** How long one is told to wait who asks too much, seconds. */
 const waitSeconds: Readonly<Record<string, number>> = { too_many_requests: 1, too_many_tries: 60 }
 
-async function send(reply: FastifyReply, { status, body }: ApiAnswer): Promise<FastifyReply> {
+/** Sends answers as JSON. One that is given to several is written as text once. */
+function sendTexts(): (reply: FastifyReply, answer: ApiAnswer) => FastifyReply {
+  const texts = new WeakMap<object, string>()
+  const textOf = (body: unknown): string => {
+    if (typeof body !== 'object' || body === null) return `${JSON.stringify(body)}\n`
+    const text = texts.get(body) ?? `${JSON.stringify(body)}\n`
+    texts.set(body, text)
+    return text
+  }
+  return (reply, answer) => send(reply, answer, textOf(answer.body))
+}
+
+function send(reply: FastifyReply, { status, body }: ApiAnswer, text: string): FastifyReply {
   if (status === apiErrors.unauthorized) reply.header('WWW-Authenticate', 'Bearer')
   if (status === apiErrors.too_many_requests) {
     const { error } = body as { readonly error: { readonly code: string } }
@@ -195,7 +208,7 @@ async function send(reply: FastifyReply, { status, body }: ApiAnswer): Promise<F
     .code(status)
     .header('Cache-Control', 'no-store')
     .type('application/json; charset=utf-8')
-    .send(`${JSON.stringify(body)}\n`)
+    .send(text)
 }
 
 function cookie(value: string, seconds: number, { headers, protocol }: FastifyRequest): string {

@@ -45,6 +45,9 @@ export function laneReads({
     is_function_paused: scheduler.queues.holdsBack(lane.counts.lane),
   })
 
+  /** Other sets with each change. */
+  const pauses = () => [scheduler.queues.paused, scheduler.queues.pausedFunctions]
+
   return {
     async getOverview() {
       const latest = await view.get()
@@ -62,26 +65,30 @@ export function laneReads({
     },
 
     async listFunctions({ query }) {
-      const { contains = '' } = query
-      const { functions, snapshot: of } = await view.get()
-      const all = await functions.get(query)
-      const wanted = contains === '' ? all : all.filter(({ fn }) => fn.includes(contains))
-      const { page, ...rest } = pageOf(wanted, query)
-      const at = new Date(of.atMs).toISOString()
-      return { at, functions: page.map((lane) => shown(lane)), ...rest }
+      const latest = await view.get()
+      return latest.answer(['functions', query], pauses(), async () => {
+        const { contains = '' } = query
+        const all = await latest.functions.get(query)
+        const wanted = contains === '' ? all : all.filter(({ fn }) => fn.includes(contains))
+        const { page, ...rest } = pageOf(wanted, query)
+        const at = new Date(latest.snapshot.atMs).toISOString()
+        return { at, functions: page.map((lane) => shown(lane)), ...rest }
+      })
     },
 
     async listQueues({ query }) {
-      const { contains = '' } = query
-      const queues = await (await view.get()).queues()
-      const all = await queues.get(query)
-      const wanted = contains === '' ? all : all.filter(({ queue }) => queue.includes(contains))
-      const { page, ...rest } = pageOf(wanted, query)
-      const views = page.map(({ queue, functions, sums }): QueueView => {
-        const isPaused = scheduler.queues.paused.has(queue)
-        return { queue, functions, ...sums.standing(), is_paused: isPaused }
+      const latest = await view.get()
+      return latest.answer(['queues', query], pauses(), async () => {
+        const { contains = '' } = query
+        const all = await (await latest.queues()).get(query)
+        const wanted = contains === '' ? all : all.filter(({ queue }) => queue.includes(contains))
+        const { page, ...rest } = pageOf(wanted, query)
+        const views = page.map(({ queue, functions, sums }): QueueView => {
+          const isPaused = scheduler.queues.paused.has(queue)
+          return { queue, functions, ...sums.standing(), is_paused: isPaused }
+        })
+        return { queues: views, ...rest }
       })
-      return { queues: views, ...rest }
     },
 
     async getScale({ query }) {

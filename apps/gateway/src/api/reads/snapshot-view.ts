@@ -53,6 +53,8 @@ export class SnapshotView {
   readonly functions: ListOrders<CountedLane, SortWord | 'workers'>
   #whole: Promise<Whole> | undefined
   #queues: Promise<ListOrders<QueueFigures, SortWord>> | undefined
+  readonly #answers = new Map<string, Promise<object>>()
+  #answersWith: readonly unknown[] = []
 
   constructor(snapshot: WholeSnapshot) {
     this.snapshot = snapshot
@@ -72,6 +74,22 @@ export class SnapshotView {
       return new ListOrders({ entries, byName: byQueue, figures: queueFigures })
     })
     return this.#queues
+  }
+
+  /** One answer for all who ask the same; another once something of `others`, which it shows too, is another. */
+  answer<Answer extends object>(
+    asked: readonly unknown[],
+    others: readonly unknown[],
+    make: () => Promise<Answer>,
+  ): Promise<Answer> {
+    if (others.some((other, at) => other !== this.#answersWith[at])) this.#answers.clear()
+    this.#answersWith = others
+    const key = JSON.stringify(asked)
+    const known = this.#answers.get(key) as Promise<Answer> | undefined
+    if (known) return known
+    const made = make()
+    this.#answers.set(key, made)
+    return made
   }
 }
 

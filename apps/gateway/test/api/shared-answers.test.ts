@@ -1,0 +1,55 @@
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openOn } from '../options/composed-gateway.ts'
+import { openApi } from './support/api-gateway.ts'
+
+let redis: RedisServer
+const open = openOn(() => `unix://${redis.path}`)
+
+describe.skipIf(lacksRedis)('lists of the API', () => {
+  beforeAll(async () => {
+    redis = await RedisServer.start()
+  })
+  beforeEach(() => redis.ask('FLUSHALL'))
+  afterAll(() => redis.stop())
+
+  test('are made once for all who ask the same at once', async () => {
+    const gateway = await open()
+    const client = await gateway.peer()
+    for (const fn of ['mail', 'sms']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
+    for (const name of ['listFunctions', 'listQueues'] as const) {
+      const asked = [{ sort: 'waiting' }, { sort: 'waiting' }, { sort: 'name' }].map((query) =>
+        gateway.api.call(name, { params: {}, query, body: undefined }),
+      )
+      const [one, same, other] = await Promise.all(asked)
+      expect(one?.status).toBe(200)
+      expect(same?.body).toBe(one?.body)
+      expect(other?.body).not.toBe(one?.body)
+    }
+  })
+
+  test('show what an operator has paused or resumed just now', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    const shown = async (): Promise<unknown> => [
+      await api.get('/functions?sort=waiting'),
+      await api.get('/queues?sort=waiting'),
+    ]
+    const listed = (isPaused: boolean, isFunctionPaused: boolean) => [
+      {
+        functions: [
+          { function: 'mail', is_paused: isPaused, is_function_paused: isFunctionPaused },
+        ],
+      },
+      { queues: [{ queue: 'default', is_paused: isPaused }] },
+    ]
+    expect(await shown()).toMatchObject(listed(false, false))
+    await api.act('/queues/pause', { queues: ['default'] })
+    expect(await shown()).toMatchObject(listed(true, false))
+    await api.act('/functions/pause', { functions: ['mail'] })
+    expect(await shown()).toMatchObject(listed(true, true))
+    await api.act('/queues/resume', { queues: ['default'] })
+    expect(await shown()).toMatchObject(listed(false, true))
+  })
+})
