@@ -4,7 +4,8 @@ import { openOn } from '../options/composed-gateway.ts'
 import { openApi } from './support/api-gateway.ts'
 
 let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+/** With the same figures until the end of the test. */
+const open = openOn(() => `unix://${redis.path}`, 0)
 
 describe.skipIf(lacksRedis)('lists of the API', () => {
   beforeAll(async () => {

@@ -27,8 +27,11 @@ export interface ComposedGateway {
 export type Flags = Readonly<Partial<Record<OptionName, string>>>
 export type Open = (flags?: Flags) => Promise<ComposedGateway>
 
-/** Opens gateways on one Redis; each ends with its test. */
-export function openOn(redisUrl: () => string): Open {
+/**
+ * Opens gateways on one Redis; each ends with its test. Between two looks at the figures of the store pass `passMs`:
+ * every page is of its own second, unless that is 0.
+ */
+export function openOn(redisUrl: () => string, passMs = 10_000): Open {
   return async (flags = {}) => {
     const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
     const config = loadConfig({ flags: { ...ports, redisUrl: redisUrl(), ...flags }, env: {} })
@@ -36,8 +39,7 @@ export function openOn(redisUrl: () => string): Open {
     let nowMs = 0
     const composition = await compose({
       ...{ config, version: '0.1.0', tls: readDoorTls(config), log },
-      // Every page is of its own second: no test sees what stood in the store before.
-      figuresNowMs: () => (nowMs += 10_000),
+      figuresNowMs: () => (nowMs += passMs),
       store: await openStore(config, log),
       shutdown: () => undefined,
     })
