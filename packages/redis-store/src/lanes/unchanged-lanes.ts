@@ -4,6 +4,9 @@ import type { StoreKeys } from '../keys.ts'
 /** Lanes whose figures are kept, at 8 keys each of which the server keeps a note: 15 MB of its memory at most. */
 const mostKept = 16_384
 
+/** Lanes that one look begins to watch: each costs the server some 25 us then. */
+const mostNew = 4_000
+
 /** A lane's figures, which are so while its keys are not changed, and not longer than until a time. */
 export interface Lasting<Figures> {
   readonly figures: Figures
@@ -56,7 +59,7 @@ export class UnchangedLanes<Figures extends { readonly lane: string }> {
     for (const lane of lanes) {
       const kept = this.#kept.get(lane)
       if (kept?.figures && nowMs < kept.untilMs) found.set(lane, kept.figures)
-      else (kept?.isSteady ? steady : others).push(lane)
+      else (kept?.isSteady && steady.length < mostNew ? steady : others).push(lane)
     }
     for (const { figures } of await this.#readAgain(others)) found.set(figures.lane, figures)
     for (const { figures } of await this.#watch(steady)) found.set(figures.lane, figures)

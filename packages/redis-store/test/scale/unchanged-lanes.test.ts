@@ -68,6 +68,20 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
     expect(one.calls('llen')).toBe(1)
   })
 
+  test('are watched in parts where they are many, each a few looks later at most', async () => {
+    await filled.fillLanes(9_000)
+    const store = await filled.world.node()
+    const many = Array.from({ length: 9_000 }, (_none, at) => `f${at + 1}`)
+    const keys = async (): Promise<number> =>
+      Number(/tracking_total_keys:(\d+)/.exec(await filled.redis.info('stats'))?.[1])
+    const watched: number[] = []
+    for (let look = 0; look < 5; look += 1) {
+      await store.lanes.backlogs(many)
+      watched.push((await keys()) / 8)
+    }
+    expect(watched).toEqual([0, 0, 4_000, 8_000, 9_000])
+  })
+
   test.each(changes)('are read again after %s', async (_what, ...commands) => {
     for (const lane of ['f1', 'f2']) await filled.fillQueue(lane, 2)
     const some = ['f1', 'f2', 'f3']
