@@ -1,14 +1,10 @@
-import { fileURLToPath } from 'node:url'
-import { typescriptWords } from '@crossgear/tools/gateway-program'
+import { testGatewayWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { isAlive, patience, startShared } from './support/shared-gateway.ts'
 
-const impatient = [
-  ...typescriptWords(),
-  fileURLToPath(new URL('programs/impatient-gateway.ts', import.meta.url)),
-]
+const impatient = testGatewayWords('impatient-gateway')
 
 function standStill(...pids: readonly number[]): void {
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
