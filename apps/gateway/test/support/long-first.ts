@@ -2,16 +2,27 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first. Vitest would begin with large files, and these are small. */
 const longest = [
-  /differential\/(wire|jobs)/,
-  /migrate\/killed-moves/,
-  /operating-page/,
+  /differential\/jobs/,
   /bridge\/pairs\//,
-  /processes\/(dying|standing-still)/,
-  /stock\/pairs/,
-  /dashboard\/pages/,
-  /bridge\/(shared-function|lost-gateway|who-may-take|unique-keys|dead-faktory)/,
-  /options\/observed/,
+  /dashboard\/acts/,
+  /bridge\/who-may-take/,
   /store-trouble\/failover/,
+  /bridge\/(dead-faktory|lost-gateway)/,
+  /stock\/pairs/,
+  /migrate\/server-targets/,
+  /differential\/wire/,
+  /bridge\/strangers/,
+  /dashboard\/(pages|many-functions)/,
+  /processes\/(dying|standing-still)/,
+  /(store\/durability|mirror\/store-mirror)\./,
+  /faktory\/workers\/dead-workers/,
+  /bridge\/two-databases/,
+  /command-line/,
+  /migrate\/(killed-moves|cut-over)/,
+  /metrics\/prometheus/,
+  /terminal\/commands/,
+  /operating-page/,
+  /stock\/alone/,
 ]
 
 function placeOf({ moduleId }: TestSpecification): number {
