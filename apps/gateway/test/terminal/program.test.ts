@@ -13,6 +13,27 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
 
+/** The program on a terminal of this size, whose name it prints first. */
+function topOn(api: ApiGateway, size: string, ...words: readonly string[]) {
+  const line = [process.execPath, ...bundleWords(), 'top', '--interval', '1', ...words].join(' ')
+  const child = spawn(
+    'script',
+    ['-qec', `stty ${size}; echo terminal $(tty); ${line}`, '/dev/null'],
+    {
+      env: { PATH: process.env['PATH'], CROSSGEAR_URL: urlOf(api) },
+      stdio: ['pipe', 'pipe', 'ignore'],
+    },
+  )
+  onTestFinished(() => void child.kill())
+  let shown = ''
+  child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
+  return {
+    ...{ child, exited: once(child, 'exit'), text: () => shown },
+    /** The table as it was drawn last. */
+    frame: () => shown.split('\u001b[H').at(-1) ?? '',
+  }
+}
+
 describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
@@ -34,17 +55,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     for (const fn of ['alpha', 'beta', 'beta']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
-    const line = [process.execPath, ...bundleWords(), 'top', '--interval', '1'].join(' ')
-    const child = spawn('script', ['-qec', `stty cols 100 rows 20; ${line}`, '/dev/null'], {
-      env: { PATH: process.env['PATH'], CROSSGEAR_URL: urlOf(api) },
-      stdio: ['pipe', 'pipe', 'ignore'],
-    })
-    onTestFinished(() => void child.kill())
-    const exited = once(child, 'exit')
-    let shown = ''
-    child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()))
-    /** The table as it was drawn last. */
-    const frame = (): string => shown.split('\u001b[H').at(-1) ?? ''
+    const { child, exited, text, frame } = topOn(api, 'cols 100 rows 20')
     await expect.poll(frame, { timeout: 30_000 }).toMatch(/beta[^]*alpha[^]*q quit/)
     child.stdin.write('s')
     await expect.poll(frame).toContain('s sort (running)')
@@ -55,6 +66,29 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     child.stdin.write('q')
     expect(await exited).toEqual([0, null])
     // The screen that was there before comes back.
-    expect(shown).toContain('\u001b[?1049l')
+    expect(text()).toContain('\u001b[?1049l')
   })
+
+  test.skipIf(!hasScript)(
+    'top fills a terminal that becomes higher, and fits a low one',
+    async () => {
+      const api = await openApi(open)
+      const client = await api.gateway.peer()
+      const names = Array.from({ length: 12 }, (_none, at) => `low-${100 + at}`)
+      for (const fn of names) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
+      const { child, exited, text, frame } = topOn(api, 'cols 100 rows 8', '--filter', 'low-')
+      const rows = (): readonly string[] => frame().match(/low-1\d\d/g) ?? []
+      await expect.poll(rows, { timeout: 30_000 }).toHaveLength(4)
+      child.stdin.write('\u001b[6~\u001b[6~\u001b[6~')
+      await expect.poll(rows).toContain(names.at(-1))
+      const [, terminal = ''] = /terminal (\S+)/.exec(text()) ?? []
+      const resize = (lines: number) => spawnSync('stty', ['-F', terminal, 'rows', String(lines)])
+      resize(30)
+      await expect.poll(() => [...new Set(rows())].length).toBe(names.length)
+      resize(3)
+      await expect.poll(() => frame().split('\r\n').length).toBe(3)
+      child.stdin.write('q')
+      expect(await exited).toEqual([0, null])
+    },
+  )
 })

@@ -96,23 +96,29 @@ export class LiveTop {
 
   /** Rows that fit. */
   #room(): number {
-    return Math.max(1, (this.#context.stdout.rows || 24) - otherLines)
+    return Math.max(1, this.#height() - otherLines)
+  }
+
+  #height(): number {
+    return this.#context.stdout.rows || 24
   }
 
   #draw(): void {
     const { stdout } = this.#context
     const columns = stdout.columns || 80
     if (!this.#look) return
-    const { from } = this.#state
-    const rows = sorted(this.#rows, this.#state).slice(from, from + this.#room())
+    const room = this.#room()
+    // There may be more room than before, or fewer rows.
+    const from = Math.min(this.#state.from, Math.max(0, this.#rows.length - room))
+    const rows = sorted(this.#rows, this.#state).slice(from, from + room)
     const [titles = '', ...table] = rowLines(rows, columns)
     const lines = [
       ...headLines(this.#look, this.#rows, columns),
       screen.inverse + titles.padEnd(columns) + screen.plain,
       ...table,
-      cutTo(this.#footLine(), columns),
     ]
-    const text = lines.join(screen.endOfLine)
+    const fitting = lines.slice(0, this.#height() - 1)
+    const text = [...fitting, cutTo(this.#footLine(), columns)].join(screen.endOfLine)
     stdout.write(`${screen.home}${text}\u001b[K${screen.below}`)
   }
 
