@@ -1,7 +1,7 @@
 import type { Pauses } from '../admin/pauses.ts'
 import type { Clock } from '../clock.ts'
 import { BatchQueue } from '../intake/batch-queue.ts'
-import type { Lease } from '../model/job.ts'
+import type { Lease, Level } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Delivery, FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
@@ -107,6 +107,19 @@ export class Claims {
     return !this.#stopped && this.#local.anticipate(subscription, jobs)
   }
 
+  /**
+   * Called for jobs on their way to the store: prefetches them for consumers that have just asked
+   * for jobs of this queue (its idle key).
+   */
+  anticipateFetch(queue: string, jobs: number): void {
+    if (!this.#stopped && !this.#parts.store.isSharded) this.#local.anticipateFetch(queue, jobs)
+  }
+
+  /** Called for jobs on their way to the store: they are fetched before held ones of a lower level. */
+  makeWay(queue: string, level: Level): void {
+    this.#local.makeWay(queue, level)
+  }
+
   flush(): void {
     this.#batch.flush()
     for (const { subscription, least } of this.#local.refills()) {
@@ -150,6 +163,7 @@ export class Claims {
     const isHeard = subscriptions.hears(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
     const left = { isEmpty: false }
+    const isNamed = subscription.by === 'named'
     const sentMs = clock.nowMs()
     activeLeases.claiming()
     try {
@@ -175,7 +189,8 @@ export class Claims {
       if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
         this.#local.noteEmpty(subscription)
       }
-      this.#handOut(subscription, requests, jobs, !left.isEmpty)
+      const gotAll = jobs.length >= requests.length + ahead
+      this.#handOut(subscription, requests, jobs, isNamed ? !left.isEmpty : gotAll)
     } catch (error) {
       const refusal = toStoreError(error)
       for (const request of requests) request.refused(refusal)

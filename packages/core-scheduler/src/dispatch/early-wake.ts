@@ -1,3 +1,4 @@
+import type { Level } from '../model/job.ts'
 import type { Claims } from './claims.ts'
 import type { Awake, Wakeups } from './wakeups.ts'
 
@@ -14,10 +15,21 @@ export class EarlyWake {
     this.#parts = parts
   }
 
-  /** Called when jobs leave for the store to be queued. Returns the workers woken for them. */
-  wake(lane: string, jobs: number, isOpen: boolean): Awake {
+  /** Called when jobs of these levels leave for the store to be queued. Returns the workers woken for them. */
+  wake(lane: string, levels: readonly Level[], isOpen: boolean): Awake {
     const { wakeups, claims } = this.#parts
+    const jobs = levels.length
     const consumers = isOpen && jobs > 0 ? wakeups.wakeConsumers(lane, jobs) : 0
+    if (isOpen && jobs > consumers) {
+      const queue = wakeups.queueToServe(lane)
+      if (queue) {
+        claims.makeWay(
+          queue,
+          levels.reduce((most, level) => (level > most ? level : most)),
+        )
+        claims.anticipateFetch(queue, jobs - consumers)
+      }
+    }
     // A worker woken by name has time to ask while the step is on its way.
     const worker = jobs > 0 ? wakeups.nextByName(lane) : undefined
     if (!worker || !claims.anticipate(worker.subscription, jobs)) return { byName: 0, consumers }

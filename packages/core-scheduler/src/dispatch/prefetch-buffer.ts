@@ -1,5 +1,5 @@
 import type { Subscription } from '../model/subscription.ts'
-import type { ClaimBy, Lease } from '../model/job.ts'
+import type { ClaimBy, Lease, Level } from '../model/job.ts'
 
 /** Window for measuring the rate of a group of workers, milliseconds. */
 const paceMs = 20
@@ -11,6 +11,11 @@ const aheadMs = 6
 const maxAhead: Readonly<Record<ClaimBy, number>> = { named: 128, consumer: 16 }
 /** A prefetched job goes back if nobody asks within this time, milliseconds. */
 export const prefetchTtlMs = 20
+/**
+ * If jobs that were prefetched with their submission went back, or none came, none are for this
+ * time, milliseconds.
+ */
+const restMs = 500
 /**
  * A job older than this is not handed out, milliseconds: after a pause of the process it may have
  * been reassigned.
@@ -35,6 +40,8 @@ interface Supply {
   windowSinceMs: number
   taken: number
   askedMs: number
+  /** No job is prefetched with its submission before this time. */
+  restsUntilMs: number
 }
 
 /**
@@ -44,6 +51,8 @@ interface Supply {
  */
 export class PrefetchBuffer {
   readonly #supplies = new Map<string, Supply>()
+  /** Consumers by the idle key of their first queue, each by its key; those that asked last are last. */
+  readonly #consumers = new Map<string, Map<string, Subscription>>()
 
   get isEmpty(): boolean {
     return this.#supplies.size === 0
@@ -53,6 +62,7 @@ export class PrefetchBuffer {
   take(subscription: Subscription, nowMs: number): Kept | undefined {
     const supply = this.#supplyOf(subscription, nowMs)
     supply.askedMs = nowMs
+    if (subscription.by === 'consumer') this.#noteConsumer(subscription)
     const first = supply.kept[0]
     if (!first || nowMs - first.sinceMs >= staleMs) return undefined
     supply.kept.shift()
@@ -63,6 +73,30 @@ export class PrefetchBuffer {
   /** True if a worker asked a moment ago, so that one that is woken will ask too. */
   isLively({ key }: Subscription, nowMs: number): boolean {
     return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < prefetchTtlMs
+  }
+
+  /**
+   * The consumers that will ask for a job of a queue (`queue`: its idle key) in a moment, if they
+   * are fast enough and take what is prefetched for them.
+   */
+  consumerOf(queue: string, nowMs: number): Subscription | undefined {
+    const last = [...(this.#consumers.get(queue)?.values() ?? [])].at(-1)
+    const supply = last && this.#supplies.get(last.key)
+    if (!supply || nowMs - supply.askedMs >= prefetchTtlMs) return undefined
+    this.#measure(supply, nowMs)
+    return supply.ahead > 0 && nowMs >= supply.restsUntilMs ? last : undefined
+  }
+
+  /** Takes out what is prefetched for consumers of a queue if some of it has a lower level. */
+  below(queue: string, level: Level, nowMs: number): Lease[] {
+    const back: Lease[] = []
+    for (const key of this.#consumers.get(queue)?.keys() ?? []) {
+      const supply = this.#supplies.get(key)
+      if (supply?.kept.some(({ job }) => job.level < level)) {
+        back.push(...this.#empty(supply, nowMs))
+      }
+    }
+    return back
   }
 
   /** Number of prefetched jobs. */
@@ -107,7 +141,10 @@ export class PrefetchBuffer {
   ): void {
     const supply = this.#supplyOf(subscription, nowMs)
     supply.taken += handedOut
-    supply.hasMore = hasMore
+    // Not for these consumers: they may take other functions alone.
+    if (!supply.hasMore && handedOut + ahead.length === 0) supply.restsUntilMs = nowMs + restMs
+    // All jobs that were prefetched with their submission: nothing is known of others.
+    if (!hasMore || handedOut > 0 || supply.by === 'named') supply.hasMore = hasMore
     for (const job of ahead) supply.kept.push({ job, sinceMs: nowMs })
   }
 
@@ -126,12 +163,16 @@ export class PrefetchBuffer {
     for (const [key, supply] of this.#supplies) {
       const [oldest] = supply.kept
       if (oldest && supply.coming === 0 && nowMs - oldest.sinceMs >= prefetchTtlMs) {
-        for (const { job } of supply.kept) back.push(job)
-        supply.kept = []
-        supply.ahead = 0
+        back.push(...this.#empty(supply, nowMs))
       }
       const isUsed = supply.kept.length > 0 || supply.coming > 0
-      if (!isUsed && nowMs - supply.windowSinceMs >= 2 * paceMs) this.#supplies.delete(key)
+      const rests = nowMs < supply.restsUntilMs
+      if (!isUsed && !rests && nowMs - supply.windowSinceMs >= 2 * paceMs)
+        this.#supplies.delete(key)
+    }
+    for (const [queue, consumers] of this.#consumers) {
+      for (const key of consumers.keys()) if (!this.#supplies.has(key)) consumers.delete(key)
+      if (consumers.size === 0) this.#consumers.delete(queue)
     }
     return back
   }
@@ -140,6 +181,7 @@ export class PrefetchBuffer {
   drain(): Lease[] {
     const all = [...this.#supplies.values()].flatMap(({ kept }) => kept.map(({ job }) => job))
     this.#supplies.clear()
+    this.#consumers.clear()
     return all
   }
 
@@ -155,9 +197,26 @@ export class PrefetchBuffer {
       windowSinceMs: nowMs,
       taken: 0,
       askedMs: -Infinity,
+      restsUntilMs: -Infinity,
     }
     this.#supplies.set(key, supply)
     return supply
+  }
+
+  #noteConsumer(subscription: Subscription): void {
+    const [queue = ''] = subscription.idleKeys
+    const consumers = this.#consumers.get(queue) ?? new Map<string, Subscription>()
+    this.#consumers.set(queue, consumers)
+    consumers.delete(subscription.key)
+    consumers.set(subscription.key, subscription)
+  }
+
+  #empty(supply: Supply, nowMs: number): Lease[] {
+    const jobs = supply.kept.map(({ job }) => job)
+    supply.kept = []
+    supply.ahead = 0
+    supply.restsUntilMs = nowMs + restMs
+    return jobs
   }
 
   #measure(supply: Supply, nowMs: number): void {

@@ -236,9 +236,12 @@ export class Steps {
   #gather(): void {
     if (this.#gathered === 0) return
     this.#lastItems = Math.min(this.#gathered, mostItems)
-    this.#gathered = 0
     this.#gatheredBefore = 0
-    for (const source of this.#sources) source.flush()
+    // A source may add items of another: they go along.
+    while (this.#gathered > 0) {
+      this.#gathered = 0
+      for (const source of this.#sources) source.flush()
+    }
   }
 
   /** Sends the next step; false if there is none. */

@@ -68,6 +68,12 @@ export class Wakeups {
     return this.idle.wake([idleKeysOf(lane, this.#registry).byQueue], jobs * this.#perJob)
   }
 
+  /** The idle key of a lane's queue, if each job of it is for one worker. */
+  queueToServe(lane: string): string | undefined {
+    if (this.#wakesAll(lane) || this.#pauses.holdsBack(lane)) return undefined
+    return idleKeysOf(lane, this.#registry).byQueue
+  }
+
   #wakesAll(lane: string): boolean {
     return this.#perJob === 0 || this.#limits.covers(lane)
   }

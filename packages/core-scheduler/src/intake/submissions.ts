@@ -1,6 +1,6 @@
 import { InflightBarrier } from './inflight-barrier.ts'
 import { PendingAck, type PendingAckParts } from './pending-ack.ts'
-import type { NewJob } from '../model/job.ts'
+import type { Level, NewJob } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import { ArrivalLines } from './arrival-lines.ts'
 import type { Clock, StoreClock } from '../clock.ts'
@@ -137,10 +137,11 @@ export class Submissions {
     }
   }
 
-  /** The number of jobs that are due at once. */
-  #due(jobs: readonly NewJob[]): number {
+  /** The levels of the jobs that are due at once. */
+  #due(jobs: readonly NewJob[]): readonly Level[] {
     const nowMs = this.#parts.storeClock.storeNowMs()
-    return jobs.filter(({ dueAtMs }) => dueAtMs === undefined || dueAtMs <= nowMs).length
+    const due = jobs.filter(({ dueAtMs }) => dueAtMs === undefined || dueAtMs <= nowMs)
+    return due.map(({ level }) => level)
   }
 
   async #store(arrivals: readonly Arrivals[]): Promise<readonly Answer[]> {

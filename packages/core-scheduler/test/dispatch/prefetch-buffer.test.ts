@@ -94,6 +94,67 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.isLively(subscription, 20)).toBe(false)
   })
 
+  describe('of consumers of a queue', () => {
+    const consumer: Subscription = { ...subscription, by: 'consumer', idleKeys: ['qbulk'] }
+    const atLevel = (level: number) => [{ lane: 'mail', id: level, level }] as Lease[]
+    /** One job in a millisecond, for 20 of them, up to 20. */
+    beforeEach(() => {
+      stock.came(consumer, 20, [], true, 0)
+      stock.take(consumer, 20)
+    })
+
+    test('is for those that asked for it a moment ago', () => {
+      expect(stock.consumerOf('qbulk', 39)).toBe(consumer)
+      expect(stock.consumerOf('qbulk', 40)).toBeUndefined()
+      expect(stock.consumerOf('qother', 21)).toBeUndefined()
+      stock.take(subscription, 21)
+      expect(stock.consumerOf('fmail', 21)).toBeUndefined()
+    })
+
+    test('is not laid in with submissions for slow ones', () => {
+      stock.came(consumer, 9, [], true, 20)
+      expect(stock.consumerOf('qbulk', 20)).toBe(consumer)
+      stock.take(consumer, 40)
+      expect(stock.consumerOf('qbulk', 40)).toBeUndefined()
+    })
+
+    test('is not laid in with submissions for 500 ms if some went back', () => {
+      stock.came(consumer, 0, jobs(1), true, 20)
+      expect(stock.overdue(40)).toHaveLength(1)
+      stock.came(consumer, 500, [], true, 519)
+      stock.take(consumer, 539)
+      expect(stock.consumerOf('qbulk', 539)).toBeUndefined()
+      expect(stock.consumerOf('qbulk', 540)).toBe(consumer)
+    })
+
+    test('is not laid in with submissions for 500 ms if twice none came', () => {
+      stock.came(consumer, 0, [], false, 20)
+      expect(stock.consumerOf('qbulk', 21)).toBe(consumer)
+      stock.came(consumer, 500, [], false, 21)
+      stock.came(consumer, 0, [], false, 22)
+      stock.take(consumer, 521)
+      expect(stock.consumerOf('qbulk', 521)).toBeUndefined()
+      expect(stock.consumerOf('qbulk', 522)).toBe(consumer)
+    })
+
+    test('is not known to be more by those that came with their submission', () => {
+      stock.came(consumer, 1_000, [], false, 20)
+      stock.came(consumer, 0, jobs(1), true, 21)
+      expect(stock.wanted(consumer, 40)).toBe(0)
+      stock.came(consumer, 1, [], true, 40)
+      stock.take(consumer, 40)
+      expect(stock.wanted(consumer, 40)).toBe(16)
+    })
+
+    test('goes back as a whole before a job of a higher level', () => {
+      stock.came(consumer, 0, [...atLevel(5), ...atLevel(4)], true, 20)
+      expect(stock.below('qbulk', 4, 21)).toEqual([])
+      expect(stock.below('qother', 9, 21)).toEqual([])
+      expect(stock.below('qbulk', 5, 21).map(({ id }) => id)).toEqual([5, 4])
+      expect(stock.take(consumer, 21)).toBeUndefined()
+    })
+  })
+
   test('forgets workers that ask no more', () => {
     stock.take(subscription, 0)
     expect(stock.isEmpty).toBe(false)

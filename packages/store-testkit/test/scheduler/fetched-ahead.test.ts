@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Step, StepAnswer } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, bytes, Cluster, type TestNode } from './harness.ts'
 
 /** Time in which consumers show how fast they are, milliseconds. */
 const windowMs = 20
@@ -215,6 +215,115 @@ describe('a consumer that asks often', () => {
     }
     const [first = 0] = seen
     expect(seen).toEqual(seen.map((_id, at) => first + at))
+  })
+
+  describe('whose queue is empty', () => {
+    /** It has pushed, fetched and ended jobs in turn, one in a millisecond. */
+    async function inTurn(queues = ['default'], jobs = 24) {
+      for (let at = 0; at < jobs; at += 1) {
+        node.submit('mail', { door: 'faktory' })
+        await cluster.turn()
+        const worker = node.consumer(...queues).take()
+        await cluster.turn()
+        worker.complete('done')
+        await cluster.turn()
+        await cluster.pass(1)
+      }
+      steps.splice(0)
+    }
+
+    test('gets a job that was claimed by the step that brought it', async () => {
+      await inTurn(['default', 'low'])
+      node.submit('mail', { door: 'faktory' })
+      await cluster.turn()
+      expect(steps).toHaveLength(1)
+      expect(claims()).toMatchObject([{ max: 0, ahead: 1 }])
+      const worker = await fetchHeld(['default', 'low'])
+      worker.complete('done')
+      await cluster.turn()
+      expect(worker.settled).toEqual(['done'])
+      expect(steps).toHaveLength(2)
+    })
+
+    test('waits for a job that is on its way with its submission', async () => {
+      await inTurn()
+      node.submit('mail', { door: 'faktory' })
+      const worker = node.consumer('default')
+      worker.take()
+      await cluster.turn()
+      expect(worker.jobs).toHaveLength(1)
+    })
+
+    test('gets none that was submitted to another queue, for later, or by name alone', async () => {
+      await inTurn()
+      node.submit('mail@urgent', { door: 'faktory' })
+      node.submit('mail', { door: 'faktory', dueAtMs: node.scheduler.storeNowMs() + 60_000 })
+      node.submit('resize')
+      await cluster.turn()
+      expect(claims()).toEqual([])
+    })
+
+    test('is given back what it does not ask for, and for a while gets none so', async () => {
+      await inTurn()
+      node.submit('mail', { door: 'faktory' })
+      await cluster.turn()
+      expect(await counts()).toMatchObject({ running: 1 })
+      await cluster.pass(50)
+      await cluster.turn()
+      expect(await counts()).toMatchObject({ running: 0, normal: 1 })
+      await inTurn()
+      node.submit('mail', { door: 'faktory' })
+      await cluster.turn()
+      expect(claims()).toEqual([])
+    })
+
+    test.each([
+      ['is paused', () => node.scheduler.queues.pause(['default'])],
+      ['was closed', () => node.scheduler.closeLane('mail')],
+    ])('gets none so if the queue %s', async (_how, act) => {
+      await inTurn()
+      const acting = act()
+      await cluster.turn()
+      await acting
+      node.submit('mail')
+      await cluster.turn()
+      expect(await counts()).toMatchObject({ running: 0, normal: 1 })
+    })
+
+    test('gets none so by the pace of a slow one', async () => {
+      await inTurn(['default'], 3)
+      await cluster.pass(windowMs - 4)
+      await inTurn(['default'], 1)
+      node.submit('mail', { door: 'faktory' })
+      await cluster.turn()
+      expect(claims()).toEqual([])
+    })
+
+    test('gets a job of a higher level first, though others were claimed before it came', async () => {
+      await inTurn()
+      node.submit('mail', { door: 'faktory', level: 4 })
+      await cluster.turn()
+      node.submit('mail', { door: 'faktory', level: 4, input: bytes('same') })
+      await cluster.turn()
+      expect(await counts()).toMatchObject({ running: 1 })
+      node.submit('mail', { door: 'faktory', level: 5, input: bytes('higher') })
+      await cluster.turn()
+      const seen: string[] = []
+      for (let at = 0; at < 3; at += 1) {
+        const worker = node.consumer('default').take()
+        await cluster.turn()
+        seen.push(String(Buffer.from(worker.last.job.input)))
+      }
+      expect(seen).toEqual(['higher', 'input', 'same'])
+    })
+
+    test('gets none so where losses count', async () => {
+      node = await cluster.node('b', { maxLosses: 3 })
+      await inTurn()
+      node.submit('mail', { door: 'faktory' })
+      await cluster.turn()
+      expect(await counts()).toMatchObject({ running: 0, normal: 1 })
+    })
   })
 
   test('shares what is held of its first queue with those that name others behind it', async () => {
