@@ -87,12 +87,15 @@ export class PrefetchBuffer {
     return supply.ahead > 0 && nowMs >= supply.restsUntilMs ? last : undefined
   }
 
-  /** Takes out what is prefetched for consumers of a queue if some of it has a lower level. */
+  /**
+   * Takes out what is prefetched for consumers of a queue if some of it has a lower level; not while
+   * later jobs are on their way, which would overtake.
+   */
   below(queue: string, level: Level, nowMs: number): Lease[] {
     const back: Lease[] = []
     for (const key of this.#consumers.get(queue)?.keys() ?? []) {
       const supply = this.#supplies.get(key)
-      if (supply?.kept.some(({ job }) => job.level < level)) {
+      if (supply?.coming === 0 && supply.kept.some(({ job }) => job.level < level)) {
         back.push(...this.#empty(supply, nowMs))
       }
     }

@@ -9,6 +9,8 @@ import { type FigureTable, ListOrders } from './list-orders.ts'
 
 /** Functions that the overview names. */
 const busiestShown = 10
+/** Answers of one snapshot that are kept: dashboards ask for a few. */
+const mostAnswers = 64
 
 /** A queue as its lanes add up. */
 interface QueueFigures {
@@ -88,7 +90,7 @@ export class SnapshotView {
     const known = this.#answers.get(key) as Promise<Answer> | undefined
     if (known) return known
     const made = make()
-    this.#answers.set(key, made)
+    if (this.#answers.size < mostAnswers) this.#answers.set(key, made)
     return made
   }
 }
