@@ -8,7 +8,7 @@ import { buildGateway } from '../../testing/gateway-program.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** What npm would publish, and where its tarballs are. */
+    /** The files that npm would publish, and the folder of their tarballs. */
     readonly packed: { readonly packs: readonly Pack[]; readonly folder: string }
   }
 }

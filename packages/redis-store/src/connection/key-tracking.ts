@@ -20,7 +20,7 @@ export class KeyTracking {
   constructor(context: RedisContext, eventRedis: Redis, events: Events) {
     this.#context = context
     this.#events = events
-    // What was refused while one of them was away may be allowed when it is back.
+    // A change that was refused while one of them was away may be allowed when it is back.
     for (const redis of [context.redis, eventRedis]) {
       for (const change of ['close', 'ready']) redis.on(change, () => this.#reset())
     }

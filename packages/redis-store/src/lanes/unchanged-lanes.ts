@@ -22,7 +22,7 @@ type ReadLanes<Figures> = (
   watched?: (some: readonly string[]) => void,
 ) => Promise<readonly Lasting<Figures>[]>
 
-/** What was read of a lane last. */
+/** The last look at a lane. */
 interface Kept<Figures> {
   figures: Figures | undefined
   /** The last two looks found the same: it may stay so. */

@@ -7,7 +7,7 @@ import { RedisWorld } from '../support/redis-world.ts'
 import { FilledStore } from './filled-store.ts'
 
 const lanes = Array.from({ length: 500 }, (_none, at) => `f${at + 1}`)
-/** What a look costs besides its lanes: the question if all changes were told, and the look at the cost. */
+/** Commands of a look besides its lanes: the question if all changes were told, and the look at the cost. */
 const spare = 20
 
 /** Looks until the lanes are known to stay as they are. */
