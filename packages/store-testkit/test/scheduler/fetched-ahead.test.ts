@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Step, StepAnswer } from '@crossgear/core-scheduler'
-import { aroundSteps, bytes, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, type TestNode } from './harness.ts'
 
 /** Time in which consumers show how fast they are, milliseconds. */
 const windowMs = 20
@@ -301,20 +301,20 @@ describe('a consumer that asks often', () => {
 
     test('gets a job of a higher level first, though others were claimed before it came', async () => {
       await inTurn()
-      node.submit('mail', { door: 'faktory', level: 4 })
+      const first = node.submit('mail', { door: 'faktory', level: 4 })
       await cluster.turn()
-      node.submit('mail', { door: 'faktory', level: 4, input: bytes('same') })
+      const second = node.submit('mail', { door: 'faktory', level: 4 })
       await cluster.turn()
       expect(await counts()).toMatchObject({ running: 1 })
-      node.submit('mail', { door: 'faktory', level: 5, input: bytes('higher') })
+      const higher = node.submit('mail', { door: 'faktory', level: 5 })
       await cluster.turn()
-      const seen: string[] = []
+      const seen: unknown[] = []
       for (let at = 0; at < 3; at += 1) {
         const worker = node.consumer('default').take()
         await cluster.turn()
-        seen.push(String(Buffer.from(worker.last.job.input)))
+        seen.push({ kind: 'created', id: worker.last.job.id })
       }
-      expect(seen).toEqual(['higher', 'input', 'same'])
+      expect(seen).toEqual([higher.result, first.result, second.result])
     })
 
     test('gets none so where losses count', async () => {
