@@ -34,7 +34,8 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
         await expect.poll(() => filled.redis.get(last), { timeout: 30_000 }).toBe(workers)
       })
       expect(cost.scripts).toBeLessThan(400)
-      expect(cost.commands).toBeLessThan(2_000 * 3.6)
+      // Looks of the background are counted too.
+      expect(cost.commands).toBeLessThan(2_000 * 12)
     }
     await scheduler.stop()
   })
