@@ -46,11 +46,13 @@ export const limitCases = (open: Open): Cases => ({
   keepaliveSeconds: async () => {
     const gateway = await open({ keepaliveSeconds: '30000' })
     await (await gateway.peer()).sync()
-    const end = `:${gateway.port('gearman').toString(16).toUpperCase().padStart(4, '0')}`
+    // 127.0.0.1 as Linux writes it: clients at other addresses may have the same port.
+    const port = gateway.port('gearman').toString(16).toUpperCase().padStart(4, '0')
+    const address = `0100007F:${port}`
     const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
     const timers = rows
       .map((row) => row.trim().split(/\s+/))
-      .filter(([, local = '', , state]) => local.endsWith(end) && state === '01')
+      .filter(([, local = '', , state]) => local === address && state === '01')
       .map(([, , , , , timer = '']) =>
         Math.round(parseInt(timer.split(':')[1] ?? '', 16) / 3_000_000),
       )
