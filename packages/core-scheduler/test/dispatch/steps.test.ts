@@ -98,6 +98,31 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([3])
   })
 
+  test('goes with what a source adds for one before it', async () => {
+    const claim = { by: 'named', groups: [], max: 1 } as const
+    let claims = 0
+    steps.takeFrom(
+      {
+        flush: () => {
+          for (; claims > 0; claims -= 1) void steps.claim(claim)
+        },
+      },
+      {
+        flush: () => {
+          if (waiting === 0) return
+          void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
+          waiting = 0
+          claims += 1
+          steps.added()
+        },
+      },
+    )
+    come(10)
+    await clock.end()
+    expect(sent()).toEqual([10])
+    expect(store.steps[0]?.claims).toEqual([claim])
+  })
+
   test('waits while a step is under way, and goes as one with all that came meanwhile', async () => {
     come(1)
     await clock.end()
