@@ -127,6 +127,8 @@ async function isWell(server: RedisServer, servers: number): Promise<void> {
       (line) => /\bconnected\b/.test(line) && !/handshake|fail/.test(line),
     )
     const state = await server.ask('CLUSTER', 'INFO')
-    return state.includes('cluster_state:ok') && joined.length >= servers
+    // Without full coverage it is ok before this server has heard of all slots.
+    const knowsAll = state.includes(`cluster_slots_assigned:${slots}`)
+    return knowsAll && state.includes('cluster_state:ok') && joined.length >= servers
   })
 }
