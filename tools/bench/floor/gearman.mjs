@@ -25,7 +25,7 @@ function packet(kind, ...parts) {
 }
 
 /** Collects what is written in a turn into one write. */
-class Peer {
+class Connection {
   #out = []
   #socket
 
@@ -104,7 +104,7 @@ export function serveGearman(stored) {
   ])
 
   return (socket) => {
-    const peer = new Peer(socket)
+    const peer = new Connection(socket)
     let held = Buffer.alloc(0)
     socket.on('error', () => undefined)
     socket.on('close', () => sleeping.delete(peer))

@@ -15,7 +15,7 @@ export class ClientLoop {
   readonly #submitter: Submitter
   readonly #log: LogFile
   readonly #random: Random
-  readonly #tell: (progress: Progress) => void
+  readonly #report: (progress: Progress) => void
   /** Submissions without an answer, and foreground jobs without a result. */
   readonly #open = new Set<string>()
   #sequence = 0
@@ -28,12 +28,12 @@ export class ClientLoop {
     submitter: (results: { heard(key: string): void; waived(key: string): void }) => Submitter,
     log: LogFile,
     random: Random,
-    tell: (progress: Progress) => void,
+    report: (progress: Progress) => void,
   ) {
     this.#task = task
     this.#log = log
     this.#random = random
-    this.#tell = tell
+    this.#report = report
     this.#submitter = submitter({
       heard: (key) => {
         if (this.#open.delete(key)) this.#acknowledge(key)
@@ -115,7 +115,7 @@ export class ClientLoop {
   }
 
   #notifyOn(done: boolean): void {
-    this.#tell({ acknowledged: this.#acknowledged, done })
+    this.#report({ acknowledged: this.#acknowledged, done })
   }
 
   #isStopped(): boolean {

@@ -36,7 +36,7 @@ const workers: Readonly<Record<DoorName, (task: WorkerTask, work: Work) => PeerW
 const task = JSON.parse(process.argv[2] ?? '') as Task
 const log = new LogFile(task.log)
 const random = new Random(task.seed)
-const tell = (progress: Progress): void => void process.send?.(progress)
+const report = (progress: Progress): void => void process.send?.(progress)
 // It ends with its parent.
 process.once('disconnect', () => process.exit())
 
@@ -46,7 +46,7 @@ if (task.role === 'client') {
     (results) => submitters[task.door](task, results),
     log,
     random,
-    tell,
+    report,
   )
   process.once('message', () => {
     loop.stop()
@@ -63,5 +63,5 @@ if (task.role === 'client') {
     })
   })
   worker.start()
-  tell({ acknowledged: 0, done: false })
+  report({ acknowledged: 0, done: false })
 }

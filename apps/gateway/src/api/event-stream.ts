@@ -48,8 +48,8 @@ export class EventStream {
     response.on('close', () => this.#remove(response))
     this.#viewers.add(response)
     if (!this.#timer) {
-      void this.#tell()
-      this.#timer = setInterval(() => void this.#tell(), this.#everyMs)
+      void this.#broadcast()
+      this.#timer = setInterval(() => void this.#broadcast(), this.#everyMs)
     }
   }
 
@@ -60,7 +60,7 @@ export class EventStream {
     this.#timer = undefined
   }
 
-  async #tell(): Promise<void> {
+  async #broadcast(): Promise<void> {
     const { status, body } = await this.#backend.call('getOverview', {
       ...{ params: {}, query: {}, body: undefined },
     })

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { StartError } from '../errors.ts'
 import type { OpenDoor } from '../ops/log/banner.ts'
 import type { SharedSocket } from './bound-ports.ts'
-import { type FromProcess, mark, type Seat } from './seat.ts'
+import { type FromProcess, mark, type ChildSettings } from './child.ts'
 
 /** A process as its parent sees it: this program once more, with the same words. */
 export class GatewayProcess {
@@ -65,8 +65,8 @@ export class GatewayProcess {
     this.ready.catch(() => undefined)
   }
 
-  start(seat: Omit<Seat, 'number'>): void {
+  start(settings: Omit<ChildSettings, 'number'>): void {
     // One that has ended says so by its exit.
-    this.child.send({ ...seat, number: this.number }, () => undefined)
+    this.child.send({ ...settings, number: this.number }, () => undefined)
   }
 }

@@ -6,7 +6,7 @@ import { type Opening, openOwn } from '../server/open.ts'
 import type { Closers, RunningGateway } from '../server/shutdown.ts'
 import { bindPorts, type BoundSocket, type SharedSocket } from './bound-ports.ts'
 import { GatewayProcess } from './gateway-process.ts'
-import type { Seat } from './seat.ts'
+import type { ChildSettings } from './child.ts'
 
 /** Interval of a process's heartbeats, ms. */
 const usualAliveEveryMs = 5000
@@ -63,7 +63,7 @@ class Processes {
   #reloads = 0
   #isStopping = false
 
-  /** Starts the processes, which then wait for their seats. */
+  /** Starts the processes, which then wait for their settings. */
   constructor(opening: Opening, sockets: readonly SharedSocket[]) {
     this.#opening = opening
     this.#sockets = sockets
@@ -76,15 +76,15 @@ class Processes {
   }
 
   /**
-   * Gives them their seats; resolves with the doors once all serve. From then on one that ends is started again.
+   * Gives them their settings; resolves with the doors once all serve. From then on one that ends is started again.
    *
    * @throws StartError, the first of any of them.
    */
-  async start(seat: Omit<Seat, 'number'>): Promise<readonly OpenDoor[]> {
-    for (const process of this.#all) process.start(seat)
-    setInterval(() => this.#look(seat.aliveEveryMs), seat.aliveEveryMs).unref()
+  async start(settings: Omit<ChildSettings, 'number'>): Promise<readonly OpenDoor[]> {
+    for (const process of this.#all) process.start(settings)
+    setInterval(() => this.#look(settings.aliveEveryMs), settings.aliveEveryMs).unref()
     const doors = await Promise.all(this.#all.map(({ ready }) => ready))
-    for (const process of this.#all) void this.#keep(process, seat)
+    for (const process of this.#all) void this.#keep(process, settings)
     // Each has a web port of its own.
     return doors.flatMap((own, at) => own.filter(({ name }) => at === 0 || name === 'web'))
   }
@@ -117,7 +117,7 @@ class Processes {
   }
 
   /** Starts a process again whenever it ends. */
-  async #keep(first: GatewayProcess, seat: Omit<Seat, 'number'>): Promise<void> {
+  async #keep(first: GatewayProcess, settings: Omit<ChildSettings, 'number'>): Promise<void> {
     const { log, fail } = this.#opening
     const { number } = first
     const isStopping = () => this.#isStopping
@@ -130,7 +130,7 @@ class Processes {
       const reloads = this.#reloads
       last = new GatewayProcess(number, this.#sockets)
       this.#all[number - 1] = last
-      last.start(seat)
+      last.start(settings)
       const failure = await last.ready.then(() => undefined, oneLine)
       if (isStopping()) return
       if (failure === undefined) {
@@ -141,7 +141,7 @@ class Processes {
       }
       log.error(`Process ${number} did not start: ${failure}`)
       // No process can start without the store, so this waits for it.
-      if (this.serving.length === 0 && (await storeAnswers(seat.store.address))) failures += 1
+      if (this.serving.length === 0 && (await storeAnswers(settings.store.address))) failures += 1
     }
     const reason = `process ${number} did not start, ${mostFailedStarts} times in a row`
     log.fatal(`The gateway ends: ${reason}.`)

@@ -2,15 +2,15 @@ import { MigrationError, serverTargetOf, type ServerTarget } from '@crossgear/mi
 import type { Command } from 'commander'
 import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
 import { maskStoreUrl, parseStoreUrl } from '../redis-server/store-address.ts'
-import { type Place, placeOf, type Protocol } from './place.ts'
+import { type ServerAddress, serverAddressOf, type Protocol } from './server-address.ts'
 
 /** The checked command line. */
 export interface MirrorArguments {
   /** A server that clients are passed on to, or the address of a store to copy jobs from. */
-  readonly from: Place | { readonly store: string; readonly name: string }
-  readonly to: Place | ServerTarget
+  readonly from: ServerAddress | { readonly store: string; readonly name: string }
+  readonly to: ServerAddress | ServerTarget
   readonly config?: string
-  readonly listen: Pick<Place, 'host' | 'port'>
+  readonly listen: Pick<ServerAddress, 'host' | 'port'>
   readonly functions?: ReadonlySet<string>
   readonly percent: number
   readonly mostOutstanding: number
@@ -23,7 +23,7 @@ interface Given {
   readonly from?: string
   readonly to?: string
   readonly config?: string
-  readonly listen?: Pick<Place, 'host' | 'port'>
+  readonly listen?: Pick<ServerAddress, 'host' | 'port'>
   readonly functions?: string[]
   readonly percent: number
   readonly outstanding: number
@@ -135,7 +135,7 @@ function fromOf(address: string): MirrorArguments['from'] {
     return { store: address, name: maskStoreUrl(address) }
   }
   const protocol = protocolOf(address)
-  if (protocol !== undefined) return placeOf('--from', address, protocol)
+  if (protocol !== undefined) return serverAddressOf('--from', address, protocol)
   const forms = `a store's address, ${here.gearman} or ${here.faktory}`
   throw new MigrationError('USAGE', `--from is ${address}: give ${forms}.`)
 }
@@ -150,7 +150,7 @@ function toOf(from: MirrorArguments['from'], given: string | undefined): MirrorA
     throw new MigrationError('USAGE', `--to is a ${protocol} server: ${why}.`)
   }
   const faktory = protocol === 'faktory' ? serverTargetOf(address) : undefined
-  const to = faktory ?? placeOf('--to', address, 'gearman')
+  const to = faktory ?? serverAddressOf('--to', address, 'gearman')
   const name = 'identity' in to ? to.identity : to.name
   if (from.name === name) {
     throw new MigrationError('USAGE', `--from and --to are both ${name}.`)
@@ -163,7 +163,7 @@ function protocolOf(address: string): Protocol | undefined {
   return scheme === 'gearman' || scheme === 'faktory' ? scheme : undefined
 }
 
-function listenOf(text: string): Pick<Place, 'host' | 'port'> {
+function listenOf(text: string): Pick<ServerAddress, 'host' | 'port'> {
   const [, host = '127.0.0.1', digits = ''] = /^(?:(.+):)?(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)
   if (digits === '' || port > 65_535) {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Seat } from '../cluster/seat.ts'
+import type { ChildSettings } from '../cluster/child.ts'
 import type { AccessOptions } from '../api/access.ts'
 import type { Config } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
@@ -46,7 +46,7 @@ export interface Opening {
   readonly openPort: OpenPort
   readonly sockets: InheritedSockets
   /** Set where this is one of several processes. */
-  readonly seat: Seat | undefined
+  readonly child: ChildSettings | undefined
   /** Set where the socket of the web port was handed over. */
   readonly web: Pick<WebParts, 'openPort'>
   /** Reads the settings again, once the gateway runs. */
@@ -68,15 +68,15 @@ export async function openOwn({ config, log, ways, signal }: Opening): Promise<O
 
 /** Opens a gateway in this process. */
 export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
-  const { config, log, tls, ways, openPort, seat } = opening
-  const store = seat ? { ...seat.store, close: () => Promise.resolve() } : await openOwn(opening)
+  const { config, log, tls, ways, openPort, child } = opening
+  const store = child ? { ...child.store, close: () => Promise.resolve() } : await openOwn(opening)
   closers.push({ what: 'store', close: () => store.close() })
   const { compose } = await import('./compose.ts')
   const composition = await compose({
     ...{ config, version: opening.version, tls, store, log, openPort },
     shutdown: opening.shutdown,
     fail: opening.fail,
-    ...(seat && { parentPid: seat.parentPid }),
+    ...(child && { parentPid: child.parentPid }),
     ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
   })
   closers.push({ what: 'scheduler', close: () => composition.close() })
@@ -99,7 +99,7 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
     return Promise.resolve()
   }
   const { node } = composition
-  if (seat) log.info({ node, pid: process.pid }, `Process ${seat.number} is ready.`)
+  if (child) log.info({ node, pid: process.pid }, `Process ${child.number} is ready.`)
   return { ...endable(composition), configure, store, doors: [...doors, ...web.doors] }
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { signalParent, takeSeat, tellParent, withOwnWebPort } from '../cluster/seat.ts'
+import { signalParent, receiveSettings, tellParent, withOwnWebPort } from '../cluster/child.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { StartError } from '../errors.ts'
@@ -52,8 +52,8 @@ export async function serve(
   ways: ServeWays = {},
 ): Promise<number> {
   const { env = {} } = ways
-  const seat = await takeSeat()
-  const sockets = readInheritedSockets(env, seat?.parentPid ?? process.pid)
+  const child = await receiveSettings()
+  const sockets = readInheritedSockets(env, child?.parentPid ?? process.pid)
   refuseClosedDoors(sockets, config)
   const warnings = [...(await checkOpenNetwork(config))]
   const openPort = openInherited(sockets, (flag, host) => {
@@ -62,10 +62,10 @@ export async function serve(
   })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
   const common = ways.log ?? (await createLogger(config.logLevel, voice))
-  const log = seat ? common.child({ process: seat.number }) : common
+  const log = child ? common.child({ process: child.number }) : common
   const settings: Settings = { config, tls: readDoorTls(config) }
   const signals = new StopSignals(log, config.processes > 1 ? sharedSignals : ways.signals)
-  if (seat) process.on('disconnect', () => signals.fail('its parent process has died'))
+  if (child) process.on('disconnect', () => signals.fail('its parent process has died'))
   const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))
   const closers: Closers = []
   const abort = new AbortController()
@@ -85,25 +85,25 @@ export async function serve(
     try {
       const opening: Opening = {
         ...{ ...settings, version, voice, log, ways, openPort },
-        ...(seat && { config: withOwnWebPort(config, seat) }),
-        ...{ sockets, seat },
+        ...(child && { config: withOwnWebPort(config, child) }),
+        ...{ sockets, child },
         ...(reloader && {
           reload: async (by) => {
             const report = await reloader.reload(by)
-            if (seat) signalParent(seat, 'SIGHUP')
+            if (child) signalParent(child, 'SIGHUP')
             return report
           },
         }),
         web: sockets.has(flagOf('webPort')) ? { openPort } : {},
         shutdown: (graceful) => {
-          if (seat) signalParent(seat, graceful ? 'SIGUSR1' : 'SIGTERM')
+          if (child) signalParent(child, graceful ? 'SIGUSR1' : 'SIGTERM')
           else signals.ask('shutdown', graceful)
         },
         fail: (reason) => signals.fail(reason),
         signal: abort.signal,
       }
       const starting =
-        seat || config.processes === 1 ? openAlone(opening, closers) : share(opening, closers)
+        child || config.processes === 1 ? openAlone(opening, closers) : share(opening, closers)
       const gateway = await Promise.race([starting, signals.first, signals.graceful])
       if ('reason' in gateway) {
         log.info(`Stopping (${gateway.reason}) before the start is complete.`)
@@ -115,9 +115,9 @@ export async function serve(
       hasStarted(gateway)
       const { doors, store } = gateway
       // Of several processes the first has looked at the sockets.
-      const warns = seat ? seat.number === 1 : config.processes === 1
+      const warns = child ? child.number === 1 : config.processes === 1
       for (const warning of warns ? warnings : []) log.warn(warning)
-      if (seat) tellParent(doors)
+      if (child) tellParent(doors)
       else {
         const hasPassword = Boolean(config.faktoryPassword)
         const ready = ways.ready ?? announce
@@ -135,12 +135,12 @@ export async function serve(
     } finally {
       hangUps?.stop()
       await closeAll(closers, log)
-      if (opened && !seat) log.info('Stopped.')
+      if (opened && !child) log.info('Stopped.')
     }
   }
   const running = run()
   // Its parent alone is impatient: it may be sent a signal along with it.
-  if (seat) return await running
+  if (child) return await running
   const interrupted = signals.second.then(async () => {
     running.catch(() => undefined)
     opened?.abandon?.()

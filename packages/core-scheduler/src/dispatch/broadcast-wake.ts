@@ -24,7 +24,7 @@ export class BroadcastWake {
 
   /** Wakes all workers idle under any of the keys, the longest idle first. */
   wakeAll(keys: readonly string[]): void {
-    const until = this.#idle.falls
+    const until = this.#idle.idleCount
     const name = JSON.stringify(keys)
     const underWay = this.#rounds.get(name)
     if (underWay) underWay.until = until

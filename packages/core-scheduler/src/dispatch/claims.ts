@@ -160,7 +160,7 @@ export class Claims {
     ahead: number,
   ): Promise<void> {
     const { steps, clock, registry, arrivals, subscriptions, activeLeases, pauses } = this.#parts
-    const isHeard = subscriptions.hears(subscription)
+    const isHeard = subscriptions.announcesAll(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
     const left = { isEmpty: false }
     const isNamed = subscription.by === 'named'

@@ -24,12 +24,12 @@ export class IdleWorkers {
   >()
   readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
-  #falls = 0
+  #idleCount = 0
   #isClosed = false
 
-  /** Grows whenever a worker becomes idle. */
-  get falls(): number {
-    return this.#falls
+  /** How often a worker has become idle. */
+  get idleCount(): number {
+    return this.#idleCount
   }
 
   get size(): number {
@@ -62,8 +62,8 @@ export class IdleWorkers {
     const before = again ? this.#places.get(worker) : undefined
     const place = before ?? (this.#sequence += 1)
     this.#places.set(worker, place)
-    this.#falls += 1
-    this.#idle.set(worker, { subscription, since: this.#falls })
+    this.#idleCount += 1
+    this.#idle.set(worker, { subscription, since: this.#idleCount })
     for (const key of subscription.idleKeys) {
       let idle = this.#byKey.get(key)
       if (!idle) this.#byKey.set(key, (idle = { returned: new FifoMap(), others: new FifoMap() }))
@@ -97,7 +97,7 @@ export class IdleWorkers {
 
   /**
    * Wakes up to `count` idle workers under any of the keys, the longest idle first; with `until`
-   * only those that were idle when {@link falls} had that value.
+   * only those that were idle when {@link idleCount} had that value.
    */
   wake(keys: readonly string[], count: number, until = Infinity): number {
     let woken = 0

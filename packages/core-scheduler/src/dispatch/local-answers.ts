@@ -15,7 +15,7 @@ interface Parts {
   readonly clock: Clock
   readonly registry: LaneRegistry
   readonly arrivals: ArrivalCounters
-  readonly subscriptions: Pick<ChannelSubscriptions, 'hears'>
+  readonly subscriptions: Pick<ChannelSubscriptions, 'announcesAll'>
   /**
    * Workers that a job may lose, 0: any number. With a bound, no job is leased before its worker
    * asks.
@@ -60,7 +60,7 @@ export class LocalAnswers {
     return (
       this.#emptyCache.holds(subscription, arrivals.of(subscription), clock.nowMs()) &&
       this.#prefetched.sizeFor(subscription) === 0 &&
-      subscriptions.hears(subscription)
+      subscriptions.announcesAll(subscription)
     )
   }
 

@@ -186,7 +186,7 @@ export class NativeRecovery {
 
   async #surveyAll(): Promise<void> {
     this.#pace.beat()
-    if (this.#worked.size > 0) this.#pace.hurry()
+    if (this.#worked.size > 0) this.#pace.fullPace()
     while (this.#pace.hasRoom) if (await this.#survey()) return
   }
 
@@ -244,7 +244,7 @@ export class NativeRecovery {
     this.#lapSinceMs = undefined
     this.#wholeLapSinceMs = undefined
     this.#isPartial = true
-    this.#pace.hurry()
+    this.#pace.fullPace()
   }
 }
 

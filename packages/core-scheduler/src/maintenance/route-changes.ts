@@ -23,7 +23,7 @@ export class RouteChanges extends BackgroundLoop {
   readonly #toOpen = new Set<string>()
 
   constructor(parts: Parts) {
-    super(parts, { name: 'routes', everyMs: beatEveryMs, run: () => this.#tell() })
+    super(parts, { name: 'routes', everyMs: beatEveryMs, run: () => this.#publish() })
     this.#parts = parts
   }
 
@@ -37,7 +37,7 @@ export class RouteChanges extends BackgroundLoop {
     this.run().catch((error: unknown) => observer.error('routes', error))
   }
 
-  async #tell(): Promise<void> {
+  async #publish(): Promise<void> {
     const { store, registry, registrar } = this.#parts
     for (const fn of this.#toOpen) {
       await registrar.register(fn)

@@ -13,7 +13,7 @@ export class SurveyPace {
   #pages = 0
 
   /** Full pace for the next two laps. */
-  hurry(): void {
+  fullPace(): void {
     this.#fullLaps = lapsAfterSign
   }
 
@@ -30,7 +30,7 @@ export class SurveyPace {
   looked({ jobs, unsettled, lapEnded }: SurveyPage): void {
     this.#pages += 1
     this.#jobsLeft = Math.max(this.#jobsLeft - jobs, -jobs)
-    if (unsettled.length > 0) this.hurry()
+    if (unsettled.length > 0) this.fullPace()
     else if (lapEnded && this.#fullLaps > 0) this.#fullLaps -= 1
   }
 }

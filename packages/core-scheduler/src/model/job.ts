@@ -129,7 +129,7 @@ export interface Job extends JobState {
 /** A job under a lease. */
 export interface LeasedJob extends JobState {
   /** False if its end certainly touches no lock and no batch. */
-  readonly isTied?: boolean
+  readonly hasDependencies?: boolean
   readonly token: string
   /** Kind of worker that holds it. */
   readonly heldBy: ClaimBy

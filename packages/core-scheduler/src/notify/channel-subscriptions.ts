@@ -36,7 +36,7 @@ export class ChannelSubscriptions {
   #allWantedMs = -Infinity
   #cancel: (() => void) | undefined
   #applying = false
-  #isHearing = true
+  #isCaughtUp = true
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -44,23 +44,23 @@ export class ChannelSubscriptions {
   }
 
   /** False from the loss of the store until the gap is caught up with. */
-  get isHearing(): boolean {
-    return this.#isHearing
+  get isCaughtUp(): boolean {
+    return this.#isCaughtUp
   }
 
   /** The connection to the store was lost. */
   lost(): void {
-    this.#isHearing = false
+    this.#isCaughtUp = false
   }
 
   /** The gap since the connection was lost has been looked through. */
   caughtUp(): void {
-    this.#isHearing = true
+    this.#isCaughtUp = true
   }
 
   /** True if events announce every job that a worker can take. */
-  hears(subscription: Subscription): boolean {
-    if (!this.#isHearing || subscription.idleKeys.length > mostNamedFunctions) return false
+  announcesAll(subscription: Subscription): boolean {
+    if (!this.#isCaughtUp || subscription.idleKeys.length > mostNamedFunctions) return false
     if (this.#current === 'all') return true
     const groups = subscription.groups(this.#parts.registry)
     return groups.every(({ lanes }) => lanes.every((lane) => this.covers(lane)))

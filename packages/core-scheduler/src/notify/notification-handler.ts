@@ -129,7 +129,7 @@ export class NotificationHandler implements StoreListener {
   /** Catches up after the store was away. If that fails, the next beat tries again. */
   async recover(): Promise<void> {
     const { subscriptions } = this.#parts
-    if (subscriptions.isHearing || !this.#isListening) return
+    if (subscriptions.isCaughtUp || !this.#isListening) return
     const outages = this.#outages
     await this.#guard('look after reconnecting', async () => {
       await this.loadLanes()

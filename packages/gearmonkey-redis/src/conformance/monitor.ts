@@ -25,7 +25,7 @@ export class Monitor {
   }
 
   /** Monitors the server of a connection. @returns when the server has begun to report */
-  static async open(of: Redis, hear: (command: MonitoredCommand) => void): Promise<Monitor> {
+  static async open(of: Redis, onCommand: (command: MonitoredCommand) => void): Promise<Monitor> {
     const { username, password } = of.options
     const socket = await connectedSocket(of)
     const begun = new Promise<void>((resolve, reject) => {
@@ -34,7 +34,7 @@ export class Monitor {
       lines.on('line', (line) => {
         if (awaited.length === 0) {
           const command = parseLine(line)
-          if (command) hear(command)
+          if (command) onCommand(command)
         } else if (line === awaited.shift()) {
           if (awaited.length === 0) resolve()
         } else reject(new Error(line))

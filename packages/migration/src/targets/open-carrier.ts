@@ -10,10 +10,10 @@ interface ServerKind {
   readonly shown: string
   readonly usualPort: number
   readonly faultOf: (record: JobRecord) => Fault | undefined
-  readonly open: (place: ServerPlace, names: LaneNames) => Promise<Carrier>
+  readonly open: (server: ServerAddress, names: LaneNames) => Promise<Carrier>
 }
 
-interface ServerPlace {
+interface ServerAddress {
   readonly host: string
   readonly port: number
   readonly password?: string
@@ -26,13 +26,13 @@ const kinds: Readonly<Record<string, ServerKind>> = {
     shown: 'gearman://host:port',
     usualPort: 4730,
     faultOf: gearmanFaultOf,
-    open: (place, names) => GearmanCarrier.open({ ...place, names }),
+    open: (server, names) => GearmanCarrier.open({ ...server, names }),
   },
   faktory: {
     shown: 'faktory://[:password@]host:port',
     usualPort: 7419,
     faultOf: faktoryFaultOf,
-    open: (place, names) => FaktoryCarrier.open({ ...place, names }),
+    open: (server, names) => FaktoryCarrier.open({ ...server, names }),
   },
 }
 
@@ -43,7 +43,7 @@ export const serverForms: readonly string[] = Object.values(kinds).map(({ shown 
 export interface ServerTarget {
   /** Its address without a password. */
   readonly identity: string
-  readonly place: ServerPlace
+  readonly address: ServerAddress
   /** Why its protocol cannot express a job. */
   faultOf(record: JobRecord): Fault | undefined
   open(names: LaneNames): Promise<Carrier>
@@ -54,12 +54,21 @@ export function serverTargetOf(address: string | undefined): ServerTarget | unde
   const scheme = /^([a-z]+):/.exec(address ?? '')?.[1] ?? ''
   const kind = kinds[scheme]
   if (address === undefined || !kind) return undefined
-  const place = placeOf(address, scheme, kind)
-  const { identity } = place
-  return { identity, place, faultOf: kind.faultOf, open: (names) => kind.open(place, names) }
+  const server = parsedAddress(address, scheme, kind)
+  const { identity } = server
+  return {
+    identity,
+    address: server,
+    faultOf: kind.faultOf,
+    open: (names) => kind.open(server, names),
+  }
 }
 
-function placeOf(address: string, scheme: string, { shown, usualPort }: ServerKind): ServerPlace {
+function parsedAddress(
+  address: string,
+  scheme: string,
+  { shown, usualPort }: ServerKind,
+): ServerAddress {
   try {
     const url = new URL(address)
     if (url.search !== '' || url.pathname.length > 1) throw new Error('it has more than that')

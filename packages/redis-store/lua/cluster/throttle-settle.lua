@@ -7,15 +7,15 @@
 --   4 concurrency (0: any): integer
 --   5 jobs of a worker (0: any): integer
 --   6 the worker: string
---   7 name of the leave: string
+--   7 name of the permission: string
 --   8 jobs allowed: integer
 --   9 and more, per job that was handed out: lane, id
 -- Returns 1.
 --#include keys
 --#include throttle
-local leave, allowed, now = ARGV[7], tonumber(ARGV[8]), nowMs()
+local permission, allowed, now = ARGV[7], tonumber(ARGV[8]), nowMs()
 local throttle = { queue = ARGV[3], concurrency = tonumber(ARGV[4]), perWorker = tonumber(ARGV[5]), worker = ARGV[6] }
-for index = 1, allowed do freeSlot(throttle.queue, slotOf('', leave .. index)) end
+for index = 1, allowed do freeSlot(throttle.queue, slotOf('', permission .. index)) end
 local taken = 0
 for at = 9, #ARGV, 2 do
   taken = taken + 1

@@ -12,18 +12,18 @@
 --   8 jobs of a worker (0: any): integer
 --   9 the worker: string
 --   10 jobs wanted: integer
---   11 name of the leave: string
+--   11 name of the permission: string
 -- Returns { jobs allowed, 1 if there were to be more, for how long time forbids more (ms) }.
 --#include keys
 --#include throttle
 local throttle = { queue = ARGV[3], concurrency = tonumber(ARGV[4]), rate = tonumber(ARGV[5]), per = tonumber(ARGV[6]),
   timeout = tonumber(ARGV[7]), perWorker = tonumber(ARGV[8]), worker = ARGV[9] }
-local wanted, leave, now, allowed, leaveMs = tonumber(ARGV[10]), ARGV[11], nowMs(), 0, 10000
-for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - leaveMs)) do
+local wanted, permission, now, allowed, permissionMs = tonumber(ARGV[10]), ARGV[11], nowMs(), 0, 10000
+for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - permissionMs)) do
   if string.sub(slot, 1, 1) == '\0' then freeSlot(throttle.queue, slot) end
 end
 while allowed < wanted and mayTake(throttle, now) do
   allowed = allowed + 1
-  tookThrottled(throttle, '', leave .. allowed, now)
+  tookThrottled(throttle, '', permission .. allowed, now)
 end
 return { allowed, throttle.full and 1 or 0, math.ceil(throttle.waitMs or 0) }

@@ -6,7 +6,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { HintUpdater, Head } from './hint-updater.ts'
-import type { ClusterThrottles, Leave } from './cluster-throttles.ts'
+import type { ClusterThrottles, Permission } from './cluster-throttles.ts'
 import type { SlotSteps } from './slot-steps.ts'
 
 /** Lanes of a queue whose heads are read together. */
@@ -154,20 +154,20 @@ export class ClusterClaim {
     const { queue } = context.names.parse(lane)
     const isPaused = this.#request.paused?.has(lane) ?? false
     if (isPaused || this.#full.has(queue) || this.#away.has(lane)) return 0
-    let leave: Leave | undefined
+    let permission: Permission | undefined
     // No wait without a limit: the claim goes with what else there is for the slot.
     if (throttles.limit(queue)) {
-      leave = await this.#ignoreUnavailable(() => throttles.take(queue, max, worker))
-      if (!leave) {
+      permission = await this.#ignoreUnavailable(() => throttles.take(queue, max, worker))
+      if (!permission) {
         this.#full.add(queue)
         return 0
       }
     }
-    if (leave?.heldBackMs !== undefined) {
+    if (permission?.heldBackMs !== undefined) {
       this.#full.add(queue)
-      this.#request.throttled?.(queue, leave.heldBackMs)
+      this.#request.throttled?.(queue, permission.heldBackMs)
     }
-    const most = leave ? leave.allowed : max
+    const most = permission ? permission.allowed : max
     if (most === 0) return 0
     const asked = Math.min(most, Math.max(0, this.#request.max - this.#taken.length))
     const wanted = { by, max: asked, ahead: most - asked, ...(access && { access }) }
@@ -177,7 +177,7 @@ export class ClusterClaim {
       return 0
     }
     this.#taken.push(...taken)
-    await this.#ignoreUnavailable(async () => leave?.settle(taken))
+    await this.#ignoreUnavailable(async () => permission?.settle(taken))
     // A dropped job may have been the last of its batch.
     await this.#headOf(lane)
     return taken.length

@@ -3,7 +3,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import { limitArguments } from '../step/throttle-arguments.ts'
 
 /** Permission to hand out some jobs of a queue. */
-export interface Leave {
+export interface Permission {
   readonly allowed: number
   /**
    * Set by a limit that held jobs back: for how long, milliseconds; 0: until a job of the queue
@@ -25,7 +25,7 @@ interface Job {
 export class ClusterThrottles {
   readonly #context: RedisContext
   #throttles: ReadonlyMap<string, Throttle>
-  #leaves = 0
+  #permissions = 0
 
   constructor(context: RedisContext, throttles: ReadonlyMap<string, Throttle>) {
     this.#context = context
@@ -42,12 +42,12 @@ export class ClusterThrottles {
   }
 
   /** Undefined if the queue has no limit. */
-  async take(queue: string, wanted: number, worker?: string): Promise<Leave | undefined> {
+  async take(queue: string, wanted: number, worker?: string): Promise<Permission | undefined> {
     const throttle = this.#throttles.get(queue)
     if (!throttle) return undefined
     const { run, keys, node } = this.#context
-    this.#leaves += 1
-    const name = `${node}-${this.#leaves}-`
+    this.#permissions += 1
+    const name = `${node}-${this.#permissions}-`
     const key = keys.slots(queue)
     const limits = limitArguments(throttle, worker)
     const ask = async (): Promise<number[]> =>

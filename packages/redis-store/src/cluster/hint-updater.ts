@@ -18,7 +18,7 @@ export interface Head {
  * Scripts that may leave indexes in other slots out of date. True: they queue jobs without an
  * event, so idle workers have to be woken.
  */
-const stirring: Readonly<Partial<Record<ScriptName, boolean>>> = {
+const wakingScripts: Readonly<Partial<Record<ScriptName, boolean>>> = {
   import: false,
   'import-undo': false,
   heal: true,
@@ -53,9 +53,9 @@ export class HintUpdater {
   readonly #context: RedisContext
   readonly #outbox: BatchOutbox
 
-  constructor(context: RedisContext, ties: BatchOutbox) {
+  constructor(context: RedisContext, outbox: BatchOutbox) {
     this.#context = context
-    this.#outbox = ties
+    this.#outbox = outbox
   }
 
   /** The step itself is done: if the server of an index is away, its answer stands. */
@@ -75,27 +75,27 @@ export class HintUpdater {
 
   async #follow(name: ScriptName, args: readonly ScriptArgument[]): Promise<void> {
     if (name === 'batch-commit') await this.#outbox.pushCallbacks()
-    const tells = stirring[name]
-    if (tells === undefined) return
+    const wakes = wakingScripts[name]
+    if (wakes === undefined) return
     const lane = String(args[placeOfLane[name] ?? 0])
     if (name === 'promote')
       await this.#context.call(() => this.#context.redis.zrem(this.#context.keys.due, lane))
-    await this.look(lane, tells)
+    await this.look(lane, wakes)
   }
 
   /** The state of a lane. Passes its notes on to batches. */
   async headOf(lane: string): Promise<Head> {
     const { run, keys } = this.#context
     const reply = (await run('head', [keys.busy(lane)], [lane])) as Buffer[]
-    const [rank = '', level = '', due = '', openness = '', ties = ''] = reply.map(String)
-    if (ties !== '') await this.#outbox.settle(lane)
+    const [rank = '', level = '', due = '', openness = '', ended = ''] = reply.map(String)
+    if (ended !== '') await this.#outbox.settle(lane)
     const number = (text: string): number | undefined => (text === '' ? undefined : Number(text))
     const head = { rank: number(rank), level: number(level), dueMs: number(due) }
     return { ...head, openness: openness || undefined }
   }
 
   /** Looks at a lane and moves its hints earlier where needed. */
-  async look(lane: string, tells = false): Promise<Head> {
+  async look(lane: string, wakes = false): Promise<Head> {
     const { call, redis, keys, names } = this.#context
     const head = await this.headOf(lane)
     const { rank, dueMs, openness } = head
@@ -103,7 +103,7 @@ export class HintUpdater {
     const hintReady = async (): Promise<void> => {
       if (rank === undefined || openness === undefined) return
       const isNews = await this.#hint(ready, lane, rank)
-      if (isNews && tells) await call(() => redis.publish(keys.events, `wake\0${lane}\x001`))
+      if (isNews && wakes) await call(() => redis.publish(keys.events, `wake\0${lane}\x001`))
     }
     const hintDue = async (): Promise<void> => {
       if (dueMs !== undefined) await this.#hint(keys.due, lane, dueMs)

@@ -159,12 +159,12 @@ export interface Missing {
 }
 
 /**
- * Leases from a script's reply. `beside`: long values that stand beside it. `nowMs`: the store's
+ * Leases from a script's reply. `outOfLine`: long values that stand outside of it. `nowMs`: the store's
  * clock, for the time in the queue. `kept`: jobs that the reply does not repeat.
  */
 export function leasesOf(
   reply: LeasedReply,
-  beside: Iterator<Buffer>,
+  outOfLine: Iterator<Buffer>,
   nowMs: number,
   kept: Pick<KeptJobs, 'get'>,
 ): (Lease | Missing)[] {
@@ -173,7 +173,7 @@ export function leasesOf(
     const lane = String(reply[at])
     const jobs = reply[at + 1] as Buffer | StoredReply
     if (Buffer.isBuffer(jobs)) addKept(found, lane, jobs.toString('latin1').split(' '), nowMs, kept)
-    else found.push(storedLease(lane, jobs, beside, nowMs))
+    else found.push(storedLease(lane, jobs, outOfLine, nowMs))
   }
   return found
 }
@@ -197,23 +197,25 @@ function addKept(
 function storedLease(
   lane: string,
   [id, token, fields]: StoredReply,
-  beside: Iterator<Buffer>,
+  outOfLine: Iterator<Buffer>,
   nowMs: number,
 ): Lease {
   const pairs = fields.map((value) =>
-    value === false ? ((beside.next().value as Buffer | undefined) ?? empty) : value,
+    value === false ? ((outOfLine.next().value as Buffer | undefined) ?? empty) : value,
   )
   const job = draftOf(lane, Number(String(id)), pairs)
   if (!job) throw new Error(`job ${String(id)} of ${lane} has no status`)
   job.token = token.toString('latin1')
   job.heldBy = holderOf(job.token)
-  job.isTied = pairs.some((name, at) => at % 2 === 0 && ties.has(name.toString('latin1')))
+  job.hasDependencies = pairs.some(
+    (name, at) => at % 2 === 0 && dependencyFields.has(name.toString('latin1')),
+  )
   if (job.enqueuedAtMs !== undefined) job.waitedMs = Math.max(0, nowMs - job.enqueuedAtMs)
   return job as Lease
 }
 
 /** Fields that tie a job to a lock or a batch. */
-const ties: ReadonlySet<string> = new Set(['once', 'bid', 'callback'])
+const dependencyFields: ReadonlySet<string> = new Set(['once', 'bid', 'callback'])
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -242,7 +244,7 @@ function leaseOf(
     enqueuedAtMs,
     heldBy: holderOf(token),
     waitedMs: Math.max(0, nowMs - enqueuedAtMs),
-    isTied: job.lock !== undefined || job.batch !== undefined,
+    hasDependencies: job.lock !== undefined || job.batch !== undefined,
   }
   if (unique && unique.length > 0) lease.unique = bufferOf(unique)
   if (reducer && reducer.length > 0) lease.reducer = bufferOf(reducer)

@@ -34,7 +34,7 @@ export class Packer {
   pack(list: readonly ScriptArgument[]): (Buffer | number)[] {
     this.#makeRoom(list)
     const first = this.#at
-    const beside: (Buffer | number)[] = []
+    const outOfLine: (Buffer | number)[] = []
     this.#to[first] = array32
     this.#at = this.#to.writeUInt32BE(list.length, first + 1)
     for (let at = 0; at < list.length; at += 1) {
@@ -44,10 +44,10 @@ export class Packer {
       else if (value.length < besideFrom) this.#bytes(value)
       else {
         this.#to[this.#at++] = no
-        beside.push(at + 1, Buffer.from(value.buffer, value.byteOffset, value.length))
+        outOfLine.push(at + 1, Buffer.from(value.buffer, value.byteOffset, value.length))
       }
     }
-    return [this.#to.subarray(first, this.#at), ...beside]
+    return [this.#to.subarray(first, this.#at), ...outOfLine]
   }
 
   #makeRoom(list: readonly ScriptArgument[]): void {

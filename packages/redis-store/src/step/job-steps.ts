@@ -192,7 +192,7 @@ export class JobSteps {
   async #answer(
     step: Step,
     claims: readonly ClaimRequest[],
-    [packed, ...beside]: PackedReply,
+    [packed, ...outOfLine]: PackedReply,
     { unlimited = false }: StepWays,
   ): Promise<StepAnswer> {
     const reply = unpack(packed) as StepReply
@@ -204,7 +204,7 @@ export class JobSteps {
       for (const { id, kind } of some) if (kind !== 'requeueFront') this.#kept.drop(lane, id)
     }
     this.#keep(step, submitted, arrivedUs)
-    const claimed = await this.#claimed(claims, reply[4], beside, unlimited)
+    const claimed = await this.#claimed(claims, reply[4], outOfLine, unlimited)
     let next = 0
     return {
       reports: Array.from(reports, (digit) => digit === known),
@@ -235,10 +235,10 @@ export class JobSteps {
   async #claimed(
     claims: readonly ClaimRequest[],
     replies: readonly (Buffer | ClaimReply)[],
-    beside: readonly Buffer[],
+    outOfLine: readonly Buffer[],
     unlimited: boolean,
   ): Promise<(readonly Lease[] | StoreError)[]> {
-    const values = beside.values()
+    const values = outOfLine.values()
     const found: (readonly Lease[] | StoreError)[] = []
     for (const [at, reply] of replies.entries()) {
       if (Buffer.isBuffer(reply)) {
@@ -271,8 +271,8 @@ export class JobSteps {
   }
 
   /** Reads jobs that should be kept here and are not. */
-  async #leases(reply: LeasedReply, beside: Iterator<Buffer>): Promise<Lease[]> {
-    const found = leasesOf(reply, beside, this.#clock.nowMs(), this.#kept)
+  async #leases(reply: LeasedReply, outOfLine: Iterator<Buffer>): Promise<Lease[]> {
+    const found = leasesOf(reply, outOfLine, this.#clock.nowMs(), this.#kept)
     if (!found.some((job) => 'missing' in job)) return found as Lease[]
     const leases: Lease[] = []
     for (const job of found) {

@@ -76,7 +76,7 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
 
 /** The unique id and jid that the end of a job frees, where the node knows that it touches nothing else. */
 function addEnd(args: ScriptArgument[], job: LeasedJob | undefined): void {
-  const isKnown = job?.isTied === false && job.door !== 'native' && !job.retentionSeconds
+  const isKnown = job?.hasDependencies === false && job.door !== 'native' && !job.retentionSeconds
   if (isKnown) args.push('1', job.unique ?? '', job.jid ?? '')
   else args.push('', '', '')
 }

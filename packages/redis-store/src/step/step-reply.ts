@@ -4,7 +4,7 @@ import type { LeasedReply } from '../jobs/job-hash.ts'
 const zero = 0x30
 const settledOf: readonly Settled[] = ['unknown', 'done', 'requeued', 'dropped', 'wanted']
 
-export type PackedReply = readonly [packed: Buffer, ...beside: Buffer[]]
+export type PackedReply = readonly [packed: Buffer, ...outOfLine: Buffer[]]
 
 /** As lua/step.lua says. */
 export type ClaimReply = readonly [

@@ -49,7 +49,7 @@ export class GearmanWorker implements PeerWorker {
     for (const lane of this.#lanes) sayGearman(link, 'CAN_DO', lane)
     sayGearman(link, 'GRAB_JOB')
     while (!this.#isStopped()) {
-      const message = await this.#hear(link)
+      const message = await this.#nextMessage(link)
       if (message.name === 'JOB_ASSIGN') {
         await this.#do(link, message, via)
         if (this.#isStopped()) await this.#lastWord(link)
@@ -81,7 +81,7 @@ export class GearmanWorker implements PeerWorker {
    * The next message other than an echo. While the worker sleeps, echoes show that the server
    * lives.
    */
-  async #hear(link: GearmanLink): Promise<GearmanMessage> {
+  async #nextMessage(link: GearmanLink): Promise<GearmanMessage> {
     this.#asleep.add(link)
     const echoes = setInterval(() => sayGearman(link, 'ECHO_REQ', 'alive'), echoEveryMs)
     try {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { lineOf, MigrationError } from '@crossgear/migration'
 import type { MirrorCounts } from '../counts.ts'
-import type { Place } from '../place.ts'
+import type { ServerAddress } from '../server-address.ts'
 import type { CopySide, PassedClient } from './copy-side.ts'
 
 const sweepEveryMs = 1_000
@@ -10,10 +10,10 @@ const sweepEveryMs = 1_000
 const mostConnections = 10_000
 
 export interface MirrorOptions {
-  readonly from: Place
+  readonly from: ServerAddress
   /** Name of the server that copies go to. */
   readonly to: string
-  readonly listen: Pick<Place, 'host' | 'port'>
+  readonly listen: Pick<ServerAddress, 'host' | 'port'>
   readonly side: CopySide
   readonly counts: MirrorCounts
 }

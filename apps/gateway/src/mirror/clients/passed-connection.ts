@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import type { Place } from '../place.ts'
+import type { ServerAddress } from '../server-address.ts'
 
 /** Reads the bytes that go by, in bounded memory. */
 export interface Tap {
@@ -8,7 +8,7 @@ export interface Tap {
 
 export interface PassedOptions {
   /** The server that the client is passed on to. */
-  readonly place: Place
+  readonly address: ServerAddress
   readonly fromClient: Tap
   readonly fromServer: Tap
   readonly onClose: () => void
@@ -19,9 +19,9 @@ export class PassedConnection {
   readonly #client: Socket
   readonly #server: Socket
 
-  constructor(client: Socket, { place, fromClient, fromServer, onClose }: PassedOptions) {
+  constructor(client: Socket, { address, fromClient, fromServer, onClose }: PassedOptions) {
     this.#client = client
-    this.#server = connect(place.port, place.host)
+    this.#server = connect(address.port, address.host)
     pass(client, this.#server, fromClient)
     pass(this.#server, client, fromServer)
     let open = 2

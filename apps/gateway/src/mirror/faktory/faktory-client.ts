@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import type { PassedClient } from '../clients/copy-side.ts'
 import { PassedConnection } from '../clients/passed-connection.ts'
-import type { Place } from '../place.ts'
+import type { ServerAddress } from '../server-address.ts'
 import { LineTap } from './line-tap.ts'
 import { ReplyTap } from './reply-tap.ts'
 
 export interface FaktoryClientOptions {
   /** The server that the client is passed on to. */
-  readonly place: Place
+  readonly address: ServerAddress
   /** Bytes that are kept of a line. */
   readonly keptBytes: number
   readonly onLine: (line: Buffer, isCut: boolean) => void
@@ -21,13 +21,13 @@ export class FaktoryClient implements PassedClient {
   /** The server's greeting answers no command. */
   #replies = -1
 
-  constructor(client: Socket, { place, keptBytes, onLine, onClose }: FaktoryClientOptions) {
+  constructor(client: Socket, { address, keptBytes, onLine, onClose }: FaktoryClientOptions) {
     const fromClient = new LineTap(keptBytes, (line, isCut) => {
       this.#commands += 1
       onLine(line, isCut)
     })
     const fromServer = new ReplyTap(() => (this.#replies += 1))
-    this.#connection = new PassedConnection(client, { place, fromClient, fromServer, onClose })
+    this.#connection = new PassedConnection(client, { address, fromClient, fromServer, onClose })
   }
 
   get isIdle(): boolean {

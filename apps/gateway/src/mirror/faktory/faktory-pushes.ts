@@ -7,7 +7,7 @@ const mostAsked = 10_000
 const mostAskedBytes = 8 * 1024 * 1024
 
 export interface FaktoryPushesOptions {
-  readonly place: ServerTarget['place']
+  readonly address: ServerTarget['address']
   readonly counts: MirrorCounts
   readonly onChange: (error?: Error) => void
 }
@@ -35,8 +35,8 @@ export class FaktoryPushes {
   }
 
   async open(): Promise<void> {
-    const { place } = this.#options
-    this.#connection = await FaktoryConnection.open({ ...place, role: 'producer' })
+    const { address } = this.#options
+    this.#connection = await FaktoryConnection.open({ ...address, role: 'producer' })
   }
 
   /** Pushes a job, JSON text. */

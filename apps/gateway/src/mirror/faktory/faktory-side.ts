@@ -10,7 +10,7 @@ import {
 import type { ServerTarget } from '@crossgear/migration'
 import type { CopySide, PassedClient } from '../clients/copy-side.ts'
 import type { MirrorCounts } from '../counts.ts'
-import type { Place } from '../place.ts'
+import type { ServerAddress } from '../server-address.ts'
 import { Share } from '../share.ts'
 import { FaktoryClient } from './faktory-client.ts'
 import { FaktoryPushes } from './faktory-pushes.ts'
@@ -19,7 +19,7 @@ import { FaktoryPushes } from './faktory-pushes.ts'
 const batchBytes = 8 * 1024 * 1024
 
 export interface FaktorySideOptions {
-  readonly from: Place
+  readonly from: ServerAddress
   readonly to: ServerTarget
   /** Job types that are copied. All. */
   readonly functions?: ReadonlySet<string>
@@ -42,7 +42,7 @@ export class FaktorySide implements CopySide {
     const { to, counts, onChange } = options
     this.#options = options
     this.#share = new Share(options.percent)
-    this.#pushes = new FaktoryPushes({ place: to.place, counts, onChange })
+    this.#pushes = new FaktoryPushes({ address: to.address, counts, onChange })
   }
 
   get isIdle(): boolean {
@@ -56,7 +56,7 @@ export class FaktorySide implements CopySide {
   accept(client: Socket, onClose: () => void): PassedClient {
     const { from, maxPayloadBytes } = this.#options
     return new FaktoryClient(client, {
-      ...{ place: from, keptBytes: maxPayloadBytes + batchBytes, onClose },
+      ...{ address: from, keptBytes: maxPayloadBytes + batchBytes, onClose },
       onLine: (line, isCut) => this.#read(line, isCut),
     })
   }

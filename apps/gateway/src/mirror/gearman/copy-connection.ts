@@ -5,7 +5,7 @@ import type { Comparisons } from '../results/comparisons.ts'
 import type { MirrorCounts } from '../counts.ts'
 import { Handles } from '../results/handles.ts'
 import { PacketTap, type TappedPacket } from './packet-tap.ts'
-import type { Place } from '../place.ts'
+import type { ServerAddress } from '../server-address.ts'
 import { Reconnection } from '../reconnection.ts'
 import { answers, encodeCopy } from './submission.ts'
 
@@ -17,7 +17,7 @@ const mostAsked = 10_000
 type Asked = 'option' | 'background' | Comparison
 
 export interface CopyOptions {
-  readonly place: Place
+  readonly address: ServerAddress
   readonly keptBytes: number
   /** Packets of a result. */
   readonly resultNames: readonly PacketName[]
@@ -56,7 +56,7 @@ export class CopyConnection {
   /** Settles when connected; rejects if that fails. */
   open(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const { host, port } = this.#options.place
+      const { host, port } = this.#options.address
       const socket = connect(port, host)
       let failure = new Error('the connection was closed')
       let isOpen = false

@@ -7,7 +7,7 @@ import type { Comparisons } from '../results/comparisons.ts'
 import type { MirrorCounts } from '../counts.ts'
 import { Handles } from '../results/handles.ts'
 import { PacketTap, type TappedPacket } from './packet-tap.ts'
-import type { Place } from '../place.ts'
+import type { ServerAddress } from '../server-address.ts'
 import { answers, isBackground, submissionNames, workNames } from './submission.ts'
 
 /** Requests that ERROR may answer, so that the mirror must know whose turn it is. */
@@ -24,7 +24,7 @@ interface Asked {
 
 export interface GearmanClientOptions {
   /** The server that does the client's jobs. */
-  readonly place: Place
+  readonly address: ServerAddress
   readonly keptBytes: number
   readonly comparisons: Comparisons
   readonly counts: MirrorCounts
@@ -48,7 +48,7 @@ export class GearmanClient implements PassedClient {
     this.#options = options
     this.#handles = new Handles('original', options.comparisons)
     this.#connection = new PassedConnection(client, {
-      place: options.place,
+      address: options.address,
       fromClient: this.#tap('REQ', requests, (packet) => this.#ask(packet)),
       fromServer: this.#tap('RES', replies, (packet) => this.#answer(packet)),
       onClose: () => this.#forget(),

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { CopySide, PassedClient } from '../clients/copy-side.ts'
 import type { MirrorCounts } from '../counts.ts'
-import type { Place } from '../place.ts'
+import type { ServerAddress } from '../server-address.ts'
 import type { Comparison } from '../results/comparison.ts'
 import { Comparisons, type Difference } from '../results/comparisons.ts'
 import { Share } from '../share.ts'
@@ -11,8 +11,8 @@ import type { TappedPacket } from './packet-tap.ts'
 import { functionOf, isBackground, workNames } from './submission.ts'
 
 export interface GearmanSideOptions {
-  readonly from: Place
-  readonly to: Place
+  readonly from: ServerAddress
+  readonly to: ServerAddress
   /** Functions that are copied. All. */
   readonly functions?: ReadonlySet<string>
   /** Of their jobs, 0 to 100. */
@@ -44,7 +44,7 @@ export class GearmanSide implements CopySide {
     const { counts, mostOutstanding: most, timeoutMs, onDifference, onChange } = options
     this.#comparisons = new Comparisons({ most, timeoutMs, counts, onDifference })
     this.#copies = new CopyConnection({
-      ...{ place: options.to, comparisons: this.#comparisons, counts, onChange },
+      ...{ address: options.to, comparisons: this.#comparisons, counts, onChange },
       keptBytes: options.maxPayloadBytes,
       resultNames: workNames,
     })
@@ -61,7 +61,7 @@ export class GearmanSide implements CopySide {
   accept(client: Socket, onClose: () => void): PassedClient {
     const { from, maxPayloadBytes, counts } = this.#options
     return new GearmanClient(client, {
-      ...{ place: from, keptBytes: maxPayloadBytes, comparisons: this.#comparisons, counts },
+      ...{ address: from, keptBytes: maxPayloadBytes, comparisons: this.#comparisons, counts },
       copy: (packet) => this.#copy(packet),
       onClose,
     })

@@ -24,16 +24,16 @@ interface FromStore {
 export async function openFromStore(
   given: Given,
   env: ConfigSources['env'],
-  onTrouble: (line: string) => void,
+  onStoreError: (line: string) => void,
 ): Promise<FromStore> {
   const { from, to, onChange } = given
   const opened = await openTargetStore({ ...given, to: from.store }, env)
   const { store, names } = opened
   const sinkOf: StoreMirrorOptions['sinkOf'] = (comparisons, counts) =>
     'identity' in to
-      ? new FaktorySink({ place: to.place, names, source: from.name, counts, onChange })
-      : new GearmanSink({ place: to, comparisons, counts, onChange })
-  const mirror = new StoreMirror({ ...given, store, names, sinkOf, onTrouble })
+      ? new FaktorySink({ address: to.address, names, source: from.name, counts, onChange })
+      : new GearmanSink({ address: to, comparisons, counts, onChange })
+  const mirror = new StoreMirror({ ...given, store, names, sinkOf, onStoreError })
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => {
     mirror.close()

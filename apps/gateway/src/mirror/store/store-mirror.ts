@@ -26,7 +26,7 @@ export interface StoreMirrorOptions {
   readonly maxPayloadBytes: number
   readonly onDifference: (difference: Difference) => void
   /** A job of the store could not be read. */
-  readonly onTrouble: (line: string) => void
+  readonly onStoreError: (line: string) => void
 }
 
 interface Arrival {
@@ -138,7 +138,7 @@ export class StoreMirror {
   }
 
   async #copyAll(lane: string, ids: readonly number[]): Promise<void> {
-    const { store, timeoutMs, onTrouble } = this.#options
+    const { store, timeoutMs, onStoreError } = this.#options
     try {
       const [, jobs] = await Promise.all([
         store.jobs.keepOutcomes(lane, ids, Math.ceil(timeoutMs / 1_000)),
@@ -147,7 +147,7 @@ export class StoreMirror {
       for (const [at, standing] of jobs.entries()) this.#copy(lane, ids[at] ?? 0, standing)
     } catch (error) {
       this.counts.missed += ids.length
-      onTrouble(lineOf(error))
+      onStoreError(lineOf(error))
     } finally {
       for (const id of ids) this.#looking.delete(nameOf(lane, id))
     }
@@ -186,7 +186,7 @@ export class StoreMirror {
   }
 
   async #settle({ lane, id }: Arrival, comparison: Comparison): Promise<void> {
-    const { store, onTrouble } = this.#options
+    const { store, onStoreError } = this.#options
     try {
       const [job] = await store.jobs.look(lane, [id], ['output'])
       if (job?.status === 'idle' || job?.status === 'busy') return
@@ -198,7 +198,7 @@ export class StoreMirror {
       const args = [Buffer.alloc(0), Buffer.from(job.output ?? [])]
       this.#comparisons.read(comparison, 'original', { name, args, size: 0, isCut: false })
     } catch (error) {
-      onTrouble(lineOf(error))
+      onStoreError(lineOf(error))
       this.#comparisons.drop(comparison, 'unanswered')
     }
   }

@@ -17,14 +17,14 @@ export interface FigureSources {
 }
 
 /** Lifetime of a page, ms: a scrape costs the same for any number of readers. */
-const keptMs = 1000
+const pageLifetimeMs = 1000
 
 /** Pages for Prometheus, by path. */
 export class MetricsPages {
   readonly #bodies: ReadonlyMap<string, Cached<string>>
 
   constructor(sources: FigureSources, nowMs: () => number) {
-    const node = new Cached(keptMs, nowMs, () => sources.node())
+    const node = new Cached(pageLifetimeMs, nowMs, () => sources.node())
     const pages: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
       '/metrics': async () => {
         const [own, ofStore] = await Promise.all([node.get(), sources.store()])
@@ -41,7 +41,7 @@ export class MetricsPages {
     const bodies = Object.entries(pages).flatMap(([path, figures]) =>
       formats.map((format) => {
         const make = async (): Promise<string> => render(await figures(), format)
-        return [keyOf(path, format), new Cached(keptMs, nowMs, make)] as const
+        return [keyOf(path, format), new Cached(pageLifetimeMs, nowMs, make)] as const
       }),
     )
     this.#bodies = new Map(bodies)

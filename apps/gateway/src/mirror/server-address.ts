@@ -1,7 +1,7 @@
 import { MigrationError } from '@crossgear/migration'
 
 /** Host and port of a server. */
-export interface Place {
+export interface ServerAddress {
   readonly protocol: Protocol
   readonly host: string
   readonly port: number
@@ -14,7 +14,11 @@ const usualPorts = { gearman: 4730, faktory: 7419 } as const
 export type Protocol = keyof typeof usualPorts
 
 /** Reads `gearman://host:port` or `faktory://host:port`. Throws a MigrationError. */
-export function placeOf(option: string, address: string, protocol: Protocol): Place {
+export function serverAddressOf(
+  option: string,
+  address: string,
+  protocol: Protocol,
+): ServerAddress {
   try {
     const url = new URL(address)
     if (url.protocol !== `${protocol}:` || url.search !== '' || url.pathname.length > 1) {

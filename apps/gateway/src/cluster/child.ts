@@ -7,7 +7,7 @@ import type { OpenStore } from '../redis-server/open-store.ts'
 export const mark = 'XG_PROCESS'
 
 /** The message of a parent to one of several processes. */
-export interface Seat {
+export interface ChildSettings {
   /** Counted from 1. */
   readonly number: number
   /** The parent: for senders of signals it is the gateway. */
@@ -27,12 +27,12 @@ export function processNumber(): number | undefined {
 }
 
 /** Waits for the parent's message; undefined where this process is not one of several. */
-export async function takeSeat(): Promise<Seat | undefined> {
+export async function receiveSettings(): Promise<ChildSettings | undefined> {
   if (processNumber() === undefined) return undefined
-  const [seat] = (await once(process, 'message')) as [Seat]
+  const [settings] = (await once(process, 'message')) as [ChildSettings]
   tellParent('alive')
-  setInterval(tellParent, seat.aliveEveryMs, 'alive').unref()
-  return seat
+  setInterval(tellParent, settings.aliveEveryMs, 'alive').unref()
+  return settings
 }
 
 /** Does nothing if the parent has died. */
@@ -41,12 +41,12 @@ export function tellParent(message: FromProcess): void {
 }
 
 /** The same: asks it by a signal to do something with all processes. */
-export function signalParent({ parentPid }: Seat, signal: NodeJS.Signals): void {
+export function signalParent({ parentPid }: ChildSettings, signal: NodeJS.Signals): void {
   if (process.connected) process.kill(parentPid, signal)
 }
 
 /** Each process has a web port of its own: of several the next one. */
-export function withOwnWebPort(config: Config, { number }: Seat): Config {
+export function withOwnWebPort(config: Config, { number }: ChildSettings): Config {
   const { webPort } = config
   return typeof webPort === 'number' && webPort > 0
     ? { ...config, webPort: webPort + number - 1 }
