@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withServers, type Bench, type RowGroup } from '../bench.ts'
 import { cpuMicroseconds, sumOver } from '../processes.ts'
-import { atMost } from '../report/figures.ts'
+import { atMost, type Figure } from '../report/figures.ts'
 import { spreadOf } from '../report/statistics.ts'
 import { startGateway, type Gateway } from '../servers.ts'
 
@@ -34,6 +34,15 @@ async function fill({ client }: Gateway, jobs: number): Promise<void> {
   }
 }
 
+/** One job more in each function, past the gateway: what the store keeps of it changes, as by a submission. */
+const oneMoreLua = `for at = 1, ${functions} do
+  local lane = 'fn-' .. at
+  local id = redis.call('INCR', 'uid:' .. lane)
+  redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'gearman', 'input', 'x')
+  redis.call('LPUSH', 'queue:' .. lane .. ':normal', id)
+  redis.call('HINCRBY', 'xg:lane:' .. lane, 'submitted', 1)
+end`
+
 async function pageOf({ webPort }: Gateway): Promise<string> {
   const answer = await fetch(`http://127.0.0.1:${webPort}/metrics`)
   return await answer.text()
@@ -65,14 +74,19 @@ async function costOf(gateway: Gateway, work: () => Promise<unknown>): Promise<C
 }
 
 /**
- * Scrapes, each from the request to the end of the answer, less the usual cost of a rest between them. What the gateway
+ * Scrapes, each from the request to the end of the answer, and after `before`, less the usual cost of a rest between them. What the gateway
  * does once a second falls into few of either.
  */
-async function scrapes(gateway: Gateway, count: number): Promise<readonly Cost[]> {
+async function scrapes(
+  gateway: Gateway,
+  count: number,
+  before: () => Promise<unknown>,
+): Promise<readonly Cost[]> {
   const [resting, scraping]: [Cost[], Cost[]] = [[], []]
   for (let at = 0; at < count; at += 1) {
     await delay(apartMs)
     resting.push(await costOf(gateway, () => delay(restMs)))
+    await before()
     scraping.push(await costOf(gateway, () => pageOf(gateway)))
   }
   const usual = (of: keyof Cost): number => spreadOf(resting.map((cost) => cost[of])).median
@@ -94,17 +108,26 @@ export const scrape: RowGroup = {
         await delay(apartMs)
       }
       await checkPage(gateway, queued)
-      const costs = await scrapes(gateway, rounds * scrapesPerRound)
-      const name = `scrape of ${functions} functions, ${queued.toLocaleString('en-US')} jobs`
+      const jobs = `${functions} functions, ${queued.toLocaleString('en-US')} jobs`
+      const count = rounds * scrapesPerRound
+      const still = await scrapes(gateway, count, () => Promise.resolve())
+      const changed = await scrapes(gateway, count, () => gateway.client.eval(oneMoreLua, 0))
       return [
-        {
-          ...{ name: `${name}: processor time of Redis`, unit: 'us', target: atMost(5_000) },
-          ours: costs.map(({ redis }) => redis),
-        },
-        {
-          ...{ name: `${name}: processor time of the gateway`, unit: 'us', target: atMost(20_000) },
-          ours: costs.map(({ gateway: own }) => own),
-        },
+        ...figuresOf(`scrape of ${jobs}`, still),
+        ...figuresOf(`scrape of ${jobs}, all ${functions} changed`, changed),
       ]
     }),
+}
+
+function figuresOf(name: string, costs: readonly Cost[]): readonly Figure[] {
+  return [
+    {
+      ...{ name: `${name}: processor time of Redis`, unit: 'us', target: atMost(5_000) },
+      ours: costs.map(({ redis }) => redis),
+    },
+    {
+      ...{ name: `${name}: processor time of the gateway`, unit: 'us', target: atMost(20_000) },
+      ours: costs.map(({ gateway }) => gateway),
+    },
+  ]
 }

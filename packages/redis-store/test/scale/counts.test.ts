@@ -44,4 +44,36 @@ describe.skipIf(lacksRedis)('the counts of 500 lanes', () => {
     const reads = scripts.flat().filter(([command]) => command?.startsWith('h'))
     expect(Math.max(...reads.map((words) => words.length - 2))).toBe(2)
   })
+
+  test('take 4 commands of each at the next look, which asks for the places that were empty once for 64', async () => {
+    for (const lane of lanes) await filled.fillQueue(lane, 2)
+    const store = await filled.world.node()
+    await store.lanes.counts(lanes)
+    for (const lane of lanes) await filled.fillQueue(lane, 1)
+    const cost = await filled.cost(async () => {
+      const backlogs = await store.lanes.backlogs(lanes)
+      expect(backlogs.every(({ normal }) => normal === 3)).toBe(true)
+    })
+    expect(cost.calls('exists')).toBeLessThanOrEqual(8)
+    expect(cost.commands).toBeLessThanOrEqual(4 * lanes.length + spare)
+  })
+
+  test.each([
+    ['high', ['LPUSH', 'queue:f9:high', '77']],
+    ['low', ['LPUSH', 'queue:f9:low', '77']],
+    ['scheduled', ['ZADD', 'queue:f9:scheduled', '4e9', '77']],
+    ['running', ['ZADD', 'xg:busy:f9', '8e15', '77']],
+    ['dead', ['ZADD', 'xg:dead:f9', '4e12', '77']],
+    ['workers', ['SET', 'count:f9', '1']],
+  ] as const)('show the first one that is %s', async (place, [command, ...words]) => {
+    for (const lane of lanes) await filled.fillQueue(lane, 1)
+    const store = await filled.world.node()
+    await store.lanes.sizes(lanes)
+    await filled.redis.call(command, ...words)
+    const found = await store.lanes.sizes(lanes)
+    expect(found.filter((sizes) => sizes[place] === 1).map(({ lane }) => lane)).toEqual(['f9'])
+    expect(found.every(({ normal }) => normal === 1)).toBe(true)
+    await filled.redis.del(words[0])
+    expect((await store.lanes.sizes(lanes)).every((sizes) => sizes[place] === 0)).toBe(true)
+  })
 })
