@@ -1,35 +1,93 @@
 -- One step of a node: reports, outcomes, submissions and claims, in this order, each part in the order of arrival. A
 -- lane that is refused does not affect the others.
--- KEYS: one of the slot (for routing). ARGV: open, close, packed:
---   node, default reserve_for of consumers (ms), dead set's most, dead seconds, number of the first token,
---   number of long inputs, each in a hash of its own that the transaction of this call has set,
---   reports: count, per report: lane, kind (data, warning, status, lease), id, token, and two values: data and -,
---     dividend and divisor, or for how long the node held the job ahead (ms) and -
---   outcomes: lanes, per lane: lane, queue (its hint index, empty for none), count, per outcome: kind, id, token, and
---     five strings, of which the last two are of `complete` alone:
---       complete: output, 1 if it is withheld as nobody elsewhere should want it, 1 if all that its end touches beside its
---         clients are its unique id and jid, which follow
---       fail: message, 1 if thrown, failure JSON (empty: not kept)
---       retry: message, delay (ms), failure JSON      dead: message, -, failure JSON
---       requeue: 1 if lost, most losses (0: no limit), failure JSON      requeueFront: -, -, -
---   submissions: when they came (us; empty for now), lanes, per lane: lane, queue, number of values that follow, 1 if the
---     node keeps all of them, count, per job: level, place in the order of arrival (us), 1 if foreground, door, input or the number of a
---     long one, number of values that follow (0: none), due (ms, empty for now), unique (empty for none), jid (empty for none), lock (empty for none), how long it
---     is held (ms), batch (empty for none; in a cluster the name of the note by which the submission has joined it),
---     cron entry (empty for none), its tick (ms), names and values of further fields
---   1 where the server knows all who listen, else 0; lanes on which the node listens: count, lanes
---   lanes of which the node still has jobs: number of values, per lane: lane, count, per range of ids: the first, the
---     last, 1 if a client waited for one of them, else 0
---   claims: count, per claim: by (n: named; l: named, by level; consumers: f of functions that they named, o of opened
---     lanes, a also by the automatic rule), max, how many of them are held ahead, number of groups, per group: lease (ms, empty for none), queue (its hint
---     index, empty for none), number of lanes, lanes; then number of throttles, per throttle: queue, concurrency (0:
---     any), rate (0: any), per (ms), timeout (ms, 0: none), jobs of a worker (0: any), the worker, number of lanes of
---     the groups, lanes; then number of paused lanes, lanes
--- Returns packed (where long values stand beside it: a list of it and those): when the submissions came (us); a digit per report: 1 known, 0 not; per
--- lane of outcomes an error or a digit per outcome, see outcomes.lua; per lane of submissions an error or a list, see
--- submissions.lua; per claim an error or a list: jobs, flat: lane, and a list of id, token, and fields and values of its
--- hash as they were, or, of those in a row that the node has, id, token and `enqueued` of each in one string; flat per throttle that held something back: queue, for how long
--- (ms, 0: until a job ends); 0 where a named worker would find nothing more, 2 where the claim is to go on, else 1.
+-- KEYS:
+--   1 any key of the slot: for routing
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 and more: one packed list (see packed.lua):
+--     node: string
+--     default reserve_for of consumers: integer, ms
+--     most dead jobs of a lane: integer
+--     how long a dead job is kept: integer, seconds
+--     number of the first token: integer
+--     long inputs: integer; the transaction of this call has set each in a hash of its own
+--     reports: integer; per report:
+--       lane: string
+--       kind (data, warning, status, lease): string
+--       id: integer
+--       token: string
+--       two values: data and -; dividend and divisor; or how long the node held the job ahead (ms) and -
+--     lanes with outcomes: integer; per lane:
+--       lane: string
+--       queue (its hint index, empty for none): string
+--       outcomes: integer; per outcome:
+--         kind: string
+--         id: integer
+--         token: string
+--         five strings, the last two for `complete` alone:
+--           complete: output, 1 if it is withheld as nobody elsewhere should want it, 1 if its end touches nothing but
+--             its clients and its unique id and jid, these two
+--           fail: message, 1 if thrown, failure JSON (empty: not kept)
+--           retry: message, delay (ms), failure JSON
+--           dead: message, -, failure JSON
+--           requeue: 1 if lost, most losses (0: no limit), failure JSON
+--           requeueFront: -, -, -
+--     when the submissions came (empty for now): integer, us
+--     lanes with submissions: integer; per lane:
+--       lane: string
+--       queue (its hint index, empty for none): string
+--       values that follow: integer
+--       1 if the node keeps all of the jobs: flag
+--       jobs: integer; per job:
+--         level: integer
+--         place in the order of arrival: integer, us
+--         1 if foreground: flag
+--         door: string
+--         input: bytes, or the number of a long one
+--         values that follow: integer, 0 for none of these:
+--         due (empty for now): integer, ms
+--         unique (empty for none): bytes
+--         jid (empty for none): string
+--         lock (empty for none): string
+--         how long the lock is held: integer, ms
+--         batch (empty for none; in a cluster the name of the note by which the submission has joined it): string
+--         cron entry (empty for none): string
+--         tick of the entry: integer, ms
+--         names and values of further fields: strings
+--     1 if the server knows all listeners: flag
+--     lanes on which the node listens: integer, lanes
+--     values that say which jobs the node still has: integer; per lane:
+--       lane: string
+--       ranges of ids: integer; per range: first, last, 1 if a client waited for one of them, else 0
+--     claims: integer; per claim:
+--       by (n: named; l: named, by level; of consumers f: functions that they named, o: opened lanes, a: also lanes that
+--         the automatic rule opens): string
+--       most jobs: integer
+--       most of them held ahead: integer
+--       groups: integer; per group:
+--         lease (empty for none): integer, ms
+--         queue (its hint index, empty for none): string
+--         lanes: integer, lanes
+--       throttles: integer; per throttle:
+--         queue: string
+--         concurrency (0: any): integer
+--         rate (0: any): integer
+--         time of the rate: integer, ms
+--         timeout (0: none): integer, ms
+--         jobs of a worker (0: any): integer
+--         the worker: string
+--         lanes of the groups: integer, lanes
+--       paused lanes: integer, lanes
+-- Returns packed (or, with long values out of line, a list of it and those):
+--   when the submissions came (us)
+--   a digit per report: 1 known, 0 not
+--   per lane of outcomes an error, or a digit per outcome (see outcomes.lua)
+--   per lane of submissions an error, or a list (see submissions.lua)
+--   per claim an error, or a list:
+--     jobs, flat: lane, and a list of id, token, and fields and values of its hash as they were; or, of those in a row
+--       that the node has, id, token and `enqueued` of each in one string
+--     flat per throttle that held something back: queue, for how long (ms, 0: until a job ends)
+--     0 if a named worker would find nothing more, 2 if the claim is to go on, else 1
 --#include keys
 --#include levels
 --#include jobs

@@ -1,12 +1,30 @@
 -- Stores jobs of one lane that another system had, each once: the note of it is made in the same step.
--- KEYS: uid:{lane}. ARGV: open, close, packed: lane, queue (its hint index, empty for none), tag of the migration,
--- how long the notes are kept (s), the first bytes of the import ids whose notes are kept so long from now on (a string),
--- dead jobs that a lane keeps, 1 where the server knows all who listen, else 0, count, then per job: import id, digest,
--- place (0 queue, 1 retry, 2 dead), level, due (ms, empty for now; of a dead job: when it is forgotten), unique (empty for
--- none), jid (empty for none), place in the order of arrival (us; `-` for a native client's, which does not say), door
--- (empty for a native client's), payload, number of other field strings, these.
--- Returns packed, where all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
--- it joined; its note where it came before; `dead` where the dead set is full; `notes` where too many are noted.
+-- KEYS:
+--   1 uid:{lane}: string
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 and more: one packed list (see packed.lua):
+--     lane: string
+--     queue (its hint index, empty for none): string
+--     tag of the migration: bytes
+--     how long the notes are kept: integer, seconds
+--     first bytes of the import ids whose notes are kept that long from now on: bytes
+--     most dead jobs of a lane: integer
+--     1 if the server knows all listeners: flag
+--     jobs: integer; per job:
+--       import id: bytes
+--       digest: bytes
+--       place (0 queue, 1 retry, 2 dead): integer
+--       level: integer
+--       due (empty for now; of a dead job: when it is forgotten): integer, ms
+--       unique (empty for none): bytes
+--       jid (empty for none): string
+--       place in the order of arrival (`-` for a native client's, which does not say): integer, us
+--       door (empty for a native client's): string
+--       payload: bytes
+--       other field strings: integer, the strings
+-- Returns packed, if all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
+-- it joined; its note if it came before; `dead` if the dead set is full; `notes` if too many are noted.
 --#include keys
 --#include levels
 --#include packed

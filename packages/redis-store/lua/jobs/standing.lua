@@ -1,4 +1,4 @@
--- Where a job stands, and how long it is.
+-- Finds the place of a job, and its size.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:

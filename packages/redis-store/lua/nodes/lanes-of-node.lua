@@ -1,10 +1,10 @@
 -- Finds the lanes in which a node may have left something: its worker counts, or jobs, each of which may name it.
 -- KEYS:
---   1 xg:busy:{lane} of the first lane, sorted set
+--   1 xg:busy:{lane} of the first lane: sorted set
 -- ARGV:
---   1, 2 open and close, strings
---   3 node, string
---   4 and more: lanes, strings
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 node: string
+--   4 and more: lanes: strings
 -- Returns a list of lanes.
 --#include keys
 local node, found = ARGV[3], {}

@@ -48,11 +48,9 @@ test('what a function names itself is made when it is called', () => {
   expect(at('jobKey')).toBeLessThan(at('joinsBatch'))
 })
 
-/** Scripts whose arguments are one packed list, as their heads describe. */
-const packed = new Set(['step.lua', 'imports/import.lua'])
-const plain = filesIn(folder).filter((file) => !file.startsWith('lib/') && !packed.has(file))
+const scripts = filesIn(folder).filter((file) => !file.startsWith('lib/'))
 
-test.each(plain)('%s lists its keys and arguments, one a line, and what it returns', (file) => {
+test.each(scripts)('%s lists its keys and arguments, one a line, and what it returns', (file) => {
   const item = String.raw`(?:--   \d.*\n(?:--     .*\n)*)`
   const head = new RegExp(`^(?:-- .*\\n)+-- KEYS:\\n${item}+-- ARGV:\\n${item}+-- Returns .`)
   expect(readFileSync(new URL(file, folder), 'utf8')).toMatch(head)
