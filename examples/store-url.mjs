@@ -1,4 +1,4 @@
-// Where the store of a gateway is that was started in this folder: `npm start` prints it as well.
+// The address of the store of a gateway that was started in this folder: `npm start` prints it as well.
 import { readFileSync } from 'node:fs'
 
 const folder = process.env.CROSSGEAR_DATA_DIR ?? './crossgear-data'

@@ -4,7 +4,7 @@ import { cpus, loadavg, totalmem } from 'node:os'
 
 const gib = 1024 ** 3
 
-/** Where and when figures were taken: without it they cannot be compared. */
+/** The machine and time of figures: without them figures cannot be compared. */
 export interface Machine {
   readonly processor: string
   readonly cores: number

@@ -23,7 +23,7 @@ export const programPlace = 'apps/gateway'
 
 type Lock = Readonly<Record<string, Locked | undefined>>
 
-/** Where the lock file has a package that another one asks for, as Node looks for it. */
+/** The place in the lock file of a package that another one asks for, as Node looks for it. */
 function find(lock: Lock, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.replace(/\/?[^/]*$/, '')) {
     const path = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`

@@ -91,7 +91,7 @@ function podOf(manifests: readonly Manifest[]): Pod {
   return (deployment?.spec as { template: { spec: Pod } }).template.spec
 }
 
-/** Where the types of each kind are that the chart makes. */
+/** The types of each kind that the chart makes. */
 const types: Readonly<Record<string, string>> = {
   'v1 ': 'kubernetes-models/v1',
   'apps/v1 ': 'kubernetes-models/apps/v1',

@@ -113,7 +113,7 @@ function contextFiles(): readonly string[] {
   return files.filter((file) => file !== '' && !isIgnored(file) && fs.existsSync(join(root, file)))
 }
 
-/** Where packages are. */
+/** The folder of packages. */
 const places = ['packages', 'apps']
   .flatMap((place) => fs.readdirSync(join(root, place)).map((name) => join(place, name)))
   .concat('tools')

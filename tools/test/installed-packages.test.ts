@@ -12,7 +12,7 @@ import { lacksRedis, RedisServer } from '../testing/redis-server.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const runFile = promisify(execFile)
-/** Whatever wants colours around it. */
+/** Colours of the caller's terminal would be in the output. */
 const env = { ...process.env, FORCE_COLOR: '0' }
 
 /** Packages that are published, by the folder of their sources. */

@@ -200,9 +200,8 @@ export class Scheduler {
   }
 
   /**
-   * Adds an idle worker, to be woken when there may be a job. With `look` it is woken now if there
-   * is one; a worker that knows better (see {@link arrivals}) skips that. With `again` a worker
-   * woken for nothing keeps its place in line.
+   * Adds an idle worker. `look`: it is woken now if there is a job; a worker that knows better (see {@link arrivals}) skips
+   * that. `again`: it was woken for nothing and keeps its place in line.
    */
   addIdle(worker: IdleWorker, look: boolean, again = false): void {
     this.#parts.wakeups.idle.add(worker, again)

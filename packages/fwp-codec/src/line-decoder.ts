@@ -8,10 +8,8 @@ const nothing = Buffer.alloc(0)
 export const defaultMaxLineBytes = 64 * 1024 * 1024
 
 /**
- * Cuts a stream of bytes into lines that end with CRLF or LF. Push a chunk, then call `next` until
- * it returns nothing. A line within one chunk is a view of it; one that spans chunks is copied once
- * into a buffer that doubles, so that a peer that sends byte by byte costs neither quadratic time
- * nor an object per byte.
+ * Cuts a stream of bytes into lines that end with CRLF or LF: push a chunk, then call `next` until it returns nothing. A
+ * line within one chunk is a view of it; one that spans chunks is copied once into a buffer that doubles.
  */
 export class LineDecoder {
   /** The longest line, in bytes, without its end. May be raised once a peer is trusted. */

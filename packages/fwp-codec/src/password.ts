@@ -1,9 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 
 /**
- * The hash for a password in HELLO: SHA-256 of password and salt, hashed again until `iterations`
- * hashes are done, in lower-case hexadecimal. A thousand take about a millisecond, so a server with
- * a fixed challenge should cache its hash. Throws a RangeError below one iteration.
+ * The hash for a password in HELLO: SHA-256 of password and salt, hashed again until `iterations` hashes are done, in
+ * lower-case hexadecimal. A thousand take about a millisecond: a server with a fixed challenge should cache its hash.
+ *
+ * @throws RangeError below one iteration
  */
 export function hashPassword(password: string, salt: string, iterations: number): string {
   if (!Number.isInteger(iterations) || iterations < 1) {

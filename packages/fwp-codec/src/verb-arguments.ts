@@ -130,9 +130,10 @@ export function readQueueNames(text: string, from = 0): string[] {
 }
 
 /**
- * Parses the argument of `FETCH queue...`: the names in order, each once; `default` if there is
- * none. A name that no queue can have is kept, as a queue without jobs. Throws `TOO_MANY_QUEUES`
- * above 1000.
+ * Parses the argument of `FETCH queue...`: the names in order, each once; `default` if there is none. A name that no queue
+ * can have is kept, as a queue without jobs.
+ *
+ * @throws FwpError TOO_MANY_QUEUES above 1000
  */
 export function parseFetch(argument: Buffer): string[] {
   const names = readQueueNames(argument.toString('utf8'))

@@ -48,11 +48,8 @@ const commands = new Map<string, ArgumentReader>([
 ])
 
 /**
- * Reads a line of the text protocol. Never throws: an unknown line is a command `error` with the
- * reply.
- *
- * Words are separated by spaces (a tab is part of a word), commands may be in any case, and a NUL
- * ends the line. Arguments beyond those of a plain command are ignored.
+ * Reads a line of the text protocol. Never throws: an unknown line is a command `error` with the reply. Spaces, not tabs,
+ * separate words; a NUL ends the line; commands may be in any case; arguments beyond those of a plain command are ignored.
  */
 export function parseAdminLine(line: string): AdminCommand {
   const nul = line.indexOf('\0')

@@ -28,11 +28,8 @@ interface OpenPacket {
 }
 
 /**
- * Turns the bytes of a connection into packets and text lines, however they are cut into chunks.
- *
- * At each message boundary a NUL starts a binary packet and any other byte a text line, so both may
- * mix. Packets within one chunk are decoded in place; only a cut packet is copied. Both magics are
- * decoded: the caller decides what to answer to the wrong one.
+ * Turns the bytes of a connection into packets and text lines, however they are cut: a NUL at a message boundary starts a
+ * packet. Only a cut packet is copied. Both magics are decoded: the caller decides what to answer to the wrong one.
  */
 export class Decoder {
   readonly #maxPacketBytes: number

@@ -10,7 +10,6 @@ import { type Argument, measurePacket, writePacket } from './write-packet.ts'
 
 /**
  * Encodes one packet, in a single allocation. Text becomes UTF-8.
- *
  * The direction is not checked, so that tests and proxies can send anything.
  *
  * @throws GearmanCodecError WRONG_ARGUMENT_COUNT, NUL_IN_ARGUMENT (only a last argument that is a

@@ -4,11 +4,8 @@ import type { PacketType } from './packet-types.ts'
 const noArguments: readonly Buffer[] = Object.freeze([])
 
 /**
- * Cuts the data part `body[start, end)` into the arguments of a packet type, without copying.
- *
- * A last argument that is no blob ends at its first NUL, if any: some peers terminate it. Data
- * after a packet without arguments is ignored. A work packet may omit its last argument and the NUL
- * before it, which then counts as empty: Perl's worker does so for an empty result.
+ * Cuts the data part `body[start, end)` into the arguments of a packet type, without copying. Accepts what peers send: a
+ * last argument ended by a NUL, data after a packet without arguments, a work packet without its last argument (Perl).
  *
  * @returns `undefined` if the data ends before its arguments do.
  */

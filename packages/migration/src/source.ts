@@ -25,7 +25,7 @@ export interface SurveyRow {
   readonly jobs: number
 }
 
-/** Where jobs come from. */
+/** A system that jobs come from. */
 export interface Source {
   /** Its name in import ids: its address without passwords, the same at every run. */
   readonly identity: string

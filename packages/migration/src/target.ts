@@ -11,7 +11,7 @@ export type Stored =
 /** Why a job stays: reason and message. */
 export type Fault = readonly [reason: RejectReason, message: string]
 
-/** Where jobs go. */
+/** A system that jobs go to. */
 export interface Target {
   /** True if a page may be given before the last one is stored. */
   readonly takesPagesAhead?: boolean

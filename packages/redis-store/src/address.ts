@@ -1,4 +1,4 @@
-/** Where a store is, without the code that talks to it. */
+/** The address of a store, without the code that talks to it. */
 export {
   manyHostsAddress,
   type ClusterAddress,

@@ -11,7 +11,7 @@ const lanes = ['bad', 'mail']
 const namesOf = (jobs: readonly { lane: string; id: number }[]): string[] =>
   jobs.map(({ lane, id }) => `${lane}:${id}`)
 
-/** Where a foreign program has put something else than the GearMonkey text has there. */
+/** Keys of the GearMonkey text in which a foreign program has put something else. */
 const spoiled: Readonly<Record<string, (redis: Redis) => Promise<unknown>>> = {
   'a string for a queue': (redis) => redis.set('queue:bad:normal', 'theirs'),
   'a string for the scheduled set': (redis) => redis.set('queue:bad:scheduled', 'theirs'),

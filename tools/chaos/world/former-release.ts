@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** Names the commit to upgrade from. */
 const variable = 'CROSSGEAR_UPGRADE_FROM'
-/** Where there is neither that nor a tag. */
+/** Used if there is neither that nor a tag. */
 const commitsBack = 25
 const ours = '@crossgear'
 

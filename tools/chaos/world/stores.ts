@@ -8,7 +8,7 @@ import { openSentinelWorld } from './sentinel.ts'
 
 export interface Servers {
   readonly store: StoreWorld
-  /** Where there is a single server, that one. */
+  /** The single server; empty for a cluster and for Sentinels. */
   readonly servers: readonly RedisNode[]
 }
 

@@ -14,7 +14,7 @@ const programs = ['crossgear', 'crossgear-gearmand']
 const settings = 'etc/crossgear/crossgear.toml'
 const scripts = ['postinst', 'prerm', 'postrm']
 
-/** Where each shell looks for completions. */
+/** The folder in which each shell looks for completions. */
 const completions = {
   bash: 'usr/share/bash-completion/completions/crossgear',
   zsh: 'usr/share/zsh/vendor-completions/_crossgear',

@@ -115,7 +115,7 @@ function Head({ column, sorting, onSort }) {
 const arrows = /** @type {const} */ ({ asc: '↑', desc: '↓' })
 
 /**
- * Where a list that has pages goes on and back.
+ * The buttons for the next and the first page of a list.
  *
  * @param {object} props
  * @param {string} props.words what is shown

@@ -52,7 +52,7 @@ export class Access {
     this.configure(options)
   }
 
-  /** Replaces all options: sessions of another password count no more. */
+  /** Replaces all options. Sessions of a former password end. */
   configure(options: AccessOptions): void {
     const { password, readerPassword, isOpen = false, tries = 10 } = options
     const given = { operator: password, reader: readerPassword }
@@ -100,7 +100,7 @@ export class Access {
     }
   }
 
-  /** A session for who knows a password. Throws an ApiError. */
+  /** A session for a client that knows a password. Throws an ApiError. */
   logIn(password: string, address: string): { readonly role: Role; readonly token: string } {
     const role = this.#roleOfPassword(password, address)
     return { role, token: this.#tokens.issue(role) }

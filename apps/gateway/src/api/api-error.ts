@@ -27,7 +27,7 @@ export const apiErrors = {
 
 export type ApiErrorCode = keyof typeof apiErrors
 
-/** A refusal, with a message for who asked. */
+/** A refusal, with a message for the caller. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ApiErrorCode

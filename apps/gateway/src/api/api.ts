@@ -35,7 +35,7 @@ export class Api implements ApiBackend {
     this.#log = log
   }
 
-  /** Never rejects: what goes wrong is an answer, too. */
+  /** Never rejects: an error is an answer, too. */
   async call(name: OperationName, input: ApiInput): Promise<ApiAnswer> {
     const handler = this.#handlers[name] as (input: ApiInput) => Promise<unknown>
     const { status = 200 }: Endpoint = endpoints[name]

@@ -11,7 +11,7 @@ export const callBounds = {
   burst: 200,
 } as const
 
-/** Lets few calls run at a time, and refuses what is too much at once. */
+/** Limits how many calls run at a time and begin in a second, and refuses the others. */
 export class CallLimiter {
   readonly #nowMs: () => number
   readonly #waiting: (() => void)[] = []

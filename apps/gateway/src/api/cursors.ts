@@ -14,7 +14,7 @@ export function numbersOf(cursor: string, count: number): readonly number[] {
   return numbers.map(Number)
 }
 
-/** One page of a list that is whole at hand. */
+/** One page of a list that is in memory as a whole. */
 export function pageOf<Entry>(
   entries: readonly Entry[],
   { limit = 50, cursor }: { readonly limit?: number; readonly cursor?: string },

@@ -11,7 +11,7 @@ export interface Endpoint<
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** Below `/api/v1`; `{name}` is a parameter. */
   readonly path: string
-  /** The least that the client must be; `anyone`: no password. */
+  /** The role that the client needs at least; `anyone`: no password. */
   readonly role: Role | 'anyone'
   readonly summary: string
   readonly tag: string

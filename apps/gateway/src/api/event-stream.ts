@@ -7,17 +7,14 @@ export const streamBounds = {
   viewers: 100,
   /** Bytes waiting for a viewer that does not read, before it is dropped. */
   unsentBytes: 256 * 1024,
-  /** How often all are told, milliseconds. */
+  /** Interval of updates, milliseconds. */
   everyMs: 1_000,
 } as const
 
-/** A viewer that is told of the end asks again so much later, milliseconds. */
+/** Delay before a viewer whose stream ended asks again, milliseconds. */
 const askAgainMs = 3_000
 
-/**
- * Tells all viewers once a second what stands in the store: one look and one text for all of them. Without
- * viewers nothing is looked at.
- */
+/** Sends all viewers the state of the store once a second: one look and one text for all of them, and none without viewers. */
 export class EventStream {
   readonly #backend: ApiBackend
   readonly #everyMs: number
@@ -36,7 +33,7 @@ export class EventStream {
     }
   }
 
-  /** A viewer, whose answer this is from now on. */
+  /** Adds a viewer; the stream owns its response from now on. */
   add(response: ServerResponse): void {
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',

@@ -150,7 +150,7 @@ function onlyJson(app: FastifyInstance): void {
 
 /** Texts of a query may stand for numbers; values of a body are what they are. */
 function checkWith(app: FastifyInstance): void {
-  // Our own schemas are not checked themselves: 100 ms and more at the first call, in which no door is served.
+  // Our own schemas are not checked: that takes 100 ms and more at the first call, while no door is served.
   const options = { strict: false, allErrors: false, meta: false, validateSchema: false }
   const exact = new Ajv(options)
   const lenient = new Ajv({ ...options, coerceTypes: true })
@@ -183,7 +183,7 @@ function refusalOf(error: FastifyError | ApiError): { code: ApiErrorCode; messag
     : { code: 'internal_error', message: 'the gateway met an error: see its log' }
 }
 
-/** How long one is told to wait who asks too much, seconds. */
+/** Retry-After of a client that asks too much, seconds. */
 const waitSeconds: Readonly<Record<string, number>> = { too_many_requests: 1, too_many_tries: 60 }
 
 /** Sends answers as JSON. One that is given to several is written as text once. */

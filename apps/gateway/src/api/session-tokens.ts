@@ -10,12 +10,12 @@ const salt = 'crossgear web session 1'
 const form = /^(reader|operator)\.(\d{1,12})\.([\w-]{16})\.([\w-]{43})$/
 
 /**
- * Sessions that no node has to remember: a token says its role and its end, signed with a key of the role's password. So it
- * counts at every node with the same password, and no more when the password is another.
+ * Sessions that no node stores: a token has its role and its end, signed with a key of the role's password. It is valid at
+ * every node with that password, until the password changes.
  */
 export class SessionTokens {
   readonly #passwords: Readonly<Record<Role, string | undefined>>
-  /** Made when they are used first: it takes a while. */
+  /** Made at their first use: it takes a while. */
   readonly #keys = new Map<Role, Buffer>()
 
   constructor(passwords: Readonly<Record<Role, string | undefined>>) {
@@ -28,7 +28,7 @@ export class SessionTokens {
     return `${claim}.${this.#sign(role, claim)?.toString('base64url') ?? ''}`
   }
 
-  /** Undefined for anything but a token that counts. */
+  /** Undefined for an invalid token. */
   roleOf(token: string): Role | undefined {
     const [, role, endSeconds, , mac = ''] = form.exec(token) ?? []
     if (role !== 'reader' && role !== 'operator') return undefined

@@ -2,7 +2,7 @@ import type { FastifyError } from 'fastify'
 
 type Fault = NonNullable<FastifyError['validation']>[number]
 
-/** Faults whose usual words do not name what was meant. */
+/** Faults whose usual message does not name the value. */
 const words: Readonly<Record<string, (fault: Fault) => string | undefined>> = {
   additionalProperties: ({ params }) => `has no property "${String(params['additionalProperty'])}"`,
   enum: ({ params }) => {
@@ -11,7 +11,7 @@ const words: Readonly<Record<string, (fault: Fault) => string | undefined>> = {
   },
 }
 
-/** The properties of which one must be there, or what all of several forms want, if none of them fits. */
+/** The fault of a value that fits none of several forms: the properties of which one is missing, or the common message. */
 function choiceOf(faults: readonly Fault[]): string | undefined {
   if (faults.at(-1)?.keyword !== 'anyOf') return undefined
   const missing = faults.flatMap(({ keyword, params }) =>

@@ -15,7 +15,7 @@ export async function createWebApp(
 ): Promise<RequestListener> {
   const app = fastify({
     logger: false,
-    // Fastify's own compilers would be loaded. Answers are written as text, and the API checks calls.
+    // Without these Fastify loads its own compilers. Answers are written as text, and the API checks calls.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     frameworkErrors: (_error, request, reply) => {
       reply.hijack()

@@ -13,7 +13,7 @@ export interface BackupArguments {
   readonly config?: string
   readonly durability?: string
   readonly isJson: boolean
-  /** A store with jobs is no obstacle. */
+  /** Restores also into a store with jobs. */
   readonly isIntoUsed: boolean
 }
 

@@ -5,7 +5,7 @@ export interface HelpOutput {
   write(text: string): unknown
 }
 
-/** A parser that ends no process: help goes to `out`, and what is wrong is thrown. */
+/** A parser that ends no process: help goes to `out`, and errors are thrown. */
 export function commandParser(name: string, out: HelpOutput): Command {
   return new Command(name)
     .allowExcessArguments(false)

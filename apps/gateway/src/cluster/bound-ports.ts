@@ -50,7 +50,7 @@ export async function bindPorts(
   return sockets
 }
 
-/** As `listenOnAll`, but for the listening. */
+/** As `listenOnAll`, without listening. */
 async function bindAll(wanted: ListenAddress, flag: string): Promise<readonly BoundSocket[]> {
   const where = { ...wanted }
   const results = (await bindAddresses(wanted.host)).map((address) => bind(address, where))
@@ -68,6 +68,6 @@ function bind({ host, ipv6Only }: BindAddress, where: { port: number }): BoundSo
   const flags = ipv6Only ? ipv6OnlyFlag : 0
   const socket = bindSocket(host, where.port, net.isIPv6(host) ? 6 : 4, undefined, flags)
   if (typeof socket === 'number') return socket
-  // Its name tells of a port that is in use, too.
+  // Reading its name also fails if the port is in use.
   return socket.getsockname(where) || socket
 }

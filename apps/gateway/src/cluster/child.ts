@@ -17,7 +17,7 @@ export interface ChildSettings {
   readonly aliveEveryMs: number
 }
 
-/** The messages to its parent: heartbeats, and once its doors. */
+/** Messages of a child to its parent: heartbeats, and once its doors. */
 export type FromProcess = 'alive' | readonly OpenDoor[]
 
 /** The number of this process among several; undefined where it is alone, or the parent. */
@@ -35,17 +35,17 @@ export async function receiveSettings(): Promise<ChildSettings | undefined> {
   return settings
 }
 
-/** Does nothing if the parent has died. */
+/** Sends a message; does nothing if the parent has died. */
 export function tellParent(message: FromProcess): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
 }
 
-/** The same: asks it by a signal to do something with all processes. */
+/** Asks the parent, by a signal, to do something with all processes; does nothing if it has died. */
 export function signalParent({ parentPid }: ChildSettings, signal: NodeJS.Signals): void {
   if (process.connected) process.kill(parentPid, signal)
 }
 
-/** Each process has a web port of its own: of several the next one. */
+/** The settings with a web port of this process's own: the next ones after the first process's. */
 export function withOwnWebPort(config: Config, { number }: ChildSettings): Config {
   const { webPort } = config
   return typeof webPort === 'number' && webPort > 0

@@ -20,7 +20,7 @@ export class GatewayProcess {
 
   /** The sockets are handed over as by a service manager. */
   constructor(number: number, sockets: readonly SharedSocket[]) {
-    // A web port that was handed over is the first one's.
+    // The first process gets the inherited web port.
     const own = sockets.filter(({ name }) => number === 1 || name !== 'web')
     const [, program = '', ...words] = process.argv
     const { NOTIFY_SOCKET: _, ...env } = process.env

@@ -89,7 +89,7 @@ class Processes {
     return doors.flatMap((own, at) => own.filter(({ name }) => at === 0 || name === 'web'))
   }
 
-  /** Has those that serve read the settings, and open the log, again. */
+  /** Makes the serving processes read the settings, and open the log, again. */
   reload(): void {
     this.#reloads += 1
     for (const { child } of this.serving) child.kill('SIGHUP')

@@ -9,7 +9,7 @@ import {
   text,
 } from './value-kinds.ts'
 
-/** Where the jobs are kept. */
+/** The store that keeps the jobs. */
 export const storeOptions = {
   redisUrl: row({
     group: 'Store',

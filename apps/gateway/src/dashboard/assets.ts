@@ -12,7 +12,7 @@ export interface Asset {
   readonly etag: string
 }
 
-/** Below which path of the web port all but the page itself is. */
+/** Path of the web port below which everything but the page itself is. */
 export const assetPrefix = '/ui'
 
 const ownFolder = new URL('../../dashboard/', import.meta.url)
@@ -28,7 +28,7 @@ interface Library {
   /** The package's entry for `require`, beside which the file is. */
   readonly entry: string
   readonly file: string
-  /** A bare name that the file imports, and the file here that has it: a browser knows no packages. */
+  /** Bare names that the file imports, and their files here: a browser knows no packages. */
   readonly rewrites?: Readonly<Record<string, string>>
 }
 

@@ -19,9 +19,8 @@ export interface FirstHeadEvents {
 const timeoutCode = { code: 'ERR_HTTP_REQUEST_TIMEOUT' }
 
 /**
- * Lets an HTTP server take a first head with lines that end in LF alone, as in gearmand's manual:
- * its parser gets CR LF. The server sees a connection once that head is complete, or is not one.
- * Later bytes go to the parser unchanged.
+ * Lets an HTTP server take a first head with lines that end in LF alone, as in gearmand's manual: its parser gets CR LF. The
+ * server sees a connection once that head is complete, or invalid. Later bytes are unchanged.
  */
 export function withFirstHeads<HttpServer extends Server>(
   server: HttpServer,

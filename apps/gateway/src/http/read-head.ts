@@ -23,12 +23,8 @@ const byPayload = '-'
 const origin = /^https?:\/\/[^/?]*/i
 
 /**
- * POST /function HTTP/1.1
- *     X-Gearman-Unique: text        (absent: jobs with one payload join)
- *     X-Gearman-Background: true
- *     X-Gearman-Priority: high|low
- *
- * `hosts`: names allowed in Host, besides addresses and localhost.
+ * `POST /function HTTP/1.1` with `X-Gearman-Unique: text` (absent: jobs with one payload join), `X-Gearman-Background: true`,
+ * `X-Gearman-Priority: high|low`. `hosts`: names allowed in Host, besides addresses and localhost.
  */
 export function readHead(
   request: IncomingMessage,

@@ -13,9 +13,8 @@ const orderSchema = v.strictObject({
 const allWorkers = 'all'
 
 /**
- * The page `/busy`: GET lists this gateway's Faktory workers; POST `{"wid", "signal"}` tells one of
- * them, or `all`, at any gateway, to go `quiet` or to `terminate`. A worker gets it with the answer
- * to its next BEAT. POST is for loopback only.
+ * The page `/busy`: GET lists this gateway's Faktory workers; POST `{"wid", "signal"}` orders one of them, or `all`, at any
+ * gateway, to go `quiet` or to `terminate`, with the answer to its next BEAT. POST is for loopback only.
  */
 export async function answerBusy(
   { scheduler, workers, clock }: BusyParts,

@@ -47,9 +47,8 @@ function serverSettings(folder: StoreFolder, port: number): Readonly<Record<stri
 }
 
 /**
- * Starts the server in its own session: Ctrl-C at the gateway's terminal must not end the store
- * before the gateway has drained. Its password goes over standard input: other users can read its
- * arguments.
+ * Starts the server in its own session: Ctrl-C at the gateway's terminal must not end the store before the gateway has
+ * drained. Its password goes over standard input: other users can read its arguments.
  */
 export async function spawnServer(
   program: string,

@@ -15,9 +15,8 @@ const readers: Readonly<Record<string, (url: URL) => ServerAddress | undefined>>
 }
 
 /**
- * Parses `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS) or
- * `unix:///path[?db=n&username=u&password=p]`, or several servers as {@link manyHostsAddress} does.
- * Undefined for anything else.
+ * Parses `redis://[user:password@]host[:port][/db]`, `rediss://...` (TLS), `unix:///path[?db=n&username=u&password=p]`, or
+ * several servers as {@link manyHostsAddress} does. Undefined for anything else.
  */
 export function parseStoreUrl(text: string): StoreAddress | undefined {
   try {

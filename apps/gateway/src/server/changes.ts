@@ -64,7 +64,7 @@ export function changesBetween(running: Settings, next: Settings): Changes {
   }
 }
 
-/** Files whose change a port that listens cannot follow: TLS itself comes or goes, or asking for certificates does. */
+/** Files whose change a listening port cannot follow: those that turn TLS, or asking for certificates, on or off. */
 function boundFiles(running: DoorTls, next: DoorTls): ReadonlySet<OptionName> {
   const bound = tlsFiles.filter(([door, file]) => {
     const [before, after] = [running[door], next[door]]

@@ -18,7 +18,7 @@ import { doorHooks } from '../ops/door-hooks.ts'
 import { Episodes } from '../ops/log/episodes.ts'
 import type { Logger } from '../ops/log/logger.ts'
 
-/** All that a gateway is told: its configuration, and what the files hold that this names. */
+/** A gateway's configuration, with the contents of the files that it names. */
 export interface Settings {
   readonly config: Config
   readonly tls: DoorTls

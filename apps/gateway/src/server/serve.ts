@@ -41,8 +41,7 @@ const lookAgainMs = 100
  *     TLS files -> store -> objects -> doors -> web -> ready -> (signal) -> [last jobs] -> drain
  *     -> web, doors, objects, store closed
  *
- * With several processes each has its own objects, and the doors open when all are ready. A signal
- * before `ready` aborts the start.
+ * Of several processes each has its own objects; their doors open when all are ready. A signal before that aborts.
  *
  * @throws StartError if it cannot start.
  */
@@ -139,7 +138,7 @@ export async function serve(
     }
   }
   const running = run()
-  // Its parent alone is impatient: it may be sent a signal along with it.
+  // Only the parent ends at a second signal: a child may get the same one twice.
   if (child) return await running
   const interrupted = signals.second.then(async () => {
     running.catch(() => undefined)

@@ -27,7 +27,7 @@ export interface RunningGateway extends Endable {
   readonly store: OpenStore
   /** Takes other settings over while it runs. */
   configure(settings: Settings): Promise<void>
-  /** Nobody wants to wait for its end any more. */
+  /** Ends it at once, without waiting any longer. */
   abandon?(): void
 }
 

@@ -11,11 +11,11 @@ import { refusalOf, TerminalError } from './terminal-error.ts'
 export type Answer<Name extends OperationName> = Static<Endpoints[Name]['answer']>
 export type Asked<Name extends OperationName> = Partial<Input<Endpoints[Name]>>
 
-/** A gateway that says nothing for so long counts as away, milliseconds. */
+/** Silence after which a gateway counts as away, milliseconds. */
 const answerTimeoutMs = 30_000
-/** A longer answer is none of a gateway's. */
+/** Longest answer of a gateway, bytes. */
 const longestAnswerBytes = 32 * 1024 * 1024
-/** Tries of a call that comes too soon after others, and the pause between them, milliseconds. */
+/** Attempts of a call that is refused as one too many, and the pause between them, milliseconds. */
 const tries = { most: 6, pauseMs: 1_000 } as const
 const tooMany = 429
 
@@ -96,7 +96,7 @@ export class ApiClient {
       const value: unknown = JSON.parse(text)
       if (typeof value === 'object' && value !== null) return value
     } catch {
-      // Said below.
+      // The error below says it.
     }
     const what = 'is no web port of a gateway: name it with --url or CROSSGEAR_URL'
     throw new TerminalError('unreachable', `${this.#address.url} ${what}.`)

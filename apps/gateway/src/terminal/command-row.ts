@@ -16,7 +16,7 @@ export interface Given {
   readonly flags: ConfigSources['flags']
 }
 
-/** Where a command writes, and whether somebody watches. */
+/** The streams of a command. */
 export interface TerminalOutput {
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
@@ -45,11 +45,11 @@ export interface CommandRow {
   readonly options?: readonly OptionRow[]
   /** Options of the gateway that it takes besides those that say where it is. None. */
   readonly gatewayOptions?: readonly OptionName[]
-  /** The first word alone means it. false. */
+  /** It is meant by its first word alone. false. */
   readonly isDefault?: boolean
   /** Needs no password, so none is read. false. */
   readonly isOpen?: boolean
-  /** Goes on until it is ended. false. */
+  /** It runs until it is interrupted. false. */
   readonly isLive?: boolean
   readonly run: (context: CommandContext) => Promise<ExitName>
 }

@@ -4,7 +4,7 @@ import type { OptionName } from '../config/options.ts'
 import { urlVariable } from '../config/unknown-variables.ts'
 import { TerminalError } from './terminal-error.ts'
 
-/** Where a gateway answers, and what proves who asks. */
+/** The address of a gateway, and its password. */
 export interface GatewayAddress {
   /** Without a slash at its end. */
   readonly url: string

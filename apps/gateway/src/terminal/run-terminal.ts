@@ -64,7 +64,7 @@ function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number {
   return isTTY ? columns || usualColumns : Infinity
 }
 
-/** The errors that a user can act on; any other is thrown on. */
+/** Errors that a user can act on; any other is rethrown. */
 function knownError(error: unknown, words: readonly string[]): TerminalError {
   if (error instanceof TerminalError) return error
   if (error instanceof StartError)

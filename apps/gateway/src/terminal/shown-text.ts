@@ -71,7 +71,7 @@ export function shownSeconds(seconds: number): string {
   return `${first}${String(Math.floor((whole % size) / next[1])).padStart(2, '0')}${next[0]}`
 }
 
-/** A rate with no more digits than it has sense. */
+/** A rate, rounded to useful digits. */
 export function shownRate(perSecond: number): string {
   return perSecond >= 100 ? perSecond.toFixed(0) : perSecond.toFixed(1)
 }

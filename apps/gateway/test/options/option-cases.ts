@@ -2,7 +2,7 @@
 export interface ElsewhereCase {
   readonly file: string
   readonly title: string
-  /** Where the file does not write the flag out: what it writes in its place. */
+  /** The file's text, if it does not write the flag out. */
   readonly writes?: string
 }
 
@@ -26,8 +26,8 @@ const repairs: ElsewhereCase = {
 const whoMayTake = 'bridge/who-may-take.test.ts'
 
 /**
- * Where each option is seen to change something, from outside. Every row of the option table has a case: an
- * option that changes nothing must not be.
+ * Effects of each option that are seen from outside. Every row of the option table has a case: an option that changes
+ * nothing must not be.
  */
 export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   host: 'here',

@@ -50,7 +50,7 @@ export class JobSets {
     }
   }
 
-  /** Sends jobs of one lane where they shall go; returns how many stood in the set. */
+  /** Moves jobs of one lane to their destination; returns how many were in the set. */
   async moveOf(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {
     return ids.length === 0 ? 0 : this.#move(lane, set, ids, to)
   }

@@ -7,12 +7,12 @@ const none: ReadonlySet<string> = new Set()
 /** The part of a request that may be served. */
 export interface UnpausedGroups {
   readonly groups: readonly LaneGroup[]
-  /** Lanes of their queues that nothing may be taken from. */
+  /** Paused lanes of the groups' queues. */
   readonly paused: ReadonlySet<string>
 }
 
 /**
- * A node's copy of what operators have paused: queues for consumers, functions for all behind
+ * A node's copy of what operators have paused: queues for consumers, functions for all workers behind
  * gateways.
  */
 export class Pauses {
@@ -36,7 +36,7 @@ export class Pauses {
     return this.#functions
   }
 
-  /** Returns the functions that are paused no more. */
+  /** Returns the functions that are no longer paused. */
   set(queues: ReadonlySet<string>, functions: ReadonlySet<string>): readonly string[] {
     const resumed = [...this.#functions].filter((name) => !functions.has(name))
     this.#queues = queues
@@ -51,7 +51,7 @@ export class Pauses {
     return this.#functions.has(lane) || this.#functions.has(this.#registry.names.parse(lane).fn)
   }
 
-  /** The groups of a request without what is paused for such a worker. */
+  /** The groups of a request without the lanes that are paused for such a worker. */
   unpaused(by: ClaimBy, groups: readonly LaneGroup[]): UnpausedGroups {
     if (by === 'consumer') return this.#forConsumer(groups)
     if (this.#functions.size === 0) return { groups, paused: none }
@@ -63,7 +63,7 @@ export class Pauses {
     return { groups: left, paused: none }
   }
 
-  /** A queue may have many lanes: they are not walked. */
+  /** A queue may have many lanes, so they are not walked. */
   #forConsumer(groups: readonly LaneGroup[]): UnpausedGroups {
     if (this.#queues.size + this.#functions.size === 0) return { groups, paused: none }
     const { names } = this.#registry

@@ -48,7 +48,7 @@ export class QueueControl {
     return this.#parts.pauses.holdsBack(lane)
   }
 
-  /** Loads what is paused. Lanes that are no more are put where consumers find them again. */
+  /** Loads what is paused. Resumed lanes are put back where consumers find them. */
   async load(): Promise<void> {
     const { store, pauses, registry } = this.#parts
     const [queues, functions] = await Promise.all([
@@ -91,7 +91,7 @@ export class QueueControl {
   }
 
   /**
-   * Publishes news of a Faktory worker, which may have connections to other nodes. Lost where the
+   * Publishes news of a Faktory worker, which may have connections to other nodes. It is lost if the
    * store does not answer.
    */
   async notify(wid: string, news: ConsumerNews): Promise<void> {
@@ -136,7 +136,7 @@ export class QueueControl {
     for (const lane of await store.lanes.giveBack([...registry.all()], 0)) registry.remove(lane)
   }
 
-  /** Ends some queued jobs of a lane; one by one where they stand far from both ends of the queue. */
+  /** Ends some queued jobs of a lane, one by one if they are far from both ends of the queue. */
   async endQueued(piece: QueuedPiece): Promise<readonly number[]> {
     const { store, waiters } = this.#parts
     const ids = await store.queues.endQueued(piece)
@@ -166,7 +166,7 @@ export class QueueControl {
     await this.load()
   }
 
-  /** Prefetched jobs would be found with those that run. */
+  /** Prefetched jobs would be counted as running. */
   async #withoutPrefetched(act: () => Promise<void> | void): Promise<void> {
     const { events } = this.#parts
     try {
@@ -177,7 +177,7 @@ export class QueueControl {
     }
   }
 
-  /** A job deep in a queue is found by its arrival, in a script of its own. */
+  /** A job deep in a queue is found by its time of arrival, in a script of its own. */
   async #cancelEach({ lane, ids }: QueuedPiece): Promise<readonly number[]> {
     const { admin } = this.#parts.store
     const ended: number[] = []

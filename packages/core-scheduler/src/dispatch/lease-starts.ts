@@ -4,8 +4,8 @@ import type { ActiveLeases } from './active-leases.ts'
 import type { Steps } from './steps.ts'
 
 /**
- * A start waits so long for an outcome that makes it needless, milliseconds; then it goes with the
- * next step. FETCH and ACK take 0.85 of the processor time without prefetch, 1.0 if it goes at once.
+ * Time that a start waits for an outcome that makes it needless, milliseconds; then the next step takes it.
+ * FETCH and ACK take 0.85 of the processor time without prefetch, 1.0 if it goes at once.
  */
 const mergedWithinMs = 5
 /** Without other steps it makes one after this time, milliseconds. */
@@ -30,7 +30,7 @@ interface Parts {
  */
 export class LeaseStarts {
   readonly #parts: Parts
-  /** Not stored so far, by token, the oldest first. */
+  /** Not stored yet, by token, the oldest first. */
   readonly #pending = new Map<string, Pending>()
   /** The same, with an outcome on its way. */
   readonly #ending = new Map<string, Pending>()
@@ -60,7 +60,7 @@ export class LeaseStarts {
     this.#pending.delete(token)
   }
 
-  /** The store did not: the consumer has the job still. */
+  /** The store did not take it: the consumer still has the job. */
   notEnded(token: string): void {
     const pending = this.#ending.get(token)
     if (!pending) return
@@ -100,7 +100,7 @@ export class LeaseStarts {
         if (answers[at] === false) activeLeases.remove(start.token)
       }
     } catch {
-      // Tried again; who ends the job meanwhile hears of the store's trouble.
+      // It is tried again; an outcome sent meanwhile gets the store's error.
       for (const pending of due) {
         const { token } = pending.start
         if (activeLeases.has(token)) this.#pending.set(token, pending)

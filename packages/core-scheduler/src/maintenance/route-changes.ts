@@ -13,8 +13,8 @@ interface Parts extends LoopParts {
 }
 
 /**
- * Tells the store of routes that changed while the node runs: lanes of another queue, functions to be opened. What the
- * store does not take is told again with the next heartbeats.
+ * Tells the store which routes changed: lanes of another queue, functions to be opened. Changes that the store does not
+ * take are repeated with the next heartbeats.
  */
 export class RouteChanges extends BackgroundLoop {
   readonly #parts: Parts

@@ -161,9 +161,8 @@ export interface HeldRef extends JobRef {
 }
 
 /**
- * The answer to a submission. `full`: the function's maxqueue is reached; `locked`: another job
- * holds its lock; `unbatched`: its batch is unknown; `ticked`: the entry has a job for this tick or
- * a later one.
+ * The answer to a submission. `full`: the function's maxqueue is reached; `locked`: another job holds its lock;
+ * `unbatched`: its batch is unknown; `ticked`: the entry has a job for this tick or a later one.
  */
 export type Submitted =
   | { readonly kind: 'created'; readonly id: number }
@@ -222,9 +221,8 @@ export type Outcome = JobRef & { readonly token: string } & (
   )
 
 /**
- * The store's answer to an outcome. `unknown`: no such lease. `dropped`: requeued, but nobody waits
- * or too many workers were lost; waiters hear a failure. `wanted`: the withheld output has to be
- * sent.
+ * The store's answer to an outcome. `unknown`: no such lease. `dropped`: requeued, but nobody waits or too many workers
+ * were lost; waiters hear a failure. `wanted`: the withheld output has to be sent.
  */
 export type Settled = 'done' | 'requeued' | 'dropped' | 'unknown' | 'wanted'
 

@@ -9,7 +9,10 @@ export interface BatchCallback {
 export interface NewBatch {
   readonly bid: string
   readonly description: string
-  /** The parent batch, which waits for this one. */
+  /**
+   * The parent batch. This one counts there as complete when its callbacks are over, or its complete callback where a job
+   * failed, and as successful when its success callback is done.
+   */
   readonly parent?: string
   readonly complete?: BatchCallback
   readonly success?: BatchCallback
@@ -32,7 +35,7 @@ export interface BatchState {
   readonly success: CallbackState
 }
 
-/** A place in the list of batches: behind so many of those that were created at this time. */
+/** A position in the list of batches: behind this many of those that were created at this time. */
 export interface BatchPlace {
   readonly createdAtMs: number
   readonly passed: number
@@ -40,16 +43,13 @@ export interface BatchPlace {
 
 export interface BatchPage {
   readonly batches: readonly BatchState[]
-  /** Absent where that was the end. */
+  /** Absent at the end of the list. */
   readonly next?: BatchPlace
 }
 
 /**
- * Batches of jobs. One is complete when it is committed, all its jobs have run and all its children
- * are complete; it is successful when none of its jobs is failed, all its children are successful and its
- * complete callback is over: done, or failed for good. Each callback is pushed once, in the same step as
- * the outcome that brings it about. A child counts as complete when its callbacks are over, of which success
- * may not come where a job failed; and as successful when its success callback has been done.
+ * A batch is complete when it is committed, its jobs have run and its children are complete; successful when also none has
+ * failed and its complete callback is over. Each callback is pushed once, in the step of the outcome that causes it.
  */
 export interface BatchStore {
   /** False if the parent is unknown. */
@@ -59,7 +59,7 @@ export interface BatchStore {
   /** Reopens a committed batch; false if the batch is unknown. */
   open(bid: string): Promise<boolean>
   state(bid: string): Promise<BatchState | undefined>
-  /** The newest first, from a place on that an answer gave; of the last 10,000 alone. */
+  /** The newest first, from the position in an earlier answer; only the last 10,000. */
   list(from: BatchPlace | undefined, most: number): Promise<BatchPage>
   /** Forgets all batches. Their jobs stay. */
   clear(): Promise<void>

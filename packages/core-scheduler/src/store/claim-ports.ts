@@ -51,9 +51,8 @@ export interface ClaimRequest {
    */
   readonly ahead?: number
   /**
-   * Called before the answer for each queue with jobs held back by its throttle: `waitMs` until its
-   * rate or timeout allows more; 0: until one of its jobs ends. {@link StoreListener.woken} follows
-   * in either case.
+   * Called before the answer for each queue that its throttle holds back: `waitMs` until its rate or timeout allows more, 0
+   * until one of its jobs ends. {@link StoreListener.woken} follows in either case.
    */
   readonly throttled?: (queue: string, waitMs: number) => void
   /** Called before the answer if the lanes are known to hold nothing more for such a worker. */

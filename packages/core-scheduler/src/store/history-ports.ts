@@ -1,4 +1,4 @@
-/** Spans of time whose sums are kept, and how many of each, with the one that is not over. */
+/** Time spans whose sums are kept, and how many of each, the current one included. */
 export const historySpans = {
   minute: { ms: 60_000, kept: 60 },
   hour: { ms: 3_600_000, kept: 24 },

@@ -29,9 +29,9 @@ export interface PlacedJob {
   readonly atMs?: number
 }
 
-/** Where a job stands, and how long its payload and output are. */
+/** A job's place, and the length of its payload and output. */
 export interface Standing {
-  /** `queue`: none of the other places has it. */
+  /** `queue`: it is in none of the other places. */
   readonly place: 'queue' | 'scheduled' | 'busy' | 'dead'
   readonly atMs?: number
   readonly inputBytes: number
@@ -45,5 +45,5 @@ export interface InspectStore {
   standing(lane: string, id: number): Promise<Standing | undefined>
 }
 
-/** A longer payload is not searched, bytes; and so much of one lane is searched in one step. */
+/** Longest payload that is searched, bytes; also the most that one step searches in a lane. */
 export const searchedBytes = 256 * 1024

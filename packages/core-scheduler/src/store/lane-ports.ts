@@ -99,17 +99,15 @@ export interface LaneStore {
    */
   noteBridged(lane: string): Promise<boolean>
   /**
-   * Sets this node's worker counts for a few hundred lanes. By-name workers close a lane to
-   * consumers, also for a time after they left. Returns the lanes that were refused; all others are
-   * set.
+   * Sets this node's worker counts for a few hundred lanes; returns the lanes that were refused. By-name workers close a
+   * lane to consumers, also for a time after they left.
    */
   setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>>
   /** Moves due jobs into their queues; returns the lanes that got some. */
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>
   /**
-   * Looks for scheduled jobs and queued lanes of native programs. Returns the closed lanes with
-   * jobs, no by-name worker, and consumers of their queue. `occupied` leaves out lanes in which no job
-   * waits: what is noted of their workers and of dead jobs is left as it is.
+   * Finds scheduled jobs and queued lanes of native programs. Returns closed lanes with jobs, no by-name worker, and
+   * consumers of their queue. `occupied`: skips lanes without waiting jobs; their worker notes and dead jobs stay.
    */
   heal(lanes: readonly string[], extent?: 'all' | 'occupied'): Promise<readonly string[]>
 }

@@ -4,10 +4,10 @@ import type { Band } from '../model/levels.ts'
 /** Jobs of a lane that are not queued: due for the first time, due again, or dead. */
 export type JobSet = 'scheduled' | 'retries' | 'dead'
 
-/** Where an operator may send a job of a set. */
+/** Destinations of a job of a set, chosen by an operator. */
 export type SetExit = 'queue' | 'dead' | 'nowhere'
 
-/** Where jobs of a lane stand. */
+/** Places of a lane's jobs. */
 export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
 
 /** A note on a job, mostly by the worker that holds it. */

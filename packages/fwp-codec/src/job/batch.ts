@@ -20,9 +20,10 @@ export type Batch =
 const failure = { code: 'INVALID_BATCH', text: 'invalid BATCH NEW', echoes: true } as const
 
 /**
- * Parses the argument of BATCH; the sub-command may be in any case. A callback without a jid gets
- * one from `newJid`, one without args an empty list. Throws `INVALID_BATCH`, and the errors of a
- * PUSH of a callback.
+ * Parses the argument of BATCH; the sub-command may be in any case. A callback without a jid gets one from `newJid`, one
+ * without args an empty list.
+ *
+ * @throws FwpError INVALID_BATCH, and the errors of a PUSH of a callback
  */
 export function parseBatch(argument: Buffer, newJid: () => string): Batch {
   const space = argument.indexOf(0x20)

@@ -29,11 +29,12 @@ export function writeEnvelope(job: FwpJob): string {
 }
 
 /**
- * The job as a worker gets it. `overrides` (name to raw JSON text) replace fields of the envelope
- * or add to them; `args` is the raw text of a JSON array. Known fields come first in the customary
- * order, then `priority` and unknown ones in their own order, then added unknown ones. A queue that
- * is missing, null or empty becomes `default`. Nothing else changes. `args` and `overrides` must be
- * valid JSON: they are not checked. Throws `INVALID_JSON` if the envelope is not a JSON object.
+ * The job as a worker gets it: known fields in the customary order, then `priority` and unknown ones in their own order,
+ * then added ones. A queue that is missing, null or empty becomes `default`; nothing else changes.
+ *
+ * @param overrides raw JSON text by name, in place of fields of the envelope or added to them; not checked
+ * @param args the raw text of a JSON array; not checked
+ * @throws FwpError INVALID_JSON if the envelope is not a JSON object
  */
 export function renderJob(
   envelope: string,

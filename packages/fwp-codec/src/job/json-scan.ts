@@ -72,9 +72,10 @@ export function scanFields(text: string): Map<string, RawField> {
 }
 
 /**
- * The values of the single JSON object in `text`: unescaped name to raw value text, in order.
- * Strict RFC 8259, at most {@link maxJsonDepth} deep and {@link maxJsonFields} wide; the last of
- * equal names counts. Values are neither parsed nor printed anew. Throws `INVALID_JSON`.
+ * The values of the single JSON object in `text`: unescaped name to raw value text, in order. Strict RFC 8259, at most
+ * {@link maxJsonDepth} deep and {@link maxJsonFields} wide; the last of equal names counts.
+ *
+ * @throws FwpError INVALID_JSON
  */
 export function scanObject(text: string): Map<string, string> {
   const values = new Map<string, string>()
@@ -83,9 +84,10 @@ export function scanObject(text: string): Map<string, string> {
 }
 
 /**
- * The raw texts of the elements of the single JSON array in `text`, at most `maxElements`: the rest
- * is checked and left out. With `uncounted` the array itself does not count as depth. Throws
- * `INVALID_JSON`.
+ * The raw texts of the elements of the single JSON array in `text`, at most `maxElements`: the rest is checked and left
+ * out. With `uncounted` the array itself does not count as depth.
+ *
+ * @throws FwpError INVALID_JSON
  */
 export function scanArray(text: string, maxElements = Infinity, uncounted = false): string[] {
   const elements: string[] = []

@@ -16,10 +16,8 @@ export const maxArgsDepth = 511
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The arguments for a Faktory worker of a stored payload. Rule `auto`: a JSON array is the
- * arguments, a JSON object the one argument, other text one string, and bytes that are not UTF-8
- * one base64 string. JSON is carried as text, so no number or key order changes. JSON deeper than
- * {@link maxArgsDepth} is text.
+ * The arguments for a Faktory worker of a stored payload, JSON as text. Rule `auto`: a JSON array is the arguments, an
+ * object the one argument, other text (or deeper than {@link maxArgsDepth}) one string, other bytes one base64 string.
  */
 export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): FaktoryArgs {
   if (rule === 'base64') return base64Args(input)
@@ -35,10 +33,8 @@ export function argsOfInput(input: Uint8Array, rule: PayloadRule = 'auto'): Fakt
 }
 
 /**
- * The stored payload for the arguments of a Faktory job, the inverse of {@link argsOfInput}: one
- * string that would come back as that string is stored unchanged, one object (with rule `json` any
- * one value) as its JSON, anything else as the JSON of the whole array. `args` must be the text of
- * a JSON array.
+ * The stored payload for `args`, the text of a JSON array; inverse of {@link argsOfInput}: one string that would come back
+ * as it is unchanged, one object (rule `json`: any one value) as its JSON, anything else as the JSON of the array.
  */
 export function inputOfArgs(args: string, rule: PayloadRule = 'auto'): Buffer {
   const text = soleText(args)

@@ -8,9 +8,8 @@ const dash = 0x2d
 const colon = 0x3a
 
 /**
- * Parses an RFC 3339 timestamp (`2026-01-02T03:04:05.123456789+02:00`) to Unix milliseconds,
- * rounded down. `T` and `Z` in capitals, the zone is mandatory, no leap second. Undefined for any
- * other text.
+ * Parses an RFC 3339 timestamp (`2026-01-02T03:04:05.123456789+02:00`) to Unix milliseconds, rounded down. `T` and `Z` in
+ * capitals, the zone is mandatory, no leap second. Undefined for any other text.
  */
 export function parseRfc3339(text: string): number | undefined {
   const year = digits(text, 0, 4)
@@ -42,9 +41,10 @@ export function parseRfc3339(text: string): number | undefined {
 }
 
 /**
- * Formats Unix milliseconds as a UTC timestamp with up to six digits of the second, as many as
- * needed (a double holds no more): `2026-01-02T03:04:05.123456Z`. Throws a RangeError outside the
- * years 0 to 9999.
+ * Formats Unix milliseconds as a UTC timestamp, `2026-01-02T03:04:05.123456Z`, with up to six digits of the second, as many
+ * as needed (a double holds no more).
+ *
+ * @throws RangeError outside the years 0 to 9999
  */
 export function formatRfc3339(ms: number): string {
   if (!(ms >= firstMs && ms < endMs)) throw new RangeError(`no timestamp: ${ms}`)
@@ -98,9 +98,8 @@ function daysInMonth(year: number, month: number): number {
 }
 
 /*
- * Both ways between a date and its day number, in the Gregorian calendar without end. A year
- * that begins in March has its leap day last, and months then follow the 153-days-in-5 rule;
- * 719468 is the day number of 1970-01-01 counted from 0000-03-01, 146097 the days of 400 years.
+ * A date to its day number and back. A year that begins in March has its leap day last; its months follow the 153-days-in-5
+ * rule. 719468: day number of 1970-01-01 from 0000-03-01; 146097: days of 400 years.
  */
 
 function daysSinceEpoch(year: number, month: number, day: number): number {

@@ -16,10 +16,10 @@ const usualPort = { sentinel: 26_379, cluster: 6379 } as const
 const sentinelParameters = new Set(['db', 'sentinel_username', 'sentinel_password'])
 
 /**
- * Parses `redis+sentinel://[user:password@]host[:port],.../name[?db=n]`, with the Sentinels' own
- * login as `sentinel_username` and `sentinel_password`, or
- * `redis+cluster://[user:password@]host[:port],...`; `rediss+...` for TLS. Undefined for anything
- * else. Throws for a broken percent escape.
+ * Parses `redis+sentinel://[user:password@]host[:port],.../name[?db=n]` (`sentinel_username`, `sentinel_password`: the
+ * Sentinels' own login) or `redis+cluster://[user:password@]host[:port],...`; `rediss+...` for TLS. Undefined for others.
+ *
+ * @throws URIError for a broken percent escape
  */
 export function manyHostsAddress(text: string): ManyHostsAddress | undefined {
   const [, scheme, kind, userinfo, hostList = '', path = '', query = ''] = form.exec(text) ?? []

@@ -8,7 +8,7 @@ import { within } from './within.ts'
 
 /** Pause after a refusal by the server, milliseconds. */
 const pauseMs = 500
-/** Connections on which one function waits for jobs at most: with four a long queue drains 43 % faster than with one. */
+/** Most connections on which one function waits for jobs: with four a long queue drains 43 % faster than with one. */
 const mostPolls = 4
 /** A worker's BRPOP ends by itself after 1 s; a stop waits this long for it, milliseconds. */
 const pollEndsWithinMs = 3_000
@@ -227,5 +227,5 @@ async function pause(signal: AbortSignal): Promise<void> {
 }
 
 function ignored(): void {
-  // whoever waits for it hears of it
+  // its waiting client gets the error
 }

@@ -10,10 +10,8 @@ import type { Destination, Payload, RunOptions, SubmitOptions } from './submissi
 import { WaitingConnections } from './waiting-connections.ts'
 
 /**
- * Submits GearMonkey jobs and reads their state.
- *
- * Its commands are those of the GearMonkey text, in its order. They go over the given connection;
- * each blocking call has its own connection to the same server.
+ * Submits GearMonkey jobs and reads their state, with the commands of the GearMonkey text in its order. They go over the
+ * given connection; each blocking call has its own connection to the same server.
  */
 export class GearMonkeyClient {
   readonly #connection: Connection

@@ -5,8 +5,8 @@ import { isCluster, type Connection } from './connections.ts'
 export type Value = string | number | Buffer
 
 /**
- * The commands of the GearMonkey text over one connection, a method each, with its wire form. Bulk
- * replies are Buffers, integers numbers, absent values null.
+ * The commands of the GearMonkey text over one connection, a method each, with its wire form. Bulk replies are Buffers,
+ * integers numbers, absent values null.
  */
 export class Commands {
   readonly connection: Connection

@@ -8,10 +8,13 @@ import { GearMonkeyError } from './errors.ts'
 export type Connection = Redis | Cluster
 
 /**
- * Where the jobs are: an ioredis instance (also one for Sentinel, or a Cluster), or a URL:
- * `redis://[user:password@]host[:port][/db]`, `unix:///path[?db=n&password=p]` or the path of a Unix socket,
- * `redis+sentinel://[user:password@]host[:port],.../name[?db=n]` or
- * `redis+cluster://[user:password@]host[:port],...`; `rediss` instead of `redis` for TLS.
+ * The server with the jobs: an ioredis instance (also one for Sentinel, or a Cluster), the path of a Unix socket, or a URL
+ * (`rediss` instead of `redis` for TLS):
+ *
+ *     redis://[user:password@]host[:port][/db]
+ *     unix:///path[?db=n&password=p]
+ *     redis+sentinel://[user:password@]host[:port],.../name[?db=n]
+ *     redis+cluster://[user:password@]host[:port],...
  */
 export type GearMonkeyServer = string | Connection
 

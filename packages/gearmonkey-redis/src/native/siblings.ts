@@ -2,12 +2,12 @@ import type { Redis } from 'ioredis'
 import { isCluster, type Connection } from './connections.ts'
 import { within } from './within.ts'
 
-/** How long a connection that is asked may take to answer, milliseconds. A BRPOP of 1 s may be before it. */
+/** Time for a connection to answer, milliseconds. It may be in a BRPOP of 1 s. */
 const answerWithinMs = 2_000
 
 /**
- * Connections to the same server. When one was lost and is there again, as after a failover, the others are asked
- * whether they are, and who is silent is made anew: each by itself would find out much later.
+ * Connections to the same server. When one has reconnected, as after a failover, the others are probed, and silent ones are
+ * replaced: each by itself would find out much later.
  */
 export class Siblings {
   readonly #all = new Set<Redis>()

@@ -27,7 +27,7 @@ export interface RunOptions extends SubmitOptions {
   readonly timeoutSeconds?: number
 }
 
-/** Where a job goes: a list, or the Unix time in seconds at which it is due. */
+/** The destination of a job: a list, or the Unix time in seconds at which it is due. */
 export type Destination = Priority | number
 
 const priorities: readonly string[] = ['high', 'normal', 'low'] satisfies Priority[]

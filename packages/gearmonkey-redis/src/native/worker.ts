@@ -13,7 +13,7 @@ import { within } from './within.ts'
 export interface WorkerOptions {
   /** Jobs of one function that are worked on at once. Default 1. */
   readonly concurrency?: number
-  /** Hears what goes wrong outside of handlers. Default: a warning of the process. */
+  /** Called with errors outside of handlers. Default: a warning of the process. */
   readonly onError?: (error: GearMonkeyError) => void
   /** Unix time in seconds, by which scheduled jobs are due. Default: the clock of the machine. */
   readonly nowSeconds?: () => number
@@ -29,12 +29,8 @@ export interface StopOptions {
 const lastWordsMs = 5_000
 
 /**
- * Works on GearMonkey jobs.
- *
- * Its commands are those of the GearMonkey text, in its order; the input of a job is read by the
- * text's HGETALL. It opens connections of its own to the server that it is given: one to report on,
- * and for each function one to wait for jobs on, or up to four where many come and several may run
- * at once. While the server is away the worker waits for it.
+ * Works on GearMonkey jobs with the commands of the GearMonkey text, in its order, over connections of its own: one to report
+ * on, and for each function one or up to four to wait for jobs on. While the server is away the worker waits for it.
  */
 export class GearMonkeyWorker {
   readonly #server: Connection
@@ -63,9 +59,9 @@ export class GearMonkeyWorker {
   }
 
   /**
-   * Registers for a function and begins to work on its jobs: due scheduled ones first, then high,
-   * normal and low. What the handler returns is the job's output; what it throws makes the job an
-   * `error` with the message as output.
+   * Registers for a function and begins to work on its jobs: due scheduled ones first, then high, normal and low. The
+   * handler's result is the job's output; an error that it throws makes the job an `error` with the message as output.
+   *
    * @returns when the worker is counted
    * @throws GearMonkeyError BAD_ARGUMENT, ALREADY_ACCEPTED, STOPPED, SCRIPT_MISMATCH, CONNECTION
    */
@@ -99,9 +95,8 @@ export class GearMonkeyWorker {
   }
 
   /**
-   * Takes no more jobs, lets the running ones end, reports them, takes the worker out of the counts
-   * and closes its connections. A job that the server hands out in that moment is still done: allow
-   * a second more than the jobs need.
+   * Takes no more jobs, lets the running ones end, reports them, takes the worker out of the counts and closes its
+   * connections. A job handed out in that moment is still done: allow a second more than the jobs need.
    */
   stop(options: StopOptions = {}): Promise<void> {
     this.#stopped ??= this.#stop(options)

@@ -21,7 +21,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
 const runFile = promisify(execFile)
-/** Whatever wants colours around it. */
+/** Colours of the caller's terminal would be in the output. */
 const env = { ...process.env, FORCE_COLOR: '0' }
 const run = (
   program: string,

@@ -15,8 +15,8 @@ import type { Stored, Target } from '../target.ts'
 const side = 'The file'
 
 /**
- * A backup on its way into a file: a first line that names it, jobs, settings, and a last line without which it does not
- * count. It gets its name when all of it is on the disk.
+ * A backup that is being written: a first line that names it, jobs, settings, and a last line without which it is invalid.
+ * The file gets its name when all of it is on the disk.
  */
 export class BackupFile implements Target {
   readonly #path: string
@@ -67,7 +67,7 @@ export class BackupFile implements Target {
     await reaching(side, () => this.#write(lineOfRemark(written)))
   }
 
-  /** Gives the file its name. Returns how much is in it. */
+  /** Gives the file its name. Returns the counts of its contents. */
   finish(): Promise<{ readonly jobs: number; readonly settings: number }> {
     return reaching(side, async () => {
       const counts = { jobs: this.#jobs, settings: this.#settings }

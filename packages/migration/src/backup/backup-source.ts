@@ -8,7 +8,7 @@ import { recordOfStanding } from '../record/stored-job.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 import { IdSet } from '../sources/id-set.ts'
 
-/** Where a job is found, and when it was queued: all that is kept of each in memory. */
+/** A job's location and queueing time: all that is kept of each in memory. */
 interface Found {
   readonly lanes: string[]
   /** The index of its lane, for each job. */
@@ -20,8 +20,8 @@ interface Found {
 }
 
 /**
- * All jobs of a store that are not over, while gateways and workers go on. Each is as it was when it was read; one that
- * is there all the time is read once.
+ * All unfinished jobs of a store, while gateways and workers go on. Each is as it was when it was read; one that is there
+ * all the time is read once.
  */
 export class BackupSource implements Source {
   readonly identity: string
@@ -59,7 +59,7 @@ export class BackupSource implements Source {
     }
   }
 
-  /** The store is its opener's. */
+  /** The caller that opened the store closes it. */
   close(): Promise<void> {
     return Promise.resolve()
   }
@@ -112,7 +112,7 @@ export class BackupSource implements Source {
       const standing = await this.#store.imports.standing(lane, ids)
       for (const [index, at] of places.entries()) {
         const one = standing[index]
-        // Over since it was found.
+        // It has ended since it was found.
         if (!one || one.job.status === 'success') continue
         if (one.job.status === 'error' && one.forgetAtMs === undefined) continue
         const id = ids[index] ?? 0

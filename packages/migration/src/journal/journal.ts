@@ -22,9 +22,8 @@ export interface JournalOf {
 }
 
 /**
- * A file for notes on jobs sent to a server that cannot keep them itself, one line each: `s` before
- * import ids are sent, `d` when the target has them, `f` when it has not, `p` before progress. A
- * torn last line is ignored.
+ * A file for notes on jobs sent to a server that keeps none, one line each: `s` before import ids are sent, `d` when the
+ * target has them, `f` when it has not, `p` before progress. A torn last line is ignored.
  */
 export class Journal implements Ledger {
   readonly #path: string

@@ -17,8 +17,8 @@ export function importIdOf(source: string, ...parts: readonly (string | Uint8Arr
 }
 
 /**
- * 8 bytes that stand for what a job holds. Its due time is compared beside them: it is gone when the job is due. `key`:
- * under which it coalesces, as a store keeps it.
+ * 8 bytes that stand for a job's content. Its due time is compared separately: it is gone once the job is due. `key`: the
+ * key under which it coalesces, as a store keeps it.
  */
 export function digestOf(
   payload: Uint8Array,

@@ -10,7 +10,7 @@ export function isCompressed(path: string): boolean {
   return path.endsWith('.gz')
 }
 
-/** The lines of a file from a byte on, without their ends; in a compressed one bytes count as they were before. */
+/** The lines of a file from a byte on, without their ends; in a compressed file bytes are counted uncompressed. */
 export async function* readLines(path: string, start = 0): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = []
   for await (const chunk of bytesOf(path, start)) {

@@ -3,7 +3,7 @@ import type { JobRecord } from '../record/record.ts'
 import type { Fault, Stored, Target } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
 
-/** Jobs that are sent before their answers are noted: so many may be in doubt after a kill. */
+/** Jobs sent before their answers are noted: after a kill these are in doubt. */
 const sentAtOnce = 100
 
 /** `repeat`: nothing is lost. `leave`: nothing is done twice. */

@@ -23,7 +23,7 @@ export class NdjsonTarget implements Target {
     return records.map(() => ({ kind: 'created' }))
   }
 
-  /** A file takes nothing over. */
+  /** A file needs no note that its jobs have left their source. */
   moved(): Promise<void> {
     return Promise.resolve()
   }

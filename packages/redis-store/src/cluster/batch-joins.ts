@@ -15,9 +15,8 @@ export interface Join {
 }
 
 /**
- * In a cluster a batch and its jobs are in different slots: jobs are counted into the batch first
- * and stored after. The batch keeps a note until the lane has confirmed. If the node dies in
- * between, another asks the lane, which from then on refuses jobs under that note.
+ * In a cluster a batch and its jobs are in different slots: the batch counts jobs first, with a note that stays until the
+ * lane has confirmed. If the node dies in between, another asks the lane, which from then on refuses jobs of that note.
  */
 export class BatchJoins {
   readonly #context: RedisContext

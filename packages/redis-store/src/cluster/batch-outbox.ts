@@ -11,9 +11,8 @@ const entriesPerStep = 1_000
 const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
 
 /**
- * Batches in a cluster. A lane notes, in the same step, which of its jobs ended; a node passes that
- * to the batch, which is in another slot, and then drops the note. Repeating it is harmless, so any
- * node may finish the work of one that died.
+ * Batches in a cluster. A lane notes, in the same step, which of its jobs ended; a node passes that to the batch, in another
+ * slot, and then drops the note. Repeating it is harmless, so any node may finish the work of one that died.
  */
 export class BatchOutbox {
   readonly #context: RedisContext

@@ -38,9 +38,8 @@ interface Hint {
 }
 
 /**
- * One claim in a cluster: takes from one lane, and so one slot, at a time, in the order of their
- * heads. Another node may take a job that was seen; nothing is lost. Lanes whose server is away are
- * left out.
+ * One claim in a cluster: takes from one lane, and so one slot, at a time, in the order of their heads. Another node may take
+ * a job that was seen; nothing is lost. Lanes whose server is away are left out.
  */
 export class ClusterClaim {
   readonly #parts: ClusterClaimParts

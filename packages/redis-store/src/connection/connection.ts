@@ -89,9 +89,8 @@ export async function connect(connection: Connection): Promise<void> {
 }
 
 /**
- * The connection for events; it may be silent. In a cluster any server has all messages: when one
- * is gone, the next is tried. Its user resubscribes: where ioredis does, a lost connection is an
- * uncaught error.
+ * The connection for events; it may be silent. In a cluster any server has all messages: when one is gone, the next is
+ * tried. Its user resubscribes: where ioredis does, a lost connection is an uncaught error.
  */
 export function eventConnection(
   address: StoreAddress,

@@ -30,9 +30,8 @@ interface Waiting {
 }
 
 /**
- * Asks if writes are durable: once for all answers of a turn, and one question at a time, since it
- * blocks the connection. It follows the answers and does not go along with the scripts: a script
- * that the server had lost is sent again, and would come after it.
+ * Asks if writes are durable: once for all answers of a turn, one question at a time, since it blocks the connection. It is
+ * sent after the answers: a script that the server had lost is sent again, and would otherwise come after the question.
  */
 export class Confirmations {
   readonly #connection: Asked

@@ -45,7 +45,7 @@ export class Events implements EventStore {
     return this.#listener
   }
 
-  /** Nobody hears anything from now on. */
+  /** Calls no listener from now on. */
   close(): void {
     this.#listener = undefined
     this.#redis.disconnect()

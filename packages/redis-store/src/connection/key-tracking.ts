@@ -41,7 +41,7 @@ export class KeyTracking {
       if (error instanceof StoreError && error.code === 'TIMEOUT') throw error
       return false
     }
-    // Not where a connection was lost meanwhile.
+    // Not if a connection was lost meanwhile.
     return this.#isOn === isOn
   }
 

@@ -30,9 +30,8 @@ const batchSize = 500
 const lanesAtOnce = 50
 
 /**
- * Checks a live store for violations: an id without its job, an unfinished job in no place or in
- * several, a status that does not fit, wrong counts and indexes. One line per finding. Not atomic:
- * run it while nobody writes. Scans all keys.
+ * Checks a live store for violations, one line each: ids without a job, unfinished jobs in no or several places, wrong
+ * statuses, counts and indexes. Not atomic: run it while nobody writes. Scans all keys.
  */
 export async function checkInvariants(
   redis: Connection,

@@ -3,8 +3,8 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import { versionOfNode } from './node-name.ts'
 
 /**
- * Brings the structures of one version to the next while nodes of the newer one use them: in bounded pieces, so that it
- * may be cut off and begun again, and so that two nodes may do it at once.
+ * Converts the structures of one version to the next while newer nodes use them: in bounded pieces, so that it may be
+ * interrupted and repeated, and so that two nodes may do it at once.
  */
 export type SchemaStep = (context: RedisContext) => Promise<void>
 

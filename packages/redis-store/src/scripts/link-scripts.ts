@@ -36,9 +36,8 @@ function textsIn(folder: URL, except?: string): ReadonlyMap<string, string> {
 }
 
 /**
- * A script after the pieces that it needs of its `--#include` libraries, without comments. The
- * server makes every function anew in each call, so unused ones would cost time. An include inside
- * a function is made when that is called, for rare needs.
+ * A script after the pieces that it needs of its `--#include` libraries, without comments: the server makes every function
+ * anew in each call. An include inside a function is made when that is called, for rare needs.
  */
 function linked(script: string, libraries: ReadonlyMap<string, string>): LinkedScript {
   const pieces: string[] = []

@@ -45,7 +45,7 @@ const mostLanesNamed = 16
 export interface Listeners {
   /** True if the server that runs the scripts knows all of them. */
   readonly knowsAll: () => boolean
-  /** True if this node certainly is one. */
+  /** True if this node certainly is a subscriber of one. */
   readonly has: (lane: string) => boolean
 }
 

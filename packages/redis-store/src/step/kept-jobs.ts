@@ -97,9 +97,8 @@ export class KeptJobs {
   }
 
   /**
-   * Ids of kept jobs as lua/step.lua takes them: per lane its name, the number of ranges, and of
-   * each the first, the last, and 1 if a client waited for one of them. Some ids may no longer be
-   * kept.
+   * Ids of kept jobs as lua/step.lua takes them: per lane its name, the number of ranges, and of each the first, the last, and
+   * 1 if a client waited for one of them. Some ids may no longer be kept.
    */
   ranges(nowMs: number): readonly (string | number)[] {
     this.#forgetOld(nowMs)

@@ -32,7 +32,7 @@ export class RedisWorld implements StoreWorld {
     return world
   }
 
-  /** Where there is one. */
+  /** The server, if there is only one. */
   get server(): Redis {
     if ('nodes' in this.redis) throw new Error('many servers')
     return this.redis

@@ -10,7 +10,7 @@ export class Ending {
     this.#scheduler = scheduler
   }
 
-  /** Ends all jobs of a group; those who wait for them hear that they failed. */
+  /** Ends all jobs of a group; their waiting clients hear a failure. */
   async end(group: Group, isDry: boolean): Promise<Done> {
     const { lane, place, found, piece } = group
     if (isDry) return { done: found.length, left: 0, skipped: [] }
@@ -23,7 +23,7 @@ export class Ending {
     return settled(found.length, ended.length)
   }
 
-  /** Sends jobs that are scheduled or dead where they shall go; returns how many were. */
+  /** Moves scheduled or dead jobs to their destination; returns how many were still there. */
   async fromSets(
     lane: string,
     place: 'scheduled' | 'dead',

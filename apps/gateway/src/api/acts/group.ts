@@ -5,7 +5,7 @@ import type { FoundJob } from '../reads/job-scan.ts'
 export interface Group {
   readonly lane: string
   readonly place: JobPlace | 'queue'
-  /** Where the piece that they were found in begins, and how long it is; absent where each was named. */
+  /** The piece of the queue in which they were found; absent if each was named. */
   readonly piece?: { readonly from: number; readonly count: number }
   readonly found: readonly FoundJob[]
 }
@@ -13,7 +13,7 @@ export interface Group {
 /** The result of an act on a group: jobs moved, and jobs left in place by reason. */
 export interface Done {
   readonly done: number
-  /** Jobs that are in their place no more. */
+  /** Jobs that have left their place. */
   readonly left: number
   readonly skipped: readonly Skip[]
 }
@@ -30,7 +30,7 @@ export function skip(jobs: number, reason: string): Done {
   return { done: 0, left: 0, skipped: jobs > 0 ? [{ reason, jobs }] : [] }
 }
 
-/** Of so many jobs so many were changed; the others had left their place. */
+/** The result where `done` of the jobs were changed; the others had left their place. */
 export function settled(jobs: number, done: number): Done {
   const gone = jobs - done
   return { done, left: done, skipped: gone > 0 ? [{ reason: goneMeanwhile, jobs: gone }] : [] }

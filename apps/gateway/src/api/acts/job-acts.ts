@@ -99,7 +99,7 @@ class Tally {
   }
 }
 
-/** Named jobs by where they stand. Those that are no more are skipped. */
+/** Named jobs by place. Ended ones are skipped. */
 async function groupsOf(
   { scheduler, names }: JobActParts,
   jobs: readonly string[],

@@ -5,7 +5,7 @@ import { Ending } from './ending.ts'
 import { type Done, type Group, type Skip, skip } from './group.ts'
 import { handIn } from './new-jobs.ts'
 
-/** A copy is due so late at the earliest until the job itself is out of its queue, milliseconds. */
+/** Least delay of a copy until the job itself is out of its queue, milliseconds. */
 const heldForMs = 3_600_000
 /** A longer payload is not moved, bytes. */
 const longestMoved = 4 * 1024 * 1024
@@ -65,7 +65,7 @@ export class JobMove {
       if (error instanceof ApiError) return `is not taken: ${error.message}`
       throw error
     }
-    // One that joined a job of the target has its place there.
+    // A copy that joined a job of the target has that job's place.
     const piece = group.piece && {
       from: Math.max(0, group.piece.from - leftBefore),
       count: group.piece.count,
@@ -84,7 +84,7 @@ export class JobMove {
       await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'queue')
       return undefined
     }
-    // Due sooner than it was held: once more, with its own time.
+    // It is due before the copy would be: another copy gets its own time.
     await handIn(scheduler, target, { ...copyOf(job), dueAtMs })
     await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'nowhere')
     return undefined
@@ -98,7 +98,7 @@ function reasonToStay({ job }: FoundJob): string | undefined {
     : undefined
 }
 
-/** A batch counts the jobs that it has. */
+/** A batch counts its jobs, so a copy would be one too many. */
 function isOfBatch({ envelope }: Job): boolean {
   return envelope?.includes('"bid"') ?? false
 }

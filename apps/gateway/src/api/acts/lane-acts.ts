@@ -45,7 +45,7 @@ export function laneActs(
   }
   const eachLane = (functions: readonly string[], act: (lane: string) => Promise<unknown>) =>
     each(functions.flatMap(lanesOf), act)
-  /** The same; a function that is not known yet is from then on. */
+  /** The same; an unknown function is created. */
   const eachOrNew = (functions: readonly string[], act: (lane: string) => Promise<unknown>) => {
     const lanes = functions.flatMap((name) => {
       const known = knownLanes(name)

@@ -13,7 +13,7 @@ const refusals: Readonly<Record<Exclude<Submitted['kind'], 'created' | 'joined'>
   ticked: 'its tick has its job',
 }
 
-/** Hands a background job in; settles when the store has it. Throws an ApiError where it is not taken. */
+/** Submits a background job; settles when the store has it. Throws an ApiError if it is refused. */
 export async function handIn(
   scheduler: Scheduler,
   lane: string,
@@ -31,7 +31,7 @@ interface Parts {
   readonly names: JobNames
 }
 
-/** Jobs that an operator hands in: new ones, and others once more. */
+/** Submits an operator's jobs: new ones, and copies of earlier ones. */
 export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob' | 'resubmitJob'> {
   const { registry } = scheduler
   const view = ({

@@ -10,7 +10,7 @@ export function apiIdOf({ lane, id }: JobRef, registry: LaneRegistry): string {
   return `${(registry.numberOf(lane) ?? 0).toString(36)}-${id}`
 }
 
-/** Where the job stands that an id of the API names; undefined for what is none. */
+/** The lane and number in a job's id of the API; undefined for any other text. */
 export function refOfApiId(name: string, registry: LaneRegistry): JobRef | undefined {
   const [, number, id] = idForm.exec(name) ?? []
   const lane = number === undefined ? undefined : registry.laneOf(Number.parseInt(number, 36))

@@ -120,7 +120,7 @@ async function holdsText(
   return whole?.input.includes(text) ?? false
 }
 
-/** Where a job stands that may leave meanwhile. */
+/** The place of a job, which may leave it meanwhile. */
 async function standingOf(job: JobState, scheduler: Scheduler): Promise<Standing> {
   const standing = await scheduler.inspect.standing(job.lane, job.id)
   return standing ?? { place: 'queue', inputBytes: 0, outputBytes: 0 }

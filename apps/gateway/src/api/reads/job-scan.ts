@@ -12,7 +12,7 @@ export const scanBounds = {
   jobsPerStep: 250,
 } as const
 
-/** Where the jobs of each state stand. */
+/** The places of the jobs of each state. */
 const placesOf: Readonly<Record<ListedState, readonly JobPlace[]>> = {
   waiting: ['high', 'normal', 'low'],
   running: ['busy'],
@@ -60,7 +60,7 @@ interface Budget {
   found: number
 }
 
-/** Where a scan is: the number of a lane, one of its places, and the jobs of it that were passed. */
+/** Position of a scan: the number of a lane, one of its places, and how many of its jobs were passed. */
 interface Position {
   lane: number
   place: number
@@ -254,7 +254,7 @@ class LaneScan {
     }
     if (unique !== undefined && job.unique?.toString() !== unique) return false
     if (older_than_seconds === undefined && newer_than_seconds === undefined) return true
-    // When a job that no gateway took in was queued is not known.
+    // Nobody knows when a native client's job was queued.
     if (job.enqueuedAtMs === undefined) return false
     const ageSeconds = (this.#parts.scheduler.storeNowMs() - job.enqueuedAtMs) / 1000
     return (

@@ -6,7 +6,7 @@ import type { JobNames } from './job-names.ts'
 
 export type JobSummaryView = Static<typeof jobSummary>
 
-/** Where a job stands, with the time that the place goes by. */
+/** A job's place, and its time there: when it is due, forgotten or taken back. */
 export interface Placed {
   readonly place: JobPlace | Standing['place']
   readonly atMs?: number

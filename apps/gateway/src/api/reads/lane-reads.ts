@@ -23,7 +23,7 @@ interface Parts {
   readonly version: string
 }
 
-/** Reads about functions and queues as wholes, from figures that all who ask share. */
+/** Reads about whole functions and queues, from figures that all callers share. */
 export function laneReads({
   scheduler,
   view,
@@ -45,7 +45,7 @@ export function laneReads({
     is_function_paused: scheduler.queues.holdsBack(lane.counts.lane),
   })
 
-  /** Other sets with each change. */
+  /** These are new sets after each change. */
   const pauses = () => [scheduler.queues.paused, scheduler.queues.pausedFunctions]
 
   return {

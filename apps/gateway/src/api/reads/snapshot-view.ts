@@ -12,7 +12,7 @@ const busiestShown = 10
 /** Answers of one snapshot that are kept: dashboards ask for a few. */
 const mostAnswers = 64
 
-/** A queue as its lanes add up. */
+/** A queue: the sum of its lanes. */
 interface QueueFigures {
   readonly queue: string
   /** Lanes, one for each function. */
@@ -49,7 +49,7 @@ const queueFigures: FigureTable<QueueFigures, SortWord> = {
   oldest: ({ sums }) => sums.oldestSeconds,
 }
 
-/** A snapshot in the shapes that are asked for. Each is made once, in pieces, for all who ask. */
+/** A snapshot in the shapes that are asked for. Each is made once, in pieces, for all callers. */
 export class SnapshotView {
   readonly snapshot: WholeSnapshot
   readonly functions: ListOrders<CountedLane, SortWord | 'workers'>
@@ -78,7 +78,7 @@ export class SnapshotView {
     return this.#queues
   }
 
-  /** One answer for all who ask the same; another once something of `others`, which it shows too, is another. */
+  /** One answer for equal requests; it is made again when one of `others`, which it shows too, has changed. */
   answer<Answer extends object>(
     asked: readonly unknown[],
     others: readonly unknown[],
@@ -95,7 +95,7 @@ export class SnapshotView {
   }
 }
 
-/** The latest snapshot's shapes, for all who ask. */
+/** The latest snapshot's shapes, for all callers. */
 export class LatestView {
   readonly #snapshots: StoreSnapshots
   #view: SnapshotView | undefined

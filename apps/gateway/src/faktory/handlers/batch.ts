@@ -16,9 +16,8 @@ import type { Handler } from '../session.ts'
 import { plainJobOf } from '../translate.ts'
 
 /**
- * `BATCH NEW {"description", "parent_bid", "success", "complete"}`, `BATCH OPEN bid`: a bulk
- * string, the bid. `BATCH COMMIT bid`: `+OK`. `BATCH STATUS bid`: a bulk string, the JSON of its
- * figures. `-ERR No such batch <bid>` if it is unknown.
+ * `BATCH NEW {"description", "parent_bid", "success", "complete"}`, `BATCH OPEN bid`: a bulk string, the bid. `BATCH
+ * COMMIT bid`: `+OK`. `BATCH STATUS bid`: a bulk string, JSON figures. `-ERR No such batch <bid>` if it is unknown.
  */
 export const batch: Handler = (session, argument) => {
   const command = parseBatch(argument, newId)

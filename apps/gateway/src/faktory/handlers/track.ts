@@ -9,9 +9,8 @@ import { isTracked, trackOf, trackText, untracked } from '../tracking.ts'
 const longestReserveMs = 86_400_000
 
 /**
- * `TRACK GET jid`: a bulk string, the JSON of jid, percent, desc, state, updated_at and, for a
- * successful job, its result. `TRACK SET {"jid", "percent", "desc", "reserve_until"}`: `+OK`, or
- * `-ERR Job not found <jid>`. For a job that no consumer holds, percent and desc are stored.
+ * `TRACK GET jid`: a bulk string, JSON of jid, percent, desc, state, updated_at and, after success, the result. `TRACK SET
+ * {"jid", "percent", "desc", "reserve_until"}`: `+OK` or `-ERR Job not found <jid>`. Without a consumer: percent and desc.
  */
 export const track: Handler = (session, argument) => {
   const command = parseTrack(argument)

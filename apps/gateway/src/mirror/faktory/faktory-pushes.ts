@@ -68,7 +68,7 @@ export class FaktoryPushes {
     }
   }
 
-  /** All that had no answer hears of it; once is enough. */
+  /** Each push without an answer calls it; the first call counts. */
   #lost(connection: FaktoryConnection, error: unknown): void {
     if (this.#connection !== connection) return
     this.#connection = undefined

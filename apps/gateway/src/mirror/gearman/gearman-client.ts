@@ -10,7 +10,7 @@ import { PacketTap, type TappedPacket } from './packet-tap.ts'
 import type { ServerAddress } from '../server-address.ts'
 import { answers, isBackground, submissionNames, workNames } from './submission.ts'
 
-/** Requests that ERROR may answer, so that the mirror must know whose turn it is. */
+/** Requests that an ERROR may answer: the mirror must know which one it belongs to. */
 const requests = new Set<PacketName>([...submissionNames, 'OPTION_REQ'])
 const replies = new Set<PacketName>([...answers, ...workNames])
 /** A client with more unanswered requests is not read any further. */

@@ -35,9 +35,8 @@ interface Arrival {
 }
 
 /**
- * Submits copies of all jobs that come to a store to another server. It gets the events that any
- * node gets and reads jobs from the store, so that no door waits for it. Results of copies are
- * compared and counted, then dropped.
+ * Submits copies of all jobs that come to a store to another server. It gets the events that any node gets and reads jobs
+ * from the store, so that no door waits for it. Results of copies are compared and counted, then dropped.
  */
 export class StoreMirror {
   readonly counts: MirrorCounts = noCounts()

@@ -5,9 +5,8 @@ const mode = '5-or-6-parts'
 const hourField = -4
 
 /**
- * Ticks of an entry. When a zone's clocks go back, a tick at a certain hour comes the first time
- * that hour is shown, and an hourly one goes on as before; when they go forward, a skipped tick
- * comes that much later.
+ * Ticks of an entry. When clocks go back, a tick at a fixed hour comes the first time that hour is shown, and an hourly one
+ * goes on as before; when they go forward, a skipped tick comes that much later.
  */
 export class Schedule {
   readonly #text: string

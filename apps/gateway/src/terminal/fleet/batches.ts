@@ -5,7 +5,7 @@ import { type Column, tableLines } from '../table.ts'
 
 type Batch = Answer<'getBatch'>
 
-/** Batches that are listed where nothing else is said, and at most. */
+/** Batches that are listed by default, and at most. */
 const listed = { usual: 50, most: 1_000 } as const
 
 const columns: readonly Column<Batch>[] = [

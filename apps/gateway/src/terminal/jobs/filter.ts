@@ -5,7 +5,7 @@ import { type OptionRow, optionsOf } from '../option-rows.ts'
 /** The options that say which jobs: those of the API's filter. */
 export const filterOptions: readonly OptionRow[] = optionsOf(jobFilter)
 
-/** Takes all jobs where a command would rather have a filter. */
+/** Takes all jobs, for commands that ask for a filter. */
 export const allOption: OptionRow = { name: 'all', help: 'all jobs, without any filter' }
 
 /** The filter that is given; undefined where none is, nor `--all`. */

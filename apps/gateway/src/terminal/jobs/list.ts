@@ -16,7 +16,7 @@ import type { JobFilter } from '../../api/schemas/jobs.ts'
 type Page = Answer<'listJobs'>
 type Job = Page['jobs'][number]
 
-/** Jobs that are listed where nothing else is said. */
+/** Jobs that are listed by default. */
 const usual = 50
 const most = 1_000_000
 
@@ -76,7 +76,7 @@ function ageOf(at: string | null, nowMs: number): string {
   return at === null ? '-' : shownSeconds(Math.max(0, nowMs - Date.parse(at)) / 1000)
 }
 
-/** The most telling of what is known of a job. */
+/** The most useful detail of a job. */
 function noteOf({ error, due_at: dueAt, progress, state }: Job, nowMs: number): string {
   const due =
     dueAt === null ? '' : `due in ${shownSeconds(Math.max(0, Date.parse(dueAt) - nowMs) / 1000)}`

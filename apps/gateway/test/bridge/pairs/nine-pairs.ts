@@ -65,7 +65,7 @@ function newLane(kind: string, { worker }: Pair): string {
   return worker.name === 'faktory' ? `${fn}@${randomUUID()}` : fn
 }
 
-/** Where the pairs meet. Defaults at the end of each line. */
+/** The store that the pairs share. Defaults at the end of each line. */
 interface Store {
   readonly engine?: Engine
   /** Gateways: clients are at the first, workers at the last. One that brings an embedded store. */

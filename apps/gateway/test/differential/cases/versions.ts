@@ -21,7 +21,7 @@ const grabs = (count: number): readonly Step[] =>
   Array.from({ length: count }, () => ['worker', 'GRAB_JOB'])
 
 /**
- * Where the order of gearmand 2.0 differs. 1.1 is compared with Debian's gearmand byte by byte. 2.0 is in
+ * Cases in which the order of gearmand 2.0 differs. 1.1 is compared with Debian's gearmand byte by byte. 2.0 is in
  * no distribution yet: its side is stated by the rules of its release notes.
  */
 export const versionCases: readonly VersionCase[] = [

@@ -25,7 +25,7 @@ export class Connection {
     socket.on('close', () => this.#ended())
   }
 
-  /** Where nobody listens any more, the connection is one that the server has ended. */
+  /** A port that nobody listens on gives a connection that the server has ended. */
   static async open(port: number): Promise<Connection> {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     const connection = new Connection(socket)

@@ -32,7 +32,7 @@ export class MessageReader {
     return messages
   }
 
-  /** Where the first message ends; 0 where it has not come whole. */
+  /** The end of the first message; 0 if it is incomplete. */
   #endOf(bytes: Buffer): number {
     this.#wanted = 1
     if (bytes.length === 0) return 0

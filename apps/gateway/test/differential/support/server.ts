@@ -3,9 +3,9 @@ export const handlePrefix = 'H:test'
 
 /** A server that has just started, and its end. */
 export interface Server {
-  /** Where clients connect, then where workers and administrators do; the same for one node. */
+  /** Ports of clients, then of workers and administrators; the same for one node. */
   readonly ports: readonly number[]
-  /** Where jobs are submitted with HTTP, on the node of the clients; 0 where nobody asked for it. */
+  /** Port for jobs submitted with HTTP, on the node of the clients; 0 if nobody asked for it. */
   readonly httpPort: number
   /** Only gearmand tells everybody at once; other nodes hear of a change a moment later. */
   readonly isPrompt: boolean

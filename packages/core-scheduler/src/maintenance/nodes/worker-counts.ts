@@ -21,9 +21,8 @@ interface Parts {
 }
 
 /**
- * Keeps the store's worker counts for this node: named workers count in all lanes of their
- * function, consumers in all lanes of their queue. Changes are published in calls of bounded size,
- * one at a time.
+ * Keeps the store's worker counts for this node: named workers count in all lanes of their function, consumers in all
+ * lanes of their queue. Changes are published in calls of bounded size, one at a time.
  */
 export class WorkerCounts {
   readonly #store: { readonly lanes: Pick<LaneStore, 'setWorkers'> }

@@ -78,8 +78,8 @@ export class GearmandMemcachedSource implements Source {
   }
 
   /**
-   * A list of keys has no place to go on at: what is stored is known when it comes again. It leaves out items that it finds
-   * locked and may have one twice, so that keys are counted once each, and listed again while some are missing.
+   * A listing cannot be continued: stored keys are skipped when it is read again. It omits locked items and may repeat one, so
+   * keys count once each, and it is read again while some are missing.
    */
   async *pages(_after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     const { identity } = this

@@ -16,9 +16,8 @@ interface Segment {
 }
 
 /**
- * Rolls back a transaction whose program died: copies the pages of its rollback journal back into
- * the database file, as SQLite does on opening. The driver does not. True if there was one. Format:
- * sqlite.org/fileformat2.html, "The Rollback Journal".
+ * Rolls back the transaction of a program that died, as SQLite does on opening and the driver does not; true if there was
+ * one. Format: sqlite.org/fileformat2.html, "The Rollback Journal".
  */
 export async function rollBack(path: string): Promise<boolean> {
   const journalPath = `${path}-journal`
