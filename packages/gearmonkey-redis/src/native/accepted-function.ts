@@ -3,17 +3,16 @@ import type { Commands } from './commands.ts'
 import { closeConnection } from './connections.ts'
 import { loadDueScript, takeDue } from './due-script.ts'
 import { GearMonkeyError, messageOf, type GearMonkeyErrorCode } from './errors.ts'
+import { idOf } from './job-record.ts'
+import { SingleReports, type Input } from './job-reports.ts'
 import { JobRun, type JobHandler, type JobRunContext } from './job-run.ts'
+import { JobSteps } from './job-steps.ts'
 import { within } from './within.ts'
 
 /** Pause after a refusal by the server, milliseconds. */
 const pauseMs = 500
-/** Most connections on which one function waits for jobs: with four a long queue drains 43 % faster than with one. */
-const mostPolls = 4
 /** A worker's BRPOP ends by itself after 1 s; a stop waits this long for it, milliseconds. */
 const pollEndsWithinMs = 3_000
-
-type Found = 'job' | 'none' | 'refused'
 
 export interface AcceptedFunctionOptions {
   readonly fn: string
@@ -22,14 +21,14 @@ export interface AcceptedFunctionOptions {
   /** Shared by all functions of the worker. */
   readonly reports: Commands
   /** A connection for this function alone, since its BRPOP blocks it. */
-  readonly connectPolls: () => Commands
+  readonly polls: Commands
   readonly onError: (error: GearMonkeyError) => void
   readonly nowSeconds: () => number
 }
 
 /**
- * A worker's loop for one function. While jobs come one behind the other, and may be worked on at once, more loops take
- * them side by side, each on a connection of its own.
+ * A worker's loop for one function. It waits for a job as the text says; with several at once, steps report what has
+ * gathered and take the jobs behind the first one.
  */
 export class AcceptedFunction {
   readonly #options: AcceptedFunctionOptions
@@ -39,24 +38,26 @@ export class AcceptedFunction {
   readonly #stopping = new AbortController()
   /** Aborted when the connections are gone. */
   readonly #closed = new AbortController()
-  readonly #polls: Commands[]
-  readonly #loops = new Map<Commands, Promise<void>>()
+  /** Undefined for a worker of one job at a time. */
+  readonly #steps: JobSteps | undefined
+  #loop: Promise<void> = Promise.resolve()
   #registered: Promise<void> = Promise.resolve()
-  /** Takes under way: each may bring a job. */
-  #takes = 0
   #isCounted = false
   #slotFreed: () => void = ignored
 
   constructor(options: AcceptedFunctionOptions) {
     this.#options = options
-    this.#polls = [options.connectPolls()]
-    this.#context = {
-      fn: options.fn,
-      handler: options.handler,
-      commands: options.reports,
-      onError: options.onError,
-      persist: (report) => this.#persist(report),
+    const { fn, handler, reports: commands, concurrency, onError, nowSeconds } = options
+    const single = new SingleReports(fn, commands, (report) => this.#persist(report))
+    if (concurrency > 1) {
+      this.#steps = new JobSteps({
+        ...{ fn, commands, single, nowSeconds },
+        freeSlots: () => concurrency - this.#running.size,
+        onJob: (id, input) => this.#begin(id, input),
+        onBadId: (text) => this.#dropped(text),
+      })
     }
+    this.#context = { fn, handler, commands, onError, reports: this.#steps ?? single }
   }
 
   /** Registers, then polls. */
@@ -65,15 +66,15 @@ export class AcceptedFunction {
     await this.#registered
   }
 
-  /** Returns when the loops and every handler have ended. */
+  /** Returns when the loop and every handler have ended. */
   async handOutNoMore(): Promise<void> {
     this.#stopping.abort()
-    this.#slotFreed() // no loop need wait for a job it will not take
+    this.#slotFreed() // the loop need not wait for a job it will not take
+    const lastTaken = this.#steps?.stopTaking()
     await within(this.#registered.catch(ignored), pollEndsWithinMs, undefined)
-    const loops = Promise.all(this.#loops.values())
-    await within(loops, pollEndsWithinMs, undefined)
-    this.#closePolls()
-    await loops
+    await within(Promise.all([this.#loop, lastTaken]), pollEndsWithinMs, undefined)
+    closeConnection(this.#options.polls.connection)
+    await this.#loop
     const runs = [...this.#running]
     // A job whose start the server does not accept is not waited for.
     await within(Promise.all(runs.map((run) => run.begun)), pollEndsWithinMs, undefined)
@@ -90,6 +91,7 @@ export class AcceptedFunction {
     } catch (error) {
       this.#say('REPORT_FAILED', error)
     }
+    await this.#steps?.forget().catch(ignored) // it would expire
   }
 
   /** Aborts the signals of the running jobs. */
@@ -100,89 +102,60 @@ export class AcceptedFunction {
   close(): void {
     this.#stopping.abort()
     this.#closed.abort()
-    this.#closePolls()
-  }
-
-  #closePolls(): void {
-    for (const { connection } of this.#polls) closeConnection(connection)
+    closeConnection(this.#options.polls.connection)
   }
 
   async #register(): Promise<void> {
-    const { fn } = this.#options
-    const [polls] = this.#polls as [Commands]
+    const { fn, polls } = this.#options
     await loadDueScript(polls)
     if (this.#isStopping()) throw new GearMonkeyError('STOPPED', fn)
     await polls.countIn(fn)
     this.#isCounted = true
-    this.#startLoop(polls, this.#poll(polls))
+    this.#loop = this.#poll()
   }
 
-  #startLoop(polls: Commands, ended: Promise<void>): void {
-    this.#loops.set(
-      polls,
-      ended.finally(() => this.#loops.delete(polls)),
-    )
-  }
-
-  /** The loop that always runs. */
-  async #poll(polls: Commands): Promise<void> {
+  async #poll(): Promise<void> {
     while (!this.#isStopping()) {
-      if (!this.#hasRoom()) await new Promise<void>((resolve) => (this.#slotFreed = resolve))
-      else if ((await this.#turn(polls)) === 'refused') await pause(this.#stopping.signal)
+      if (this.#running.size >= this.#options.concurrency) {
+        await new Promise<void>((resolve) => (this.#slotFreed = resolve))
+      } else {
+        await this.#turn()
+      }
     }
   }
 
-  /** A loop that runs as long as it finds jobs. */
-  async #help(polls: Commands): Promise<void> {
-    let found: Found = 'job'
-    while (found === 'job' && !this.#isStopping() && this.#hasRoom())
-      found = await this.#turn(polls)
-  }
-
-  #callHelper(): void {
-    if (!this.#hasRoom()) return
-    let polls = this.#polls.find((one) => !this.#loops.has(one))
-    if (!polls) {
-      if (this.#polls.length >= mostPolls) return
-      polls = this.#options.connectPolls()
-      this.#polls.push(polls)
-    }
-    this.#startLoop(polls, this.#help(polls))
-  }
-
-  /** Takes a job and begins it. */
-  async #turn(polls: Commands): Promise<Found> {
-    this.#takes += 1
+  /** Takes a job and begins it, and then those behind it. */
+  async #turn(): Promise<void> {
     let id: number | undefined
     try {
-      id = await this.#take(polls)
+      id = await this.#take()
     } catch (error) {
       if (!this.#isStopping()) this.#say('POLL_FAILED', error)
-      return 'refused'
-    } finally {
-      this.#takes -= 1
-      this.#slotFreed()
+      await pause(this.#stopping.signal)
     }
-    if (id === undefined) return 'none'
-    this.#begin(id)
-    if (!this.#isStopping()) this.#callHelper()
-    return 'job'
+    if (id === undefined) return
+    this.#begin(id, this.#context.reports.begin(id))
+    await this.#steps?.takeAll()
   }
 
   /** Due scheduled jobs first; the blocking pop only if there is none. */
-  async #take(polls: Commands): Promise<number | undefined> {
-    const { fn, nowSeconds } = this.#options
+  async #take(): Promise<number | undefined> {
+    const { fn, polls, nowSeconds } = this.#options
     const reply = (await takeDue(polls, fn, nowSeconds())) ?? (await polls.take(fn))
     if (!Array.isArray(reply)) return undefined
     const text = String(reply[1])
-    const id = Number(text)
-    if (/^\d+$/.test(text) && Number.isSafeInteger(id)) return id
-    this.#options.onError(new GearMonkeyError('BAD_ID', `${String(reply[0])}: ${text}`))
-    return undefined
+    const id = idOf(text)
+    if (id === undefined) this.#dropped(text)
+    return id
   }
 
-  #begin(id: number): void {
-    const run = new JobRun(id, this.#context)
+  #dropped(text: string): void {
+    const { fn, onError } = this.#options
+    onError(new GearMonkeyError('BAD_ID', `${fn}: ${text}`))
+  }
+
+  #begin(id: number, input: Input): void {
+    const run = new JobRun(id, input, this.#context)
     this.#running.add(run)
     void run.done.then(() => {
       this.#running.delete(run)
@@ -202,10 +175,6 @@ export class AcceptedFunction {
       }
     }
     return false
-  }
-
-  #hasRoom(): boolean {
-    return this.#running.size + this.#takes < this.#options.concurrency
   }
 
   #isStopping(): boolean {

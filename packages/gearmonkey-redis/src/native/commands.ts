@@ -4,6 +4,24 @@ import { isCluster, type Connection } from './connections.ts'
 
 export type Value = string | number | Buffer
 
+/** What a worker tells and asks in one call of `stepScript`. */
+export interface StepWords {
+  /** Names the worker's note of what it was handed out. */
+  readonly worker: string
+  /** Another for each step: a call that is sent again has the same. */
+  readonly number: number
+  readonly nowSeconds: number
+  /** Jobs that the worker would take. */
+  readonly wanted: number
+  /** Jobs that were popped before and are to begin. */
+  readonly popped: readonly number[]
+  readonly outcomes: readonly {
+    readonly id: number
+    readonly status: string
+    readonly output: Value
+  }[]
+}
+
 /**
  * The commands of the GearMonkey text over one connection, a method each, with its wire form. Bulk replies are Buffers,
  * integers numbers, absent values null.
@@ -105,6 +123,29 @@ export class Commands {
   // EXPIRE lock:{FN}:{ID} 10
   expireLock(fn: string, id: number): Promise<unknown> {
     return this.send('EXPIRE', this.#keys.lock(fn, id), 10)
+  }
+
+  // EVALSHA {SHA1} 5 {NOTE} queue:{FN}:scheduled queue:{FN}:high ... : see step-script.ts
+  step(fn: string, sha1: string, words: StepWords): Promise<unknown> {
+    const { worker, number, nowSeconds, wanted, popped, outcomes } = words
+    const places = ['scheduled', 'high', 'normal', 'low'] as const
+    return this.send(
+      'EVALSHA',
+      ...[sha1, 5, this.#noteOf(fn, worker), ...places.map((place) => this.#keys.queue(fn, place))],
+      ...[number, nowSeconds, wanted, this.#keys.channel(fn)],
+      ...[this.#keys.job(fn, ''), this.#keys.lock(fn, ''), popped.length, ...popped],
+      ...outcomes.flatMap(({ id, status, output }) => [id, status, output]),
+    )
+  }
+
+  // DEL {NOTE}
+  forgetSteps(fn: string, worker: string): Promise<unknown> {
+    return this.send('DEL', this.#noteOf(fn, worker))
+  }
+
+  /** A name that is allowed wherever a worker may push locks, and is the lock of no job. */
+  #noteOf(fn: string, worker: string): string {
+    return this.#keys.lock(fn, `worker-${worker}`)
   }
 
   /**

@@ -13,32 +13,41 @@ export const dueScript =
 export const dueScriptSha1 = '5231827cd49b540660ef44969b38cc858f157824'
 
 /**
- * SCRIPT LOAD. In a cluster on every master, since the command has no key to route it by.
+ * SCRIPT LOAD.
  * @throws GearMonkeyError SCRIPT_MISMATCH
  */
 export async function loadDueScript(commands: Commands): Promise<void> {
-  const { connection } = commands
-  const servers: readonly Redis[] = isCluster(connection) ? connection.nodes('master') : []
-  const replies = isCluster(connection)
-    ? await Promise.all(servers.map((server) => server.callBuffer('SCRIPT', ['LOAD', dueScript])))
-    : [await commands.send('SCRIPT', 'LOAD', dueScript)]
-  for (const reply of replies) {
-    const sha1 = String(reply)
+  for (const sha1 of await loadScript(commands, dueScript)) {
     if (sha1 !== dueScriptSha1) throw new GearMonkeyError('SCRIPT_MISMATCH', sha1)
   }
 }
 
-/** One due job as `[key, id]`, or null. Reloads the script if the server has lost it. */
-export async function takeDue(
+/** One due job as `[key, id]`, or null. */
+export function takeDue(commands: Commands, fn: string, nowSeconds: number): Promise<unknown> {
+  return runScript(commands, dueScript, () => commands.takeDue(fn, dueScriptSha1, nowSeconds))
+}
+
+/** Calls a script. Loads it if the server does not have it, or has lost it. */
+export async function runScript(
   commands: Commands,
-  fn: string,
-  nowSeconds: number,
+  script: string,
+  call: () => Promise<unknown>,
 ): Promise<unknown> {
   try {
-    return await commands.takeDue(fn, dueScriptSha1, nowSeconds)
+    return await call()
   } catch (error) {
     if (!messageOf(error).startsWith('NOSCRIPT')) throw error
-    await loadDueScript(commands)
-    return commands.takeDue(fn, dueScriptSha1, nowSeconds)
+    await loadScript(commands, script)
+    return call()
   }
+}
+
+/** The SHA-1 that the server gives. In a cluster on every master, since the command has no key to route it by. */
+async function loadScript(commands: Commands, script: string): Promise<string[]> {
+  const { connection } = commands
+  const servers: readonly Redis[] = isCluster(connection) ? connection.nodes('master') : []
+  const replies = isCluster(connection)
+    ? await Promise.all(servers.map((server) => server.callBuffer('SCRIPT', ['LOAD', script])))
+    : [await commands.send('SCRIPT', 'LOAD', script)]
+  return replies.map(String)
 }

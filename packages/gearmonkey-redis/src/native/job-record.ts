@@ -30,6 +30,12 @@ export function jobRecordOf(reply: unknown): JobRecord | undefined {
   }
 }
 
+/** A job's id as it stands in a queue; undefined if it is none. */
+export function idOf(text: string): number | undefined {
+  const id = Number(text)
+  return /^\d+$/.test(text) && Number.isSafeInteger(id) ? id : undefined
+}
+
 export function isFinished(record: JobRecord | undefined): boolean {
   return record?.status === 'success' || record?.status === 'error'
 }

@@ -1,6 +1,6 @@
-import type { Commands, Value } from './commands.ts'
+import type { Commands } from './commands.ts'
 import { GearMonkeyError, messageOf } from './errors.ts'
-import { jobRecordOf } from './job-record.ts'
+import type { Input, JobReports, Outcome } from './job-reports.ts'
 import { valueOf, type Payload } from './submission.ts'
 
 /** A job for its handler. */
@@ -28,14 +28,8 @@ export interface JobRunContext {
   readonly fn: string
   readonly handler: JobHandler
   readonly commands: Commands
-  /** Repeats a report until the server accepts it; false if the worker was closed first. */
-  readonly persist: (report: () => Promise<unknown>) => Promise<boolean>
+  readonly reports: JobReports
   readonly onError: (error: GearMonkeyError) => void
-}
-
-interface Outcome {
-  readonly status: 'success' | 'error'
-  readonly output: Value
 }
 
 /** One job on its way through a worker. */
@@ -48,21 +42,20 @@ export class JobRun {
   /** Resolves when the outcome is reported too. */
   readonly done: Promise<void>
   readonly #context: JobRunContext
-  readonly #abort = new AbortController()
+  #abort: AbortController | undefined
+  #isAborted = false
   readonly #updates = new Set<Promise<void>>()
   #hasBegun = false
   #isOver = false
 
-  constructor(id: number, context: JobRunContext) {
+  /** `input`: what the start of the job brings. */
+  constructor(id: number, input: Input, context: JobRunContext) {
     this.id = id
     this.#context = context
-    const input = this.#begin()
-    this.begun = input.then(
-      () => undefined,
-      () => undefined,
-    )
-    const outcome = this.#work(input)
-    this.handled = outcome.then(() => undefined)
+    const begun = Promise.resolve(input)
+    this.begun = begun.then(ignored, ignored)
+    const outcome = this.#work(begun)
+    this.handled = outcome.then(ignored)
     this.done = outcome.then((known) => this.#report(known))
   }
 
@@ -71,22 +64,17 @@ export class JobRun {
   }
 
   abort(): void {
-    this.#abort.abort()
+    this.#isAborted = true
+    this.#abort?.abort()
   }
 
   /** Never rejects: whatever is thrown is the outcome. */
   async #work(begun: Promise<Buffer | undefined>): Promise<Outcome> {
     try {
       const input = await begun
+      this.#hasBegun = true
       if (!input) return { status: 'error', output: 'the job has no input' }
-      const { fn, handler } = this.#context
-      const output = await handler({
-        fn,
-        id: this.id,
-        input,
-        update: (dividend, divisor) => this.#update(dividend, divisor),
-        signal: this.#abort.signal,
-      })
+      const output = await this.#context.handler(this.#jobOf(input))
       return { status: 'success', output: valueOf(output ?? '') }
     } catch (error) {
       return { status: 'error', output: messageOf(error) }
@@ -95,37 +83,32 @@ export class JobRun {
     }
   }
 
-  async #begin(): Promise<Buffer | undefined> {
-    const { fn, commands, persist } = this.#context
-    let hash: unknown
-    const begun = await persist(async () => {
-      const replies = await commands.inOrder([
-        () => commands.publish(fn, 'start', this.id),
-        () => commands.markBusy(fn, this.id),
-        () => commands.read(fn, this.id),
-      ])
-      hash = replies[2]
-    })
-    if (!begun) throw new Error('the worker was stopped before the job began')
-    this.#hasBegun = true
-    return jobRecordOf(hash)?.input
+  #jobOf(input: Buffer): Job {
+    const signal = (): AbortSignal => this.#signal()
+    return {
+      fn: this.#context.fn,
+      id: this.id,
+      input,
+      update: (dividend, divisor) => this.#update(dividend, divisor),
+      // Few handlers look at it, and it costs more than the rest of a job's objects.
+      get signal() {
+        return signal()
+      },
+    }
   }
 
-  async #report({ status, output }: Outcome): Promise<void> {
-    const { fn, commands, persist, onError } = this.#context
-    await Promise.allSettled(this.#updates)
-    // The outcome is stored first: the commands below announce it.
-    const reported =
-      (await persist(() => commands.outcome(fn, this.id, status, output))) &&
-      (await persist(() =>
-        commands.inOrder([
-          () => commands.expireJob(fn, this.id),
-          () => commands.publish(fn, 'finish', this.id),
-          () => commands.unlock(fn, this.id),
-          () => commands.expireLock(fn, this.id),
-        ]),
-      ))
-    if (!reported)
+  #signal(): AbortSignal {
+    if (!this.#abort) {
+      this.#abort = new AbortController()
+      if (this.#isAborted) this.#abort.abort()
+    }
+    return this.#abort.signal
+  }
+
+  async #report(outcome: Outcome): Promise<void> {
+    const { fn, reports, onError } = this.#context
+    if (this.#updates.size > 0) await Promise.allSettled(this.#updates)
+    if (!(await reports.end(this.id, outcome)))
       onError(new GearMonkeyError('OUTCOME_LOST', `${fn} ${this.id}`, { ids: [this.id] }))
   }
 
@@ -149,4 +132,8 @@ export class JobRun {
       throw new GearMonkeyError('REPORT_FAILED', `${fn} ${this.id}: ${messageOf(cause)}`, { cause })
     }
   }
+}
+
+function ignored(): void {
+  // the run itself reports what becomes of it
 }

@@ -30,7 +30,7 @@ const lastWordsMs = 5_000
 
 /**
  * Works on GearMonkey jobs with the commands of the GearMonkey text, in its order, over connections of its own: one to report
- * on, and for each function one or up to four to wait for jobs on. While the server is away the worker waits for it.
+ * on, and for each function one to wait for jobs on. While the server is away the worker waits for it.
  */
 export class GearMonkeyWorker {
   readonly #server: Connection
@@ -79,7 +79,7 @@ export class GearMonkeyWorker {
       handler,
       concurrency,
       reports: this.#reports,
-      connectPolls: () => this.#connect(),
+      polls: this.#connect(),
       onError: this.#onError,
       nowSeconds: this.#nowSeconds,
     })

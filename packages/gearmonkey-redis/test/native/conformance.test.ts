@@ -129,15 +129,20 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     expect(code).toBe(0)
   }, 60_000)
 
-  test('finds nothing wrong with the worker of this package', async () => {
-    const command = `exec ${node} ${pathOf('./support/library-worker.ts')}`
-    const options = ['--worker-command', command, '--fail-input', 'fail']
-    const { code, lines } = await run(
-      ...['--timeout-seconds', '20', '--worker-function', 'library', ...options],
-    )
-    expect(failed(lines)).toEqual([])
-    expect(code).toBe(0)
-  }, 60_000)
+  test.each([1, 16])(
+    'finds nothing wrong with a worker of %i jobs at once',
+    async (most) => {
+      const file = pathOf('./support/library-worker.ts')
+      const command = `GEARMONKEY_CONCURRENCY=${most} exec ${node} ${file}`
+      const options = ['--worker-command', command, '--fail-input', 'fail']
+      const { code, lines } = await run(
+        ...['--timeout-seconds', '20', '--worker-function', 'library', ...options],
+      )
+      expect(failed(lines)).toEqual([])
+      expect(code).toBe(0)
+    },
+    60_000,
+  )
 
   test('finds nothing wrong with the shell peers', async () => {
     const client = await run('--client-command', `${peer('client')} run ${clientArguments}`)
