@@ -144,7 +144,7 @@ async function due(gateway: Gateway): Promise<Figure[]> {
     gateway,
     dueJobs,
     `for id = first, last do
-  redis.call('HSET', 'job:due:' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
+  redis.call('HSET', 'job:due:' .. id, 'status', 'idle', 'enqueued', 1600000000000 + id, 'door', 'faktory', 'input', '1')
   redis.call('ZADD', 'queue:due:scheduled', 1700000000, id)
 end
 redis.call('HSET', 'xg:lanes', 'due', 60001)

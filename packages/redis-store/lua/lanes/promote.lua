@@ -10,16 +10,65 @@
 -- turn }.
 --#include keys
 --#include levels
-local most, now, results, due = tonumber(ARGV[3]), nowMs(), {}, {}
+local most, now, results = tonumber(ARGV[3]), nowMs(), {}
+-- The due jobs, a list a field, times in us. Keys are false where no gateway queued a job so far.
+local lanes, ids, levels, keys, dues, cames = {}, {}, {}, {}, {}, {}
+-- Places in these lists by the length of ids. A set has ids of one time as texts, so each of these is mostly in order.
+local runs, areInOrder = {}, true
 
--- A job's level, when it came (us), and its key, which is false where no gateway queued it so far. Nothing if it is gone.
-local function dueJob(lane, id)
-  local key = jobKey(lane, id)
+local function isEarlier(one, other)
+  if dues[one] ~= dues[other] then return dues[one] < dues[other] end
+  if cames[one] ~= cames[other] then return cames[one] < cames[other] end
+  return (tonumber(ids[one]) or 0) < (tonumber(ids[other]) or 0)
+end
+
+-- Notes a job that is due then (us), if it is still there.
+local function addDue(lane, id, dueUs)
+  local key, at = jobKey(lane, id), #ids + 1
   local job = redis.pcall('HMGET', key, 'level', 'enqueued')
-  local cameMs = tonumber(job[2] or nil)
-  if cameMs then return levelIn(job[1]), cameMs * 1000, key end
-  job = jobFields(lane, id, 'status', 'level', 'door')
-  if job[1] then return levelIn(job[2]), 0, job[3] and key end
+  local cameUs = (tonumber(job[2] or nil) or 0) * 1000
+  if cameUs == 0 then
+    job = jobFields(lane, id, 'level', 'status', 'door')
+    if not job[2] then return end
+    key = job[3] and key
+  end
+  lanes[at], ids[at], keys[at], cames[at] = lane, id, key, cameUs
+  levels[at] = job[1] and levelIn(job[1]) or 5
+  -- No job is in line before it came.
+  dues[at] = dueUs < cameUs and cameUs or dueUs
+  local run = runs[#id]
+  if not run then
+    runs[#id] = { at }
+    return
+  end
+  if isEarlier(at, run[#run]) then areInOrder = false end
+  run[#run + 1] = at
+end
+
+local function merged(one, other)
+  local all, first, second = {}, 1, 1
+  while one[first] and other[second] do
+    if isEarlier(other[second], one[first]) then
+      all[#all + 1], second = other[second], second + 1
+    else
+      all[#all + 1], first = one[first], first + 1
+    end
+  end
+  for at = first, #one do all[#all + 1] = one[at] end
+  for at = second, #other do all[#all + 1] = other[at] end
+  return all
+end
+
+-- Places of the due jobs, in the order in which they line up.
+local function inLine()
+  local all = {}
+  if areInOrder then
+    for _, run in pairs(runs) do all = #all == 0 and run or merged(all, run) end
+  else
+    for at = 1, #ids do all[at] = at end
+    table.sort(all, isEarlier)
+  end
+  return all
 end
 
 -- When a lane's first scheduled jobs are due (us), by their place. Mostly in the same second: one time is read for all.
@@ -43,14 +92,7 @@ local function takeDue(lane)
   if count == 0 then return end
   local usOf = dueTimes(scheduled, count)
   local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
-  for at, id in ipairs(found) do
-    local level, cameUs, key = dueJob(lane, id)
-    if level then
-      local dueUs = usOf(at)
-      -- No job is in line before it came.
-      due[#due + 1] = { lane, id, level, key, dueUs < cameUs and cameUs or dueUs, cameUs }
-    end
-  end
+  for at, id in ipairs(found) do addDue(lane, id, usOf(at)) end
   most = most - count
   redis.call('ZREMRANGEBYRANK', scheduled, 0, count - 1)
   local retries = 0
@@ -64,47 +106,31 @@ local function takeDue(lane)
   redis.call('HDEL', metaKey(lane), 'removed')
 end
 
-local function isEarlier(one, other)
-  if one[5] ~= other[5] then return one[5] < other[5] end
-  if one[6] ~= other[6] then return one[6] < other[6] end
-  return (tonumber(one[2]) or 0) < (tonumber(other[2]) or 0)
-end
-
--- Mostly true for jobs of one lane whose ids have the same number of digits.
-local function isInOrder()
-  for at = 2, #due do
-    if isEarlier(due[at], due[at - 1]) then return false end
-  end
-  return true
-end
-
 -- The same as stamp, for times that are mostly near each other.
-local secondOfStamp, stampOfSecond
+local msOfStamp, stampOfMs
 local function stampNear(us)
-  local second = math.floor(us / 1e6)
-  if second ~= secondOfStamp then secondOfStamp, stampOfSecond = second, integer(second) end
-  local rest = us - second * 1e6
-  return stampOfSecond .. string.format('%03d.%03d', rest / 1e3, rest % 1e3)
+  local ms = math.floor(us / 1000)
+  if ms ~= msOfStamp then msOfStamp, stampOfMs = ms, integer(ms) .. '.%03d' end
+  return string.format(stampOfMs, us - ms * 1000)
 end
 
 -- Queues the due jobs; returns the number per lane.
 local function enqueueDue()
-  if not isInOrder() then table.sort(due, isEarlier) end
   local byLane, moved, lastUs = {}, {}, -math.huge
-  for _, job in ipairs(due) do
-    local lane, id, level, us = job[1], job[2], job[3], job[5]
+  for _, at in ipairs(inLine()) do
+    local lane, level, us = lanes[at], levels[at], dues[at]
     lastUs = us > lastUs and us or lastUs + 1
-    if job[4] then redis.call('HSET', job[4], 'enqueued', stampNear(lastUs)) end
-    local levels = byLane[lane]
-    if not levels then
-      levels = {}
-      byLane[lane], moved[lane] = levels, 0
+    if keys[at] then redis.call('HSET', keys[at], 'enqueued', stampNear(lastUs)) end
+    local byLevel = byLane[lane]
+    if not byLevel then
+      byLevel = {}
+      byLane[lane], moved[lane] = byLevel, 0
     end
-    local ids = levels[level]
-    if ids then ids[#ids + 1] = id else levels[level] = { id } end
+    local same = byLevel[level]
+    if same then same[#same + 1] = ids[at] else byLevel[level] = { ids[at] } end
     moved[lane] = moved[lane] + 1
   end
-  for lane, levels in pairs(byLane) do enqueueLevels(lane, levels) end
+  for lane, byLevel in pairs(byLane) do enqueueLevels(lane, byLevel) end
   return moved
 end
 
