@@ -173,6 +173,21 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     expect(await store.lanes.discover()).toEqual(['sms'])
   })
 
+  test.each<readonly [act: string, key: string, by: () => Promise<unknown>]>([
+    ['limits', 'xg:lane:bad', () => store.admin.setLimits('bad', { high: 1, normal: 0, low: 0 })],
+    ['the end of a lane', 'xg:lanes', () => store.admin.unregisterLane('bad')],
+    ['a paused queue', 'xg:paused', () => store.queues.setPaused(['default'], true)],
+    [
+      'a resumed function',
+      'xg:paused-functions',
+      () => store.queues.setFunctionsPaused(['mail'], false),
+    ],
+  ])('%s that the store refuses is not taken for done', async (_act, key, by) => {
+    await world.server.del(key)
+    await world.server.set(key, 'theirs')
+    await expect(by()).rejects.toMatchObject({ name: 'StoreError', code: 'REFUSED' })
+  })
+
   test('a worker count that is refused is told again as it was', async () => {
     await world.server.set('count:mail', 'theirs')
     const count = { named: 1, consumers: 0 }

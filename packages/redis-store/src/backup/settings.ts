@@ -1,5 +1,4 @@
 import { chunks } from '../chunks.ts'
-import { storeErrorOf } from '../connection/errors.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { RedisLanes } from '../lanes/lane-steps.ts'
 import type { RedisQueues } from '../lanes/queues.ts'
@@ -143,20 +142,19 @@ const restorers: Restorers = {
   },
 
   async batch(context, _parts, { bid, fields, callbacks }) {
-    const { call, redis, keys, run } = context
+    const { call, redis, keys, run, transaction } = context
     const key = keys.batch(bid)
     if ((await call(() => redis.exists(key))) === 1) return
-    const transaction = redis.multi()
-    transaction.hset(key, fields).expire(key, batchSeconds)
-    for (const what of callbackLists) {
-      const words = callbacks[what].map((word) => Buffer.from(word, 'base64'))
-      if (words.length === 0) continue
-      // The queue whose hint index the store's scripts may write is this store's affair.
-      words[1] = Buffer.from(context.queueOf(String(words[0])))
-      transaction.rpush(`${key}:${what}`, ...words).expire(`${key}:${what}`, batchSeconds)
-    }
-    const replies = (await call(() => transaction.exec())) ?? []
-    for (const [error] of replies) if (error) throw storeErrorOf(error)
+    await transaction((commands) => {
+      commands.hset(key, fields).expire(key, batchSeconds)
+      for (const what of callbackLists) {
+        const words = callbacks[what].map((word) => Buffer.from(word, 'base64'))
+        if (words.length === 0) continue
+        // This store decides which queue's hint index its scripts may write.
+        words[1] = Buffer.from(context.queueOf(String(words[0])))
+        commands.rpush(`${key}:${what}`, ...words).expire(`${key}:${what}`, batchSeconds)
+      }
+    })
     if (fields['committed'] === '1') await run('batch-commit', [key], [bid, '1'])
   },
 }

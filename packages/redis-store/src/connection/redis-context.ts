@@ -146,7 +146,20 @@ export class RedisContext {
   ): Promise<unknown[]> => {
     const pipeline = this.redis.pipeline()
     fill(pipeline)
-    const replies = (await this.call(() => pipeline.exec())) ?? []
+    return await this.#replies(pipeline)
+  }
+
+  /** Commands of one slot as one transaction. Redis undoes none: throws the first refusal among them. */
+  readonly transaction = async (
+    fill: (transaction: ReturnType<Redis['multi']>) => void,
+  ): Promise<unknown[]> => {
+    const transaction = this.redis.multi()
+    fill(transaction)
+    return await this.#replies(transaction)
+  }
+
+  readonly #replies = async (commands: ReturnType<Redis['pipeline']>): Promise<unknown[]> => {
+    const replies = (await this.call(() => commands.exec())) ?? []
     return replies.map(([error, reply]) => {
       if (error) throw storeErrorOf(error)
       return reply

@@ -21,13 +21,13 @@ export class RedisAdministration implements AdminStore {
   }
 
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    const { redis, keys, call } = this.#context
-    const transaction = redis.multi()
-    for (const [band, most] of Object.entries(limits)) {
-      if (most > 0) transaction.hset(keys.meta(lane), `max:${band}`, most)
-      else transaction.hdel(keys.meta(lane), `max:${band}`)
-    }
-    await call(() => transaction.exec())
+    const { keys, transaction } = this.#context
+    await transaction((commands) => {
+      for (const [band, most] of Object.entries(limits)) {
+        if (most > 0) commands.hset(keys.meta(lane), `max:${band}`, most)
+        else commands.hdel(keys.meta(lane), `max:${band}`)
+      }
+    })
   }
 
   async cancel(lane: string, id: number): Promise<boolean> {
@@ -62,9 +62,9 @@ export class RedisAdministration implements AdminStore {
   }
 
   async unregisterLane(lane: string): Promise<void> {
-    const { redis, keys, call } = this.#context
+    const { keys, transaction } = this.#context
     const said = `unlane\0${lane}\0`
-    await call(() => redis.multi().hdel(keys.lanes, lane).publish(keys.events, said).exec())
+    await transaction((commands) => commands.hdel(keys.lanes, lane).publish(keys.events, said))
   }
 }
 

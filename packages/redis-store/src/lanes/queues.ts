@@ -59,12 +59,12 @@ export class RedisQueues implements QueueStore {
   }
 
   async #pause(key: string, names: readonly string[], paused: boolean): Promise<void> {
-    const { redis, keys, call } = this.#parts.context
-    const transaction = redis.multi()
-    if (paused) transaction.sadd(key, ...names)
-    else transaction.srem(key, ...names)
-    transaction.publish(keys.events, 'pauses\0')
-    await call(() => transaction.exec())
+    const { keys, transaction } = this.#parts.context
+    await transaction((commands) => {
+      if (paused) commands.sadd(key, ...names)
+      else commands.srem(key, ...names)
+      commands.publish(keys.events, 'pauses\0')
+    })
   }
 
   async oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
