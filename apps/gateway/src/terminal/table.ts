@@ -7,23 +7,38 @@ export interface Column<Row> {
   readonly isNumber?: boolean
   /** May be cut where the terminal is narrow. false. */
   readonly mayShrink?: boolean
+  /** A column that shrinks keeps this many columns of the terminal. 8. */
+  readonly least?: number
+  /** May be left out where the terminal is too narrow for all, the highest first. never. */
+  readonly rank?: number
 }
 
 const gap = '  '
-/** A column that shrinks keeps this many columns. */
-const leastColumns = 8
+const usualLeast = 8
 
 /** Lines of a table, the titles first. `columns`: how wide it may be; Infinity: nothing is cut. */
 export function tableLines<Row>(
-  all: readonly Column<Row>[],
+  given: readonly Column<Row>[],
   rows: readonly Row[],
   columns: number,
 ): readonly string[] {
-  const cells = rows.map((row) => all.map(({ value }) => shownName(String(value(row)))))
-  const natural = all.map(({ title }, at) => {
-    return cells.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), title.length)
+  const texts = given.map((column): Texts<Row> => {
+    const words = rows.map((row) => shownName(String(column.value(row))))
+    const { title } = column
+    return {
+      column,
+      words,
+      width: words.reduce((most, word) => Math.max(most, widthOf(word)), title.length),
+    }
   })
-  const widths = shrunk(all, natural, columns)
+  const shown = fitting(texts, columns)
+  const all = shown.map(({ column }) => column)
+  const cells = rows.map((_row, at) => shown.map(({ words }) => words[at] ?? ''))
+  const widths = shrunk(
+    all,
+    shown.map(({ width }) => width),
+    columns,
+  )
   const line = (words: readonly string[]): string => {
     const set = all.map(({ isNumber }, at) => {
       const [text, width] = [cutTo(words[at] ?? '', widths[at] ?? 0), widths[at] ?? 0]
@@ -34,6 +49,28 @@ export function tableLines<Row>(
     return Number.isFinite(columns) ? cutTo(whole, columns) : whole
   }
   return [line(all.map(({ title }) => title.toUpperCase())), ...cells.map(line)]
+}
+
+/** A column's words, and the widest of them. */
+interface Texts<Row> {
+  readonly column: Column<Row>
+  readonly words: readonly string[]
+  readonly width: number
+}
+
+/** Leaves out columns until the others fit, each as narrow as it may be. */
+function fitting<Row>(all: readonly Texts<Row>[], columns: number): readonly Texts<Row>[] {
+  const least = all.reduce((sum, { column: { mayShrink, least = usualLeast }, width }) => {
+    return sum + gap.length + (mayShrink ? Math.min(width, least) : width)
+  }, -gap.length)
+  const [first] = all
+    .filter(({ column }) => column.rank !== undefined)
+    .sort((one, other) => (other.column.rank ?? 0) - (one.column.rank ?? 0))
+  if (least <= columns || !first) return all
+  return fitting(
+    all.filter((texts) => texts !== first),
+    columns,
+  )
 }
 
 /** Takes from the widest columns that may shrink until the table fits. */
@@ -48,7 +85,7 @@ function shrunk<Row>(
   while (excess > 0) {
     const [widest] = all
       .flatMap(({ mayShrink }, at) => (mayShrink ? [at] : []))
-      .filter((at) => (widths[at] ?? 0) > leastColumns)
+      .filter((at) => (widths[at] ?? 0) > (all[at]?.least ?? usualLeast))
       .sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0))
     if (widest === undefined) return widths
     widths[widest] = (widths[widest] ?? 0) - 1

@@ -91,4 +91,27 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
       expect(await exited).toEqual([0, null])
     },
   )
+
+  test.skipIf(!hasScript)(
+    'top asks a gateway with many functions for those that come first',
+    async () => {
+      const api = await openApi(open)
+      const client = await api.gateway.peer()
+      const submitted = Array.from({ length: 1_100 }, (_none, at) =>
+        client.submit('SUBMIT_JOB_BG', `many-${1000 + at}`, '', 'x'),
+      )
+      await Promise.all([...submitted, client.submit('SUBMIT_JOB_BG', 'many-2099', '', 'x')])
+      const { child, exited, frame } = topOn(api, 'cols 100 rows 8', '--filter', 'many-')
+      const patience = { timeout: 30_000 }
+      await expect.poll(frame, patience).toMatch(/1100, the first 1000 by waiting/)
+      await expect.poll(frame, patience).toMatch(/OLDEST[^]*?many-2099 +default +2 /)
+      child.stdin.write('r')
+      await expect.poll(frame, patience).toMatch(/OLDEST[^]*?many-\d+ +default +1 /)
+      // By queue, which the gateway does not sort by: all are asked for.
+      child.stdin.write('\u001b[D')
+      await expect.poll(frame, patience).toMatch(/functions 1100 *[^,]*\r\n/)
+      child.stdin.write('q')
+      expect(await exited).toEqual([0, null])
+    },
+  )
 })

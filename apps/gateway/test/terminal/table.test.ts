@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { cutTo, shownName, shownSeconds, widthOf } from '../../src/terminal/shown-text.ts'
 import { tableLines } from '../../src/terminal/table.ts'
 import { afterKeys, type TopState } from '../../src/terminal/top/keys.ts'
+import type { TopRow } from '../../src/terminal/top/looks.ts'
+import { rowLines } from '../../src/terminal/top/view.ts'
 
 describe('a table', () => {
   const columns = [
@@ -19,6 +21,21 @@ describe('a table', () => {
     ])
     expect(narrow.map(widthOf)).toEqual([24, 24, 24])
     expect(tableLines(columns, rows, Infinity)[1]).toBe('a-very-long-function-name-indeed  1234567')
+  })
+
+  test('leaves out columns of a rank, the highest first, before it cuts names too short', () => {
+    const ranked = [
+      { ...columns[0]!, least: 20 },
+      { ...columns[1]!, rank: 1 },
+      { title: 'dead', value: () => 3, isNumber: true, rank: 2 },
+    ]
+    const rows = [['a-very-long-function-name', 12] as const]
+    const titles = (width: number) => tableLines(ranked, rows, width)[0]?.split(/ +/)
+    expect(titles(Infinity)).toEqual(['NAME', 'JOBS', 'DEAD'])
+    expect(titles(32)).toEqual(['NAME', 'JOBS', 'DEAD'])
+    expect(titles(31)).toEqual(['NAME', 'JOBS'])
+    expect(titles(25)).toEqual(['NAME'])
+    expect(tableLines(ranked, rows, 10)[1]).toBe('a-very-lo…')
   })
 
   test('never shows a character that steers a terminal or cannot be seen', () => {
@@ -44,6 +61,22 @@ describe('a table', () => {
     expect(cutTo('小小小', 4)).toBe('小…')
     expect(cutTo('abc', 3)).toBe('abc')
     expect(cutTo('abc', 0)).toBe('')
+  })
+})
+
+describe('the table of top', () => {
+  const row: TopRow = {
+    ...{ function: 'orders.confirmation', queue: 'default', waiting: 100, running: 2, rate: 1.5 },
+    ...{ oldest_waiting_seconds: 9, scheduled: 0, retry: 7, dead: 0, workers: 4 },
+    ...{ by_door: {}, is_paused: false, is_function_paused: false },
+  }
+
+  test('shows whole names and the sorted column on a narrow terminal', () => {
+    expect(rowLines([row], 40, 'waiting')).toEqual([
+      'FUNCTION             WAITING  RUNNING',
+      'orders.confirmation      100        2',
+    ])
+    expect(rowLines([row], 45, 'retry')[0]).toBe('FUNCTION             WAITING  RUNNING  RETRY')
   })
 })
 

@@ -37,7 +37,7 @@ const listProperties = {
   cursor,
 }
 const queueSorts = ['name', 'waiting', 'running', 'scheduled', 'retry', 'dead', 'oldest'] as const
-const functionSorts = [...queueSorts, 'workers'] as const
+export const functionSorts = [...queueSorts, 'workers'] as const
 
 export const queueQuery = strict({
   ...listProperties,

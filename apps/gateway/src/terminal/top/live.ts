@@ -72,7 +72,7 @@ export class LiveTop {
   }
 
   async #takeLook(): Promise<void> {
-    this.#look = await takeLook(this.#context.client, this.#state.filter)
+    this.#look = await takeLook(this.#context.client, this.#state.filter, this.#state)
     this.#rows = this.#rates.rowsOf(this.#look)
     this.#problem = undefined
   }
@@ -90,8 +90,16 @@ export class LiveTop {
   #onKeys(input: string): void {
     const before = this.#state
     this.#state = afterKeys(before, input, { screen: this.#room(), rows: this.#rows.length })
-    if (this.#state.hasEnded || this.#state.filter !== before.filter) this.#wakeUp?.()
+    if (this.#state.hasEnded || this.#showsOthersThan(before)) this.#wakeUp?.()
     if (!this.#state.hasEnded) this.#draw()
+  }
+
+  /** True where the last look does not have the rows that are wanted now. */
+  #showsOthersThan(before: TopState): boolean {
+    const { filter, sort, isReversed } = this.#state
+    if (filter !== before.filter) return true
+    const { total = 0, functions = [] } = this.#look ?? {}
+    return total > functions.length && (sort !== before.sort || isReversed !== before.isReversed)
   }
 
   /** Rows that fit. */
@@ -111,9 +119,9 @@ export class LiveTop {
     // There may be more room than before, or fewer rows.
     const from = Math.min(this.#state.from, Math.max(0, this.#rows.length - room))
     const rows = sorted(this.#rows, this.#state).slice(from, from + room)
-    const [titles = '', ...table] = rowLines(rows, columns)
+    const [titles = '', ...table] = rowLines(rows, columns, this.#state.sort)
     const lines = [
-      ...headLines(this.#look, this.#rows, columns),
+      ...headLines(this.#look, this.#rates.whole, columns),
       screen.inverse + titles.padEnd(columns) + screen.plain,
       ...table,
     ]

@@ -1,9 +1,16 @@
+import type { functionSorts } from '../../api/schemas/lanes.ts'
 import type { Answer, ApiClient } from '../api-client.ts'
 import { allPages } from '../lanes/pages.ts'
 import type { FunctionEntry } from '../lanes/functions.ts'
 
-/** Pages of functions that one look takes: the first by name, of a thousand each. */
+/** Pages of functions that one look takes, of a thousand each, where the gateway does not sort them as they are shown. */
 const mostPages = 10
+
+/** Sorts of the table that the gateway knows, in its words: then the first page is all that anybody looks at. */
+const gatewaySorts: Readonly<Record<string, (typeof functionSorts)[number]>> = {
+  ...{ function: 'name', waiting: 'waiting', running: 'running', scheduled: 'scheduled' },
+  ...{ retry: 'retry', dead: 'dead', oldest: 'oldest', workers: 'workers' },
+}
 
 /** Figures of one moment. */
 export interface Look {
@@ -12,23 +19,35 @@ export interface Look {
   /** Functions that fit, also those behind the last page. */
   readonly total: number
   readonly workers: Answer<'listWorkers'>
+  /** The sort by which these are the first. */
+  readonly first: string
   /** When the figures of functions were taken, milliseconds of the store's clock. */
   readonly atMs: number
 }
 
-export async function takeLook(client: ApiClient, contains: string): Promise<Look> {
+/** `shown`: of many functions, only the first in this order are asked for. */
+export async function takeLook(
+  client: ApiClient,
+  contains: string,
+  shown?: { readonly sort: string; readonly isReversed: boolean },
+): Promise<Look> {
+  const sort = shown && gatewaySorts[shown.sort]
+  const order = (sort === 'name') === shown?.isReversed ? 'desc' : 'asc'
+  const ordered = sort && ({ sort, order } as const)
   const [overview, workers, pages] = await Promise.all([
     client.call('getOverview'),
     client.call('listWorkers'),
     allPages(
       (query) =>
-        client.call('listFunctions', { query: { ...query, ...(contains !== '' && { contains }) } }),
-      mostPages,
+        client.call('listFunctions', {
+          query: { ...query, ...ordered, ...(contains !== '' && { contains }) },
+        }),
+      ordered ? 1 : mostPages,
     ),
   ])
   const [first] = pages
   return {
-    ...{ overview, workers, total: first?.total ?? 0 },
+    ...{ overview, workers, total: first?.total ?? 0, first: sort ?? 'name' },
     functions: pages.flatMap((page) => page.functions),
     atMs: Date.parse(first?.at ?? overview.at),
   }
@@ -58,13 +77,20 @@ export interface TopRow {
 export class Rates {
   /** By lane: when it was counted, how many were done, and the rate up to then. */
   #before = new Map<string, Counted>()
+  #whole: Counted | undefined
 
-  rowsOf({ functions, workers, atMs }: Look): readonly TopRow[] {
+  /** Of the whole store, whatever functions are looked at. */
+  get whole(): number {
+    return this.#whole?.rate ?? 0
+  }
+
+  rowsOf({ functions, workers, atMs, overview }: Look): readonly TopRow[] {
+    this.#whole = rated(this.#whole, Date.parse(overview.at), overview.completed_total)
     const hands = handsOf(workers)
     const counted = new Map<string, Counted>()
     const rows = functions.map((entry): TopRow => {
       const { lane, queue, completed_total: done } = entry
-      const now = this.#count(lane, atMs, done)
+      const now = rated(this.#before.get(lane), atMs, done)
       counted.set(lane, now)
       const { waiting, running, scheduled, retry, dead, oldest_waiting_seconds } = entry
       return {
@@ -78,14 +104,13 @@ export class Rates {
     this.#before = counted
     return rows
   }
+}
 
-  /** Several looks may be at one count of the store. */
-  #count(lane: string, atMs: number, done: number): Counted {
-    const before = this.#before.get(lane)
-    if (!before) return { atMs, done, rate: 0 }
-    if (atMs <= before.atMs) return before
-    return { atMs, done, rate: (Math.max(0, done - before.done) * 1000) / (atMs - before.atMs) }
-  }
+/** Several looks may be at one count of the store. */
+function rated(before: Counted | undefined, atMs: number, done: number): Counted {
+  if (!before) return { atMs, done, rate: 0 }
+  if (atMs <= before.atMs) return before
+  return { atMs, done, rate: (Math.max(0, done - before.done) * 1000) / (atMs - before.atMs) }
 }
 
 interface Counted {

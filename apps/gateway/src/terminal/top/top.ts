@@ -60,6 +60,10 @@ async function once(context: CommandContext, state: TopState): Promise<ExitName>
   await pause(onceMs, signal)
   const look = await takeLook(client, state.filter)
   const rows = sorted(rates.rowsOf(look), state)
-  printAll(context, rows, () => [...headLines(look, rows, columns), '', ...rowLines(rows, columns)])
+  printAll(context, rows, () => [
+    ...headLines(look, rates.whole, columns),
+    '',
+    ...rowLines(rows, columns, state.sort),
+  ])
   return rows.length > 0 ? 'done' : 'notFound'
 }

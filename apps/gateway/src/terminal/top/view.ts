@@ -16,31 +16,37 @@ const most =
   (one: TopRow, other: TopRow): number =>
     of(other) - of(one)
 const byText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
-const number = (title: string, of: (row: TopRow) => number): TopColumn => ({
+/** Without a rank it is shown however narrow the terminal is. */
+const number = (title: string, of: (row: TopRow) => number, rank?: number): TopColumn => ({
   ...{ name: title, title, value: of, order: most(of), isNumber: true },
+  ...(rank !== undefined && { rank }),
 })
 
 const topColumns: readonly TopColumn[] = [
   {
-    ...{ name: 'function', title: 'function', mayShrink: true },
+    ...{ name: 'function', title: 'function', mayShrink: true, least: 20 },
     value: (row) => row.function,
     order: (one, other) => byText(one.function, other.function),
   },
   {
-    ...{ name: 'queue', title: 'queue', mayShrink: true },
+    ...{ name: 'queue', title: 'queue', mayShrink: true, rank: 6 },
     value: ({ queue }) => queue,
     order: (one, other) => byText(one.queue, other.queue),
   },
   number('waiting', ({ waiting }) => waiting),
   number('running', ({ running }) => running),
-  { ...number('rate', ({ rate }) => rate), title: 'rate/s', value: ({ rate }) => shownRate(rate) },
-  { ...number('oldest', (row) => row.oldest_waiting_seconds), value: oldestOf },
-  { ...number('scheduled', ({ scheduled }) => scheduled), title: 'sched' },
-  number('retry', ({ retry }) => retry),
-  number('dead', ({ dead }) => dead),
-  number('workers', ({ workers }) => workers),
   {
-    ...{ name: 'doors', title: 'busy/all by door here', mayShrink: true },
+    ...number('rate', ({ rate }) => rate, 1),
+    title: 'rate/s',
+    value: ({ rate }) => shownRate(rate),
+  },
+  { ...number('oldest', (row) => row.oldest_waiting_seconds, 2), value: oldestOf },
+  { ...number('scheduled', ({ scheduled }) => scheduled, 7), title: 'sched' },
+  number('retry', ({ retry }) => retry, 5),
+  number('dead', ({ dead }) => dead, 4),
+  number('workers', ({ workers }) => workers, 3),
+  {
+    ...{ name: 'doors', title: 'busy/all by door here', mayShrink: true, rank: 8 },
     value: (row) => doorsOf(row),
     order: (one, other) => byText(doorsOf(other), doorsOf(one)),
   },
@@ -63,19 +69,27 @@ export function sorted(rows: readonly TopRow[], { sort, isReversed }: Shown): re
   return isReversed ? all.toReversed() : all
 }
 
-export function rowLines(rows: readonly TopRow[], columns: number): readonly string[] {
-  return tableLines(topColumns, rows, columns)
+/** What the rows are sorted by stays in a narrow table. */
+export function rowLines(
+  rows: readonly TopRow[],
+  columns: number,
+  sort: string,
+): readonly string[] {
+  const shown = topColumns.map(({ rank, ...column }) => ({
+    ...column,
+    ...(rank !== undefined && column.name !== sort && { rank }),
+  }))
+  return tableLines(shown, rows, columns)
 }
 
 /** The lines above the table. */
 export function headLines(
-  { overview, total, functions }: Look,
-  rows: readonly TopRow[],
+  { overview, total, functions, first }: Look,
+  rate: number,
   columns: number,
 ): readonly string[] {
   const { node, version, nodes, at, waiting, running, scheduled, retry, dead } = overview
-  const rate = rows.reduce((sum, row) => sum + row.rate, 0)
-  const left = total > functions.length ? `, the first ${functions.length} of them by name` : ''
+  const left = total > functions.length ? `, the first ${functions.length} by ${first}` : ''
   const figures = { waiting, running, scheduled, retry, dead, 'done/s': shownRate(rate) }
   return [
     `crossgear ${version}  node ${shownName(node)} of ${nodes}  ${at.slice(11, 19)} UTC  functions ${total}${left}`,
