@@ -4,14 +4,14 @@ import { isCluster, type Connection } from './connections.ts'
 
 export type Value = string | number | Buffer
 
-/** What a worker tells and asks in one call of `stepScript`. */
+/** Arguments of one call of a worker's script. */
 export interface StepWords {
-  /** Names the worker's note of what it was handed out. */
+  /** Name of the worker's note of what it has claimed. */
   readonly worker: string
-  /** Another for each step: a call that is sent again has the same. */
+  /** Number of the step: a call that is sent again has the same. */
   readonly number: number
   readonly nowSeconds: number
-  /** Jobs that the worker would take. */
+  /** Most jobs to claim. */
   readonly wanted: number
   /** Jobs that were popped before and are to begin. */
   readonly popped: readonly number[]

@@ -7,17 +7,12 @@ const longestInput = 65_536
 /** Lifetime of the note of claimed jobs, for a worker whose connection broke, seconds. */
 const noteSeconds = 3_600
 
-/**
- * Runs the text's commands for all that a worker has gathered: outcomes, then claims, then the start of each job. A step
- * that is sent again, since its answer was lost, brings the same jobs.
- *
- *   KEYS: 1 the note of the jobs that were claimed last, 2 to 5 queue:{FN}:scheduled, :high, :normal, :low
- *   ARGV: 1 the step's number, 2 {SYSTEM_DATE}, 3 jobs wanted, 4 channel:{FN}, 5 `job:{FN}:`, 6 `lock:{FN}:`,
- *     7 number of ids that were popped before, those ids; then {ID} {STATUS} {OUTPUT} of each outcome
- *   Returns { ids of outcomes that were refused, jobs as { id, 0 not begun | 1 begun | 2 begun with a long input, input } }.
- * A step that is sent again, since its answer was lost, brings the same jobs.
- */
+/** The text's commands for all that a worker has gathered. A step sent again, since its answer was lost, brings the same jobs. */
 const stepScript = `
+-- KEYS: 1 the note of the jobs that were claimed last, 2 to 5 queue:{FN}:scheduled, :high, :normal, :low
+-- ARGV: 1 the step's number, 2 {SYSTEM_DATE}, 3 jobs wanted, 4 channel:{FN}, 5 job:{FN}:, 6 lock:{FN}:,
+--   7 number of ids that were popped before, those ids; then {ID} {STATUS} {OUTPUT} of each outcome
+-- Returns { ids of outcomes that were refused, jobs as { id, 0 not begun | 1 begun | 2 begun with a long input, input } }.
 local now, wanted, channel, jobs, locks = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
 local popped = tonumber(ARGV[7])
 
@@ -90,7 +85,7 @@ export interface StepJob {
 export interface StepAnswer {
   /** Ids of outcomes that were not stored, or not announced. */
   readonly refused: ReadonlySet<number> | 'all'
-  /** Those that were popped before come first, in their order. */
+  /** In the order of their start: popped ones, then claimed ones. */
   readonly jobs: readonly StepJob[]
 }
 
