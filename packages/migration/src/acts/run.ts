@@ -4,7 +4,6 @@ import { faultOf, rejectOf } from '../record/fit.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
 import { InOrder } from './in-order.ts'
 import { LatestNote } from './latest-note.ts'
-import { aheadOf } from './read-ahead.ts'
 import type { JobRecord, Reject } from '../record/record.ts'
 import type { Selection } from './selection.ts'
 import type { Page, Source } from '../source.ts'
@@ -204,4 +203,22 @@ function sumText(counts: RunCounts, earlier = '{}'): string {
   return JSON.stringify(
     Object.fromEntries(names.map((name) => [name, counts[name] + (before[name] ?? 0)])),
   )
+}
+
+/** The same items; the next one is fetched while one is being handled. */
+async function* aheadOf<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
+  let next = items.next()
+  try {
+    for (;;) {
+      const result = await next
+      if (result.done === true) return
+      next = items.next()
+      // Its error is thrown in turn, below.
+      next.catch(() => undefined)
+      yield result.value
+    }
+  } finally {
+    await next.catch(() => undefined)
+    await items.return(undefined)
+  }
 }

@@ -1,10 +1,9 @@
-import { access, rmdir } from 'node:fs/promises'
+import { access, readdir, readlink, realpath, rmdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Database, JSValue, SQLiteValue, Statement } from 'node-sqlite3-wasm'
 import { lineOf, MigrationError, reaching } from '../../errors.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
 import type { Page, PageBounds, Source } from '../../source.ts'
-import { usersOf } from './file-users.ts'
 import { isRecord, recordOfRow } from './gearmand-row.ts'
 import { rollBack } from './sqlite-journal.ts'
 import { columnsOf, hasRunTimes, removedTable, rowOf } from './gearmand-table.ts'
@@ -227,4 +226,19 @@ function bytesOf(value: SQLiteValue | undefined): Uint8Array | undefined {
 function numberOf(value: SQLiteValue | undefined): number | undefined {
   if (value === null || value === undefined) return undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
+}
+
+/** Other processes that have a file open, as far as the system shows them. */
+async function usersOf(path: string): Promise<readonly number[]> {
+  const real = await realpath(path)
+  const processes = await readdir('/proc').catch(() => [])
+  const found: number[] = []
+  for (const name of processes) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue
+    const folder = `/proc/${name}/fd`
+    const open = await readdir(folder).catch(() => [])
+    const targets = await Promise.all(open.map((fd) => readlink(`${folder}/${fd}`).catch(() => '')))
+    if (targets.includes(real)) found.push(Number(name))
+  }
+  return found
 }
