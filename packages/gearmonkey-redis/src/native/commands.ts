@@ -125,15 +125,17 @@ export class Commands {
     return this.send('EXPIRE', this.#keys.lock(fn, id), 10)
   }
 
-  // EVALSHA {SHA1} 5 {NOTE} queue:{FN}:scheduled queue:{FN}:high ... : see step-script.ts
+  // EVALSHA {SHA1} 7 {NOTE} queue:{FN}:scheduled queue:{FN}:high ... : see step-script.ts
   step(fn: string, sha1: string, words: StepWords): Promise<unknown> {
     const { worker, number, nowSeconds, wanted, popped, outcomes } = words
     const places = ['scheduled', 'high', 'normal', 'low'] as const
+    const queues = places.map((place) => this.#keys.queue(fn, place))
     return this.send(
       'EVALSHA',
-      ...[sha1, 5, this.#noteOf(fn, worker), ...places.map((place) => this.#keys.queue(fn, place))],
-      ...[number, nowSeconds, wanted, this.#keys.channel(fn)],
-      ...[this.#keys.job(fn, ''), this.#keys.lock(fn, ''), popped.length, ...popped],
+      ...[sha1, 7, this.#noteOf(fn, worker), ...queues],
+      // As keys, so that a connection's `keyPrefix` reaches them.
+      ...[this.#keys.job(fn, ''), this.#keys.lock(fn, '')],
+      ...[number, nowSeconds, wanted, this.#keys.channel(fn), popped.length, ...popped],
       ...outcomes.flatMap(({ id, status, output }) => [id, status, output]),
     )
   }

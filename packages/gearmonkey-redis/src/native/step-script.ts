@@ -9,12 +9,13 @@ const noteSeconds = 3_600
 
 /** The text's commands for all that a worker has gathered. A step sent again, since its answer was lost, brings the same jobs. */
 const stepScript = `
--- KEYS: 1 the note of the jobs that were claimed last, 2 to 5 queue:{FN}:scheduled, :high, :normal, :low
--- ARGV: 1 the step's number, 2 {SYSTEM_DATE}, 3 jobs wanted, 4 channel:{FN}, 5 job:{FN}:, 6 lock:{FN}:,
---   7 number of ids that were popped before, those ids; then {ID} {STATUS} {OUTPUT} of each outcome
+-- KEYS: 1 the note of the jobs that were claimed last, 2 to 5 queue:{FN}:scheduled, :high, :normal, :low,
+--   6 job:{FN}:, 7 lock:{FN}:
+-- ARGV: 1 the step's number, 2 {SYSTEM_DATE}, 3 jobs wanted, 4 channel:{FN},
+--   5 number of ids that were popped before, those ids; then {ID} {STATUS} {OUTPUT} of each outcome
 -- Returns { ids of outcomes that were refused, jobs as { id, 0 not begun | 1 begun | 2 begun with a long input, input } }.
-local now, wanted, channel, jobs, locks = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
-local popped = tonumber(ARGV[7])
+local jobs, locks = KEYS[6], KEYS[7]
+local now, wanted, channel, popped = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
 
 local function finish(id, status, output)
   redis.call('HMSET', jobs .. id, 'status', status, 'output', output)
@@ -51,7 +52,7 @@ local note = wanted > 0 and redis.call('GET', KEYS[1])
 if note and string.match(note, '^%d+') == ARGV[1] then
   for id in string.gmatch(note, ' (%d+)') do ids[#ids + 1] = id end
 else
-  for at = 8 + popped, #ARGV, 3 do
+  for at = 6 + popped, #ARGV, 3 do
     if not pcall(finish, ARGV[at], ARGV[at + 1], ARGV[at + 2]) then refused[#refused + 1] = ARGV[at] end
   end
   if wanted > 0 and #refused == 0 then
@@ -63,7 +64,7 @@ else
     if #handedOut > 1 then redis.pcall('SET', KEYS[1], table.concat(handedOut, ' '), 'EX', ${noteSeconds}) end
   end
 end
-for at = 8, 7 + popped do table.insert(ids, at - 7, ARGV[at]) end
+for at = 6, 5 + popped do table.insert(ids, at - 5, ARGV[at]) end
 for _, id in ipairs(ids) do
   local isBegun, job = false, nil
   if #id < 16 and string.match(id, '^[1-9]%d*$') then isBegun, job = pcall(begin, id) end

@@ -142,6 +142,16 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(seen).toEqual(ids.slice(busy))
   }, 30_000)
 
+  test('finds the jobs of a connection with a prefix for all keys', async () => {
+    const prefixed = redis.connect({ keyPrefix: 'mine:' })
+    const own = new GearMonkeyClient(prefixed)
+    const ids = await own.runMany('mail', ['a', 'b', 'c'])
+    await work(3, echo, {}, prefixed)
+    for (const id of ids)
+      expect(await control.hget(`mine:job:mail:${id}`, 'status')).toBe('success')
+    expect(await control.keys('job:*')).toEqual([])
+  })
+
   test('works where its user may not run what its script runs', async () => {
     await control.call('ACL', 'SETUSER', 'mailer', 'on', '>word', '~*', '&*', '+@all', '-lrange')
     const inputs = Array.from({ length: 30 }, (_item, i) => `${i}`)
