@@ -19,6 +19,7 @@ interface FailureRecord {
  * like them; a reported failure of any other job is final. Records are Faktory's `failure`.
  */
 export class FaktoryRetries implements RetryRules {
+  readonly lateReport = { errtype: 'ReservationExpired', message: 'reservation expired' }
   readonly #random: () => number
 
   /** `random` is in [0, 1), for delays. */

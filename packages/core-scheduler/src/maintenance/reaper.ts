@@ -51,10 +51,9 @@ export class Reaper extends BackgroundLoop {
     const { lane, id, token, door } = job
     const isLost = job.heldBy === 'named' || door !== 'faktory'
     const failure = retryPolicy.ofLosses()
-    const late = { errtype: 'ReservationExpired', message: 'reservation expired' }
     const outcome = isLost
       ? ({ lane, id, token, kind: 'requeue', lost: true, maxLosses, failure } as const)
-      : retryPolicy.ofFailure(job, late)
+      : retryPolicy.ofLateness(job)
     outcomes.add(undefined, outcome, tasks, door)
   }
 }

@@ -47,6 +47,11 @@ export class RetryPolicy {
     }
   }
 
+  /** The outcome of a job that its worker did not end in time. */
+  ofLateness(job: FailedJob): Outcome {
+    return this.ofFailure(job, this.#options.rules.lateReport)
+  }
+
   /** The `failure` of a job that is given up after too many lost workers. */
   ofLosses(): string {
     const { rules, storeClock } = this.#options

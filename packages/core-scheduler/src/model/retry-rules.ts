@@ -25,6 +25,8 @@ export type FailureRuling =
 export interface RetryRules {
   /** `nowMs`: milliseconds since 1970 on the store's clock. */
   ofFailure(job: FailedJob, report: FailureReport, nowMs: number): FailureRuling
+  /** The report for a worker that did not end its job in time. */
+  readonly lateReport: FailureReport
   /** The record of a job that is given up after too many lost workers. */
   ofLosses(nowMs: number): string
 }
@@ -32,5 +34,6 @@ export interface RetryRules {
 /** Every failure is final. */
 export const noRetries: RetryRules = {
   ofFailure: (_job, { message }) => ({ kind: 'fail', record: JSON.stringify({ message }) }),
+  lateReport: { message: 'its worker did not end it in time' },
   ofLosses: () => JSON.stringify({ message: 'its workers vanished while they had it' }),
 }

@@ -44,6 +44,7 @@ test('a route’s retries stand for a job without a number of its own, at the st
       seen.push([failed.retries, nowMs])
       return { kind: 'fail' }
     },
+    lateReport: { message: 'late' },
     ofLosses: (nowMs) => `lost at ${nowMs}`,
   }
   const policy = policyOf(rules, new Map([['mail', 3]]))

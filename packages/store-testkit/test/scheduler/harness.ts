@@ -34,6 +34,7 @@ const retryRules: RetryRules = {
     if (retries === 0) return { kind: 'fail', record }
     return count < retries ? { kind: 'retry', record, delayMs: 15_000 } : { kind: 'dead', record }
   },
+  lateReport: { errtype: 'ReservationExpired', message: 'reservation expired' },
   ofLosses: () => '{"errtype":"WorkersLost"}',
 }
 
