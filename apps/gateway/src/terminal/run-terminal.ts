@@ -71,10 +71,11 @@ function knownError(error: unknown, words: readonly string[]): TerminalError {
     return new TerminalError('usage', error.message, { cause: error })
   if (!(error instanceof CommanderError)) throw error
   const path = words.slice(0, 2).filter((word) => /^[a-z]+$/.test(word))
-  const see = `see crossgear ${path[0] ?? ''} --help`.replace('  ', ' ')
+  const isWhole = commands.some((row) => row.words[0] === path[0] && row.words[1] === path[1])
+  const see = `see ${['crossgear', ...path.slice(0, isWhole ? 2 : 1), '--help'].join(' ')}`
   const isUnknown = error.code === 'commander.excessArguments' && path[1] !== undefined
   const said =
-    isUnknown && !commands.some((row) => row.words[0] === path[0] && row.words[1] === path[1])
+    isUnknown && !isWhole
       ? `There is no command "${path.join(' ')}"`
       : explained(error).replace(/\.$/, '')
   return new TerminalError('usage', `${said}: ${see}.`, { cause: error })

@@ -141,6 +141,13 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     })
   })
 
+  test('count on the first page the functions that it folds', async () => {
+    const client = await (await open()).peer()
+    for (const fn of ['a', 'b', 'c', 'd', 'e']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
+    const gateway = await open({ metricsFunctions: '2' })
+    expect(await lines(gateway, 'crossgear_functions_folded_total')).toEqual({ '': 3 })
+  })
+
   test('of the node alone have nothing of the store, and say which gateway it is', async () => {
     const gateway = await open()
     const own = await lines(gateway, '\\w+', '/metrics/node')

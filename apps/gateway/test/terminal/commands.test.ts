@@ -54,6 +54,13 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect([unknown.code, unknown.stderr]).toEqual([
       ...[1, 'There is no command "queues lst": see crossgear queues --help.\n'],
     ])
+    const option = await run('jobs move --too bulk')
+    expect([option.code, option.stderr]).toEqual([
+      ...[
+        1,
+        expect.stringMatching(/^Unknown option '--too'.*: see crossgear jobs move --help\.\n$/),
+      ],
+    ])
   })
 
   test('jobs show shows a job by any of its names, and escapes what could steer a terminal', async () => {

@@ -27,8 +27,9 @@ export class MetricsPages {
     const node = new Cached(pageLifetimeMs, nowMs, () => sources.node())
     const pages: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
       '/metrics': async () => {
-        const [own, ofStore] = await Promise.all([node.get(), sources.store()])
-        return [...own, ...ofStore]
+        // First: a look at all functions may fold some, which the node counts.
+        const ofStore = await sources.store()
+        return [...(await node.get()), ...ofStore]
       },
       '/metrics/node': () => node.get(),
       '/metrics/gearman': () => sources.gearman(),
