@@ -24,7 +24,7 @@ local function finish(id)
   end
 end
 
-for _, band in ipairs({ 'high', 'normal', 'low' }) do
+for _, band in ipairs(bands) do
   while #ids < most do
     local id = redis.call('RPOP', queueKey(lane, band)) or popAside(lane, band)
     if not id then break end

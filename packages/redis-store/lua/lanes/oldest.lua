@@ -9,7 +9,7 @@
 local now, found = nowMs(), {}
 for at = 3, #ARGV do
   local lane, oldest = ARGV[at], nil
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  for _, band in ipairs(bands) do
     -- Another program may have put another type in the place of a queue.
     local id = redis.pcall('LINDEX', queueKey(lane, band), -1)
     if type(id) == 'string' then

@@ -7,7 +7,7 @@
 -- Returns 1, or 0 where jobs are queued.
 --#include keys
 local lane = ARGV[3]
-for _, band in ipairs({ 'high', 'normal', 'low' }) do
+for _, band in ipairs(bands) do
   if redis.call('LLEN', queueKey(lane, band)) > 0 then return 0 end
 end
 if redis.call('HEXISTS', KEYS[1], 'aside') == 1 then return 0 end

@@ -57,6 +57,13 @@ local function endedKey(jid) return 'xg:ended:' .. jid end
 local eventsChannel = 'xg:events:' .. database
 local isCluster = open ~= ''
 
+-- Queues of due jobs, the first to be served first.
+local bands = {
+  'high',
+  'normal',
+  'low',
+}
+
 -- Fields of a job's hash; none if another program has put another type in its place.
 local function jobFields(lane, id, ...)
   local fields = redis.pcall('HMGET', jobKey(lane, id), ...)
@@ -70,7 +77,7 @@ end
 
 -- Raises an error if another program has put another type in the place of a queue, before a step changes anything.
 local function assertQueueTypes(lane)
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do redis.call('LLEN', queueKey(lane, band)) end
+  for _, band in ipairs(bands) do redis.call('LLEN', queueKey(lane, band)) end
   redis.call('ZCARD', queueKey(lane, 'scheduled'))
 end
 

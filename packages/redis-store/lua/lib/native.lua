@@ -56,7 +56,7 @@ local function idleSign(lane)
   local workers = nativeWorkers(lane)
   if workers < 0 then return 'less' end
   if workers == 0 then return nil end
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  for _, band in ipairs(bands) do
     local id = redis.call('LINDEX', queueKey(lane, band), -1)
     if id then return id end
   end

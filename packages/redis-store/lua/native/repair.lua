@@ -53,7 +53,7 @@ end
 
 local function isQueued(id, level, enqueued)
   if seemsQueued(lane, id, level, enqueued) then return true end
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  for _, band in ipairs(bands) do
     local key = queueKey(lane, band)
     entries = entries - math.min(entriesPerLook, redis.call('LLEN', key))
     if redis.call('LPOS', key, id, 'RANK', -1, 'MAXLEN', entriesPerLook) then return true end

@@ -124,7 +124,7 @@ end
 -- The band, rank and level of a lane's next job. Notes the first look at a job that no gateway queued: it must not stay
 -- new for ever.
 local function headOf(lane, now)
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  for _, band in ipairs(bands) do
     local id = redis.call('LINDEX', queueKey(lane, band), -1)
     if id then
       local job = jobFields(lane, id, 'level', 'enqueued', 'status')

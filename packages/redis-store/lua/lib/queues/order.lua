@@ -39,7 +39,7 @@ local function seemsQueued(lane, id, levelText, enqueuedText)
     local level = levelIn(levelText)
     return standsBehind(nextIn(lane, bandOf(level)), id, level, enqueued) or waitsAside(lane, id, level, enqueued)
   end
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  for _, band in ipairs(bands) do
     if standsBehind(nextIn(lane, band), id) then return true end
   end
   return false

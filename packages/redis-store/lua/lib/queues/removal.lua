@@ -17,7 +17,7 @@ local function removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, n
 -- The lists in which an idle job can stand.
 local function listsFor(lane, levelText)
   local lists = {}
-  for at, band in ipairs({ 'high', 'normal', 'low' }) do
+  for at, band in ipairs(bands) do
     lists[at] = { number = at, key = queueKey(lane, band), level = usual[band] }
   end
   if levelText and countAside(lane) > 0 then

@@ -25,7 +25,7 @@ local function takeFromBand(claim, lane, band, leaseMs)
 end
 
 local function takeFromLane(claim, lane, leaseMs)
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  for _, band in ipairs(bands) do
     if not wantsMore(claim) then return end
     takeFromBand(claim, lane, band, leaseMs)
   end
@@ -106,7 +106,7 @@ local function takeByHint(claim, queue, leaseMs)
     local before, isStopped = claim.taken, false
     if letterFor(claim, lane) then
       claim.byLane[lane] = throttle
-      for _, band in ipairs({ 'high', 'normal', 'low' }) do
+      for _, band in ipairs(bands) do
         isStopped = takeUpTo(claim, lane, band, bound, leaseMs)
         if isStopped or not wantsMore(claim) or (throttle and claim.taken > before) then break end
       end

@@ -32,7 +32,7 @@ end
 local function standing(lane, aside)
   local total = redis.call('ZCARD', busyKey(lane)) + redis.call('ZCARD', queueKey(lane, 'scheduled'))
     + tonumber(aside or 0)
-  for _, band in ipairs({ 'high', 'normal', 'low' }) do
+  for _, band in ipairs(bands) do
     total = total + redis.call('LLEN', queueKey(lane, band))
   end
   return total
@@ -73,9 +73,14 @@ local function noteIndexes(lane, id, from, jids)
   if jid ~= '' then jids[#jids + 1] = { id, jid } end
 end
 
+-- Long inputs that have become jobs, by number.
+local storedInputs = {}
+
 -- Takes away long inputs of jobs that were not stored.
 local function dropInputs(count)
-  for number = 1, count do redis.call('UNLINK', inputKey(node, number)) end
+  for number = 1, count do
+    if not storedInputs[number] then redis.call('UNLINK', inputKey(node, number)) end
+  end
 end
 
 -- Raises an error if another program has put something in the place of a queue that one of the jobs goes to: before
@@ -140,6 +145,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
       local field = 'input'
       if type(input) == 'number' then
         redis.call('RENAME', inputKey(node, input), key)
+        storedInputs[input] = true
         field, input = 'status', 'idle'
       end
       if foreground == 1 then
