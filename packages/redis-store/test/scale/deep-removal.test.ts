@@ -74,6 +74,26 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     expect(await filled.redis.lpos(list, String(id))).toBeNull()
   }, 30_000)
 
+  test.each([
+    { come: 0, most: 0 },
+    { come: 100, most: 300 },
+    { come: 1_000, most: 2_200 },
+  ])(
+    'behind $come jobs that came between two calls a job is found by reading $most at most',
+    async ({ come, most }) => {
+      const id = 600_000 + come
+      const cursor = String(await callCancel(id, ''))
+      expect(cursor).toMatch(/^at 2:/)
+      await filled.fillQueue('mail', come)
+      const length = await filled.redis.llen(list)
+      const [next = []] = await filled.scripts(() => callCancel(id, cursor))
+      expect(entriesOf(next, length)).toBeLessThanOrEqual(most)
+      expect(await store.admin.cancel('mail', id)).toBe(true)
+      expect(await filled.redis.llen(list)).toBe(length - 1)
+    },
+    30_000,
+  )
+
   test('a job that another node puts elsewhere between two calls is cancelled', async () => {
     const id = 400_000
     const length = await filled.redis.llen(list)

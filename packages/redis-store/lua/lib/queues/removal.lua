@@ -33,6 +33,14 @@ local function indexWithin(key, id, first, last)
   end
 end
 
+-- The index of a job that was left there a moment ago: jobs may have come behind it since. To read many entries costs
+-- more than all moves of a call.
+local function indexNear(key, id, index)
+  if redis.call('LINDEX', key, index) == id then return index end
+  local near = index + 192
+  return indexWithin(key, id, math.max(0, index - 64), near) or indexWithin(key, id, near + 1, index + stride)
+end
+
 -- The index of a job from the back of a list, if the list has it where it came in.
 local function indexByArrival(removal, list, id, levelText, enqueued)
   local key = list.key
@@ -71,8 +79,7 @@ local function findQueued(removal, id, levelText, enqueuedText, cursor)
   local lists, enqueued = listsFor(removal.lane, levelText), tonumber(enqueuedText)
   local leftIn, leftAt = string.match(cursor, '^at (%d+):(%d+)$')
   local left = lists[tonumber(leftIn)]
-  -- Jobs may have come behind it since.
-  local index = left and indexWithin(left.key, id, math.max(0, leftAt - 64), leftAt + stride)
+  local index = left and indexNear(left.key, id, tonumber(leftAt))
   if index then return left, index end
   if cursor == '' or leftIn then
     for _, list in ipairs(lists) do
