@@ -6,7 +6,8 @@ import type { Connection, GearMonkeyServer } from './connections.ts'
 import { GearMonkeyError, messageOf } from './errors.ts'
 import { isFinished, jobRecordOf, type JobRecord } from './job-record.ts'
 import { checkFunctionName, destinationOf, timeoutOf, valueOf } from './submission.ts'
-import type { Destination, Payload, RunOptions, SubmitOptions } from './submission.ts'
+import type { Payload, RunOptions, SubmitOptions } from './submission.ts'
+import { Submissions } from './submissions.ts'
 import { WaitingConnections } from './waiting-connections.ts'
 
 /**
@@ -18,6 +19,7 @@ export class GearMonkeyClient {
   readonly #isOurs: boolean
   readonly #keys: Keys
   readonly #commands: Commands
+  readonly #submissions: Submissions
   readonly #waiting: WaitingConnections
 
   /**
@@ -31,6 +33,7 @@ export class GearMonkeyClient {
     if (this.#isOurs) this.#connection.on('error', () => undefined)
     this.#keys = new Keys(isCluster(this.#connection))
     this.#commands = new Commands(this.#connection, this.#keys)
+    this.#submissions = new Submissions(this.#commands)
     this.#waiting = new WaitingConnections(this.#connection)
   }
 
@@ -58,7 +61,7 @@ export class GearMonkeyClient {
   }
 
   /**
-   * Submits many jobs of one function in three round trips, whatever their number.
+   * Submits many jobs of one function, up to 100 by one call.
    * @returns their ids, in the order of `inputs`
    * @throws GearMonkeyError BAD_ARGUMENT, NO_WORKERS, NO_ID, SUBMIT_FAILED
    */
@@ -71,19 +74,7 @@ export class GearMonkeyClient {
     const destination = destinationOf(options)
     const values = inputs.map(valueOf)
     if (options.rollCall) await this.#rollCall(fn)
-    const replies = await this.#idsFor(fn, inputs.length)
-    const ids = replies.map((reply) => idOf(fn, reply))
-    const created = await Promise.allSettled(
-      ids.map((id, i) => this.#commands.create(fn, id, values[i] ?? '')),
-    )
-    const hashed = ids.filter((_id, i) => created[i]?.status === 'fulfilled')
-    const queued = await Promise.allSettled(hashed.map((id) => this.#offer(fn, id, destination)))
-    const failed = [...created, ...queued].find((result) => result.status === 'rejected')
-    if (failed) {
-      const there = hashed.filter((_id, i) => queued[i]?.status === 'fulfilled')
-      throw submitFailed(fn, failed.reason, there)
-    }
-    return ids
+    return this.#submissions.many(fn, values, destination)
   }
 
   /**
@@ -108,16 +99,11 @@ export class GearMonkeyClient {
   }
 
   async #submitOne(fn: string, input: Payload, options: SubmitOptions): Promise<number> {
-    const [id] = await this.runMany(fn, [input], options)
-    return idOf(fn, id)
-  }
-
-  /** The publication goes out before the push, as in the text. */
-  async #offer(fn: string, id: number, destination: Destination): Promise<void> {
-    await this.#commands.inOrder([
-      () => this.#commands.publish(fn, 'create', id),
-      () => this.#commands.enqueue(fn, destination, id),
-    ])
+    checkFunctionName(fn, isCluster(this.#connection))
+    const destination = destinationOf(options)
+    const value = valueOf(input)
+    if (options.rollCall) await this.#rollCall(fn)
+    return this.#submissions.one(fn, value, destination)
   }
 
   async #rollCall(fn: string): Promise<void> {
@@ -132,24 +118,4 @@ export class GearMonkeyClient {
       throw new GearMonkeyError('NO_WORKERS', `${fn}: ${count}`)
     }
   }
-
-  async #idsFor(fn: string, many: number): Promise<unknown[]> {
-    try {
-      return await Promise.all(Array.from({ length: many }, () => this.#commands.nextId(fn)))
-    } catch (cause) {
-      throw new GearMonkeyError('NO_ID', `${fn}: ${messageOf(cause)}`, { cause })
-    }
-  }
-}
-
-function idOf(fn: string, reply: unknown): number {
-  // A connection with `stringNumbers` returns digits.
-  const text = Buffer.isBuffer(reply) ? reply.toString('latin1') : reply
-  const id = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : text
-  if (typeof id === 'number' && Number.isSafeInteger(id)) return id
-  throw new GearMonkeyError('NO_ID', `${fn}: the server answered ${JSON.stringify(text)}`)
-}
-
-function submitFailed(fn: string, cause: unknown, ids: readonly number[]): GearMonkeyError {
-  return new GearMonkeyError('SUBMIT_FAILED', `${fn}: ${messageOf(cause)}`, { cause, ids })
 }

@@ -63,6 +63,18 @@ export class Commands {
       : this.send('LPUSH', this.#keys.queue(fn, place), id)
   }
 
+  // EVALSHA {SHA1} 3 uid:{FN} queue:{FN}:{PRIO} job:{FN}: ... : see submit-script.ts
+  submit(
+    fn: string,
+    sha1: string,
+    place: Exclude<Place, 'scheduled'> | number,
+    inputs: readonly Value[],
+  ): Promise<unknown> {
+    const [queue, due] = typeof place === 'number' ? (['scheduled', place] as const) : [place, '']
+    const keys = [this.#keys.uid(fn), this.#keys.queue(fn, queue), this.#keys.job(fn, '')]
+    return this.send('EVALSHA', sha1, 3, ...keys, this.#keys.channel(fn), due, ...inputs)
+  }
+
   // BRPOP lock:{FN}:{ID} {TIMEOUT}
   awaitLock(fn: string, id: number, timeoutSeconds: number): Promise<unknown> {
     return this.send('BRPOP', this.#keys.lock(fn, id), timeoutSeconds)
