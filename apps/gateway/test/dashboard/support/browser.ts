@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 
-const executablePath = '/usr/bin/chromium'
+/** Debian's Chromium, in half the processor time where it has no windows. */
+const [shell, whole] = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
+const executablePath = existsSync(shell) ? shell : whole
 
 /** True where there is no Chromium to test with; a build machine must have one. */
 export const lacksChromium = !existsSync(executablePath) && process.env['CI'] !== 'true'
