@@ -69,7 +69,7 @@ export function sorted(rows: readonly TopRow[], { sort, isReversed }: Shown): re
   return isReversed ? all.toReversed() : all
 }
 
-/** What the rows are sorted by stays in a narrow table. */
+/** The column that rows are sorted by stays in a narrow table. */
 export function rowLines(
   rows: readonly TopRow[],
   columns: number,
