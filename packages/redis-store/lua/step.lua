@@ -112,16 +112,22 @@ local outcomesAt = at + 6 * reports
 local function skipOutcomes(from)
   local lanes = given[from]
   from = from + 1
-  for _ = 1, lanes do from = from + 3 + 8 * given[from + 2] end
+  for _ = 1, lanes do
+    from = from + 3 + 8 * given[from + 2]
+  end
   return from
 end
 local submissionsAt = skipOutcomes(outcomesAt)
 local listensAt = submissionsAt + 2
-for _ = 1, given[submissionsAt + 1] do listensAt = listensAt + 3 + given[listensAt + 2] end
+for _ = 1, given[submissionsAt + 1] do
+  listensAt = listensAt + 3 + given[listensAt + 2]
+end
 local listens = given[listensAt + 1]
 if given[listensAt] == 1 then
   ownLanes = {}
-  for index = listensAt + 2, listensAt + 1 + listens do ownLanes[given[index]] = true end
+  for index = listensAt + 2, listensAt + 1 + listens do
+    ownLanes[given[index]] = true
+  end
 end
 at = listensAt + 2 + listens
 local claimsAt = at + 1 + given[at]
@@ -156,6 +162,8 @@ end
 
 dropInputs(given[6])
 at = claimsAt + 1
-for index = 1, given[claimsAt] do claimed[index], at = takeClaim(at) end
+for index = 1, given[claimsAt] do
+  claimed[index], at = takeClaim(at)
+end
 reply[1] = cmsgpack.pack({ arrivedUs, table.concat(reported), ended, submitted, claimed })
 return #reply > 1 and reply or reply[1]

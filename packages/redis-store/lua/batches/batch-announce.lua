@@ -31,6 +31,10 @@ end
 
 for at = 5, #ARGV, 3 do
   local kind, word, tie = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  if kind == 'job' then jobRan(tie, word) else callbackEnded(tie, word == 'done') end
+  if kind == 'job' then
+    jobRan(tie, word)
+  else
+    callbackEnded(tie, word == 'done')
+  end
 end
 return 1

@@ -19,6 +19,7 @@ if parent ~= '' then
   touchBatch(parent)
 end
 local created = integer(nowMs())
+-- stylua: ignore
 redis.call('HSET', KEYS[1], 'created', created, 'description', description, 'committed', 0, 'total', 0,
   'pending', 0, 'failed', 0, 'uncomplete', 0, 'unsuccess', 0)
 if parent ~= '' then redis.call('HSET', KEYS[1], 'parent', parent) end

@@ -9,7 +9,9 @@
 --#include keys
 --#include throttle
 local freed = 0
-for at = 4, #ARGV, 2 do freed = freed + freeSlot(ARGV[3], slotOf(ARGV[at], ARGV[at + 1])) end
+for at = 4, #ARGV, 2 do
+  freed = freed + freeSlot(ARGV[3], slotOf(ARGV[at], ARGV[at + 1]))
+end
 if freed > 0 then
   local following = redis.call('ZRANGE', readyKey(ARGV[3]), 0, 0)[1]
   if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed) end

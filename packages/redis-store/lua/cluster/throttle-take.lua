@@ -16,8 +16,15 @@
 -- Returns { jobs allowed, 1 if there were to be more, for how long time forbids more (ms) }.
 --#include keys
 --#include throttle
-local throttle = { queue = ARGV[3], concurrency = tonumber(ARGV[4]), rate = tonumber(ARGV[5]), per = tonumber(ARGV[6]),
-  timeout = tonumber(ARGV[7]), perWorker = tonumber(ARGV[8]), worker = ARGV[9] }
+local throttle = {
+  queue = ARGV[3],
+  concurrency = tonumber(ARGV[4]),
+  rate = tonumber(ARGV[5]),
+  per = tonumber(ARGV[6]),
+  timeout = tonumber(ARGV[7]),
+  perWorker = tonumber(ARGV[8]),
+  worker = ARGV[9],
+}
 local wanted, permission, now, allowed, permissionMs = tonumber(ARGV[10]), ARGV[11], nowMs(), 0, 10000
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - permissionMs)) do
   if string.sub(slot, 1, 1) == '\0' then freeSlot(throttle.queue, slot) end

@@ -13,8 +13,6 @@ for at = 4, #ARGV do
   local importId = ARGV[at]
   local key = importedKey(lane, importId)
   local noted = redis.call('HGET', key, importId)
-  if noted and string.sub(noted, 1, 1) == 'c' then
-    redis.call('HSET', key, importId, 'm' .. string.sub(noted, 2))
-  end
+  if noted and string.sub(noted, 1, 1) == 'c' then redis.call('HSET', key, importId, 'm' .. string.sub(noted, 2)) end
 end
 return 0

@@ -53,7 +53,9 @@ local function undo(importId, noted, failure)
   local job = jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid', 'held', 'enqueued')
   local isFresh = (job[1] == 'idle' or job[1] == 'error') and not job[2] and not job[3] and (job[4] or '') == failure
   local stood, searched
-  if isFresh then stood, searched = take(id, job[1], job[5], job[9]) end
+  if isFresh then
+    stood, searched = take(id, job[1], job[5], job[9])
+  end
   if not stood then return 0, searched end
   if what == 'hold' then
     -- Held before: its first place counts.

@@ -121,12 +121,20 @@ local function place(id, where, level, due, arrived)
     dead[#dead + 1], dead[#dead + 2] = due, id
   elseif where == toRetry or (due ~= '' and due > now) then
     scheduled[#scheduled + 1], scheduled[#scheduled + 2] = due / 1000, id
-    if where == toRetry then retries[#retries + 1], retries[#retries + 2] = due, id end
+    if where == toRetry then
+      retries[#retries + 1], retries[#retries + 2] = due, id
+    end
     if not earliestDue or due < earliestDue then earliestDue = due end
   else
     local ids = queued[level]
-    if ids then ids[#ids + 1] = id else queued[level] = { id } end
-    if level > best then best, bestUs = level, arrived == '-' and now * 1000 or arrived end
+    if ids then
+      ids[#ids + 1] = id
+    else
+      queued[level] = { id }
+    end
+    if level > best then
+      best, bestUs = level, arrived == '-' and now * 1000 or arrived
+    end
   end
 end
 
@@ -163,7 +171,9 @@ addAll('ZADD', queueKey(lane, 'scheduled'), scheduled)
 addAll('ZADD', retriesKey(lane), retries)
 addAll('HSET', uniqueKey(lane), uniques)
 noteJids(lane, jids)
-for byte = 1, #renewed do redis.call('EXPIRE', importedKey(lane, string.sub(renewed, byte, byte)), keptSeconds) end
+for byte = 1, #renewed do
+  redis.call('EXPIRE', importedKey(lane, string.sub(renewed, byte, byte)), keptSeconds)
+end
 if best > 0 then
   enqueueLevels(lane, queued)
   if queue ~= '' and openness(lane, now) then

@@ -15,7 +15,11 @@ for at = 5, #ARGV do
   local waiting = redis.call('HGET', key, 'wait')
   if waiting then
     local left = countWait(waiting, node, -1)
-    if left then redis.call('HSET', key, 'wait', left) else redis.call('HDEL', key, 'wait') end
+    if left then
+      redis.call('HSET', key, 'wait', left)
+    else
+      redis.call('HDEL', key, 'wait')
+    end
   end
 end
 return 1

@@ -23,7 +23,9 @@ local nearest, farthest = math.max(0, first - count), math.min(length, first + c
 local isNearBack = length - nearest < farthest
 if math.min(farthest, length - nearest) > tonumber(ARGV[7]) then return 0 end
 local wanted, ids = {}, {}
-for at = 8, #ARGV do wanted[ARGV[at]] = true end
+for at = 8, #ARGV do
+  wanted[ARGV[at]] = true
+end
 if farthest > nearest then
   for at, id in ipairs(redis.call('LRANGE', key, -farthest, -(nearest + 1))) do
     if wanted[id] then

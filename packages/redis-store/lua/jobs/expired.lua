@@ -8,14 +8,18 @@
 -- Returns flat per job: lane, id, token.
 --#include keys
 local now, found, leases = nowMs(), {}, {}
-for at = 4, #ARGV do leases[at - 3] = busyKey(ARGV[at]) end
+for at = 4, #ARGV do
+  leases[at - 3] = busyKey(ARGV[at])
+end
 if redis.call('EXISTS', unpack(leases)) == 0 then return found end
 for at = 4, #ARGV do
   local lane = ARGV[at]
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases[at - 3], '-inf', now, 'LIMIT', 0, ARGV[3])) do
     local token = jobFields(lane, id, 'token')[1]
     if token then
-      for _, part in ipairs({ lane, id, token }) do found[#found + 1] = part end
+      for _, part in ipairs({ lane, id, token }) do
+        found[#found + 1] = part
+      end
     else
       redis.call('ZREM', busyKey(lane), id)
     end

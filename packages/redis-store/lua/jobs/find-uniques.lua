@@ -12,7 +12,9 @@ for at = 4 + count, #ARGV do
   local lane = ARGV[at]
   for index, id in ipairs(redis.call('HMGET', uniqueKey(lane), unpack(ARGV, 4, 3 + count))) do
     if id then
-      for _, part in ipairs({ index - 1, lane, id }) do found[#found + 1] = part end
+      for _, part in ipairs({ index - 1, lane, id }) do
+        found[#found + 1] = part
+      end
     end
   end
 end

@@ -18,13 +18,17 @@ local sets = { busy = KEYS[1], scheduled = queueKey(lane, 'scheduled'), dead = d
 local ids, scores, total = {}, {}, 0
 if sets[place] then
   local page = redis.call('ZRANGE', sets[place], first, first + count - 1, 'WITHSCORES')
-  for at = 1, #page, 2 do ids[#ids + 1], scores[#scores + 1] = page[at], page[at + 1] end
+  for at = 1, #page, 2 do
+    ids[#ids + 1], scores[#scores + 1] = page[at], page[at + 1]
+  end
   total = redis.call('ZCARD', sets[place])
 else
   -- Jobs beside the list come behind it.
   local lists = { queueKey(lane, place) }
   if countAside(lane) > 0 then
-    for _, level in ipairs(unusualLevels[place]) do lists[#lists + 1] = levelKey(lane, level) end
+    for _, level in ipairs(unusualLevels[place]) do
+      lists[#lists + 1] = levelKey(lane, level)
+    end
   end
   local skip, left = first, count
   for _, list in ipairs(lists) do
@@ -32,7 +36,9 @@ else
     total = total + length
     if left > 0 and skip < length then
       local page = redis.call('LRANGE', list, -(skip + left), -(skip + 1))
-      for at = #page, 1, -1 do ids[#ids + 1] = page[at] end
+      for at = #page, 1, -1 do
+        ids[#ids + 1] = page[at]
+      end
       left = left - #page
     end
     skip = math.max(0, skip - length)

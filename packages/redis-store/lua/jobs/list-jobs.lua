@@ -19,11 +19,15 @@ else
   -- Jobs beside the list come after it.
   local lists = { queueKey(lane, place) }
   if countAside(lane) > 0 then
-    for _, level in ipairs(unusualLevels[place]) do lists[#lists + 1] = levelKey(lane, level) end
+    for _, level in ipairs(unusualLevels[place]) do
+      lists[#lists + 1] = levelKey(lane, level)
+    end
   end
   for _, list in ipairs(lists) do
     local page = redis.call('LRANGE', list, -(first + count), -(first + 1))
-    for at = #page, 1, -1 do ids[#ids + 1] = page[at] end
+    for at = #page, 1, -1 do
+      ids[#ids + 1] = page[at]
+    end
     count = count - #page
     if count <= 0 then break end
     first = math.max(0, first - redis.call('LLEN', list))

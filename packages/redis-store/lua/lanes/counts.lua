@@ -20,8 +20,21 @@ local call, pcall = redis.call, redis.pcall
 local found = { now }
 local withSince, isOfTotals = extent == 'backlog' or extent == 'oldest', extent == 'totals' or extent == 'oldest'
 -- The fields of a lane's hash that the extent needs: each costs a walk through the hash.
-local fields = { 'aside', 'expired', 'open', 'closed', 'consumers', 'submitted', 'completed', 'failed', 'retried', 'promoted',
-  'requeued', 'forgotten', 'removed' }
+local fields = {
+  'aside',
+  'expired',
+  'open',
+  'closed',
+  'consumers',
+  'submitted',
+  'completed',
+  'failed',
+  'retried',
+  'promoted',
+  'requeued',
+  'forgotten',
+  'removed',
+}
 local fieldCount = isOfTotals and #fields or extent == 'backlog' and 2 or 1
 
 -- Another program may have put another type in the place of a queue.
@@ -50,9 +63,13 @@ local function addTotals(lane, workers, meta)
   local closed, isWorked = tonumber(meta[4] or 0), workers > tonumber(meta[5] or 0)
   local isLeft = state == 0 and not isWorked and closed > now
   if state == 0 and (isWorked or isLeft) then state = 2 end
-  for at = 6, 9 do found[size + at - 5] = tonumber(meta[at] or 0) end
+  for at = 6, 9 do
+    found[size + at - 5] = tonumber(meta[at] or 0)
+  end
   found[size + 5] = state
-  for at = 10, 12 do found[size + at - 4] = tonumber(meta[at] or 0) end
+  for at = 10, 12 do
+    found[size + at - 4] = tonumber(meta[at] or 0)
+  end
   found[size + 9] = meta[13] and meta[13] == (call('GET', laneKey('uid', lane)) or '0') and 1 or 0
   found[size + 10] = isLeft and closed or 0
   size = size + 10
@@ -80,7 +97,9 @@ for at = first, last do
     placeKeys(ARGV[at])
   local rest = others[mask] or learn(mask)
   firstUnlikely[at] = unlikelyCount + 1
-  for place = 1, #rest do unlikely[unlikelyCount + place] = keys[before + rest[place]] end
+  for place = 1, #rest do
+    unlikely[unlikelyCount + place] = keys[before + rest[place]]
+  end
   unlikelyCount = unlikelyCount + #rest
 end
 firstUnlikely[last + 1] = unlikelyCount + 1
@@ -95,7 +114,9 @@ end
 local mayWaitAside = extent ~= 'sizes' or isCluster or call('EXISTS', dueKey) == 1
 
 local places = {}
-for place, name in ipairs(fields) do places[name] = place end
+for place, name in ipairs(fields) do
+  places[name] = place
+end
 
 -- Fields of a lane's hash. Of an empty lane all are read, where all counters are asked for: it has few, and each of those
 -- that are asked for by name would be searched for. nil: it has no hash.
@@ -124,7 +145,9 @@ local function addCounts(lane, at, is, left)
   -- Once all are found, the rest is not asked for.
   if left > 0 and is[1] then
     normal = sizeOf('LLEN', keys[before + 1])
-    if normal > 0 then left, since = left - 1, sinceOf(lane, keys[before + 1], normal) end
+    if normal > 0 then
+      left, since = left - 1, sinceOf(lane, keys[before + 1], normal)
+    end
   end
   if left > 0 and is[2] then
     workers = sizeOf('GET', keys[before + 2])
@@ -184,6 +207,8 @@ local areFew = there < (last - first + 1) / 2
 for from = first, last, lanesPerPart do
   local to = math.min(from + lanesPerPart - 1, last)
   local add = (there == 0 or areFew and surprises(from, to) == 0) and addLikely or addSurprising
-  for at = from, to do add(at) end
+  for at = from, to do
+    add(at)
+  end
 end
 return cmsgpack.pack(found)

@@ -19,7 +19,8 @@ local listKeys, scheduledKeys, deadKeys, countKeys = {}, {}, {}, {}
 for at = 4, #ARGV, 2 do
   local place = at / 2 - 1
   local normal, high, low, scheduled, _, dead, count = placeKeys(ARGV[at])
-  listKeys[place], scheduledKeys[place], deadKeys[place], countKeys[place] = { normal, high, low }, scheduled, dead, count
+  listKeys[place], scheduledKeys[place], deadKeys[place], countKeys[place] =
+    { normal, high, low }, scheduled, dead, count
 end
 local hasScheduled = redis.call('EXISTS', unpack(scheduledKeys)) > 0
 local hasDead = redis.call('EXISTS', unpack(deadKeys)) > 0
@@ -60,7 +61,9 @@ local function healLane(place, lane, queue)
   local places = redis.call('EXISTS', lists[1], lists[2], lists[3], scheduled, deadKeys[place])
   if places > 0 then
     -- Raises an error if another program has put another type in the place of a queue.
-    for _, list in ipairs(lists) do redis.call('LLEN', list) end
+    for _, list in ipairs(lists) do
+      redis.call('LLEN', list)
+    end
     if hasScheduled then noteDue(lane, scheduled) end
     if hasDead then forgetDead(lane) end
   end
@@ -80,9 +83,7 @@ local function healLane(place, lane, queue)
   if not band then return end
   if opennessOf(lane, meta[1], closed, meta[3], now, named) then return noteReady(lane, queue, rankOfHead) end
   if queue ~= '' then redis.call('ZREM', readyKey(queue), lane) end
-  if not isWorked and tonumber(meta[3] or 0) > 0 then
-    stranded[#stranded + 1] = lane
-  end
+  if not isWorked and tonumber(meta[3] or 0) > 0 then stranded[#stranded + 1] = lane end
 end
 
 local failure
@@ -90,6 +91,8 @@ for at = 4, #ARGV, 2 do
   local isSound, problem = pcall(healLane, at / 2 - 1, ARGV[at], ARGV[at + 1])
   if not isSound then failure = (problem.err or problem) .. ' in ' .. ARGV[at] end
 end
-for queue, heads in pairs(ready) do redis.call('ZADD', readyKey(queue), 'LT', unpack(heads)) end
+for queue, heads in pairs(ready) do
+  redis.call('ZADD', readyKey(queue), 'LT', unpack(heads))
+end
 if failure then error(failure) end
 return stranded

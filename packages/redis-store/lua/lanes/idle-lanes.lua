@@ -12,6 +12,7 @@ local now, idleForMs, over = nowMs(), tonumber(ARGV[3]), {}
 local keptForMs = 90 * 24 * 3600 * 1000
 
 local function isUsed(lane, fields)
+  -- stylua: ignore
   local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
     queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane), uniqueKey(lane), jidKey(lane), batchOutboxKey(lane))
   if places > 0 or fields.aside or fields.open == '0' or countedWorkers(lane) > 0 then return true end
@@ -44,7 +45,9 @@ end
 for at = 4, #ARGV do
   local lane, fields = ARGV[at], {}
   local stored = redis.call('HGETALL', metaKey(lane))
-  for index = 1, #stored, 2 do fields[stored[index]] = stored[index + 1] end
+  for index = 1, #stored, 2 do
+    fields[stored[index]] = stored[index + 1]
+  end
   if isUsed(lane, fields) then
     if fields.idle then redis.call('HDEL', metaKey(lane), 'idle') end
   elseif isIdleLongEnough(lane, fields) then

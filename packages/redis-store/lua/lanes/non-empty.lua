@@ -32,5 +32,7 @@ local function look(lane, queue)
 end
 
 -- A lane where another program has put another type in the place of a queue does not stop the others.
-for at = 3, #ARGV, 2 do pcall(look, ARGV[at], ARGV[at + 1]) end
+for at = 3, #ARGV, 2 do
+  pcall(look, ARGV[at], ARGV[at + 1])
+end
 return found

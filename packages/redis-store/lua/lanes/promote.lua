@@ -54,8 +54,12 @@ local function merged(one, other)
       all[#all + 1], first = one[first], first + 1
     end
   end
-  for at = first, #one do all[#all + 1] = one[at] end
-  for at = second, #other do all[#all + 1] = other[at] end
+  for at = first, #one do
+    all[#all + 1] = one[at]
+  end
+  for at = second, #other do
+    all[#all + 1] = other[at]
+  end
   return all
 end
 
@@ -63,9 +67,13 @@ end
 local function inLine()
   local all = {}
   if areInOrder then
-    for _, run in pairs(runs) do all = #all == 0 and run or merged(all, run) end
+    for _, run in pairs(runs) do
+      all = #all == 0 and run or merged(all, run)
+    end
   else
-    for at = 1, #ids do all[at] = at end
+    for at = 1, #ids do
+      all[at] = at
+    end
     table.sort(all, isEarlier)
   end
   return all
@@ -92,7 +100,9 @@ local function takeDue(lane)
   if count == 0 then return end
   local usOf = dueTimes(scheduled, count)
   local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
-  for at, id in ipairs(found) do addDue(lane, id, usOf(at)) end
+  for at, id in ipairs(found) do
+    addDue(lane, id, usOf(at))
+  end
   most = most - count
   redis.call('ZREMRANGEBYRANK', scheduled, 0, count - 1)
   local retries = 0
@@ -110,7 +120,9 @@ end
 local msOfStamp, stampOfMs
 local function stampNear(us)
   local ms = math.floor(us / 1000)
-  if ms ~= msOfStamp then msOfStamp, stampOfMs = ms, integer(ms) .. '.%03d' end
+  if ms ~= msOfStamp then
+    msOfStamp, stampOfMs = ms, integer(ms) .. '.%03d'
+  end
   return string.format(stampOfMs, us - ms * 1000)
 end
 
@@ -127,10 +139,16 @@ local function enqueueDue()
       byLane[lane], moved[lane] = byLevel, 0
     end
     local same = byLevel[level]
-    if same then same[#same + 1] = ids[at] else byLevel[level] = { ids[at] } end
+    if same then
+      same[#same + 1] = ids[at]
+    else
+      byLevel[level] = { ids[at] }
+    end
     moved[lane] = moved[lane] + 1
   end
-  for lane, byLevel in pairs(byLane) do enqueueLevels(lane, byLevel) end
+  for lane, byLevel in pairs(byLane) do
+    enqueueLevels(lane, byLevel)
+  end
   return moved
 end
 
@@ -154,9 +172,15 @@ for at = 4, last, 2 do
   if sound[lane] and refillLane(lane) then lookMs = math.min(lookMs or math.huge, now + 1000) end
   local next = lookMs and integer(lookMs) or ''
   if not isCluster then
-    if next == '' then redis.call('ZREM', dueKey, lane) else redis.call('ZADD', dueKey, next, lane) end
+    if next == '' then
+      redis.call('ZREM', dueKey, lane)
+    else
+      redis.call('ZADD', dueKey, next, lane)
+    end
   end
   results[#results + 1] = { jobs, next, lookMs and lookMs <= now and 1 or 0 }
 end
-for _ = last + 2, #ARGV, 2 do results[#results + 1] = { 0, '', 2 } end
+for _ = last + 2, #ARGV, 2 do
+  results[#results + 1] = { 0, '', 2 }
+end
 return results

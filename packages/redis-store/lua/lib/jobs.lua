@@ -4,9 +4,7 @@
 local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60
 
 local function forgetIndexes(lane, id, unique, jid, keep)
-  if unique and redis.call('HGET', uniqueKey(lane), unique) == id then
-    redis.call('HDEL', uniqueKey(lane), unique)
-  end
+  if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end
   if jid then forgetJid(lane, id, jid, keep or 0) end
 end
 
@@ -36,7 +34,9 @@ local function endsOf(isQuiet) return { isQuiet = isQuiet, keys = {}, uniques = 
 -- Deletes the pairs ({ name, value }) that a hash still has.
 local function forgetPairs(hash, pairs)
   local names, gone = {}, {}
-  for at, pair in ipairs(pairs) do names[at] = pair[1] end
+  for at, pair in ipairs(pairs) do
+    names[at] = pair[1]
+  end
   for at, value in ipairs(redis.call('HMGET', hash, unpack(names))) do
     if value == pairs[at][2] then gone[#gone + 1] = names[at] end
   end
@@ -55,7 +55,9 @@ end
 -- collects work for many jobs.
 local function finishJob(lane, job, node, status, output, ends)
   local key, id = jobKey(lane, job.id), job.id
-  if job.door == 'faktory' then releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies) end
+  if job.door == 'faktory' then
+    releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies)
+  end
   local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
   local keep = job.door and tonumber(job.keep or 0) or nativeRetention
   if elsewhere and keep < relaySeconds then keep = relaySeconds end
@@ -73,6 +75,8 @@ local function finishJob(lane, job, node, status, output, ends)
       redis.call('DEL', key)
     end
   end
-  if not job.isAnnounced and not (ends and ends.isQuiet) then redis.call('PUBLISH', channelOf(lane), 'finish:' .. id) end
+  if not job.isAnnounced and not (ends and ends.isQuiet) then
+    redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
+  end
   if not job.door then releaseLock(lane, id) end
 end

@@ -6,17 +6,23 @@ local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close e
 -- Cached: the prefix of the lane used last.
 local jobsLane, jobsPrefix
 local function jobKey(lane, id)
-  if lane ~= jobsLane then jobsLane, jobsPrefix = lane, laneKey('job', lane) .. ':' end
+  if lane ~= jobsLane then
+    jobsLane, jobsPrefix = lane, laneKey('job', lane) .. ':'
+  end
   return jobsPrefix .. id
 end
 local queuesLane, queuesPrefix
 local function queueKey(lane, place)
-  if lane ~= queuesLane then queuesLane, queuesPrefix = lane, laneKey('queue', lane) .. ':' end
+  if lane ~= queuesLane then
+    queuesLane, queuesPrefix = lane, laneKey('queue', lane) .. ':'
+  end
   return queuesPrefix .. place
 end
 local channelLane, channel
 local function channelOf(lane)
-  if lane ~= channelLane then channelLane, channel = lane, laneKey('channel', lane) end
+  if lane ~= channelLane then
+    channelLane, channel = lane, laneKey('channel', lane)
+  end
   return channel
 end
 local function busyKey(lane) return laneKey('xg:busy', lane) end
@@ -37,7 +43,12 @@ local function joinedKey(lane, note) return laneKey('xg:joined', lane) .. ':' ..
 local function placeKeys(lane)
   local tag = open .. lane .. close
   local queue = 'queue:' .. tag .. ':'
-  return queue .. 'normal', queue .. 'high', queue .. 'low', queue .. 'scheduled', 'xg:busy:' .. tag, 'xg:dead:' .. tag,
+  return queue .. 'normal',
+    queue .. 'high',
+    queue .. 'low',
+    queue .. 'scheduled',
+    'xg:busy:' .. tag,
+    'xg:dead:' .. tag,
     'count:' .. tag
 end
 local function readyKey(queue) return 'xg:ready:' .. open .. queue .. close end
@@ -58,11 +69,7 @@ local eventsChannel = 'xg:events:' .. database
 local isCluster = open ~= ''
 
 -- Queues of due jobs, the first to be served first.
-local bands = {
-  'high',
-  'normal',
-  'low',
-}
+local bands = { 'high', 'normal', 'low' }
 
 -- Fields of a job's hash; none if another program has put another type in its place.
 local function jobFields(lane, id, ...)
@@ -71,13 +78,13 @@ local function jobFields(lane, id, ...)
 end
 
 -- Workers counted for a lane.
-local function countedWorkers(lane)
-  return tonumber(redis.pcall('GET', laneKey('count', lane))) or 0
-end
+local function countedWorkers(lane) return tonumber(redis.pcall('GET', laneKey('count', lane))) or 0 end
 
 -- Raises an error if another program has put another type in the place of a queue, before a step changes anything.
 local function assertQueueTypes(lane)
-  for _, band in ipairs(bands) do redis.call('LLEN', queueKey(lane, band)) end
+  for _, band in ipairs(bands) do
+    redis.call('LLEN', queueKey(lane, band))
+  end
   redis.call('ZCARD', queueKey(lane, 'scheduled'))
 end
 

@@ -4,7 +4,9 @@ local function countWait(waiting, node, change)
   local parts, known = {}, false
   for other, clients in string.gmatch(waiting or '', '([^,=]+)=?(%d*)') do
     local left = tonumber(clients) or 1
-    if other == node then left, known = left + change, true end
+    if other == node then
+      left, known = left + change, true
+    end
     if left > 0 then parts[#parts + 1] = left > 1 and other .. '=' .. left or other end
   end
   if change > 0 and not known then parts[#parts + 1] = change > 1 and node .. '=' .. change or node end

@@ -42,7 +42,11 @@ local function putBack(id, lost)
   local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
   if mostLosses > 0 and losses >= mostLosses then
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
-    if redis.call('HEXISTS', key, 'fg') == 1 then finishJob(lane, job, node, 'error', '') else bury(job) end
+    if redis.call('HEXISTS', key, 'fg') == 1 then
+      finishJob(lane, job, node, 'error', '')
+    else
+      bury(job)
+    end
     redis.call('HINCRBY', metaKey(lane), 'failed', 1)
     return
   end
@@ -74,7 +78,13 @@ local rules = {
       local v = jobFields(lane, id, 'status', 'token', 'status:dividend', 'status:divisor')
       return v[1] == 'busy' and not v[2] and busyCandidate(id, v[3], v[4]) == member
     end,
-    mend = function(id) if mendsAll then putBack(id, true) else freeKey(id) end end,
+    mend = function(id)
+      if mendsAll then
+        putBack(id, true)
+      else
+        freeKey(id)
+      end
+    end,
   },
   i = {
     holds = function(id, member)
@@ -132,7 +142,5 @@ if #back > 0 then
   enqueue(lane, back)
   hintReady(queue, lane, now)
 end
-if #back > 0 or freed then
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. math.max(#back, 1))
-end
+if #back > 0 or freed then redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. math.max(#back, 1)) end
 return found

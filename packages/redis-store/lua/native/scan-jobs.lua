@@ -39,8 +39,18 @@ local function scan(lane, first, last)
   local unsettled, idle, isSuspicious = {}, {}, 0
   for at = first, last do
     local id = ARGV[at]
-    local v = jobFields(lane, id, 'door', 'token', 'settled', 'status', 'status:dividend', 'status:divisor', 'level',
-      'enqueued')
+    local v = jobFields(
+      lane,
+      id,
+      'door',
+      'token',
+      'settled',
+      'status',
+      'status:dividend',
+      'status:divisor',
+      'level',
+      'enqueued'
+    )
     if isUnsettled(lane, id, v) then
       unsettled[#unsettled + 1] = id
     else
@@ -51,8 +61,12 @@ local function scan(lane, first, last)
     if kind == 'idle' then idle[#idle + 1] = id end
   end
   local answer = { isSuspicious, #unsettled }
-  for _, id in ipairs(unsettled) do answer[#answer + 1] = id end
-  for _, id in ipairs(idle) do answer[#answer + 1] = id end
+  for _, id in ipairs(unsettled) do
+    answer[#answer + 1] = id
+  end
+  for _, id in ipairs(idle) do
+    answer[#answer + 1] = id
+  end
   return answer
 end
 

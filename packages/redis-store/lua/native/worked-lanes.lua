@@ -9,7 +9,9 @@
 --#include keys
 --#include native
 local worked, now, counts = {}, nowMs(), {}
-for at = 4, #ARGV do counts[at - 3] = laneKey('count', ARGV[at]) end
+for at = 4, #ARGV do
+  counts[at - 3] = laneKey('count', ARGV[at])
+end
 if redis.call('EXISTS', unpack(counts)) == 0 then return worked end
 for at = 4, #ARGV do
   local lane = ARGV[at]

@@ -8,7 +8,9 @@
 --   5 and more, per sum: name, integer
 -- Returns 1.
 for key = 1, 2 do
-  for at = 5, #ARGV, 2 do redis.call('HINCRBY', KEYS[key], ARGV[at], ARGV[at + 1]) end
+  for at = 5, #ARGV, 2 do
+    redis.call('HINCRBY', KEYS[key], ARGV[at], ARGV[at + 1])
+  end
   redis.call('EXPIRE', KEYS[key], ARGV[key + 2])
 end
 return 1

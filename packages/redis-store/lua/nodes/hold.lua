@@ -11,6 +11,8 @@
 local keptSeconds = 172800
 local holder = ARGV[3]
 redis.call('ZADD', KEYS[1], integer(nowMs()), holder)
-for at = 4, #ARGV, 2 do redis.call('HSET', heldKey(holder), ARGV[at], ARGV[at + 1]) end
+for at = 4, #ARGV, 2 do
+  redis.call('HSET', heldKey(holder), ARGV[at], ARGV[at + 1])
+end
 redis.call('EXPIRE', heldKey(holder), keptSeconds)
 return 1

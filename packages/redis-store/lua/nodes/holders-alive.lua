@@ -7,5 +7,7 @@
 -- Returns 1.
 --#include keys
 local now = integer(nowMs())
-for at = 3, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now, ARGV[at]) end
+for at = 3, #ARGV do
+  redis.call('ZADD', KEYS[1], 'XX', now, ARGV[at])
+end
 return 1

@@ -11,6 +11,7 @@ local node, found = ARGV[3], {}
 for at = 4, #ARGV do
   local lane = ARGV[at]
   local counts = redis.call('HMGET', metaKey(lane), 'n:' .. node, 'c:' .. node)
+  -- stylua: ignore
   local isConcerned = counts[1] or counts[2] or redis.call('EXISTS', busyKey(lane), queueKey(lane, 'high'),
     queueKey(lane, 'normal'), queueKey(lane, 'low'), queueKey(lane, 'scheduled'), levelKey(lane, 9), levelKey(lane, 7),
     levelKey(lane, 6), levelKey(lane, 4), levelKey(lane, 3), levelKey(lane, 1)) > 0

@@ -54,8 +54,16 @@ end
 
 -- Jobs beside the lists come first: they move into them.
 local places = {
-  ofSet(KEYS[1]), ofList(levelKey(lane, 9)), ofList(levelKey(lane, 7)), ofList(levelKey(lane, 6)),
-  ofList(levelKey(lane, 4)), ofList(levelKey(lane, 3)), ofList(levelKey(lane, 1)), ofList(queueKey(lane, 'high')), ofList(queueKey(lane, 'normal')), ofList(queueKey(lane, 'low')),
+  ofSet(KEYS[1]),
+  ofList(levelKey(lane, 9)),
+  ofList(levelKey(lane, 7)),
+  ofList(levelKey(lane, 6)),
+  ofList(levelKey(lane, 4)),
+  ofList(levelKey(lane, 3)),
+  ofList(levelKey(lane, 1)),
+  ofList(queueKey(lane, 'high')),
+  ofList(queueKey(lane, 'normal')),
+  ofList(queueKey(lane, 'low')),
   ofSet(queueKey(lane, 'scheduled')),
 }
 
@@ -73,7 +81,11 @@ local function putBack(id, waiting)
     local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep')
     -- Nobody is left out: the node that does this has clients, too.
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }
-    if failure ~= '' and redis.call('HEXISTS', key, 'fg') == 0 then bury(job) else finishJob(lane, job, '', 'error', '') end
+    if failure ~= '' and redis.call('HEXISTS', key, 'fg') == 0 then
+      bury(job)
+    else
+      finishJob(lane, job, '', 'error', '')
+    end
     redis.call('HINCRBY', metaKey(lane), 'failed', 1)
     return
   end
@@ -115,7 +127,9 @@ if place == 1 and cursor == '0' then
 end
 while place <= #places and left > 0 do
   local ids, following = places[place](cursor)
-  for _, id in ipairs(ids) do forget(id) end
+  for _, id in ipairs(ids) do
+    forget(id)
+  end
   left = left - #ids - 1
   cursor = following or '0'
   if not following then place = place + 1 end

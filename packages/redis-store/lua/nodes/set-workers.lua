@@ -22,7 +22,11 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
   -- First, since it is refused if another program has put another type there.
   if change ~= 0 then redis.call('INCRBY', laneKey('count', lane), change) end
   if named ~= namedBefore then
-    if named > 0 then redis.call('HSET', meta, 'n:' .. node, named) else redis.call('HDEL', meta, 'n:' .. node) end
+    if named > 0 then
+      redis.call('HSET', meta, 'n:' .. node, named)
+    else
+      redis.call('HDEL', meta, 'n:' .. node)
+    end
   end
   if consumers ~= consumersBefore then
     local all = integer((tonumber(before[3]) or 0) + consumers - consumersBefore)
@@ -33,9 +37,7 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
       redis.call('HSET', meta, 'consumers', all)
     end
   end
-  if named > 0 or namedBefore > 0 or elsewhere == '1' then
-    noteNamedWorkers(lane, before[4], graceMs, now, true)
-  end
+  if named > 0 or namedBefore > 0 or elsewhere == '1' then noteNamedWorkers(lane, before[4], graceMs, now, true) end
   if named > 0 then
     takeBackBridged(lane, now, 1000)
     -- Spares a claim by the queue's index finding out that the lane is closed.
@@ -43,7 +45,8 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
   end
   if named == 0 and namedBefore > 0 then
     hintReady(queue, lane, now)
-    local queued = redis.call('LLEN', queueKey(lane, 'high')) + redis.call('LLEN', queueKey(lane, 'normal'))
+    local queued = redis.call('LLEN', queueKey(lane, 'high'))
+      + redis.call('LLEN', queueKey(lane, 'normal'))
       + redis.call('LLEN', queueKey(lane, 'low'))
     if queued > 0 then redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. queued) end
   end

@@ -13,7 +13,7 @@ export interface ServerFunction {
 }
 
 /** A name that gets its value at the top of a library. */
-const assignment = /^local (\w+(?:, \w+)*)(?: = )?/
+const assignment = /^local (\w+(?:, \w+)*)(?: =\s)?/
 
 /**
  * Makes a server function of a script in `lua/`. Functions and constant tables of its libraries are
@@ -48,8 +48,9 @@ export function functionOf(
   return { name, library: `#!lua name=${name}\n${text}\n${register}\n` }
 }
 
+/** True for a function, and for a table with something in it: an empty one is filled by each call. */
 function isFixed(piece: string): boolean {
-  return piece.startsWith('local function') || /^local \w+ = \{.*\n[\s\S]*\S/.test(piece)
+  return piece.startsWith('local function') || /^local \w+ = \{[^}][\s\S]*\}\s*$/.test(piece)
 }
 
 /**
@@ -59,6 +60,6 @@ function isFixed(piece: string): boolean {
 function valueOf(piece: string): string {
   const found = assignment.exec(piece)
   if (!found) return piece
-  if (found[0].endsWith('= ')) return piece.replace(/^local /, '')
+  if (/=\s$/.test(found[0])) return piece.replace(/^local /, '')
   return piece.replace(/^local (.*)/, '$1 = nil')
 }

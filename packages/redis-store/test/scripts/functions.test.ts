@@ -22,6 +22,8 @@ test('what a script reads of its call is read in each call', () => {
   const begin = library.slice(library.indexOf('local function begin()'))
   expect(begin).toContain('\nopen, close = ARGV[1], ARGV[2]\n')
   expect(begin).toContain('\nownLanes = nil\n')
+  expect(begin).toContain('\nkeptAt = {}\n')
+  expect(begin).not.toMatch(/^(local )?bands = /m)
   expect(begin).not.toMatch(/^local function \w+Key\(/m)
 })
 

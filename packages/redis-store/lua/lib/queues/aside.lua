@@ -15,7 +15,9 @@ local asideLookMs = 1000
 
 local function slice(ids, first, last)
   local some = {}
-  for at = first, last do some[#some + 1] = ids[at] end
+  for at = first, last do
+    some[#some + 1] = ids[at]
+  end
   return some
 end
 

@@ -2,7 +2,11 @@
 local usual = { high = 8, normal = 5, low = 2 }
 
 local function bandOf(level)
-  if level >= 7 then return 'high' elseif level >= 4 then return 'normal' end
+  if level >= 7 then
+    return 'high'
+  elseif level >= 4 then
+    return 'normal'
+  end
   return 'low'
 end
 
@@ -19,7 +23,9 @@ end
 
 local function reversed(ids)
   local turned = {}
-  for at = #ids, 1, -1 do turned[#turned + 1] = ids[at] end
+  for at = #ids, 1, -1 do
+    turned[#turned + 1] = ids[at]
+  end
   return turned
 end
 
@@ -32,9 +38,13 @@ local function takeLevel(lane, key, level, count, pop, push)
     local id = redis.call('LINDEX', key, last)
     if not id then break end
     local job = jobFields(lane, id, 'level', 'door')
-    if levelIn(job[1]) == level then strangers = 0
-    elseif job[2] then break
-    else strangers = strangers + 1 end
+    if levelIn(job[1]) == level then
+      strangers = 0
+    elseif job[2] then
+      break
+    else
+      strangers = strangers + 1
+    end
     ids[#ids + 1] = redis.call(pop, key)
   end
   while #ids > 0 and levelOf(lane, ids[#ids]) ~= level do

@@ -34,7 +34,11 @@ local function byLevelOf(jobs)
   for _, job in ipairs(jobs) do
     local level = levelIn(job[2])
     local ids = byLevel[level]
-    if ids then ids[#ids + 1] = job[1] else byLevel[level] = { job[1] } end
+    if ids then
+      ids[#ids + 1] = job[1]
+    else
+      byLevel[level] = { job[1] }
+    end
   end
   return byLevel
 end
@@ -64,7 +68,9 @@ local function requeueLevel(lane, level, ids)
   local count = tonumber(redis.call('HGET', meta, 'lv' .. other) or 0)
   if level < middle then
     local taken = count > 0 and takeLevel(lane, key, other, count, 'LPOP', 'LPUSH') or {}
-    for at = #ids, 1, -1 do taken[#taken + 1] = ids[at] end
+    for at = #ids, 1, -1 do
+      taken[#taken + 1] = ids[at]
+    end
     putBelow(lane, key, level, taken)
     return
   end
@@ -78,7 +84,9 @@ end
 
 -- Puts jobs ({ id, level }, the first to be next) back where they were taken from.
 local function requeue(lane, jobs)
-  for level, ids in pairs(byLevelOf(jobs)) do requeueLevel(lane, level, ids) end
+  for level, ids in pairs(byLevelOf(jobs)) do
+    requeueLevel(lane, level, ids)
+  end
 end
 
 -- Called when few jobs of a level are left in its list.
@@ -92,7 +100,9 @@ local function refillLane(lane)
   --#include aside
   if countAside(lane) <= 0 then return false end
   for _, levels in pairs(unusualLevels) do
-    for _, level in ipairs(levels) do refillLevel(lane, level) end
+    for _, level in ipairs(levels) do
+      refillLevel(lane, level)
+    end
   end
   return true
 end

@@ -1,7 +1,9 @@
 -- The next jobs in the queues of the lane asked for last, read once. Needs levels.lua.
 local headsLane, heads
 local function nextIn(lane, band)
-  if lane ~= headsLane then headsLane, heads = lane, {} end
+  if lane ~= headsLane then
+    headsLane, heads = lane, {}
+  end
   if heads[band] == nil then
     local id = redis.pcall('LINDEX', queueKey(lane, band), -1)
     heads[band] = false

@@ -63,7 +63,11 @@ local function indexByArrival(removal, list, id, levelText, enqueued)
     end
     local job = jobFields(removal.lane, other, 'level', 'enqueued')
     local head = { id = other, level = job[1] and levelIn(job[1]) or list.level, enqueued = tonumber(job[2]) }
-    if standsBehind(head, id, level, enqueued) then first = middle else last = middle end
+    if standsBehind(head, id, level, enqueued) then
+      first = middle
+    else
+      last = middle
+    end
   end
   local from, to = length - 1 - last, length - 1 - first
   local index = indexWithin(key, id, math.max(0, from - 32), to + 32)
@@ -160,5 +164,7 @@ local function closeGaps(removal)
     if gaps.front > 0 then redis.call('LREM', key, -gaps.front, gap) end
     if gaps.back > 0 then redis.call('LREM', key, gaps.back, gap) end
   end
-  for _, level in ipairs(removal.levels) do tookLevel(removal.lane, level) end
+  for _, level in ipairs(removal.levels) do
+    tookLevel(removal.lane, level)
+  end
 end

@@ -36,6 +36,7 @@ end
 local function storeCallback(lane, callback, words, first)
   local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
   local id = integer(redis.call('INCR', laneKey('uid', lane)))
+  -- stylua: ignore
   redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', stamp(nowUs()), 'callback', callback,
     unpack(words, first + 3))
   noteJid(lane, id, jid)
@@ -90,6 +91,7 @@ end
 -- so far, every child succeeded), and announces it once; success only after the callback before it is over. Fields
 -- `complete` and `success`: 1 pushed, 2 done or none, 3 failed for good.
 settleBatch = function(bid)
+  -- stylua: ignore
   local v = redis.call('HMGET', batchKey(bid), 'committed', 'pending', 'failed', 'uncomplete', 'unsuccess',
     'complete', 'success', 'parent')
   if v[1] ~= '1' or tonumber(v[2]) > 0 then return end

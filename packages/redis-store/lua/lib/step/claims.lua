@@ -8,7 +8,9 @@ local function readThrottles(claim, at)
     local throttle = { queue = queue, concurrency = concurrency, rate = rate, per = per }
     throttle.timeout, throttle.perWorker, throttle.worker = timeout, perWorker, worker
     claim.byQueue[queue] = throttle
-    for lane = at + 9, at + 8 + lanes do claim.byLane[given[lane]] = throttle end
+    for lane = at + 9, at + 8 + lanes do
+      claim.byLane[given[lane]] = throttle
+    end
     at = at + 8 + lanes
   end
   return at + 1
@@ -21,7 +23,9 @@ local function leftFor(claim, lanes, isThrottled)
   if claim.taken < claim.max then return 0 end
   local keys = {}
   for _, lane in ipairs(lanes) do
-    for _, band in ipairs(bands) do keys[#keys + 1] = queueKey(lane, band) end
+    for _, band in ipairs(bands) do
+      keys[#keys + 1] = queueKey(lane, band)
+    end
   end
   return redis.call('EXISTS', unpack(keys)) > 0 and 1 or 0
 end
@@ -47,20 +51,35 @@ end
 -- One claim, at `at`. Returns its answer and the place after it.
 local function takeClaim(at)
   local by, max, ahead, count = unpack(given, at, at + 3)
-  local claim = { by = by, isNamed = by == 'n' or by == 'l', max = max, ahead = ahead, taken = 0, corrections = 0, jobs = {}, letters = {},
-    byQueue = {}, byLane = {}, deadlines = {} }
+  local claim = {
+    by = by,
+    isNamed = by == 'n' or by == 'l',
+    max = max,
+    ahead = ahead,
+    taken = 0,
+    corrections = 0,
+    jobs = {},
+    letters = {},
+    byQueue = {},
+    byLane = {},
+    deadlines = {},
+  }
   local groups, lanes = {}, {}
   at = at + 4
   for index = 1, count do
     local first = at + 3
     local last = first + given[at + 2] - 1
     groups[index] = { leaseMs = tonumber(given[at]), queue = given[at + 1], first = first, last = last }
-    for lane = first, math.min(last, first + 8) do lanes[#lanes + 1] = given[lane] end
+    for lane = first, math.min(last, first + 8) do
+      lanes[#lanes + 1] = given[lane]
+    end
     at = last + 1
   end
   at = readThrottles(claim, at)
   -- Paused lanes are closed to this worker; what hints at them is set again when they are resumed.
-  for lane = at + 1, at + given[at] do claim.letters[given[lane]] = false end
+  for lane = at + 1, at + given[at] do
+    claim.letters[given[lane]] = false
+  end
   at = at + 1 + given[at]
   -- Jobs taken before an error are handed out.
   local isSound, problem = pcall(takeAll, claim, groups)
@@ -69,7 +88,9 @@ local function takeClaim(at)
     local job = claim.jobs[place]
     if job.lane then claim.jobs[place] = table.concat(job, ' ') end
   end
-  for lane, added in pairs(claim.deadlines) do pushAll('ZADD', busyKey(lane), added) end
+  for lane, added in pairs(claim.deadlines) do
+    pushAll('ZADD', busyKey(lane), added)
+  end
   local throttled = {}
   for queue, throttle in pairs(claim.byQueue) do
     if throttle.full then

@@ -26,7 +26,9 @@ local function releaseDependencies(lane, id, how, dependencies)
     -- The batch is in another slot: a node notifies it, then removes the entry.
     local word = isDone and 'done' or 'failed'
     if job[2] then redis.call('SADD', batchOutboxKey(lane), 'job ' .. word .. ' ' .. id .. ' ' .. job[2]) end
-    if job[3] and isOver then redis.call('SADD', batchOutboxKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3]) end
+    if job[3] and isOver then
+      redis.call('SADD', batchOutboxKey(lane), 'callback ' .. word .. ' ' .. id .. ' ' .. job[3])
+    end
     return
   end
   if job[2] or job[3] then notifyBatches(key, job[2], job[4], job[3], isDone, isOver) end

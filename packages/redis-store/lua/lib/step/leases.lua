@@ -4,8 +4,13 @@
 local sequence = 0
 
 -- The first letter of a token, by how a lane is open; see `by` in step.lua.
-local letters = { n = { named = 'n' }, l = { named = 'n' }, f = { named = 'c' }, o = { open = 'c' },
-  a = { open = 'c', auto = 'a' } }
+local letters = {
+  n = { named = 'n' },
+  l = { named = 'n' },
+  f = { named = 'c' },
+  o = { open = 'c' },
+  a = { open = 'c', auto = 'a' },
+}
 
 -- The first letter of a lease's token: n by name, c a consumer, a a consumer by the automatic rule; false if the lane
 -- is closed to this worker.
@@ -52,7 +57,9 @@ local function readJob(lane, id)
   local stored = redis.pcall('HGETALL', jobKey(lane, id))
   if stored.err or #stored == 0 then return nil end
   job = {}
-  for at = 1, #stored, 2 do job[stored[at]] = stored[at + 1] end
+  for at = 1, #stored, 2 do
+    job[stored[at]] = stored[at + 1]
+  end
   job.stored = stored
   return job
 end
@@ -78,7 +85,9 @@ local function deadlineOf(claim, job, leaseMs)
   end
   local seconds = tonumber(job.reserve_for)
   local ms = leaseMs or seconds and seconds * 1000 or defaultReserveMs
-  if claim.leaseMs ~= ms then claim.leaseMs, claim.deadline = ms, integer(now + ms) end
+  if claim.leaseMs ~= ms then
+    claim.leaseMs, claim.deadline = ms, integer(now + ms)
+  end
   -- Half a millisecond more: held ahead by its node, see startLease.
   return claim.taken < claim.max - claim.ahead and claim.deadline or claim.deadline .. '.5'
 end

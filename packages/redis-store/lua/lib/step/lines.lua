@@ -20,7 +20,9 @@ local function takeFromBand(claim, lane, band, leaseMs)
   while wantsMore(claim) and mayTake(throttle, now) do
     local ids = redis.pcall('RPOP', queueKey(lane, band), throttle and 1 or claim.max - claim.taken)
     if not ids or ids.err then return end
-    for _, id in ipairs(ids) do leaseJob(claim, lane, band, id, leaseMs) end
+    for _, id in ipairs(ids) do
+      leaseJob(claim, lane, band, id, leaseMs)
+    end
   end
 end
 
@@ -72,7 +74,9 @@ local function takeUpTo(claim, lane, band, bound, leaseMs)
       local level = job and job.level and levelIn(job.level) or usual[band]
       local place = enqueued and rank(level, enqueued)
       if job and job.status and (not place or place > bound) then
-        for back = #ids, at, -1 do redis.call('RPUSH', queueKey(lane, band), ids[back]) end
+        for back = #ids, at, -1 do
+          redis.call('RPUSH', queueKey(lane, band), ids[back])
+        end
         return true
       end
       leaseJob(claim, lane, band, id, leaseMs, job)

@@ -108,17 +108,34 @@ local function readEnding(lane, id, token)
   if string.sub(token, 1, 1) == 'n' then
     v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep')
   else
+    -- stylua: ignore
     v = redis.call('HMGET', jobKey(lane, id), 'token', 'door', 'unique', 'jid', 'wait', 'keep', 'once', 'bid', 'callback', 'ran')
     dependencies = { v[7], v[8], v[9], v[10] }
   end
-  return { id = id, token = v[1], door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6], dependencies = dependencies }
+  return {
+    id = id,
+    token = v[1],
+    door = v[2],
+    unique = v[3],
+    jid = v[4],
+    waiting = v[5],
+    keep = v[6],
+    dependencies = dependencies,
+  }
 end
 
 -- The same if the node knows the rest. Retention may have changed since it was handed out.
 local function readToken(lane, id, unique, jid)
   local v = redis.call('HMGET', jobKey(lane, id), 'token', 'wait', 'keep')
-  return { id = id, token = v[1], door = 'known', waiting = v[2], keep = v[3], unique = unique ~= '' and unique,
-    jid = jid ~= '' and jid }
+  return {
+    id = id,
+    token = v[1],
+    door = 'known',
+    waiting = v[2],
+    keep = v[3],
+    unique = unique ~= '' and unique,
+    jid = jid ~= '' and jid,
+  }
 end
 
 local function needsQueues(at, count)

@@ -5,7 +5,9 @@ local besideFrom = 1024
 -- The list in ARGV[at]; the place and value of each long one follow.
 local function unpackedArguments(at)
   local list = cmsgpack.unpack(ARGV[at])
-  for outOfLine = at + 1, #ARGV, 2 do list[tonumber(ARGV[outOfLine])] = ARGV[outOfLine + 1] end
+  for outOfLine = at + 1, #ARGV, 2 do
+    list[tonumber(ARGV[outOfLine])] = ARGV[outOfLine + 1]
+  end
   return list
 end
 

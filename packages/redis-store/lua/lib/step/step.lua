@@ -4,7 +4,8 @@ local node, defaultReserveMs, deadMost, deadSeconds = unpack(given, 1, 4)
 local time = redis.call('TIME')
 local now, nowMicros = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
 -- Long strings stand beside the packed reply.
-local reply = { '' }
+local reply = {}
+reply[1] = ''
 
 -- Queueing times of this step's jobs that the node has, by lane and id. Noted if there are claims.
 local fresh, hasClaims = {}, false

@@ -30,7 +30,8 @@ end
 
 -- Jobs in a lane with limits; `aside`: those beside its lists.
 local function standing(lane, aside)
-  local total = redis.call('ZCARD', busyKey(lane)) + redis.call('ZCARD', queueKey(lane, 'scheduled'))
+  local total = redis.call('ZCARD', busyKey(lane))
+    + redis.call('ZCARD', queueKey(lane, 'scheduled'))
     + tonumber(aside or 0)
   for _, band in ipairs(bands) do
     total = total + redis.call('LLEN', queueKey(lane, band))
@@ -41,13 +42,23 @@ end
 -- Hints after submissions to one lane. A closed lane is in no index that consumers walk.
 local function hintSubmitted(lane, queue, level, arrivedUs, meta)
   local isOpen = opennessOf(lane, meta[4], meta[5], meta[6], now) ~= nil
-  if queue ~= '' and isOpen and level then redis.call('ZADD', readyKey(queue), 'LT', rank(level, arrivedUs / 1000), lane) end
+  if queue ~= '' and isOpen and level then
+    redis.call('ZADD', readyKey(queue), 'LT', rank(level, arrivedUs / 1000), lane)
+  end
   return isOpen
 end
 
 -- Places of a job's further values, from the first one on.
 local places = {
-  due = 0, unique = 1, jid = 2, lock = 3, lockMs = 4, batch = 5, tick = 6, tickMs = 7, fields = 8,
+  due = 0,
+  unique = 1,
+  jid = 2,
+  lock = 3,
+  lockMs = 4,
+  batch = 5,
+  tick = 6,
+  tickMs = 7,
+  fields = 8,
 }
 
 -- Returns the reason not to store the job with values from `from` on: minus the id of the job that it joined, `ticked`
@@ -56,13 +67,16 @@ local function foundInstead(lane, from, foreground)
   local unique, tick, lock = given[from + places.unique], given[from + places.tick], given[from + places.lock]
   local joined = unique ~= '' and join(lane, unique, foreground == 1) or nil
   if joined then return -joined end
-  if tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= given[from + places.tickMs] then return 'ticked' end
+  if tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= given[from + places.tickMs] then
+    return 'ticked'
+  end
   if lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
 end
 
 -- Adds a stored job to the indexes: unique id, tick and lock; to `jids` for the index of jids.
 local function noteIndexes(lane, id, from, jids)
-  local due, unique, jid, lock = given[from + places.due], given[from + places.unique], given[from + places.jid], given[from + places.lock]
+  local due, unique, jid, lock =
+    given[from + places.due], given[from + places.unique], given[from + places.jid], given[from + places.lock]
   local tick = given[from + places.tick]
   if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
   if tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(given[from + places.tickMs])) end
@@ -111,6 +125,7 @@ end
 -- job that it joined; 0 for a full queue; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has
 -- its job.
 local function submitLane(lane, queue, isKept, count, at, arrivedUs)
+  -- stylua: ignore
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
     'consumers', 'aside', 'lv7', 'lv4', 'lv1')
   local limited = meta[1] or meta[2] or meta[3]
@@ -134,7 +149,12 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     at, us = from + more, arrivedUs + us
     local result = more > 0 and foundInstead(lane, from, foreground) or nil
     if not result and limited and isFull(level) then result = 0 end
-    if not result and more > 0 and given[from + places.batch] ~= '' and not joinsBatch(lane, given[from + places.batch]) then
+    if
+      not result
+      and more > 0
+      and given[from + places.batch] ~= ''
+      and not joinsBatch(lane, given[from + places.batch])
+    then
       result = 'unbatched'
     end
     if not result then
@@ -149,9 +169,11 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
         field, input = 'status', 'idle'
       end
       if foreground == 1 then
+        -- stylua: ignore
         redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'wait', node, 'fg', '1', 'door', door, field, input,
           unpack(given, from + places.fields, at - 1))
       else
+        -- stylua: ignore
         redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'door', door, field, input,
           unpack(given, from + places.fields, at - 1))
       end
@@ -162,8 +184,14 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
         if not earliestDue or due < earliestDue then earliestDue = due end
       else
         local ids = queued[level]
-        if ids then ids[#ids + 1] = id else queued[level] = { id } end
-        if not best or level > best then best, bestUs = level, us end
+        if ids then
+          ids[#ids + 1] = id
+        else
+          queued[level] = { id }
+        end
+        if not best or level > best then
+          best, bestUs = level, us
+        end
       end
       total = total + 1
       result = nextId
