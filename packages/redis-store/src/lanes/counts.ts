@@ -4,9 +4,6 @@ import type { Lasting } from './unchanged-lanes.ts'
 /** As counts.lua numbers them. */
 const opennessStates: readonly LaneOpenness['state'][] = ['auto', 'open', 'closed', 'shut']
 
-/** Places of a lane that the script looks at: its queues, workers, running and dead jobs. */
-const placeCount = 7
-
 /**
  * The counts script's list: the time, and per lane a number of figures and the figures, of which the last are left out
  * where 0.
@@ -32,14 +29,6 @@ export class CountsReply {
   at(place: number): number {
     const at = this.#first + place
     return at < this.#end ? (this.#list[at] ?? 0) : 0
-  }
-
-  /** Places in which the lane has something, as bits. */
-  get places(): number {
-    let bits = 0
-    for (let place = 0; place < placeCount; place += 1)
-      if (this.at(1 + place) !== 0) bits |= 1 << place
-    return bits
   }
 }
 

@@ -19,7 +19,6 @@ import {
   sizesOf,
 } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
-import { LikelyPlaces } from './likely-places.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
 import { unpack } from '../scripts/packed.ts'
@@ -43,7 +42,6 @@ export class RedisLanes implements LaneStore {
   readonly #scan: KeyScan
   readonly #backlogs: UnchangedLanes<LaneBacklog>
   readonly #counts: UnchangedLanes<LaneCounts>
-  readonly #likely = new LikelyPlaces(maxLanes)
 
   /** `cluster` is healed with the lanes. */
   constructor(context: RedisContext, tracking: KeyTracking, cluster?: ClusterSteps) {
@@ -138,12 +136,10 @@ export class RedisLanes implements LaneStore {
     const { run, keys, perLanes } = this.#context
     return perLanes(lanes, async (some, first) => {
       before?.(some)
-      const likely = this.#likely.of(some)
-      const list = await run('counts', [keys.busy(first)], [extent, likely, ...some])
+      const list = await run('counts', [keys.busy(first)], [extent, ...some])
       const reply = new CountsReply(unpack(list as Buffer) as number[])
       return some.map((lane) => {
         reply.next()
-        this.#likely.add(lane, reply.places)
         return read(lane, reply)
       })
     })

@@ -45,19 +45,6 @@ describe.skipIf(lacksRedis)('the counts of 500 lanes', () => {
     expect(Math.max(...reads.map((words) => words.length - 2))).toBe(2)
   })
 
-  test('take 4 commands of each at the next look, which asks for the places that were empty once for 64', async () => {
-    for (const lane of lanes) await filled.fillQueue(lane, 2)
-    const store = await filled.world.node()
-    await store.lanes.counts(lanes)
-    for (const lane of lanes) await filled.fillQueue(lane, 1)
-    const cost = await filled.cost(async () => {
-      const backlogs = await store.lanes.backlogs(lanes)
-      expect(backlogs.every(({ normal }) => normal === 3)).toBe(true)
-    })
-    expect(cost.calls('exists')).toBeLessThanOrEqual(8)
-    expect(cost.commands).toBeLessThanOrEqual(4 * lanes.length + spare)
-  })
-
   test.each([
     ['high', ['LPUSH', 'queue:f9:high', '77']],
     ['low', ['LPUSH', 'queue:f9:low', '77']],
