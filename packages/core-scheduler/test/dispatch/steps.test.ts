@@ -123,18 +123,27 @@ describe('what goes to the store', () => {
     expect(store.steps[0]?.claims).toEqual([claim])
   })
 
-  test('waits while a step is under way, and goes as one with all that came meanwhile', async () => {
-    come(1)
-    await clock.end()
-    for (const items of [1, 2, 3]) {
-      come(items)
+  test('waits alone while a step is under way, and not with another', async () => {
+    for (let turn = 1; turn <= 2; turn += 1) {
+      come(1)
       await clock.end()
     }
     expect(sent()).toEqual([1])
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([1, 2])
+  })
+
+  test('waits while two steps are under way, and goes as one with all that came meanwhile', async () => {
+    for (const items of [1, 2, 1, 2, 3]) {
+      come(items)
+      await clock.end()
+    }
+    expect(sent()).toEqual([1, 2])
     store.answer()
     await clock.end()
     await clock.end()
-    expect(sent()).toEqual([1, 6])
+    expect(sent()).toEqual([1, 2, 6])
   })
 
   test('goes while one step is under way, where a lot has come, but not while two are', async () => {
