@@ -1,5 +1,6 @@
 import type { Commands, Value } from './commands.ts'
 import { GearMonkeyError, messageOf } from './errors.ts'
+import { idOf } from './job-record.ts'
 import { submitTogether } from './submit-script.ts'
 import type { Destination } from './submission.ts'
 
@@ -106,7 +107,7 @@ export class Submissions {
 
   async #singly(fn: string, values: readonly Value[], destination: Destination): Promise<number[]> {
     const replies = await this.#idsFor(fn, values.length)
-    const ids = replies.map((reply) => idOf(fn, reply))
+    const ids = replies.map((reply) => newIdOf(fn, reply))
     const created = await Promise.allSettled(
       ids.map((id, i) => this.#commands.create(fn, id, values[i] ?? '')),
     )
@@ -153,11 +154,11 @@ function lengthOf(value: Value): number {
   return Buffer.isBuffer(value) ? value.length : Buffer.byteLength(String(value))
 }
 
-function idOf(fn: string, reply: unknown): number {
+function newIdOf(fn: string, reply: unknown): number {
   // A connection with `stringNumbers` returns digits.
   const text = Buffer.isBuffer(reply) ? reply.toString('latin1') : reply
-  const id = typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : text
-  if (typeof id === 'number' && Number.isSafeInteger(id)) return id
+  const id = idOf(String(text))
+  if (id !== undefined) return id
   throw new GearMonkeyError('NO_ID', `${fn}: the server answered ${JSON.stringify(text)}`)
 }
 
