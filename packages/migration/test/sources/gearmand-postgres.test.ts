@@ -1,5 +1,6 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Source } from '../../src/source.ts'
 import { openSource } from '../../src/sources/open-source.ts'
 import { rollback } from '../../src/acts/rollback.ts'
 import { run } from '../../src/acts/run.ts'
@@ -46,8 +47,20 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksPostgres)(
     const address = (): string =>
       `gearmand+postgres://gear:secret@127.0.0.1:${server.port}/postgres`
 
+    /** The server still counts connections for a moment after they were closed. */
+    async function quietSource(isMove: boolean): Promise<Source> {
+      let source: Source | undefined
+      const reason = async (): Promise<string | undefined> => {
+        await source?.close()
+        source = await openSource(address(), { isMove, functions: [] })
+        return source.liveReason
+      }
+      await expect.poll(reason).toBeUndefined()
+      return source as Source
+    }
+
     async function move(isMove: boolean) {
-      const source = await openSource(address(), { isMove, functions: [] })
+      const source = await quietSource(isMove)
       const parts = {
         source,
         target: target.as('p'),
