@@ -1,5 +1,5 @@
 import type { BatchStore } from './store/batch-ports.ts'
-import type { CronStore } from './store/cron-ports.ts'
+import type { CronStore } from './store/admin-ports.ts'
 import type { HistoryStore } from './store/history-ports.ts'
 import type { InspectStore } from './store/inspect-ports.ts'
 import type { Administration } from './admin/administration.ts'

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { poisonMark } from '../peers/tasks.ts'
-import { submitInBackground } from '../world/submit.ts'
 import { lastingThrough, type Scenario } from './scenario.ts'
+import { join } from 'node:path'
+import { LogFile } from '../log/log-file.ts'
+import { answerWithinMs, type Way } from '../peers/doors.ts'
+import { openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
 
 /** Most kills; fewer with few jobs. */
 const mostKills = 50
@@ -64,3 +67,20 @@ export const workerScenarios: readonly Scenario[] = [
     },
   },
 ]
+
+/** Submits one job, noted as any client's. */
+async function submitInBackground(
+  way: Way,
+  folder: string,
+  lane: string,
+  key: string,
+): Promise<void> {
+  const log = new LogFile(join(folder, `client-${key}.jobs`))
+  const link = await openGearman(way.gearman)
+  log.note('attempt', key)
+  sayGearman(link, 'SUBMIT_JOB_BG', lane, '', key)
+  const { name } = await link.next(answerWithinMs)
+  if (name === 'JOB_CREATED') log.note('ack', key)
+  log.flush()
+  link.close()
+}

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Throttle } from '@crossgear/core-scheduler'
 import { parse, TomlError } from 'smol-toml'
 import { oneLine, StartError, systemCode } from '../errors.ts'
-import type { CronEntry } from '../ops/cron/cron-entry.ts'
-import { readCronEntries } from './cron-entries.ts'
+import { type CronEntry, CronEntryError, readCronEntry } from '../ops/cron/cron-entry.ts'
 import { keyOf, type OptionName, optionNames } from './options.ts'
 import { isTable, readRoutes, type Route } from './routes.ts'
 import { readThrottles } from './throttles.ts'
@@ -82,5 +81,31 @@ function* flatten(table: object, prefix: string): Generator<[string, unknown]> {
     if (!isTable(value)) yield [path, value]
     else if (Object.keys(value).length > 0) yield* flatten(value, `${path}.`)
     else if (!tables.has(path)) yield [path, value]
+  }
+}
+
+/** Reads the tables `[[cron]]` of the file: `schedule`, `[cron.job]`, and perhaps `name`, `timezone`. */
+function readCronEntries(entries: unknown, file: string): readonly CronEntry[] {
+  if (entries === undefined) return []
+  if (!Array.isArray(entries)) {
+    throw new StartError(`cron in ${file} is no list: write [[cron]].`, 2)
+  }
+  const byName = new Map<string, CronEntry>()
+  for (const [at, value] of entries.entries()) {
+    const entry = readEntry(value, `cron entry ${at + 1} in ${file}`)
+    if (byName.has(entry.name)) {
+      throw new StartError(`Two cron entries in ${file} are ${entry.name}: give each a name.`, 2)
+    }
+    byName.set(entry.name, entry)
+  }
+  return [...byName.values()]
+}
+
+function readEntry(value: unknown, place: string): CronEntry {
+  try {
+    return readCronEntry(value)
+  } catch (error) {
+    if (!(error instanceof CronEntryError)) throw error
+    throw new StartError(`${place}: ${error.message}.`, 2, { cause: error })
   }
 }

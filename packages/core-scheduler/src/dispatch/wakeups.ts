@@ -1,9 +1,8 @@
-import { IdleWorkers, type IdleWorker } from './idle-workers.ts'
+import { BroadcastWake, IdleWorkers, type IdleWorker } from './idle-workers.ts'
 import { idleKeysOf, type IdleKeys } from '../model/subscription.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock } from '../clock.ts'
 import { ArrivalCounters } from './arrival-counters.ts'
-import { BroadcastWake } from './broadcast-wake.ts'
 import type { Pauses } from '../admin/pauses.ts'
 import type { WorkerLimits } from './worker-limits.ts'
 

@@ -1,4 +1,3 @@
-import { LaneList } from './lane-list.ts'
 import type { LaneNames } from './lanes.ts'
 
 /** Most lanes of a store; each costs about 200 bytes in every node. */
@@ -103,4 +102,29 @@ function withdraw(lists: Map<string, LaneList>, key: string, lane: string): void
   const list = lists.get(key)
   list?.delete(lane)
   if (list?.size === 0) lists.delete(key)
+}
+
+/** Lanes in the order in which they came. One of 65,000 leaves at once; the list is made anew when it is asked for next. */
+class LaneList {
+  readonly #lanes = new Set<string>()
+  #list: string[] | undefined = []
+
+  get size(): number {
+    return this.#lanes.size
+  }
+
+  add(lane: string): void {
+    if (this.#lanes.has(lane)) return
+    this.#lanes.add(lane)
+    this.#list?.push(lane)
+  }
+
+  delete(lane: string): void {
+    if (this.#lanes.delete(lane)) this.#list = undefined
+  }
+
+  all(): readonly string[] {
+    this.#list ??= [...this.#lanes]
+    return this.#list
+  }
 }

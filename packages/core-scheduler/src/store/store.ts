@@ -1,6 +1,5 @@
-import type { AdminStore } from './admin-ports.ts'
+import type { AdminStore, CronStore } from './admin-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
-import type { CronStore } from './cron-ports.ts'
 import type { EventStore } from './event-ports.ts'
 import type { HistoryStore } from './history-ports.ts'
 import type { HolderStore } from './holder-ports.ts'

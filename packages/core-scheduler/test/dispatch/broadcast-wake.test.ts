@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { IdleWorkers, type IdleWorker } from '../../src/dispatch/idle-workers.ts'
+import { BroadcastWake, IdleWorkers, type IdleWorker } from '../../src/dispatch/idle-workers.ts'
 import { ManualClock } from '../../src/manual-clock.ts'
-import { BroadcastWake } from '../../src/dispatch/broadcast-wake.ts'
 
 const count = 1_000
 

@@ -1,6 +1,5 @@
 import type { NewJob } from '@crossgear/core-scheduler'
 import { AgeOrder } from './age-order.ts'
-import { SharedMemory } from './shared-memory.ts'
 
 /** Memory that kept jobs hold, bytes. Beyond that the oldest are read from the store again. */
 const mostBytes = 64 * 1024 * 1024
@@ -193,4 +192,27 @@ function dropEmpty({ jobs, ranges }: Lane): void {
   if (oldest === undefined) return
   while (ranges[0] && ranges[0].last < oldest) ranges.shift()
   if (ranges[0] && ranges[0].first < oldest) ranges[0].first = oldest
+}
+
+/**
+ * Counts memory that views share: a small payload keeps the whole chunk in which it came, with all
+ * others of that chunk.
+ */
+class SharedMemory {
+  readonly #views = new Map<ArrayBufferLike, number>()
+
+  /** Counts a view; returns the bytes that are kept because of it alone. */
+  hold({ buffer }: Uint8Array): number {
+    const views = this.#views.get(buffer) ?? 0
+    this.#views.set(buffer, views + 1)
+    return views === 0 ? buffer.byteLength : 0
+  }
+
+  /** A view is gone; returns the bytes that nothing keeps any more. */
+  release({ buffer }: Uint8Array): number {
+    const left = (this.#views.get(buffer) ?? 1) - 1
+    if (left > 0) this.#views.set(buffer, left)
+    else this.#views.delete(buffer)
+    return left > 0 ? 0 : buffer.byteLength
+  }
 }

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net'
 import type { PassedClient } from '../clients/copy-side.ts'
-import { PassedConnection } from '../clients/passed-connection.ts'
+import { PassedConnection, type Tap } from '../clients/passed-connection.ts'
 import type { ServerAddress } from '../server-address.ts'
 import { LineTap } from './line-tap.ts'
-import { ReplyTap } from './reply-tap.ts'
 
 export interface FaktoryClientOptions {
   /** The server that the client is passed on to. */
@@ -36,5 +35,39 @@ export class FaktoryClient implements PassedClient {
 
   end(): void {
     this.#connection.end()
+  }
+}
+
+/** Of a line that says how long the bytes behind it are. */
+const headBytes = 32
+const lineEndBytes = 2
+
+/** Counts the replies of a Faktory server that go by. */
+class ReplyTap implements Tap {
+  readonly #heads: LineTap
+  /** Bytes that are still to come of what a head announced. */
+  #left = 0
+
+  constructor(onReply: () => void) {
+    this.#heads = new LineTap(headBytes, (head) => {
+      const bytes = /^\$(\d+)$/.exec(head.toString('latin1'))?.[1]
+      if (bytes !== undefined) this.#left = Number(bytes) + lineEndBytes
+      onReply()
+    })
+  }
+
+  push(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#left > 0) {
+        const end = Math.min(chunk.length, at + this.#left)
+        this.#left -= end - at
+        at = end
+      } else {
+        const end = chunk.indexOf('\n', at)
+        const next = end < 0 ? chunk.length : end + 1
+        this.#heads.push(chunk.subarray(at, next))
+        at = next
+      }
+    }
   }
 }

@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { spawnSync, execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { compiled } from './compile.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const inCi = process.env['CI'] === 'true'
 
@@ -101,4 +103,21 @@ export const present: readonly StockKit[] = kits.filter((kit) => !absent.include
 /** The kits of these names that are there. */
 export function kitsNamed(...names: readonly string[]): readonly StockKit[] {
   return present.filter(({ name }) => names.includes(name))
+}
+
+let folder: string | undefined
+
+/** Builds a program of ours on libgearman, once for this test file. */
+function compiled(source: string, name: string): string {
+  const made = (folder ??= newFolder())
+  const program = join(made, name)
+  const flags = ['-std=gnu11', '-Wall', '-Wextra', '-Wno-unused-function', '-O1']
+  execFileSync('cc', [...flags, '-o', program, source, '-lgearman'], { stdio: 'inherit' })
+  return program
+}
+
+function newFolder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'crossgear-stock-'))
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+  return made
 }

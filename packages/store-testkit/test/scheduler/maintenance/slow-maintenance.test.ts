@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Cluster } from './harness.ts'
+import { Cluster } from '../harness.ts'
 
 type Part = Record<string, (...args: unknown[]) => Promise<unknown>>
 

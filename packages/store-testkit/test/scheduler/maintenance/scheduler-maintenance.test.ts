@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bytes, Cluster } from './harness.ts'
+import { bytes, Cluster } from '../harness.ts'
 
 describe('idle workers', () => {
   test('are woken in the order in which they fell asleep, one per job', async () => {

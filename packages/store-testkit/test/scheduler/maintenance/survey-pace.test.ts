@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Cluster } from './harness.ts'
-import type { MemoryNode } from '../../src/index.ts'
+import { Cluster } from '../harness.ts'
+import type { MemoryNode } from '../../../src/index.ts'
 
 describe('the walk through all jobs', () => {
   const pagesPerLap = 10
