@@ -78,6 +78,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
       expect(one?.attributes).toMatchObject({
         'messaging.system': 'crossgear',
         'messaging.destination.name': 'mail',
+        'messaging.message.id': '1',
         'messaging.operation.type': one?.name.split(' ')[0],
       })
     }
@@ -144,17 +145,20 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
       return { gateway, connect, web }
     }
     const stored = (id: number) => redis.ask('HGET', `job:mail:${id}`, 'trace')
-    await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is loaded/)
+    await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is at work/)
     expect(await stored(1)).toBe('null')
-    const several = ['--processes', '2']
-    const traced = await submitTo({ NODE_OPTIONS: `--import ${sdk.href}` }, several)
-    await traced.gateway.said(/^SPAN create mail$/)
-    const [, traceId = ''] = /00-([0-9a-f]{32})-[0-9a-f]{16}-01/.exec(await stored(2)) ?? []
+    const env = { NODE_OPTIONS: `--import ${sdk.href}` }
+    // Spans that the SDK still holds leave as the gateway ends.
+    const { gateway } = await submitTo(env)
+    gateway.child.kill('SIGINT')
+    expect((await gateway.exited).stdout).toMatch(/^SPAN create mail$/m)
+    const traced = await submitTo(env, ['--processes', '2'])
+    const [, traceId = ''] = /00-([0-9a-f]{32})-[0-9a-f]{16}-01/.exec(await stored(3)) ?? []
     expect(traceId).not.toBe('')
     // Each process shows the exemplars of the jobs that it gave out.
     const worker = await traced.connect()
     worker.say('CAN_DO', 'mail')
-    for (let job = 0; job < 2; job += 1) await worker.ask('GRAB_JOB')
+    for (let job = 0; job < 3; job += 1) await worker.ask('GRAB_JOB')
     const headers = { Accept: 'application/openmetrics-text' }
     const pages = traced.web.map(async (port) => {
       const page = await fetch(`http://127.0.0.1:${port}/metrics/node`, { headers })

@@ -86,7 +86,9 @@ export async function compose(parts: Parts): Promise<Composition> {
   const log = parts.parentPid === undefined ? parts.log : parts.log.child({ node })
   const tracing = config.tracing ? await traceJobs(names, parts.version) : undefined
   if (tracing && !tracing.hasSdk) {
-    log.warn(`${flagOf('tracing')} is on, but no OpenTelemetry SDK is loaded: nothing is traced.`)
+    log.warn(
+      `${flagOf('tracing')} is on, but no OpenTelemetry SDK is at work, so nothing is traced: ${sdkAdvice}.`,
+    )
   }
   const history = new JobHistory({
     clock: systemClock,
@@ -174,6 +176,7 @@ export async function compose(parts: Parts): Promise<Composition> {
           log.warn(`The scheduler did not stop cleanly: ${oneLine(error)}`),
         )
       await redisStore.close()
+      await tracing?.flush()
     },
   }
 }
@@ -184,6 +187,8 @@ function lateApi(parts: ApiParts): ApiBackend {
   let api: ReturnType<typeof load> | undefined
   return { call: async (name, input) => await (await (api ??= load())).call(name, input) }
 }
+
+const sdkAdvice = 'load one with NODE_OPTIONS; OTEL_LOG_LEVEL=warn lets it say what it lacks'
 
 /** OpenTelemetry is loaded where it is wanted. */
 async function traceJobs(names: LaneNames, version: string) {

@@ -1,6 +1,6 @@
-// Loaded before a gateway: an OpenTelemetry SDK that prints each span that has ended.
+// Loaded before a gateway: an OpenTelemetry SDK that prints spans that have ended, in batches of a minute.
 import { trace } from '@opentelemetry/api'
-import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
 const exporter = {
   export(spans, done) {
@@ -10,5 +10,7 @@ const exporter = {
   shutdown: () => Promise.resolve(),
 }
 trace.setGlobalTracerProvider(
-  new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+  new BasicTracerProvider({
+    spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: 60_000 })],
+  }),
 )

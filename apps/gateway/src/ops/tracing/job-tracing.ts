@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { EndedRun, LaneNames, Lease, Submission } from '@crossgear/core-scheduler'
 import { scanObject } from '@crossgear/fwp-codec'
 import {
@@ -11,12 +12,15 @@ import {
   SpanStatusCode,
   trace,
   type Tracer,
+  type TracerProvider,
 } from '@opentelemetry/api'
 import { readTraceparent, writeTraceparent } from './trace-context.ts'
 import { TracedSubmission } from './traced-submission.ts'
 
 /** Most runs followed; older ones are dropped. */
 const mostRuns = 100_000
+/** Time for the last spans to reach their collector as the gateway ends. */
+const flushMs = 2000
 
 type Operation = 'create' | 'receive' | 'process' | 'settle'
 const kinds: Readonly<Record<Operation, SpanKind>> = {
@@ -34,7 +38,7 @@ export class JobTracing {
   readonly #names: LaneNames
   readonly #tracer: Tracer
   /** By lease, the oldest first. */
-  readonly #runs = new Map<string, Span>()
+  readonly #runs = new Map<string, TracedRun>()
 
   constructor(names: LaneNames, version: string) {
     this.#names = names
@@ -58,14 +62,15 @@ export class JobTracing {
 
   assigned({ lane, id, token, door, trace: created, waitedMs }: Lease): void {
     const links = linksTo(created)
+    const job = String(id)
     const more = {
-      'messaging.message.id': String(id),
+      'messaging.message.id': job,
       ...(waitedMs !== undefined && { 'crossgear.job.wait_ms': waitedMs }),
     }
     this.#start('receive', lane, door, { links, more }).end()
-    this.#runs.set(token, this.#start('process', lane, door, { links, more }))
+    this.#runs.set(token, { job, span: this.#start('process', lane, door, { links, more }) })
     if (this.#runs.size <= mostRuns) return
-    for (const [oldest, span] of this.#runs) {
+    for (const [oldest, { span }] of this.#runs) {
       span.end()
       this.#runs.delete(oldest)
       break
@@ -76,16 +81,28 @@ export class JobTracing {
     const run = this.#runs.get(token)
     if (!run) return
     this.#runs.delete(token)
-    const parent = run.spanContext()
-    const more = { 'crossgear.run.end': end }
+    const parent = run.span.spanContext()
+    const more = { 'messaging.message.id': run.job, 'crossgear.run.end': end }
     const settle = this.#start('settle', lane, door, { parent, links: linksTo(created), more })
-    for (const span of [settle, run]) {
+    for (const span of [settle, run.span]) {
       if (end !== 'completed') {
         span.setAttribute('error.type', end)
         span.setStatus({ code: SpanStatusCode.ERROR })
       }
       span.end()
     }
+  }
+
+  /** Lets the SDK export what it holds; a collector that does not answer is not waited for. */
+  async flush(): Promise<void> {
+    const registered: Provider = trace.getTracerProvider()
+    const provider = registered.getDelegate?.() ?? registered
+    const timer = new AbortController()
+    await Promise.race([
+      Promise.resolve(provider.forceFlush?.()).catch(() => undefined),
+      delay(flushMs, undefined, { signal: timer.signal }).catch(() => undefined),
+    ])
+    timer.abort()
   }
 
   #start(operation: Operation, lane: string, door: string, of: StartOptions): Span {
@@ -107,6 +124,17 @@ export class JobTracing {
       within,
     )
   }
+}
+
+/** The API's stands before the SDK's, which can export at once. */
+interface Provider extends TracerProvider {
+  getDelegate?(): Provider
+  forceFlush?(): Promise<void>
+}
+
+interface TracedRun {
+  readonly job: string
+  readonly span: Span
 }
 
 interface StartOptions {
