@@ -6,9 +6,9 @@ const docs = new URL('../', import.meta.url)
 
 const groups = [
   {
-    text: 'Begin',
+    text: 'Start',
     items: [
-      { text: 'Start', link: '/start' },
+      { text: 'First steps', link: '/start' },
       { text: 'The bridge', link: '/bridge' },
       { text: 'Compatibility', link: '/compatibility' },
     ],
@@ -50,7 +50,7 @@ const groups = [
       { text: 'Tuning', link: '/tuning' },
       { text: 'Several processes', link: '/processes' },
       { text: 'The admin API', link: '/api' },
-      { text: 'Figures', link: '/metrics' },
+      { text: 'Metrics', link: '/metrics' },
       { text: 'Tracing', link: '/tracing' },
       { text: 'Benchmarks', link: '/benchmarks' },
     ],
