@@ -1,6 +1,5 @@
 import { Keys } from '@crossgear/gearmonkey-redis'
 
-const figurePlaces = ['high', 'normal', 'low', 'scheduled'] as const
 const figureKey = /^(?:queue:(.*):[a-z]+|(?:xg:busy|xg:dead|xg:lane|count):(.*))$/s
 
 /** Slots of the index of jids in a cluster. */
@@ -195,10 +194,19 @@ export class StoreKeys extends Keys {
     return this.of('xg:lane', lane)
   }
 
+  /** Appends the keys of all that a lane holds: its queues, leases, dead jobs and workers. Built together, at a third. */
+  addPlaces(lane: string, to: string[]): void {
+    const tag = `${this.open}${lane}${this.close}`
+    const queue = `queue:${tag}:`
+    to.push(`${queue}high`, `${queue}normal`, `${queue}low`, `${queue}scheduled`)
+    to.push(`xg:busy:${tag}`, `xg:dead:${tag}`, `count:${tag}`)
+  }
+
   /** The keys that a lane's figures are read from, but for times of its jobs, which no key of these leaves as they are. */
   figuresOf(lane: string): string[] {
-    const queues = figurePlaces.map((place) => this.queue(lane, place))
-    return [...queues, this.busy(lane), this.dead(lane), this.count(lane), this.meta(lane)]
+    const found = [this.meta(lane)]
+    this.addPlaces(lane, found)
+    return found
   }
 
   /** The lane of such a key; not in a cluster. */

@@ -10,18 +10,11 @@ import {
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
-import {
-  countsOf,
-  CountsReply,
-  lastingBacklogOf,
-  lastingCountsOf,
-  type ReadFigures,
-  sizesOf,
-} from './counts.ts'
+import { countsOf, lastingBacklogOf, lastingCountsOf, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
+import { LaneFigures } from './lane-figures.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
-import { unpack } from '../scripts/packed.ts'
 import { UnchangedLanes } from './unchanged-lanes.ts'
 import type { Place } from '@crossgear/gearmonkey-redis'
 import type { KeyTracking } from '../connection/key-tracking.ts'
@@ -40,6 +33,7 @@ export class RedisLanes implements LaneStore {
   readonly #context: RedisContext
   readonly #cluster: ClusterSteps | undefined
   readonly #scan: KeyScan
+  readonly #figures: LaneFigures
   readonly #backlogs: UnchangedLanes<LaneBacklog>
   readonly #counts: UnchangedLanes<LaneCounts>
 
@@ -47,11 +41,16 @@ export class RedisLanes implements LaneStore {
   constructor(context: RedisContext, tracking: KeyTracking, cluster?: ClusterSteps) {
     this.#context = context
     this.#cluster = cluster
+    this.#figures = new LaneFigures(context)
     this.#backlogs = new UnchangedLanes(context.keys, tracking, (lanes, before) =>
-      this.#count(lanes, 'backlog', lastingBacklogOf, before),
+      before
+        ? this.#figures.readAll(lanes, 'backlog', lastingBacklogOf, before)
+        : this.#figures.read(lanes, 'backlog', lastingBacklogOf),
     )
     this.#counts = new UnchangedLanes(context.keys, tracking, (lanes, before) =>
-      this.#count(lanes, 'oldest', lastingCountsOf, before),
+      before
+        ? this.#figures.readAll(lanes, 'oldest', lastingCountsOf, before)
+        : this.#figures.read(lanes, 'oldest', lastingCountsOf),
     )
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
@@ -116,7 +115,7 @@ export class RedisLanes implements LaneStore {
   }
 
   sizes(lanes: readonly string[]): Promise<readonly LaneSizes[]> {
-    return this.#count(lanes, 'sizes', sizesOf)
+    return this.#figures.read(lanes, 'sizes', sizesOf)
   }
 
   backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
@@ -124,25 +123,7 @@ export class RedisLanes implements LaneStore {
   }
 
   counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
-    return withOldest ? this.#counts.read(lanes) : this.#count(lanes, 'totals', countsOf)
-  }
-
-  #count<Figures>(
-    lanes: readonly string[],
-    extent: 'sizes' | 'backlog' | 'totals' | 'oldest',
-    read: ReadFigures<Figures>,
-    before?: (some: readonly string[]) => void,
-  ): Promise<readonly Figures[]> {
-    const { run, keys, perLanes } = this.#context
-    return perLanes(lanes, async (some, first) => {
-      before?.(some)
-      const list = await run('counts', [keys.busy(first)], [extent, ...some])
-      const reply = new CountsReply(unpack(list as Buffer) as number[])
-      return some.map((lane) => {
-        reply.next()
-        return read(lane, reply)
-      })
-    })
+    return withOldest ? this.#counts.read(lanes) : this.#figures.read(lanes, 'totals', countsOf)
   }
 
   async discover(): Promise<readonly string[]> {
@@ -168,8 +149,10 @@ export class RedisLanes implements LaneStore {
   async #occupied(lanes: readonly string[]): Promise<readonly string[]> {
     if (lanes.length <= fewLanes) return lanes
     const { keys } = this.#context
-    return occupiedLanes(this.#context, lanes, (lane, found) => {
-      for (const place of places) found.push(keys.queue(lane, place))
+    return occupiedLanes(this.#context, lanes, {
+      addKeys: (lane, found) => {
+        for (const place of places) found.push(keys.queue(lane, place))
+      },
     })
   }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'ioredis'
-import { FunctionCall } from './function-call.ts'
+import { EncodedCommand } from './encoded-command.ts'
 import { functionOf, type ServerFunction } from './function-text.ts'
 import type { ScriptArgument, ScriptName } from './script-name.ts'
 
@@ -78,7 +78,7 @@ export class Functions {
     const send = (): unknown =>
       hashes.length > 0
         ? this.#transaction(hashes, args)
-        : this.#redis.sendCommand(new FunctionCall(args))
+        : this.#redis.sendCommand(new EncodedCommand('FCALL', args))
     try {
       return await send()
     } catch (error) {

@@ -126,15 +126,56 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     expect(cost.commands).toBeLessThan(1.1 * lanes.length)
   })
 
-  test('what stands in all is told in short calls, without a command for an empty one', async () => {
+  test('what stands in all is told in short questions, without a command for an empty one', async () => {
     const cost = await filled.cost(async () => {
       const sizes = await store.lanes.sizes(lanes)
       expect(sizes.map(({ lane }) => lane)).toEqual(lanes)
       expect(sizes.filter(({ normal }) => normal === 10).map(({ lane }) => lane)).toEqual(full)
     })
-    expect(cost.scripts).toBeLessThan(1_100)
-    expect(cost.scripts).toBeGreaterThan(lanes.length / lanesPerCall)
+    expect(cost.calls('exists')).toBeGreaterThan(lanes.length / lanesPerCall)
+    expect(cost.scripts).toBeLessThan(full.length)
     expect(cost.commands).toBeLessThan(0.1 * lanes.length)
+  })
+
+  test('all are counted in short questions where most never held anything', async () => {
+    const others = Array.from({ length: lanes.length }, (_none, at) => `g${at + 1}`)
+    await filled.fillQueue('g7', 10)
+    const some = [...others.slice(0, 60_000), ...lanes.slice(0, 5_000)]
+    for (const look of [
+      () => store.lanes.counts(some),
+      () => store.lanes.counts(some, true),
+      () => store.lanes.backlogs(some),
+    ]) {
+      const cost = await filled.cost(async () => {
+        const counts = await look()
+        expect(counts.map(({ lane }) => lane)).toEqual(some)
+        const holding = counts.filter(({ normal }) => normal === 10).map(({ lane }) => lane)
+        expect(holding).toEqual(['g7', ...full.filter((lane) => some.includes(lane))])
+      })
+      expect(cost.calls('exists')).toBeGreaterThan(others.length / lanesPerCall)
+      expect(cost.scripts).toBeLessThan((5_000 / lanesPerCall) * 1.5)
+      expect(cost.commands).toBeLessThan(0.2 * lanes.length)
+    }
+  })
+
+  test.each([
+    ['high', ['LPUSH', 'queue:f9:high', '77']],
+    ['low', ['LPUSH', 'queue:f9:low', '77']],
+    ['scheduled', ['ZADD', 'queue:f9:scheduled', '4e9', '77']],
+    ['running', ['ZADD', 'xg:busy:f9', '8e15', '77']],
+    ['dead', ['ZADD', 'xg:dead:f9', '4e12', '77']],
+    ['workers', ['SET', 'count:f9', '1']],
+  ] as const)('the only one that is %s is shown', async (place, [command, ...words]) => {
+    await filled.redis.call(command, ...words)
+    for (const look of [
+      () => store.lanes.sizes(lanes),
+      () => store.lanes.counts(lanes),
+      () => store.lanes.backlogs(lanes),
+    ]) {
+      const found = await look()
+      expect(found.filter((sizes) => sizes[place] === 1).map(({ lane }) => lane)).toEqual(['f9'])
+    }
+    await filled.redis.del(words[0])
   })
 
   test('jobs beside lists that native workers have emptied are told', async () => {

@@ -5,13 +5,13 @@ import type { ScriptArgument } from './script-name.ts'
 const mostAround = 20
 const end = '\r\n'
 
-/** FCALL as its bytes: one copy of each argument, and no list of pieces that ioredis joins. */
-export class FunctionCall extends Command {
+/** A command as its bytes: one copy of each argument, and no list of pieces that ioredis joins. */
+export class EncodedCommand extends Command {
   readonly #bytes: Buffer
 
-  constructor(words: readonly ScriptArgument[]) {
-    super('FCALL', [], { replyEncoding: null })
-    this.#bytes = encode(['FCALL', ...words])
+  constructor(name: string, words: readonly ScriptArgument[]) {
+    super(name, [], { replyEncoding: null })
+    this.#bytes = encode(name, words)
   }
 
   override toWritable(): Buffer {
@@ -19,11 +19,11 @@ export class FunctionCall extends Command {
   }
 }
 
-/** `*<words>`, then each as `$<bytes>`, itself. Texts between bytes are written together. */
-function encode(words: readonly ScriptArgument[]): Buffer {
-  const bytes = Buffer.allocUnsafe(mostBytes(words))
+/** `*<words>`, then each, the name first, as `$<bytes>`, itself. Texts between bytes are written together. */
+function encode(name: string, words: readonly ScriptArgument[]): Buffer {
+  const bytes = Buffer.allocUnsafe(mostBytes(words) + 2 * mostAround + name.length)
   let at = 0
-  let text = `*${words.length}${end}`
+  let text = `*${words.length + 1}${end}$${name.length}${end}${name}${end}`
   for (const word of words) {
     if (typeof word === 'string' || typeof word === 'number') {
       const shown = String(word)

@@ -1,0 +1,74 @@
+import { CountsReply, type ReadFigures } from './counts.ts'
+import { occupiedLanes } from './occupied-lanes.ts'
+import { unpack } from '../scripts/packed.ts'
+import type { RedisContext } from '../connection/redis-context.ts'
+
+/** As the counts script names them. */
+type Extent = 'sizes' | 'backlog' | 'totals' | 'oldest'
+
+/** So few lanes are all read, at some 10 us each. */
+const fewLanes = 1_024
+
+/** Reads the figures of lanes by script. Of many lanes, those that hold nothing are told apart before. */
+export class LaneFigures {
+  readonly #context: RedisContext
+
+  constructor(context: RedisContext) {
+    this.#context = context
+  }
+
+  /** The figures of lanes, in their order. */
+  async read<Figures>(
+    lanes: readonly string[],
+    extent: Extent,
+    figuresOf: ReadFigures<Figures>,
+  ): Promise<readonly Figures[]> {
+    const { call, redis, isCluster } = this.#context
+    if (isCluster || lanes.length <= fewLanes) return this.readAll(lanes, extent, figuresOf)
+    const [seconds = 0] = (await call(() => redis.time())).map(Number)
+    const occupied = await this.#occupied(lanes, extent)
+    const read = await this.readAll(occupied, extent, figuresOf)
+    const none = new CountsReply([seconds * 1_000])
+    let at = 0
+    return lanes.map((lane) => {
+      if (lane !== occupied[at]) return figuresOf(lane, none)
+      at += 1
+      return read[at - 1] as Figures
+    })
+  }
+
+  /** The same, all by script. `before` is called in the turn in which a call is sent, with its lanes. */
+  readAll<Figures>(
+    lanes: readonly string[],
+    extent: Extent,
+    figuresOf: ReadFigures<Figures>,
+    before?: (some: readonly string[]) => void,
+  ): Promise<readonly Figures[]> {
+    const { run, keys, perLanes } = this.#context
+    return perLanes(lanes, async (some, first) => {
+      before?.(some)
+      const list = await run('counts', [keys.busy(first)], [extent, ...some])
+      const reply = new CountsReply(unpack(list as Buffer) as number[])
+      return some.map((lane) => {
+        reply.next()
+        return figuresOf(lane, reply)
+      })
+    })
+  }
+
+  /** Lanes of which a figure may not be 0. */
+  #occupied(lanes: readonly string[], extent: Extent): Promise<readonly string[]> {
+    const { keys } = this.#context
+    if (extent === 'sizes') {
+      // Jobs wait beside lists that native workers emptied: then the lane is in the index of due ones.
+      const addKeys = (lane: string, found: string[]): void => keys.addPlaces(lane, found)
+      return occupiedLanes(this.#context, lanes, { addKeys, index: keys.due })
+    }
+    return occupiedLanes(this.#context, lanes, {
+      addKeys: (lane, found) => {
+        keys.addPlaces(lane, found)
+        found.push(keys.meta(lane))
+      },
+    })
+  }
+}
