@@ -12,13 +12,13 @@ export interface HttpImprovement {
 export const httpImprovements: readonly HttpImprovement[] = [
   {
     name: 'POST and WORK_FAIL',
-    reason: 'The handle is the whole handle.',
+    reason: 'The handle is complete.',
     gearmand: ['X-Gearman-Job-Handle: H:test:'],
     crossgear: ['X-Gearman-Job-Handle: H#'],
   },
   {
     name: 'POST and WORK_DATA',
-    reason: 'Data is part of the body. gearmand writes over its own answer.',
+    reason: 'The data is part of the body. gearmand overwrites its own answer.',
     gearmand: ['what is no answer'],
     crossgear: [
       '200',
@@ -31,13 +31,13 @@ export const httpImprovements: readonly HttpImprovement[] = [
   },
   {
     name: 'POST and WORK_WARNING',
-    reason: 'A warning does not end the wait: the result follows it.',
+    reason: 'A warning does not end the request: the answer has the result.',
     gearmand: ['Content-Length: 7', 'body "careful"'],
     crossgear: ['Content-Length: 11', 'body "carefuldone"'],
   },
   {
     name: 'POST and WORK_STATUS',
-    reason: 'Progress is no outcome: the answer is the result.',
+    reason: 'Progress does not end the request: the answer has the result.',
     gearmand: ['Content-Length: 0', 'X-Gearman-Command: WORK_STATUS', 'body ""'],
     crossgear: ['Content-Length: 4', 'X-Gearman-Command: WORK_COMPLETE', 'body "done"'],
   },
@@ -55,13 +55,13 @@ export const httpImprovements: readonly HttpImprovement[] = [
   },
   {
     name: 'GET /',
-    reason: 'The answer says what is missing.',
+    reason: 'The answer says that the function is missing.',
     gearmand: ['Content-Length: 0', 'body ""'],
     crossgear: ['Content-Length: 32', 'body "Name a function: POST /function\\n"'],
   },
   {
     name: 'DELETE',
-    reason: 'A method that is not taken is answered.',
+    reason: 'An unsupported method gets an answer.',
     gearmand: [],
     crossgear: [
       '405',
@@ -72,7 +72,7 @@ export const httpImprovements: readonly HttpImprovement[] = [
   },
   {
     name: 'no HTTP',
-    reason: 'A client that sends what is no HTTP is told so.',
+    reason: 'A client that does not send HTTP gets an error.',
     gearmand: [],
     crossgear: [
       '400',
@@ -82,19 +82,19 @@ export const httpImprovements: readonly HttpImprovement[] = [
   },
   {
     name: 'a path with a query',
-    reason: 'A query is no part of a function name.',
+    reason: 'The query is not part of the function name.',
     gearmand: ['prioritystatus "mail?x=1\\t0\\t1\\t0\\t0\\n"'],
     crossgear: ['prioritystatus "mail\\t0\\t1\\t0\\t0\\n"'],
   },
   {
     name: 'a path with percent signs',
-    reason: 'Paths are percent-encoded: any function can be named.',
+    reason: 'Paths are percent-encoded, so every function name can be used.',
     gearmand: ['prioritystatus "a%20b\\t0\\t1\\t0\\t0\\n"'],
     crossgear: ['prioritystatus "a b\\t0\\t1\\t0\\t0\\n"'],
   },
   {
     name: 'X-Gearman-Unique of 65 bytes',
-    reason: 'A request that makes no job is not answered with 200.',
+    reason: 'A request that submits no job does not get 200.',
     gearmand: [
       '200',
       'Content-Length: 0',
@@ -106,7 +106,8 @@ export const httpImprovements: readonly HttpImprovement[] = [
   },
   {
     name: 'two requests on one connection',
-    reason: 'Connections stay open, and each request is answered. gearmand takes both jobs.',
+    reason:
+      'The connection stays open, and each request is answered. gearmand takes both jobs and answers one.',
     gearmand: [],
     crossgear: [
       '200',
@@ -119,7 +120,8 @@ export const httpImprovements: readonly HttpImprovement[] = [
   },
   {
     name: 'a queue that is full',
-    reason: 'A request that makes no job is not answered with 200; 503 asks for another try.',
+    reason:
+      'A request that submits no job does not get 200; 503 means that the client may try again.',
     gearmand: [
       'X-Gearman-Command: ERROR',
       'X-Gearman-Job-Handle: QUEUE_ERROR',

@@ -4,27 +4,25 @@ import type { Improvement } from '../improvements.ts'
 export const wireImprovements: readonly Improvement[] = [
   {
     name: 'the text line "maxqueue mail 1 2 3 4"',
-    reason:
-      'A number too many ends no connection; it is ignored, as surplus words of other commands are.',
+    reason: 'Surplus numbers are ignored, as for other commands. gearmand ends the connection.',
     gearmand: ['2 admin CLOSED'],
     crossgear: ['2 admin "OK\\r\\n"', '3 admin "mail\\t0\\t0\\t1\\n"', '3 admin ".\\n"'],
   },
   {
     name: 'the text line "create function post"',
-    reason:
-      'A line that ends in LF alone keeps its last letter, as the lines of all other commands do.',
+    reason: 'A line that ends in LF alone keeps its last letter, as for all other commands.',
     gearmand: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "pos\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
     crossgear: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "post\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
   },
   {
     name: 'the text line "shutdown"',
-    reason: 'The command of older servers is there. It is taken from this machine only.',
+    reason: 'The command of older servers works, from this machine only.',
     gearmand: ['2 admin "ERR UNKNOWN_COMMAND Unknown+server+commandshutdown\\r\\n"'],
     crossgear: ['2 admin "OK\\r\\n"'],
   },
   {
     name: 'the text line "shutdown graceful"',
-    reason: 'Likewise; the server ends when no job is left.',
+    reason: 'The same; the server ends when no job is left.',
     gearmand: ['2 admin "ERR UNKNOWN_COMMAND Unknown+server+commandshutdown\\r\\n"'],
     crossgear: ['2 admin "OK\\r\\n"'],
   },
@@ -70,20 +68,20 @@ export const wireImprovements: readonly Improvement[] = [
   },
   {
     name: 'command 0x80000000 ends the connection',
-    reason: 'One packet ends one connection, not the server with everybody’s jobs.',
+    reason: 'The packet ends its own connection. In gearmand it ends the server with all jobs.',
     gearmand: ['2 other CLOSED', '4 admin CLOSED'],
     crossgear: ['3 other ECHO_RES the server is there', '4 admin "OK <version>\\n"'],
   },
   {
     name: 'an echo before command 43 ends the connection',
-    reason: 'What was asked before the bad packet is answered before the connection ends.',
+    reason: 'Requests before the bad packet are answered before the connection ends.',
     gearmand: ['2 client CLOSED'],
     crossgear: ['2 client ECHO_RES x', '2 client CLOSED'],
   },
   {
     name: 'a function name of 513 bytes',
     reason:
-      'Names are keys of the store and have a bound, 512 bytes. Client libraries stop at 511.',
+      'Function names are keys of the store and have at most 512 bytes. Client libraries stop at 511.',
     gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN <519 bytes, 31a0c4984713>'],
     crossgear: [
       '1 worker ERROR ARGUMENT_TOO_LARGE|Function name is over 512 bytes',
@@ -93,7 +91,7 @@ export const wireImprovements: readonly Improvement[] = [
   },
   {
     name: 'an empty function name',
-    reason: 'A job without a function could be asked for by nobody who reads a list of functions.',
+    reason: 'A function without a name would not be visible in any list of functions.',
     gearmand: [
       '2 client JOB_CREATED H#1',
       '3 worker JOB_ASSIGN H#1||x',
@@ -109,7 +107,7 @@ export const wireImprovements: readonly Improvement[] = [
   },
   {
     name: 'a function name that is not UTF-8',
-    reason: 'Names are shared with protocols whose names are text.',
+    reason: 'Function names are shared with protocols whose names are text.',
     gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN H#1|m\\xff|x'],
     crossgear: [
       '1 worker ERROR INVALID_FUNCTION_NAME|Function name is not UTF-8',
@@ -120,7 +118,7 @@ export const wireImprovements: readonly Improvement[] = [
   {
     name: 'a unique id of 64 bytes',
     reason:
-      'An id of the greatest length makes jobs one like any other, and workers see all of it. gearmand cuts its last byte off.',
+      'An id of the full length works like any other, and workers get all of it. gearmand cuts off its last byte.',
     gearmand: [
       '2 client JOB_CREATED H#2',
       '3 client JOB_CREATED H#3',
@@ -134,8 +132,7 @@ export const wireImprovements: readonly Improvement[] = [
   },
   {
     name: 'SUBMIT_REDUCE_JOB with a unique id of 65 bytes',
-    reason:
-      'An id that is too long is refused, whatever packet it comes in. gearmand cuts it here.',
+    reason: 'An id that is too long is refused in every packet. gearmand cuts it in this one.',
     gearmand: [
       '1 client JOB_CREATED H#1',
       '3 worker JOB_ASSIGN_ALL H#1|mail|uuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuu|r|r|x',
@@ -144,7 +141,7 @@ export const wireImprovements: readonly Improvement[] = [
   },
   {
     name: 'SET_CLIENT_ID of nothing',
-    reason: 'Each line of `workers` has the same columns.',
+    reason: 'All lines of `workers` have the same columns.',
     gearmand: [
       '2 admin "<fd> 127.0.0.1  :\\n"',
       '2 admin "<fd> 127.0.0.1 - :\\n"',
@@ -159,7 +156,7 @@ export const wireImprovements: readonly Improvement[] = [
   {
     name: 'SUBMIT_JOB_SCHED',
     reason:
-      'The packet is served: the job runs at the next minute that matches. A schedule that never comes is refused.',
+      'The packet is supported: the job runs at the next minute that matches. A schedule that never matches is refused.',
     gearmand: [
       '1 client ERROR INVALID_COMMAND|Command not expected',
       '3 admin ".\\n"',
