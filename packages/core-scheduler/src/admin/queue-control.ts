@@ -6,8 +6,10 @@ import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
 import type { ConsumerNews, ConsumerOrder, JobPlace, QueuedPiece } from '../store/queue-ports.ts'
 
-/** Jobs ended per step. */
-const endedPerStep = 1_000
+/** Jobs ended per step: some 2 ms of the store's time. */
+const endedPerStep = 100
+/** The same of a piece of a queue, where as much goes into counting up to them. */
+const endedOfPiece = 50
 const queuedPlaces: readonly JobPlace[] = ['high', 'normal', 'low']
 const allPlaces: readonly JobPlace[] = [...queuedPlaces, 'scheduled', 'dead', 'busy']
 
@@ -139,10 +141,15 @@ export class QueueControl {
   /** Ends some queued jobs of a lane, one by one if they are far from both ends of the queue. */
   async endQueued(piece: QueuedPiece): Promise<readonly number[]> {
     const { store, waiters } = this.#parts
-    const ids = await store.queues.endQueued(piece)
-    const ended = ids === 'deep' ? await this.#cancelEach(piece) : ids
-    for (const id of ended) waiters.notify({ lane: piece.lane, id }, { kind: 'fail' })
-    return ended
+    const all: number[] = []
+    for (let at = 0; at < piece.ids.length; at += endedOfPiece) {
+      const some = { ...piece, ids: piece.ids.slice(at, at + endedOfPiece) }
+      const ids = await store.queues.endQueued(some)
+      const ended = ids === 'deep' ? await this.#cancelEach(some) : ids
+      for (const id of ended) waiters.notify({ lane: piece.lane, id }, { kind: 'fail' })
+      all.push(...ended)
+    }
+    return all
   }
 
   /** When the oldest queued job of a queue was queued, milliseconds since 1970. */

@@ -11,6 +11,8 @@ const queued = 200_000
 const mostEntries = 17_000
 /** Commands that a script calls at most. */
 const mostCommands = 500
+/** The same of a script that ends or moves many jobs, at a few microseconds each. */
+const mostCommandsOfStep = 1_000
 /** Places by which a job comes earlier at most, where one is taken out of the middle. */
 const stride = 2_048
 const list = 'queue:mail:normal'
@@ -66,6 +68,30 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     await scheduler.stop()
   })
 
+  test('a piece of it that a list reaches by counting is ended in steps of 50 jobs', async () => {
+    const scheduler = new Scheduler(store, realClock(), new RecordingObserver(), {})
+    await scheduler.start()
+    // Of each second job of two pieces: one as deep as a list is counted, and one behind it.
+    const pieces = [49_000, 60_000].map((from) => ({ from, count: 1_000 }))
+    for (const { from, count } of pieces) {
+      const ids = Array.from({ length: count / 2 }, (_none, at) => from + 1 + at * 2)
+      const piece = { lane: 'mail', band: 'normal', from, count, ids } as const
+      const scripts = await filled.scripts(async () => {
+        expect((await scheduler.queues.endQueued(piece)).toSorted((a, b) => a - b)).toEqual(ids)
+      })
+      for (const script of scripts) {
+        expect(script.length).toBeLessThan(mostCommandsOfStep)
+        const gaps = script.filter(([name, , , id]) => name === 'lset' && id === '-')
+        expect(gaps.length).toBeLessThanOrEqual(50)
+        const depths = gaps.map(([, , at]) => Math.min(Number(at), queued - Number(at)))
+        expect(Math.max(0, ...depths)).toBeLessThan(51_000)
+      }
+    }
+    const left = await line()
+    expect(left.length).toBe(queued - 1_000)
+    await scheduler.stop()
+  })
+
   test('a job of which nobody knows where it stands is looked for in short scripts', async () => {
     // It seems to have come last, and stands in the middle.
     await filled.redis.hset('job:mail:90000', 'enqueued', '1900000000000')
@@ -108,6 +134,79 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     const left = await line()
     expect(left.length).toBe(2 * queued)
     expect(new Set(left).size).toBe(left.length)
+  })
+})
+
+describe.skipIf(lacksRedis)('thousands of jobs', () => {
+  const jobs = 3_000
+  let filled: FilledStore
+  let store: Awaited<ReturnType<FilledStore['world']['node']>>
+  let scheduler: Scheduler
+
+  beforeEach(async () => {
+    filled = await FilledStore.open()
+    store = await filled.world.node()
+    await store.lanes.register('mail')
+    scheduler = new Scheduler(store, realClock(), new RecordingObserver(), {})
+    await scheduler.start()
+  })
+  afterEach(async () => {
+    await scheduler.stop()
+    await filled.close()
+  })
+
+  async function expectShortScripts(run: () => Promise<unknown>): Promise<void> {
+    const scripts = await filled.scripts(run)
+    expect(scripts.length).toBeGreaterThan(jobs / 500)
+    for (const script of scripts) expect(script.length).toBeLessThan(mostCommandsOfStep)
+  }
+
+  async function schedule(): Promise<void> {
+    const lua = `
+for id = first, last do
+  redis.call('HSET', 'job:mail:' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
+  redis.call('ZADD', 'queue:mail:scheduled', 4e9, id)
+end`
+    await filled.fill(jobs, lua)
+  }
+
+  const jobsThere = async (): Promise<number> => (await filled.redis.keys('job:mail:*')).length
+
+  test('of a removed queue are ended by short scripts', async () => {
+    await filled.fillQueue('mail', jobs)
+    await expectShortScripts(() => scheduler.queues.remove('default'))
+    expect(await jobsThere()).toBe(0)
+  })
+
+  test('that are scheduled are flushed by short scripts', async () => {
+    await schedule()
+    await expectShortScripts(() => scheduler.queues.flush())
+    expect(await jobsThere()).toBe(0)
+  })
+
+  test('of a dropped function are ended by short scripts', async () => {
+    await filled.fillQueue('mail', jobs)
+    await expectShortScripts(async () =>
+      expect(await scheduler.admin.dropLane('mail')).toBe('dropped'),
+    )
+    expect(await jobsThere()).toBe(0)
+  })
+
+  test.each(['queue', 'dead', 'nowhere'] as const)(
+    'are moved to %s by short scripts',
+    async (to) => {
+      await schedule()
+      await expectShortScripts(() => scheduler.sets.move('scheduled', {}, to))
+      expect(await filled.redis.zcard('queue:mail:scheduled')).toBe(0)
+      expect(await jobsThere()).toBe(to === 'nowhere' ? 0 : jobs)
+    },
+  )
+
+  test('are listed by short scripts', async () => {
+    await filled.fillQueue('mail', jobs)
+    await expectShortScripts(async () =>
+      expect(await scheduler.admin.listJobs(jobs + 1)).toHaveLength(jobs),
+    )
   })
 })
 
