@@ -96,4 +96,15 @@ function stopSignal(): AbortSignal {
   return stop.signal
 }
 
-process.exit(await main())
+/** Waits for what is left of the output: a pipe takes 64 KiB at a time, and an exit drops the rest. */
+async function written(stream: NodeJS.WriteStream): Promise<void> {
+  await new Promise<void>((resolve) => {
+    // A reader such as head that has enough.
+    stream.on('error', () => resolve())
+    stream.write('', () => resolve())
+  })
+}
+
+const code = await main()
+await Promise.all([process.stdout, process.stderr].map(written))
+process.exit(code)

@@ -1,9 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { commandTable } from '../src/cli/command-table.ts'
 import { completionScript } from '../src/cli/completion/run-completion.ts'
 import { shells } from '../src/cli/completion/names.ts'
 import { flagOf, optionNames } from '../src/config/options.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 /** In CI nothing may be absent. */
 const lacks = (program: string): boolean =>
@@ -50,6 +54,7 @@ describe.skipIf(lacks('bash'))('bash completes', () => {
     expect(offered('serve', '--round-robin', '')).toEqual(['yes', 'no'])
     expect(offered('jobs', 'list', '--function', '')).toEqual([])
     expect(offered('serve', '--config', '/etc/hostn')).toEqual(['/etc/hostname'])
+    expect(offered('gearmand', '--log-file', '/etc/hostn')).toEqual(['/etc/hostname'])
   })
 })
 
@@ -65,6 +70,36 @@ test.skipIf(lacks('zsh'))('needs zsh: its script is read without a complaint', (
     encoding: 'utf8',
   })
   expect([status, stderr]).toEqual([0, ''])
+})
+
+test.skipIf(lacks('zsh')).each([
+  ['crossgear jo', 'crossgear jobs '],
+  ['crossgear jobs ca', 'crossgear jobs cancel '],
+  ['crossgear jobs move --to', 'crossgear jobs move --to-queue '],
+  ['crossgear jobs list --state de', 'crossgear jobs list --state dead '],
+  ['crossgear jobs list --state=de', 'crossgear jobs list --state=dead '],
+  ['crossgear serve --config=/etc/hostn', 'crossgear serve --config=/etc/hostname '],
+  ['crossgear completion z', 'crossgear completion zsh '],
+] as const)('needs zsh: the tabulator key ends %s', async (typed, line) => {
+  // The line is shown by a key of its own, so that no escape of the terminal stands in it.
+  const script = `zmodload zsh/zpty && zpty shell zsh -fi
+zpty -w shell "autoload -U compinit && compinit -D -u && source $1"
+zpty -w shell 'show() { print -r -- "LINE<$BUFFER>" }; zle -N show; bindkey "^X" show'
+zpty -w -n shell "$2"$'\\t\\x18'
+zpty -r shell said '*LINE<crossgear*>*'
+print -r -- "\${\${said##*LINE<}%%>*}"`
+  const file = join(await temporaryFolder(), 'completion')
+  writeFileSync(file, completionScript('zsh'))
+  const words = ['-fc', script, 'zsh', file, typed]
+  const { stdout } = spawnSync('zsh', words, { encoding: 'utf8', timeout: 20_000 })
+  expect(stdout).toBe(`${line}\n`)
+})
+
+test.each(shells)('a pipe gets the whole script for %s', (shell) => {
+  const words = [...bundleWords(), 'completion', shell]
+  const line = ['-c', '"$@" | cat', 'sh', process.execPath, ...words]
+  const { stdout } = spawnSync('sh', line, { encoding: 'utf8' })
+  expect(stdout).toBe(completionScript(shell))
 })
 
 test.skipIf(lacks('fish')).each([

@@ -70,7 +70,7 @@ export function commandTable(version: string): readonly CommandEntry[] {
       options: gearmandOptions.map(({ name, short, value, help }) => ({
         flags: [`--${name}`, ...(short === undefined ? [] : [`-${short}`])],
         help,
-        ...(value && { argument: 'arg' }),
+        ...(value && { argument: /-(?:file|certificate|key)$/.test(name) ? 'file' : 'arg' }),
       })),
     },
   ]

@@ -13,7 +13,12 @@ _crossgear() {
       (${paths.join('|')}) command="$command/\${words[at]}" ;;
     esac
   done
-  case "$command \${words[CURRENT-1]}" in
+  local option="\${words[CURRENT-1]}"
+  if [[ "\${words[CURRENT]}" == --*=* ]]; then
+    option="\${words[CURRENT]%%=*}"
+    compset -P 1 '*='
+  fi
+  case "$command $option" in
 ${all.flatMap(valueCases).join('\n')}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then
@@ -53,7 +58,7 @@ function valueCases({ path, options }: Candidates): string[] {
 /** A colon stands between a word and its help. */
 function described(path: string, pairs: readonly Pair[]): string {
   const words = pairs.map(([word, help]) =>
-    quoted(`${word.replaceAll(':', String.raw`\:`)}:${help}`),
+    quoted(`${word.replaceAll(':', String.raw`\:`)}${help === '' ? '' : `:${help}`}`),
   )
   return `      (${quoted(path)}) candidates=(${words.join(' ')}) ;;`
 }
