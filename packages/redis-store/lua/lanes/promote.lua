@@ -11,8 +11,11 @@
 --#include keys
 --#include levels
 local most, now, results = tonumber(ARGV[3]), nowMs(), {}
--- The due jobs, a list a field, times in us. Keys are false where no gateway queued a job so far.
-local lanes, ids, levels, keys, dues, cames = {}, {}, {}, {}, {}, {}
+-- Called for each job: names of globals would be looked up each time.
+local call, pcallOf, format = redis.call, redis.pcall, string.format
+-- The due jobs, a list a field, times in us. Keys are false where no gateway queued a job so far. `targets`: the ids that
+-- line up in a lane's level, of which `lined` has all.
+local ids, targets, keys, dues, cames, count, lined = {}, {}, {}, {}, {}, 0, {}
 -- Places in these lists by the length of ids. A set has ids of one time as texts, so each of these is mostly in order.
 local runs, areInOrder = {}, true
 
@@ -22,27 +25,58 @@ local function isEarlier(one, other)
   return (tonumber(ids[one]) or 0) < (tonumber(ids[other]) or 0)
 end
 
--- Notes a job that is due then (us), if it is still there.
-local function addDue(lane, id, dueUs)
-  local key, at = jobKey(lane, id), #ids + 1
-  local job = redis.pcall('HMGET', key, 'level', 'enqueued')
-  local cameUs = (tonumber(job[2] or nil) or 0) * 1000
-  if cameUs == 0 then
-    job = jobFields(lane, id, 'level', 'status', 'door')
-    if not job[2] then return end
-    key = job[3] and key
+-- The list of ids of a lane's level.
+local function targetOf(lane, level)
+  local byLevel = lined[lane]
+  if not byLevel then
+    byLevel = {}
+    lined[lane] = byLevel
   end
-  lanes[at], ids[at], keys[at], cames[at] = lane, id, key, cameUs
-  levels[at] = job[1] and levelIn(job[1]) or 5
-  -- No job is in line before it came.
-  dues[at] = dueUs < cameUs and cameUs or dueUs
-  local run = runs[#id]
-  if not run then
-    runs[#id] = { at }
-    return
+  local target = byLevel[level]
+  if not target then
+    target = { size = 0 }
+    byLevel[level] = target
   end
-  if isEarlier(at, run[#run]) then areInOrder = false end
-  run[#run + 1] = at
+  return target
+end
+
+-- Notes the due jobs of a lane that are still there. `us`, `usOf`: see dueTimes.
+local function addDue(lane, found, us, usOf)
+  local prefix, usual = laneKey('job', lane) .. ':', nil
+  for place = 1, #found do
+    local id = found[place]
+    local key = prefix .. id
+    local job = pcallOf('HMGET', key, 'level', 'enqueued')
+    local cameUs = (tonumber(job[2] or nil) or 0) * 1000
+    local isThere = true
+    if cameUs == 0 then
+      job = jobFields(lane, id, 'level', 'status', 'door')
+      isThere, key = job[2], job[3] and key
+    end
+    if isThere then
+      count = count + 1
+      local dueUs = us or usOf(place)
+      -- No job is in line before it came.
+      if dueUs < cameUs then dueUs = cameUs end
+      ids[count], keys[count], cames[count], dues[count] = id, key, cameUs, dueUs
+      if job[1] then
+        targets[count] = targetOf(lane, levelIn(job[1]))
+      else
+        usual = usual or targetOf(lane, 5)
+        targets[count] = usual
+      end
+      local run = runs[#id]
+      if not run then
+        run = { size = 0 }
+        runs[#id] = run
+      else
+        local before = run[run.size]
+        if (dueUs < dues[before] or cameUs <= cames[before]) and isEarlier(count, before) then areInOrder = false end
+      end
+      local size = run.size + 1
+      run.size, run[size] = size, count
+    end
+  end
 end
 
 local function merged(one, other)
@@ -71,7 +105,7 @@ local function inLine()
       all = #all == 0 and run or merged(all, run)
     end
   else
-    for at = 1, #ids do
+    for at = 1, count do
       all[at] = at
     end
     table.sort(all, isEarlier)
@@ -79,16 +113,14 @@ local function inLine()
   return all
 end
 
--- When a lane's first scheduled jobs are due (us), by their place. Mostly in the same second: one time is read for all.
+local function timeOf(score) return math.floor(score * 1000000 + 0.5) end
+
+-- When a lane's first scheduled jobs are due (us): one time for all, mostly, or by their place.
 local function dueTimes(scheduled, count)
-  local function timeOf(score) return math.floor(score * 1000000 + 0.5) end
   local first = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
-  if redis.call('ZRANGE', scheduled, count - 1, count - 1, 'WITHSCORES')[2] == first then
-    local us = timeOf(first)
-    return function() return us end
-  end
+  if redis.call('ZRANGE', scheduled, count - 1, count - 1, 'WITHSCORES')[2] == first then return timeOf(first) end
   local all = redis.call('ZRANGE', scheduled, 0, count - 1, 'WITHSCORES')
-  return function(at) return timeOf(all[2 * at]) end
+  return nil, function(at) return timeOf(all[2 * at]) end
 end
 
 -- Takes due jobs out of a lane's set; they are its first ones.
@@ -96,57 +128,49 @@ local function takeDue(lane)
   local scheduled = queueKey(lane, 'scheduled')
   assertQueueTypes(lane)
   local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'LIMIT', 0, most)
-  local count = #found
-  if count == 0 then return end
-  local usOf = dueTimes(scheduled, count)
+  local size = #found
+  if size == 0 then return end
+  local us, usOf = dueTimes(scheduled, size)
   local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
-  for at, id in ipairs(found) do
-    addDue(lane, id, usOf(at))
-  end
-  most = most - count
-  redis.call('ZREMRANGEBYRANK', scheduled, 0, count - 1)
+  addDue(lane, found, us, usOf)
+  most = most - size
+  redis.call('ZREMRANGEBYRANK', scheduled, 0, size - 1)
   local retries = 0
   if hasRetries then
     retries = redis.call('ZREM', retriesKey(lane), unpack(found))
     redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
     redis.call('ZREMRANGEBYSCORE', bridgedKey(lane), '-inf', now)
   end
-  redis.call('HINCRBY', metaKey(lane), 'promoted', count - retries)
+  redis.call('HINCRBY', metaKey(lane), 'promoted', size - retries)
   if retries > 0 then redis.call('HINCRBY', metaKey(lane), 'requeued', retries) end
   redis.call('HDEL', metaKey(lane), 'removed')
 end
 
--- The same as stamp, for times that are mostly near each other.
-local msOfStamp, stampOfMs
-local function stampNear(us)
-  local ms = math.floor(us / 1000)
-  if ms ~= msOfStamp then
-    msOfStamp, stampOfMs = ms, integer(ms) .. '.%03d'
-  end
-  return string.format(stampOfMs, us - ms * 1000)
-end
-
 -- Queues the due jobs; returns the number per lane.
 local function enqueueDue()
-  local byLane, moved, lastUs = {}, {}, -math.huge
-  for _, at in ipairs(inLine()) do
-    local lane, level, us = lanes[at], levels[at], dues[at]
+  local line, moved, lastUs = inLine(), {}, -math.huge
+  -- As stamp does, for times that are mostly in one millisecond.
+  local ms, stampOfMs
+  for place = 1, count do
+    local at = line[place]
+    local us, key, target = dues[at], keys[at], targets[at]
     lastUs = us > lastUs and us or lastUs + 1
-    if keys[at] then redis.call('HSET', keys[at], 'enqueued', stampNear(lastUs)) end
-    local byLevel = byLane[lane]
-    if not byLevel then
-      byLevel = {}
-      byLane[lane], moved[lane] = byLevel, 0
+    if key then
+      local rest = lastUs % 1000
+      if lastUs - rest ~= ms then
+        ms = lastUs - rest
+        stampOfMs = integer(ms / 1000) .. '.%03d'
+      end
+      call('HSET', key, 'enqueued', format(stampOfMs, rest))
     end
-    local same = byLevel[level]
-    if same then
-      same[#same + 1] = ids[at]
-    else
-      byLevel[level] = { ids[at] }
-    end
-    moved[lane] = moved[lane] + 1
+    local size = target.size + 1
+    target.size, target[size] = size, ids[at]
   end
-  for lane, byLevel in pairs(byLane) do
+  for lane, byLevel in pairs(lined) do
+    moved[lane] = 0
+    for _, target in pairs(byLevel) do
+      moved[lane] = moved[lane] + target.size
+    end
     enqueueLevels(lane, byLevel)
   end
   return moved
