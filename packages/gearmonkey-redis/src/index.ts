@@ -1,2 +1,2 @@
-export { Keys, type Place } from './keys.ts'
+export { Keys, type QueueKind } from './keys.ts'
 export * from './native/index.ts'

@@ -1,5 +1,5 @@
-/** Places of a job's id that a GearMonkey client or worker uses. */
-export type Place = 'high' | 'normal' | 'low' | 'scheduled'
+/** Queues of a function that GearMonkey clients and workers use. */
+export type QueueKind = 'high' | 'normal' | 'low' | 'scheduled'
 
 /**
  * Key names of the GearMonkey text. In a cluster its braces are kept, which makes a function's name
@@ -39,8 +39,8 @@ export class Keys {
   }
 
   /** A lane's queue: a list, or for `scheduled` a sorted set. */
-  queue(lane: string, place: Place): string {
-    return `${this.of('queue', lane)}:${place}`
+  queue(lane: string, kind: QueueKind): string {
+    return `${this.of('queue', lane)}:${kind}`
   }
 
   /** The channel of a lane's `create`, `start` and `finish` events. */

@@ -26,7 +26,7 @@ export class EventLog implements StoreListener {
   #waits: Wait[] = []
 
   /** Resolves with the first matching event of that kind, past or future. */
-  until<Kind extends Heard['kind']>(
+  waitFor<Kind extends Heard['kind']>(
     kind: Kind,
     matches: (heard: Extract<Heard, { kind: Kind }>) => boolean = () => true,
   ): Promise<Extract<Heard, { kind: Kind }>> {

@@ -76,7 +76,7 @@ export class ClientCheck {
     const wait = words('BRPOP', `lock:${fn}:${id}`, timeout)
     const given = { GEARMONKEY_BLOCKING: '1', GEARMONKEY_TIMEOUT: timeout }
     const { from, command } = this.#start(trial, given)
-    const waits = await this.#probe.until(wait.is, from, this.#args.timeoutMs)
+    const waits = await this.#probe.waitFor(wait.is, from, this.#args.timeoutMs)
     await this.#judge(trial, from, command, [], [wait], false)
     if (!waits) {
       this.#report.leaveOut(scene, 'the client returns when the lock is pushed', 'it did not wait')

@@ -61,7 +61,7 @@ export class Probe {
   /** Returns when the trace has everything that the server did until now. */
   async settle(): Promise<void> {
     const mark = randomUUID()
-    const heard = this.until((command) => command.name === 'ECHO' && command.args[0] === mark)
+    const heard = this.waitFor((command) => command.name === 'ECHO' && command.args[0] === mark)
     await this.#redis.echo(mark)
     await heard
   }
@@ -70,7 +70,11 @@ export class Probe {
    * Waits for a command of others, from a place in the trace on.
    * @returns false if it did not come in time
    */
-  until(is: (command: Seen) => boolean, from = this.length, timeoutMs = 10_000): Promise<boolean> {
+  waitFor(
+    is: (command: Seen) => boolean,
+    from = this.length,
+    timeoutMs = 10_000,
+  ): Promise<boolean> {
     return new Promise((resolve) => {
       let next = from
       const look = (): boolean => {

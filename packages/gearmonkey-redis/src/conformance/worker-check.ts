@@ -28,7 +28,7 @@ export class WorkerCheck {
     const worker =
       command === undefined ? undefined : new RunningCommand(command, env, Buffer.alloc(0))
     try {
-      const polls = await this.#probe.until((one) => isPop(one, fn), from, timeoutMs)
+      const polls = await this.#probe.waitFor((one) => isPop(one, fn), from, timeoutMs)
       if (worker) judgeSpaces(this.#report, this.#probe.trace(from))
       if (!polls) {
         const said = worker?.stderr ? `: ${worker.stderr}` : ''
@@ -67,7 +67,7 @@ export class WorkerCheck {
     const steps = work(fn, id, status)
     for (const [index, { is }] of steps.entries()) {
       if (this.#neverCame.has(index)) continue
-      if (!(await this.#probe.until(is, from, timeoutMs))) this.#neverCame.add(index)
+      if (!(await this.#probe.waitFor(is, from, timeoutMs))) this.#neverCame.add(index)
     }
     await this.#probe.settle()
     this.#report.judgeSteps(scene, this.#probe.trace(from), steps, { fn, id })
@@ -105,7 +105,7 @@ export class WorkerCheck {
     const { fn, timeoutMs } = this.#args
     const id = await this.#submit('scheduled', 'later', 3_600)
     await this.#probe.settle()
-    await this.#probe.until((one) => asksForDue(one, fn), this.#probe.length, timeoutMs)
+    await this.#probe.waitFor((one) => asksForDue(one, fn), this.#probe.length, timeoutMs)
     const score = await this.#probe.text('ZSCORE', `queue:${fn}:scheduled`, id)
     const detail = score === undefined ? 'it was taken an hour early' : undefined
     this.#report.judge('worker, scheduled', 'a job that is not due is left alone', detail)

@@ -1,4 +1,4 @@
-import type { Keys, Place } from '../keys.ts'
+import type { Keys, QueueKind } from '../keys.ts'
 import type { Redis } from 'ioredis'
 import { isCluster, type Connection } from './connections.ts'
 
@@ -57,7 +57,11 @@ export class Commands {
   }
 
   // LPUSH queue:{FN}:{PRIO} {ID}, or ZADD queue:{FN}:scheduled {SCHEDULED} {ID}
-  enqueue(fn: string, place: Exclude<Place, 'scheduled'> | number, id: number): Promise<unknown> {
+  enqueue(
+    fn: string,
+    place: Exclude<QueueKind, 'scheduled'> | number,
+    id: number,
+  ): Promise<unknown> {
     return typeof place === 'number'
       ? this.send('ZADD', this.#keys.queue(fn, 'scheduled'), place, id)
       : this.send('LPUSH', this.#keys.queue(fn, place), id)
@@ -67,7 +71,7 @@ export class Commands {
   submit(
     fn: string,
     sha1: string,
-    place: Exclude<Place, 'scheduled'> | number,
+    place: Exclude<QueueKind, 'scheduled'> | number,
     inputs: readonly Value[],
   ): Promise<unknown> {
     const [queue, due] = typeof place === 'number' ? (['scheduled', place] as const) : [place, '']

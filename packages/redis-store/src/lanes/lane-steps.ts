@@ -16,11 +16,11 @@ import { LaneFigures } from './lane-figures.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
 import { UnchangedLanes } from './unchanged-lanes.ts'
-import type { Place } from '@crossgear/gearmonkey-redis'
+import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import type { KeyTracking } from '../connection/key-tracking.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
-const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies Place[]
+const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies QueueKind[]
 /** Of so few lanes all are looked at: to ask where something stands would take a round trip. */
 const fewLanes = 64
 /** Registry entries per call. */

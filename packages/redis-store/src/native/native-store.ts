@@ -8,7 +8,7 @@ import type {
 import { chunks } from '../chunks.ts'
 import { JidIndex } from '../jobs/jid-index.ts'
 import { KeyScan } from '../lanes/key-scan.ts'
-import type { Place } from '@crossgear/gearmonkey-redis'
+import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { OrphanScanner } from './orphan-scanner.ts'
 
@@ -199,7 +199,12 @@ export class RedisNativeStore implements NativeStore {
     })
   }
 
-  async #page(lane: string, place: Place, from: number, count: number): Promise<readonly number[]> {
+  async #page(
+    lane: string,
+    place: QueueKind,
+    from: number,
+    count: number,
+  ): Promise<readonly number[]> {
     const { redis, keys, call } = this.#context
     const key = keys.queue(lane, place)
     return (await call(() => redis.lrange(key, from, from + count - 1))).map(Number)

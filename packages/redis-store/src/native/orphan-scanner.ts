@@ -1,4 +1,4 @@
-import type { Place } from '@crossgear/gearmonkey-redis'
+import type { QueueKind } from '@crossgear/gearmonkey-redis'
 
 /** Most idle jobs held as candidates; the scan begins when there are this many. */
 const mostCandidates = 20_000
@@ -6,13 +6,13 @@ const mostCandidates = 20_000
 const entriesPerPage = 5_000
 const pagesPerStep = 10
 
-const places: readonly Place[] = ['high', 'normal', 'low']
+const places: readonly QueueKind[] = ['high', 'normal', 'low']
 
 interface Parts {
   /** Reads queue entries from the end where jobs come in. */
   readonly page: (
     lane: string,
-    place: Place,
+    place: QueueKind,
     from: number,
     count: number,
   ) => Promise<readonly number[]>

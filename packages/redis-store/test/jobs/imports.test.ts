@@ -93,7 +93,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     const input = Buffer.from([0, 255, 1, 0])
     await store.steps.submit('mail', [{ ...imported('x').job, door: 'gearman', foreground: false }])
     await store.imports.store('mail', tag, [imported('low'), imported('high', { level: 8, input })])
-    await log.until('created', ({ id }) => id === 3)
+    await log.waitFor('created', ({ id }) => id === 3)
   })
 
   test('a unique id joins the job that waits under it, and a later submission joins the import', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Place } from '@crossgear/gearmonkey-redis'
+import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import { OrphanScanner } from '../../src/native/orphan-scanner.ts'
 
 const range = (from: number, to: number): number[] =>
@@ -11,7 +11,7 @@ class World {
   readonly candidates: string[] = []
   longestPage = 0
   readonly hunt = new OrphanScanner({
-    page: (lane: string, place: Place, from: number, count: number) => {
+    page: (lane: string, place: QueueKind, from: number, count: number) => {
       const page = (this.queues[`${lane} ${place}`] ?? []).slice(from, from + count)
       this.longestPage = Math.max(this.longestPage, page.length)
       return Promise.resolve(page)

@@ -69,11 +69,11 @@ export class Connection {
     this.#barriers += 1
     const number = this.#barriers
     this.say(encodeRequest('ECHO_REQ', barrierMark))
-    await this.until(() => this.#barriersHeard >= number || !this.isOpen)
+    await this.waitFor(() => this.#barriersHeard >= number || !this.isOpen)
   }
 
   /** Resolves when the condition holds; false where it does not before the deadline. */
-  until(holds: () => boolean, withinMs = 10_000): Promise<boolean> {
+  waitFor(holds: () => boolean, withinMs = 10_000): Promise<boolean> {
     if (holds()) return Promise.resolve(true)
     return new Promise((resolve) => {
       const done = (result: boolean): void => {
@@ -100,7 +100,7 @@ export class Connection {
   async list(command: string): Promise<readonly string[]> {
     this.say(Buffer.from(`${command}\n`))
     const isDot = (message: Message): boolean => message.body.equals(Buffer.from('.\n'))
-    await this.until(() => this.#heard.some(isDot) || !this.isOpen)
+    await this.waitFor(() => this.#heard.some(isDot) || !this.isOpen)
     return this.take().map(({ body }) => body.toString('latin1'))
   }
 

@@ -54,7 +54,7 @@ export async function exchange(
 
 async function carryOut(work: readonly Request[], worker: Connection): Promise<readonly string[]> {
   const names = new Names()
-  await worker.until(() => worker.count > 0)
+  await worker.waitFor(() => worker.count > 0)
   worker.say(encodeRequest('GRAB_JOB_UNIQ'))
   await worker.barrier()
   const lines = worker.take().map((message) => `worker ${names.lineOf(message)}`)

@@ -88,7 +88,7 @@ class Stage {
     else if (how === 'byte by byte') await actor.sayByteByByte(this.#bytesOf(step))
     else if (how === 'hears something') {
       this.#server.letTimePass()
-      await actor.until(() => actor.count > 0, clockMs)
+      await actor.waitFor(() => actor.count > 0, clockMs)
     } else if (how !== 'open') actor.say(this.#bytesOf(step))
   }
 
@@ -157,7 +157,7 @@ class Stage {
       if (this.#ended.has(name)) continue
       const prefix = `${number} ${name} `
       const most = this.#oracle.filter((line) => line.startsWith(prefix)).length
-      await connection.until(() => connection.count >= most, patienceMs)
+      await connection.waitFor(() => connection.count >= most, patienceMs)
     }
   }
 

@@ -210,7 +210,7 @@ export function batchContract(open: OpenWorld): void {
     test('that are empty are done when they are committed', async () => {
       const { store, log } = await listening(await open())
       await committed(store, 'b1', 0)
-      await log.until('woken')
+      await log.waitFor('woken')
       expect(await called(store)).toEqual(['complete b1', 'success b1'])
     })
 

@@ -182,7 +182,7 @@ export function deadContract(open: OpenWorld): void {
       await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
       expect(await take(store, ['mail'])).toEqual([])
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
-      await other.log.until('woken', ({ lane }) => lane === 'mail')
+      await other.log.waitFor('woken', ({ lane }) => lane === 'mail')
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         high: 1,
         scheduled: 1,

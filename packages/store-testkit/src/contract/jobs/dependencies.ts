@@ -67,7 +67,7 @@ export function dependenciesContract(open: OpenWorld): void {
       await submitOne(here, 'mail', { staleAtMs: (await nowOf(here)) + 1, foreground: true })
       await world.pass(10)
       expect(await take(there, ['mail'])).toEqual([])
-      await log.until('relayed')
+      await log.waitFor('relayed')
     })
   })
 

@@ -304,7 +304,10 @@ export function outcomeContract(open: OpenWorld): void {
         { lane, id, token, kind: 'warning', data: Buffer.alloc(0) },
         { lane, id, token, kind: 'status', dividend: bytes('1'), divisor: bytes('2') },
       ])
-      await asks.log.until('relayed', ({ event }) => event !== 'finish' && event.kind === 'status')
+      await asks.log.waitFor(
+        'relayed',
+        ({ event }) => event !== 'finish' && event.kind === 'status',
+      )
       const ref = { lane, id }
       expect(asks.log.heard).toEqual([
         { kind: 'relayed', ref, event: { kind: 'data', data: odd } },

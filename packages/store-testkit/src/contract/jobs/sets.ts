@@ -177,12 +177,12 @@ export function setContract(open: OpenWorld): void {
       const { store: here } = await listening(world)
       const { store: there, log } = await listening(world)
       await here.queues.setPaused(['bulk', 'default'], true)
-      await log.until('pausesChanged')
+      await log.waitFor('pausesChanged')
       expect([...(await there.queues.pausedQueues())].sort()).toEqual(['bulk', 'default'])
       await there.queues.setPaused(['bulk'], false)
       expect(await here.queues.pausedQueues()).toEqual(['default'])
       await here.queues.setFunctionsPaused(['mail', 'sms@bulk'], true)
-      await log.until('pausesChanged')
+      await log.waitFor('pausesChanged')
       expect([...(await there.queues.pausedFunctions())].sort()).toEqual(['mail', 'sms@bulk'])
       await there.queues.setFunctionsPaused(['mail'], false)
       expect(await here.queues.pausedFunctions()).toEqual(['sms@bulk'])
@@ -223,7 +223,7 @@ export function setContract(open: OpenWorld): void {
         const there = await listening(world)
         await here.store.queues.notifyOfConsumer('worker-1', news)
         for (const { log } of [here, there]) {
-          expect(await log.until('consumerNews')).toMatchObject({ wid: 'worker-1', news })
+          expect(await log.waitFor('consumerNews')).toMatchObject({ wid: 'worker-1', news })
         }
       },
     )

@@ -90,7 +90,7 @@ export function administrationContract(open: OpenWorld): void {
       const [store, other] = [await world.node(), await listening(world)]
       await submitOne(other.store, 'mail', { foreground })
       expect(await store.admin.cancel('mail', 1)).toBe(true)
-      const { ref, event } = await other.log.until('relayed')
+      const { ref, event } = await other.log.waitFor('relayed')
       expect({ ref, event }).toEqual({ ref: { lane: 'mail', id: 1 }, event: 'finish' })
     })
 
@@ -187,7 +187,7 @@ export function administrationContract(open: OpenWorld): void {
       await store.steps.finish('used', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
       await world.pass(idleForMs + 1_000)
       expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual(['idle'])
-      expect((await other.log.until('laneDropped')).lane).toBe('idle')
+      expect((await other.log.waitFor('laneDropped')).lane).toBe('idle')
       await world.pass(idleForMs + 1_000)
       expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual(['used'])
       expect([...(await store.lanes.all()).keys()].sort()).toEqual(lanes.slice(1, 5).sort())
@@ -211,7 +211,7 @@ export function administrationContract(open: OpenWorld): void {
       await submitOne(store, 'mail')
       await store.admin.clearLane('mail', 9)
       await store.admin.unregisterLane('mail')
-      expect((await other.log.until('laneDropped')).lane).toBe('mail')
+      expect((await other.log.waitFor('laneDropped')).lane).toBe('mail')
       expect(await store.lanes.all()).toEqual(new Map())
       expect(await store.lanes.register('mail')).toBeGreaterThan(number)
       expect(await submitOne(store, 'mail')).toBe(2)

@@ -152,9 +152,9 @@ export function opennessContract(open: OpenWorld): void {
       const { log } = await listening(world)
       await submitOne(store, 'mail')
       await store.lanes.open('mail')
-      await log.until('woken', ({ lane }) => lane === 'mail')
+      await log.waitFor('woken', ({ lane }) => lane === 'mail')
       await store.lanes.close('mail')
-      await log.until('laneClosed', ({ lane }) => lane === 'mail')
+      await log.waitFor('laneClosed', ({ lane }) => lane === 'mail')
     })
 
     test('a closed lane stays closed, whoever has been seen, until it is opened', async () => {

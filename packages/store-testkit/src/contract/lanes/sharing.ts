@@ -157,7 +157,7 @@ export function sharingContract(open: OpenWorld): void {
       await submitOne(asks.store, 'mail', { foreground: true })
       const job = await takeOne(works.store, 'mail')
       await works.store.steps.finish('mail', [completed(job, 'result')])
-      const { ref } = await asks.log.until('relayed', ({ event }) => event === 'finish')
+      const { ref } = await asks.log.waitFor('relayed', ({ event }) => event === 'finish')
       expect(ref).toEqual({ lane: 'mail', id: 1 })
       const read = await seen(asks.store, 'mail', 1)
       expect(read).toMatchObject({ status: 'success', settled: true, output: bytes('result') })
@@ -171,7 +171,7 @@ export function sharingContract(open: OpenWorld): void {
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
       await store.lanes.register('sentinel')
-      await log.until('laneAdded')
+      await log.waitFor('laneAdded')
       expect(log.heard.map(({ kind }) => kind)).not.toContain('relayed')
     })
 

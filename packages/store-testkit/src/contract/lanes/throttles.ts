@@ -75,7 +75,7 @@ export function throttleContract(open: OpenWorld): void {
       await submitAll(store, 'news@bulk', jobs(1))
       const job = await takeOne(store, 'mail@bulk')
       await store.steps.finish('mail@bulk', [outcome(job)])
-      await log.until('woken')
+      await log.waitFor('woken')
       expect(await take(store, ['mail@bulk', 'news@bulk'], 9)).toHaveLength(1)
     })
 

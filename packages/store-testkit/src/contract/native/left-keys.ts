@@ -94,7 +94,7 @@ export function leftKeyContract(open: OpenWorld): void {
       await (status === 'idle' ? world.native.pop('mail') : world.native.take('mail'))
       expect(await store.admin.cancel('mail', id)).toBe(true)
       expect(await store.admin.cancel('mail', id)).toBe(false)
-      await client.log.until('relayed', ({ ref }) => ref.id === id)
+      await client.log.waitFor('relayed', ({ ref }) => ref.id === id)
       expect(await submitOne(store, 'mail', { unique })).toBeGreaterThan(id)
     })
 

@@ -83,7 +83,7 @@ export function nativeContract(open: OpenWorld): void {
         completed(native(lane, cut)),
       ])
       // The servers of a cluster pass messages on, each in its own time.
-      for (const id of [done, dead, cut]) await log.until('finished', (one) => one.id === id)
+      for (const id of [done, dead, cut]) await log.waitFor('finished', (one) => one.id === id)
       await store.events.delivered()
       const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
       expect(finished.sort()).toEqual([done, dead, cut])

@@ -36,7 +36,7 @@ export function orphanContract(open: OpenWorld): void {
       await world.pass(10_001)
       const both = [store, other.store].map((node) => node.native.repair(['mail'], lease))
       expect((await Promise.all(both)).flat()).toEqual([{ kind: 'busy', lane: 'mail', id }])
-      await other.log.until('woken', ({ lane }) => lane === 'mail')
+      await other.log.waitFor('woken', ({ lane }) => lane === 'mail')
       expect((await take(store, ['mail'], 9)).map((job) => [job.id, job.losses])).toEqual([[id, 1]])
     })
 

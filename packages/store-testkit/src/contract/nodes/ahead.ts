@@ -38,7 +38,7 @@ export function aheadContract(open: OpenWorld): void {
         const { enqueuedAtMs } = before[0] as Lease
         const results = await store.steps.finish('mail', before.map(requeuedInFront))
         expect(results).toEqual(before.map(() => 'requeued'))
-        await log.until('woken', ({ lane }) => lane === 'mail')
+        await log.waitFor('woken', ({ lane }) => lane === 'mail')
         const again = await take(store, ['mail'], 9)
         expect(inputsOf(again)).toEqual(order)
         const [first] = again.filter(({ id }) => id === before[0]?.id)

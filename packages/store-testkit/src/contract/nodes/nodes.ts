@@ -34,10 +34,10 @@ export function nodeContract(open: OpenWorld): void {
       expect(new Set(numbers).size).toBe(2)
       const [number] = numbers
       for (const { log } of [a, b]) {
-        expect(await log.until('laneAdded', ({ lane }) => lane === 'mail')).toMatchObject({
+        expect(await log.waitFor('laneAdded', ({ lane }) => lane === 'mail')).toMatchObject({
           number,
         })
-        await log.until('laneAdded', ({ lane }) => lane === 'sms')
+        await log.waitFor('laneAdded', ({ lane }) => lane === 'sms')
         expect(log.heard).toHaveLength(2)
       }
       expect(Object.fromEntries(await a.store.lanes.all())).toEqual({
@@ -86,7 +86,7 @@ export function nodeContract(open: OpenWorld): void {
       await submitAll(a, 'mail', jobsOf(5, 8, 1))
       await a.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
       await a.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
-      expect(await b.log.until('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
+      expect(await b.log.waitFor('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
     })
 
     test('all nodes hear of jobs that were given back or promoted', async () => {
@@ -95,12 +95,12 @@ export function nodeContract(open: OpenWorld): void {
       const b = await listening(world)
       await submitOne(a, 'mail')
       await a.steps.finish('mail', [requeued(await takeOne(a, 'mail'))])
-      await b.log.until('woken', ({ lane }) => lane === 'mail')
+      await b.log.waitFor('woken', ({ lane }) => lane === 'mail')
       const { nowMs } = await a.nodes.beat()
       await submitOne(a, 'sms', { dueAtMs: nowMs + 1_000 })
       await world.pass(1_001)
       await a.lanes.promote()
-      await b.log.until('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
+      await b.log.waitFor('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
     })
 
     test('watching nodes hear of submissions, starts and ends in their lanes alone', async () => {
@@ -110,12 +110,12 @@ export function nodeContract(open: OpenWorld): void {
       const all = await listening(world, 'all')
       // Two servers of a cluster report events: neither waits for the other.
       await submitOne(worker, 'sms')
-      await all.log.until('created', ({ lane }) => lane === 'sms')
+      await all.log.waitFor('created', ({ lane }) => lane === 'sms')
       await submitOne(worker, 'mail')
       const hear = async (id: number): Promise<void> => {
         const isIt = (event: { readonly lane: string; readonly id: number }): boolean =>
           event.lane === 'mail' && event.id === id
-        await Promise.all([one, all].map(({ log }) => log.until('created', isIt)))
+        await Promise.all([one, all].map(({ log }) => log.waitFor('created', isIt)))
       }
       await hear(1)
       const id = await world.native.write('mail', bytes('native'))
@@ -127,14 +127,14 @@ export function nodeContract(open: OpenWorld): void {
         { kind: 'started', lane: 'mail', id: 1 },
         { kind: 'finished', lane: 'mail', id: 1 },
       ]
-      await Promise.all([one.log.until('finished'), all.log.until('finished')])
+      await Promise.all([one.log.waitFor('finished'), all.log.waitFor('finished')])
       expect(one.log.heard).toEqual(mine)
       expect(all.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 1 }, ...mine])
       await one.store.events.watch(new Set(['sms']))
       one.log.clear()
       await submitOne(worker, 'mail')
       await submitOne(worker, 'sms')
-      await one.log.until('created', ({ lane }) => lane === 'sms')
+      await one.log.waitFor('created', ({ lane }) => lane === 'sms')
       expect(one.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 2 }])
       // Its last job has no waiter; the native one was never pushed.
       await world.native.push('mail', id, 'normal')

@@ -96,7 +96,7 @@ export function reclaimContract(open: OpenWorld): void {
       const second = await world.node()
       await takeOne(second, 'mail')
       expect(await alive.nodes.reclaim(second.node, ['mail'], 2)).toEqual([])
-      const reported = await client.log.until('relayed')
+      const reported = await client.log.waitFor('relayed')
       expect(reported).toMatchObject({ ref: { lane: 'mail', id }, event: 'finish' })
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'error', settled: true })
       expect((await alive.lanes.counts(['mail']))[0]).toMatchObject({
