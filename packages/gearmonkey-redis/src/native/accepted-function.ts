@@ -4,7 +4,7 @@ import { closeConnection } from './connections.ts'
 import { loadDueScript, takeDue } from './due-script.ts'
 import { GearMonkeyError, messageOf, type GearMonkeyErrorCode } from './errors.ts'
 import { idOf } from './job-record.ts'
-import { SingleReports, type Input } from './job-reports.ts'
+import { SingleReports } from './job-reports.ts'
 import { JobRun, type JobHandler, type JobRunContext } from './job-run.ts'
 import { JobSteps } from './job-steps.ts'
 import { within } from './within.ts'
@@ -51,13 +51,17 @@ export class AcceptedFunction {
     const single = new SingleReports(fn, commands, (report) => this.#persist(report))
     if (concurrency > 1) {
       this.#steps = new JobSteps({
-        ...{ fn, commands, single, nowSeconds },
-        freeSlots: () => concurrency - this.#running.size,
-        onJob: (id, input) => this.#begin(id, input),
+        ...{ fn, commands, single, nowSeconds, concurrency },
+        running: this.#running,
+        onJob: (id) => this.#begin(id),
         onBadId: (text) => this.#dropped(text),
       })
     }
-    this.#context = { fn, handler, commands, onError, reports: this.#steps ?? single }
+    const onDone = (run: JobRun): void => {
+      this.#running.delete(run)
+      this.#slotFreed()
+    }
+    this.#context = { fn, handler, commands, onError, onDone, reports: this.#steps ?? single }
   }
 
   /** Registers, then polls. */
@@ -77,13 +81,13 @@ export class AcceptedFunction {
     await this.#loop
     const runs = [...this.#running]
     // A job whose start the server does not accept is not waited for.
-    await within(Promise.all(runs.map((run) => run.begun)), pollEndsWithinMs, undefined)
-    await Promise.all(runs.filter((run) => run.hasBegun).map((run) => run.handled))
+    await within(Promise.all(runs.map((run) => run.reached('begun'))), pollEndsWithinMs, undefined)
+    await Promise.all(runs.filter((run) => run.hasBegun).map((run) => run.reached('handled')))
   }
 
   /** Returns when every outcome is reported and the worker is no longer counted. */
   async leave(): Promise<void> {
-    await Promise.all([...this.#running].map((run) => run.done))
+    await Promise.all([...this.#running].map((run) => run.reached('done')))
     if (!this.#isCounted) return
     this.#isCounted = false
     try {
@@ -134,7 +138,8 @@ export class AcceptedFunction {
       await pause(this.#stopping.signal)
     }
     if (id === undefined) return
-    this.#begin(id, this.#context.reports.begin(id))
+    const run = this.#begin(id)
+    this.#context.reports.begin(id, (input) => run.start(input))
     await this.#steps?.takeAll()
   }
 
@@ -154,13 +159,10 @@ export class AcceptedFunction {
     onError(new GearMonkeyError('BAD_ID', `${fn}: ${text}`))
   }
 
-  #begin(id: number, input: Input): void {
-    const run = new JobRun(id, input, this.#context)
+  #begin(id: number): JobRun {
+    const run = new JobRun(id, this.#context)
     this.#running.add(run)
-    void run.done.then(() => {
-      this.#running.delete(run)
-      this.#slotFreed()
-    })
+    return run
   }
 
   async #persist(report: () => Promise<unknown>): Promise<boolean> {

@@ -6,9 +6,9 @@ export type Value = string | number | Buffer
 
 /** Arguments of one call of a worker's script. */
 export interface StepWords {
-  /** Name of the worker's note of what it has claimed. */
-  readonly worker: string
-  /** Number of the step: a call that is sent again has the same. */
+  /** Name of the note of what it claims. */
+  readonly note: string
+  /** Number of the step with that note: a call that is sent again has the same. */
   readonly number: number
   readonly nowSeconds: number
   /** Most jobs to claim. */
@@ -143,27 +143,27 @@ export class Commands {
 
   // EVALSHA {SHA1} 7 {NOTE} queue:{FN}:scheduled queue:{FN}:high ... : see step-script.ts
   step(fn: string, sha1: string, words: StepWords): Promise<unknown> {
-    const { worker, number, nowSeconds, wanted, popped, outcomes } = words
+    const { note, number, nowSeconds, wanted, popped, outcomes } = words
     const places = ['scheduled', 'high', 'normal', 'low'] as const
     const queues = places.map((place) => this.#keys.queue(fn, place))
-    return this.send(
-      'EVALSHA',
-      ...[sha1, 7, this.#noteOf(fn, worker), ...queues],
+    // At once, so that the server begins while this process goes on.
+    return this.connection.callBuffer('EVALSHA', [
+      ...[sha1, 7, this.#noteOf(fn, note), ...queues],
       // As keys, so that a connection's `keyPrefix` reaches them.
       ...[this.#keys.job(fn, ''), this.#keys.lock(fn, '')],
       ...[number, nowSeconds, wanted, this.#keys.channel(fn), popped.length, ...popped],
       ...outcomes.flatMap(({ id, status, output }) => [id, status, output]),
-    )
+    ])
   }
 
-  // DEL {NOTE}
-  forgetSteps(fn: string, worker: string): Promise<unknown> {
-    return this.send('DEL', this.#noteOf(fn, worker))
+  // DEL {NOTE} ...
+  forgetSteps(fn: string, notes: readonly string[]): Promise<unknown> {
+    return this.send('DEL', ...notes.map((note) => this.#noteOf(fn, note)))
   }
 
   /** A name that is allowed wherever a worker may push locks, and is the lock of no job. */
-  #noteOf(fn: string, worker: string): string {
-    return this.#keys.lock(fn, `worker-${worker}`)
+  #noteOf(fn: string, name: string): string {
+    return this.#keys.lock(fn, `worker-${name}`)
   }
 
   /**

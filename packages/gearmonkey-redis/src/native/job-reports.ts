@@ -1,9 +1,9 @@
-import type { Commands, Value } from './commands.ts'
+import type { Commands } from './commands.ts'
 import { jobRecordOf } from './job-record.ts'
 
 export interface Outcome {
   readonly status: 'success' | 'error'
-  readonly output: Value
+  readonly output: string | Buffer
 }
 
 /** The input of a job that has begun, or will have; none if its hash has none. */
@@ -11,10 +11,10 @@ export type Input = Promise<Buffer | undefined> | Buffer | undefined
 
 /** Tells the server how jobs go, until it accepts it or the worker is closed. */
 export interface JobReports {
-  /** @returns the input, once the server knows that the job is busy; rejects if the worker was closed first */
-  begin(id: number): Promise<Buffer | undefined>
-  /** @returns false if the worker was closed first */
-  end(id: number, outcome: Outcome): Promise<boolean>
+  /** Tells that the job is busy. Calls `onInput` once, with a promise that rejects if the worker was closed first. */
+  begin(id: number, onInput: (input: Input) => void): void
+  /** Calls `onEnd` with false if the worker was closed first. */
+  end(id: number, outcome: Outcome, onEnd: (isReported: boolean) => void): void
 }
 
 /** Reports each job by itself, in the commands of the text. */
@@ -34,7 +34,12 @@ export class SingleReports implements JobReports {
     this.#persist = persist
   }
 
-  async begin(id: number): Promise<Buffer | undefined> {
+  begin(id: number, onInput: (input: Input) => void): void {
+    onInput(this.inputOf(id))
+  }
+
+  /** Begins a job; its input. */
+  async inputOf(id: number): Promise<Buffer | undefined> {
     const [fn, commands] = [this.#fn, this.#commands]
     return this.#inputBy(async () => {
       const replies = await commands.inOrder([
@@ -51,7 +56,11 @@ export class SingleReports implements JobReports {
     return this.#inputBy(() => this.#commands.read(this.#fn, id))
   }
 
-  async end(id: number, { status, output }: Outcome): Promise<boolean> {
+  end(id: number, outcome: Outcome, onEnd: (isReported: boolean) => void): void {
+    void this.#end(id, outcome).then(onEnd)
+  }
+
+  async #end(id: number, { status, output }: Outcome): Promise<boolean> {
     const [fn, commands] = [this.#fn, this.#commands]
     // The outcome is stored first: the commands below announce it.
     return (

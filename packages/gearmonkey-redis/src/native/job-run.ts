@@ -30,37 +30,47 @@ export interface JobRunContext {
   readonly commands: Commands
   readonly reports: JobReports
   readonly onError: (error: GearMonkeyError) => void
+  /** Called when the outcome of a job is reported, or the worker was closed before. */
+  readonly onDone: (run: JobRun) => void
 }
+
+/** Its handler was called; its handler has come to its end; its outcome is reported too. */
+const stages = { begun: 1, handled: 2, done: 3 } as const
 
 /** One job on its way through a worker. */
 export class JobRun {
   readonly id: number
-  /** Resolves when the server knows that the job is busy, or the worker was closed before. */
-  readonly begun: Promise<void>
-  /** Resolves when the handler has come to its end. */
-  readonly handled: Promise<void>
-  /** Resolves when the outcome is reported too. */
-  readonly done: Promise<void>
   readonly #context: JobRunContext
+  #stage = 0
+  #waits: { readonly stage: number; readonly resolve: () => void }[] | undefined
   #abort: AbortController | undefined
   #isAborted = false
-  readonly #updates = new Set<Promise<void>>()
-  #hasBegun = false
-  #isOver = false
+  #updates: Set<Promise<void>> | undefined
 
-  /** `input`: what the start of the job brings. */
-  constructor(id: number, input: Input, context: JobRunContext) {
+  constructor(id: number, context: JobRunContext) {
     this.id = id
     this.#context = context
-    const begun = Promise.resolve(input)
-    this.begun = begun.then(ignored, ignored)
-    const outcome = this.#work(begun)
-    this.handled = outcome.then(ignored)
-    this.done = outcome.then((known) => this.#report(known))
   }
 
   get hasBegun(): boolean {
-    return this.#hasBegun
+    return this.#stage >= stages.begun
+  }
+
+  /** Calls the handler, at once if the input is there. `input`: what the start of the job brings. */
+  start(input: Input): void {
+    if (input instanceof Promise) {
+      input.then(
+        (bytes) => this.#work(bytes),
+        (error: unknown) => this.#fail(error),
+      )
+    } else this.#work(input)
+  }
+
+  /** Resolves when the job has come so far; one that cannot begin goes to its end. */
+  async reached(name: keyof typeof stages): Promise<void> {
+    const stage = stages[name]
+    if (this.#stage >= stage) return
+    await new Promise<void>((resolve) => (this.#waits ??= []).push({ stage, resolve }))
   }
 
   abort(): void {
@@ -68,19 +78,62 @@ export class JobRun {
     this.#abort?.abort()
   }
 
-  /** Never rejects: whatever is thrown is the outcome. */
-  async #work(begun: Promise<Buffer | undefined>): Promise<Outcome> {
-    try {
-      const input = await begun
-      this.#hasBegun = true
-      if (!input) return { status: 'error', output: 'the job has no input' }
-      const output = await this.#context.handler(this.#jobOf(input))
-      return { status: 'success', output: valueOf(output ?? '') }
-    } catch (error) {
-      return { status: 'error', output: messageOf(error) }
-    } finally {
-      this.#isOver = true
+  #reach(stage: number): void {
+    this.#stage = stage
+    for (const wait of this.#waits ?? []) if (wait.stage <= stage) wait.resolve()
+  }
+
+  #work(input: Buffer | undefined): void {
+    this.#reach(stages.begun)
+    if (!input) {
+      this.#fail('the job has no input')
+      return
     }
+    let output: Output | Promise<Output>
+    try {
+      output = this.#context.handler(this.#jobOf(input))
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    if (isThenable(output)) {
+      Promise.resolve(output).then(
+        (known) => this.#succeed(known),
+        (error: unknown) => this.#fail(error),
+      )
+    } else this.#succeed(output)
+  }
+
+  #succeed(output: Output): void {
+    let outcome: Outcome
+    try {
+      outcome = { status: 'success', output: valueOf(output ?? '') }
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#handled(outcome)
+  }
+
+  /** An error outcome for anything that was thrown. */
+  #fail(error: unknown): void {
+    this.#handled({ status: 'error', output: messageOf(error) })
+  }
+
+  #handled(outcome: Outcome): void {
+    this.#reach(stages.handled)
+    if (!this.#updates?.size) this.#report(outcome)
+    else void Promise.allSettled(this.#updates).then(() => this.#report(outcome))
+  }
+
+  #report(outcome: Outcome): void {
+    this.#context.reports.end(this.id, outcome, (isReported) => {
+      const { fn, onError, onDone } = this.#context
+      this.#reach(stages.done)
+      onDone(this)
+      if (!isReported)
+        onError(new GearMonkeyError('OUTCOME_LOST', `${fn} ${this.id}`, { ids: [this.id] }))
+    })
   }
 
   #jobOf(input: Buffer): Job {
@@ -105,17 +158,11 @@ export class JobRun {
     return this.#abort.signal
   }
 
-  async #report(outcome: Outcome): Promise<void> {
-    const { fn, reports, onError } = this.#context
-    if (this.#updates.size > 0) await Promise.allSettled(this.#updates)
-    if (!(await reports.end(this.id, outcome)))
-      onError(new GearMonkeyError('OUTCOME_LOST', `${fn} ${this.id}`, { ids: [this.id] }))
-  }
-
   #update(dividend: number, divisor: number): Promise<void> {
     const update = this.#sendUpdate(dividend, divisor)
-    this.#updates.add(update)
-    const settled = (): unknown => this.#updates.delete(update)
+    const updates = (this.#updates ??= new Set())
+    updates.add(update)
+    const settled = (): unknown => updates.delete(update)
     update.then(settled, settled)
     return update
   }
@@ -125,7 +172,7 @@ export class JobRun {
     if (!Number.isFinite(dividend) || !Number.isFinite(divisor)) {
       throw new GearMonkeyError('BAD_ARGUMENT', `progress is ${dividend} of ${divisor}`)
     }
-    if (this.#isOver) throw new GearMonkeyError('JOB_OVER', `${fn} ${this.id}`)
+    if (this.#stage >= stages.handled) throw new GearMonkeyError('JOB_OVER', `${fn} ${this.id}`)
     try {
       await commands.progress(fn, this.id, dividend, divisor)
     } catch (cause) {
@@ -134,6 +181,6 @@ export class JobRun {
   }
 }
 
-function ignored(): void {
-  // the run itself reports what becomes of it
+function isThenable(output: Output | Promise<Output>): output is Promise<Output> {
+  return typeof output === 'object' && output !== null && 'then' in output
 }

@@ -1,4 +1,3 @@
-import type { Value } from './commands.ts'
 import { GearMonkeyError } from './errors.ts'
 
 /** The list that a job is pushed to; workers empty them in this order. */
@@ -71,7 +70,7 @@ export function checkFunctionName(fn: string, cluster: boolean): void {
 }
 
 /** A payload as ioredis takes it, without a copy. */
-export function valueOf(payload: Payload): Value {
+export function valueOf(payload: Payload): string | Buffer {
   if (typeof payload === 'string' || Buffer.isBuffer(payload)) return payload
   if (payload instanceof Uint8Array) {
     return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)

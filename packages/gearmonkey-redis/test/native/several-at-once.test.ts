@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
@@ -95,21 +96,51 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     )
   })
 
-  test('does each job once where the answer of a call that took some is lost', async () => {
+  test('does each job once where the answers of calls that took some are lost', async () => {
     const port = await freePort()
     const line = new Line()
     await line.open(port, redis.path)
     onTestFinished(() => line.close())
-    const inputs = Array.from({ length: 40 }, (_item, i) => `${i}`)
+    const inputs = Array.from({ length: 400 }, (_item, i) => `${i}`)
     await client.runMany('mail', inputs)
     const seen: string[] = []
     // The first call of all says only that the server has no such script.
     const handler: JobHandler = ({ input }) => {
-      if (seen.push(input.toString()) === 1) line.cutAfter = 'lock:mail:worker-'
+      if (seen.push(input.toString()) % 50 === 1) line.cutAfter = 'lock:mail:worker-'
     }
-    await work(40, handler, { onError: () => undefined }, `redis://127.0.0.1:${port}`)
+    await work(400, handler, { onError: () => undefined }, `redis://127.0.0.1:${port}`)
     expect(line.cutAfter).toBeUndefined()
     expect(seen.toSorted()).toEqual(inputs.toSorted())
+    expect(line.cuts).toBe(8)
+  }, 20_000)
+
+  test.each([2, 8, 17])('holds at most %i jobs at any moment', async (concurrency) => {
+    let held = 0
+    let most = 0
+    let finished = 0
+    const listener = redis.connect()
+    listener.on('message', (_channel, event: string) => {
+      if (event.startsWith('start')) held += 1
+      if (event.startsWith('finish')) {
+        held -= 1
+        finished += 1
+      }
+      most = Math.max(most, held)
+    })
+    await listener.subscribe('channel:mail')
+    const chains = 2 * concurrency
+    const links = 40
+    await client.runMany('mail', Array<string>(chains).fill('1'))
+    // Some end at once, some later, and each brings the next one: the queue is often empty.
+    const handler: JobHandler = async ({ id, input }) => {
+      for (let turns = id % 5; turns > 0; turns--) await setImmediate()
+      const link = Number(input)
+      if (link < links) await client.run('mail', `${link + 1}`)
+    }
+    await work(chains * links, handler, { concurrency })
+    await expect.poll(() => finished).toBe(chains * links)
+    expect(held).toBe(0)
+    expect(most).toBeLessThanOrEqual(concurrency)
   })
 
   test('holds no more than it has begun when it is killed, and another does the rest', async () => {

@@ -13,6 +13,8 @@ interface Leg {
 export class Line {
   /** The next time that this is asked for the connection is cut in the place of the answer. */
   cutAfter: string | undefined
+  /** Times that it was. */
+  cuts = 0
   readonly #legs = new Set<Leg>()
   #server: Server | undefined
 
@@ -53,6 +55,7 @@ export class Line {
       leg.polls ||= /brpop/i.test(words)
       if (this.cutAfter !== undefined && words.includes(this.cutAfter)) {
         this.cutAfter = undefined
+        this.cuts += 1
         isLost = true
       }
       if (!leg.isFrozen) there.write(chunk)
