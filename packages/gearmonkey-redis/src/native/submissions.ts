@@ -42,7 +42,8 @@ export class Submissions {
       }
       const group: Gathered[] = [{ value, resolve, reject }]
       this.#gathered.set(key, group)
-      process.nextTick(() => {
+      // Calls by the answers of several connections gather, too.
+      setImmediate(() => {
         this.#gathered.delete(key)
         void this.#submitGroup(fn, group, destination)
       })

@@ -54,6 +54,21 @@ describe.skipIf(lacksRedis)('with redis-server, several jobs submitted at once',
     expect(new Set(ids).size).toBe(250)
   })
 
+  test('by calls of one turn go together, though other callbacks run between them', async () => {
+    await client.runMany('mail', ['the script', 'is loaded'])
+    const recording = await record(redis.connect())
+    const runs: Promise<number>[] = []
+    for (const input of ['a', 'b', 'c']) {
+      runs.push(client.run('mail', input))
+      await new Promise<void>((resolve) => process.nextTick(resolve))
+    }
+    expect(await Promise.all(runs)).toEqual([3, 4, 5])
+    const calls = await recording.more()
+    recording.stop()
+    expect(calls).toHaveLength(1)
+    expect(calls[0]).toMatch(/^EVALSHA .* a b c$/)
+  })
+
   test('are bytes of any length', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_item, i) => i))
     const long = Buffer.alloc(300_000, bytes)
