@@ -42,7 +42,7 @@ describe.concurrent('the command line', () => {
   test('options that the API has are told as the others are', async () => {
     const { stdout } = await startGateway(['jobs', 'submit', '--help']).exited
     expect(stdout).toMatch(/--level <n> +Faktory priority \(default: 5\)\n/)
-    expect(stdout).toMatch(/--delay-seconds <n> +due so much later \(default: 0\)\n/)
+    expect(stdout).toMatch(/--delay-seconds <n> +delay until the job is due \(default: 0\)\n/)
   })
 
   test('a wrong value in the environment: one line, exit code 2', async () => {
@@ -54,7 +54,7 @@ describe.concurrent('the command line', () => {
   test('a variable that is misspelt: one line, exit code 2', async () => {
     const { code, stdout, stderr } = await startGateway([], { CROSSGEAR_HOTS: '::1' }).exited
     expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toBe('CROSSGEAR_HOTS is no setting: did you mean CROSSGEAR_HOST?\n')
+    expect(stderr).toBe('CROSSGEAR_HOTS is not a setting: did you mean CROSSGEAR_HOST?\n')
   })
 
   test('an unreachable Redis: one line, exit code 1', async () => {

@@ -174,10 +174,13 @@ describe('a wrong value is refused in one line that says what to give', () => {
   test.each([
     [
       'CROSSGEAR_GEARMN_PORT',
-      'CROSSGEAR_GEARMN_PORT is no setting: did you mean CROSSGEAR_GEARMAN_PORT?',
+      'CROSSGEAR_GEARMN_PORT is not a setting: did you mean CROSSGEAR_GEARMAN_PORT?',
     ],
-    ['CROSSGEAR_REDISURL', 'CROSSGEAR_REDISURL is no setting: did you mean CROSSGEAR_REDIS_URL?'],
-    ['CROSSGEAR_COLOUR', 'CROSSGEAR_COLOUR is no setting: see crossgear --help'],
+    [
+      'CROSSGEAR_REDISURL',
+      'CROSSGEAR_REDISURL is not a setting: did you mean CROSSGEAR_REDIS_URL?',
+    ],
+    ['CROSSGEAR_COLOUR', 'CROSSGEAR_COLOUR is not a setting: see crossgear --help'],
   ])('a variable that names nothing, without a word of its value: %s', (name, message) => {
     expect(refusal(() => load({ env: { [name]: 's3cret' } }))).toBe(message)
   })
@@ -264,46 +267,43 @@ describe('the file', () => {
   })
 
   test.each([
-    ['throttles = 1', 'throttles in FILE is no table: write [throttles.<queue>].'],
-    ['throttles.bulk = 1', 'throttles.bulk in FILE is no table: write [throttles.bulk].'],
-    [
-      '[throttles.bulk]',
-      'throttles.bulk in FILE limits nothing: give concurrency, worker or rate.',
-    ],
+    ['throttles = 1', 'throttles in FILE is not a table: write [throttles.<queue>].'],
+    ['throttles.bulk = 1', 'throttles.bulk in FILE is not a table: write [throttles.bulk].'],
+    ['[throttles.bulk]', 'throttles.bulk in FILE sets no limit: give concurrency, worker or rate.'],
     [
       '[throttles."a b"]\nrate = 1',
       'throttles.a b in FILE is for no queue: give a queue name of letters, digits, dot, underscore and hyphen.',
     ],
     [
       '[throttles.bulk]\nrate = 1\ntimeout = 60',
-      'throttles.bulk.timeout in FILE has nothing to end: give concurrency or worker with it.',
+      'throttles.bulk.timeout in FILE has no effect alone: give concurrency or worker with it.',
     ],
     ['throttles.bulk.rat = 1', 'throttles.bulk.rat in FILE is unknown: use rate.'],
     [
       'throttles.bulk.concurrency = 0',
       'throttles.bulk.concurrency in FILE is 0: give a whole number from 1 to 100000.',
     ],
-    ['cron = 1', 'cron in FILE is no list: write [[cron]].'],
+    ['cron = 1', 'cron in FILE is not a list: write [[cron]].'],
     ['[[cron]]\nschedule = "@daily"', 'cron entry 1 in FILE: job must be a table.'],
     [
       '[[cron]]\nname="a"\nschedule="@daily"\njob.type="t"\n[[cron]]\nname="a"\nschedule="@daily"\njob.type="u"',
       'Two cron entries in FILE are a: give each a name.',
     ],
-    ['gearmn_port = 1', 'gearmn_port in FILE is no setting: did you mean gearman_port?'],
-    ['gearman-port = 1', 'gearman-port in FILE is no setting: did you mean gearman_port?'],
-    ['config = "x"', 'config in FILE is no setting: see crossgear --help'],
+    ['gearmn_port = 1', 'gearmn_port in FILE is not a setting: did you mean gearman_port?'],
+    ['gearman-port = 1', 'gearman-port in FILE is not a setting: did you mean gearman_port?'],
+    ['config = "x"', 'config in FILE is not a setting: see crossgear --help'],
     [
       '[bridge]\nfaktry = "auto"',
-      'bridge.faktry in FILE is no setting: did you mean bridge.faktory?',
+      'bridge.faktry in FILE is not a setting: did you mean bridge.faktory?',
     ],
     [
       '[route.mail]\nqueue = "bulk"',
-      'route.mail.queue in FILE is no setting: did you mean routes?',
+      'route.mail.queue in FILE is not a setting: did you mean routes?',
     ],
-    ['[route.mail]', 'route.mail in FILE is no setting: did you mean routes?'],
-    ['[throttle.bulk]\nrate = 1', 'is no setting: did you mean throttles?'],
-    ['[[crons]]\nschedule = "@daily"', 'crons in FILE is no setting: did you mean cron?'],
-    ['[bridges]\nnothing = 1', 'bridges.nothing in FILE is no setting: did you mean bridge?'],
+    ['[route.mail]', 'route.mail in FILE is not a setting: did you mean routes?'],
+    ['[throttle.bulk]\nrate = 1', 'is not a setting: did you mean throttles?'],
+    ['[[crons]]\nschedule = "@daily"', 'crons in FILE is not a setting: did you mean cron?'],
+    ['[bridges]\nnothing = 1', 'bridges.nothing in FILE is not a setting: did you mean bridge?'],
     ['[gearman_port]', 'gearman_port in FILE is {}: give a port'],
     [
       '[[cron]]\nschedul = "@daily"\njob.type = "t"',
@@ -312,8 +312,8 @@ describe('the file', () => {
     ['gearman_port = true', 'gearman_port in FILE is true: give a port'],
     ['host = 1', 'host in FILE is 1: give an address'],
     ['drain_seconds = [1]', 'drain_seconds in FILE is [1]: give a whole number'],
-    ['routes = 1', 'routes in FILE is no table: write [routes.<function>].'],
-    ['[routes]\nmail = 1', 'routes.mail in FILE is no table: write [routes.mail].'],
+    ['routes = 1', 'routes in FILE is not a table: write [routes.<function>].'],
+    ['[routes]\nmail = 1', 'routes.mail in FILE is not a table: write [routes.mail].'],
     ['[routes.mail]\nretrys = 1', 'routes.mail.retrys in FILE is unknown: use retries.'],
     ['[routes.mail]\nretries = -1', 'routes.mail.retries in FILE is -1: give a whole number'],
     ['[routes.mail]\nqueue = "a b"', 'routes.mail.queue in FILE is "a b": give a queue name'],

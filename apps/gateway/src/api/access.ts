@@ -90,7 +90,7 @@ export class Access {
   /** Throws an ApiError unless the client has the role. */
   demand({ role }: Identity, needed: Role): void {
     if (needed === 'operator' && !this.hasOperator) {
-      throw new ApiError('no_password', 'nobody may change anything: give --web-password')
+      throw new ApiError('no_password', 'changes are off: start the gateway with --web-password')
     }
     if (role === undefined) {
       throw new ApiError('unauthorized', 'log in at /api/v1/session, or send a Bearer password')

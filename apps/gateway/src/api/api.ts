@@ -47,7 +47,7 @@ export class Api implements ApiBackend {
         return refusalAnswer('store_unavailable', `the store: ${oneLine(error)}`)
       }
       this.#log.error({ err: error, operation: name }, 'A call of the API failed.')
-      return refusalAnswer('internal_error', 'the gateway met an error: see its log')
+      return refusalAnswer('internal_error', 'the gateway failed: see its log')
     }
   }
 }

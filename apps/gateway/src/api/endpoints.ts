@@ -13,16 +13,16 @@ const name = (description: string) => Type.String({ minLength: 1, maxLength: 255
 export const endpoints = {
   getOverview: read({
     ...{ path: '/overview', tag: 'Store', answer: lanes.overview },
-    summary: 'Figures of the whole store, a second old at most',
+    summary: 'Figures of the whole store, at most a second old',
   }),
   getHistory: read({
     ...{ path: '/history', tag: 'Store', query: historyQuery, answer: history },
-    summary: 'What happened to jobs in the last hour or day, at all nodes',
+    summary: 'Counts of jobs in the last hour or day, over all nodes',
   }),
   listJobs: read({
     ...{ path: '/jobs', tag: 'Jobs', query: jobs.jobQuery, answer: jobs.jobPage },
     summary:
-      'Jobs that a filter takes. One call looks at a bounded number of jobs: a page may be short or empty, and goes on with its cursor',
+      'Jobs that match a filter. One call reads a limited number of jobs, so a page may be short or empty and still have a cursor',
   }),
   getJob: read({
     ...{ path: '/jobs/{job}', tag: 'Jobs', answer: jobs.jobDetail },
@@ -32,7 +32,7 @@ export const endpoints = {
   }),
   listFunctions: read({
     ...{ path: '/functions', tag: 'Functions and queues', answer: lanes.functionPage },
-    summary: 'Functions, one entry for each queue that a function has jobs of',
+    summary: 'Functions, with one entry for each queue in which a function has jobs',
     query: lanes.functionQuery,
   }),
   listQueues: read({
@@ -73,7 +73,7 @@ export const endpoints = {
   }),
   getBatch: read({
     ...{ path: '/batches/{batch}', tag: 'Cron, batches, migrations', answer: fleet.batch },
-    summary: 'How far a batch is',
+    summary: 'Progress of a batch',
     params: strict({ batch: name('The bid that BATCH NEW gave') }),
   }),
   listMigrations: read({
@@ -82,7 +82,7 @@ export const endpoints = {
   }),
   getMigration: read({
     ...{ path: '/migrations/{migration}', tag: 'Cron, batches, migrations' },
-    summary: 'How far a migration is',
+    summary: 'Progress of a migration',
     params: strict({ migration: name('The name that crossgear migrate was given') }),
     answer: fleet.migration,
   }),
@@ -92,7 +92,7 @@ export const endpoints = {
   }),
   resubmitJob: oneAct({
     ...{ path: '/jobs/{job}/resubmit', tag: 'Jobs', body: acts.resubmission, status: 201 },
-    summary: 'Submits a job once more, as it is or changed: a new job that names the old one',
+    summary: 'Submits a job again, unchanged or changed, as a new job that names the old one',
     params: strict({ job: jobs.jobId }),
     answer: acts.submittedJob,
   }),
@@ -103,7 +103,7 @@ export const endpoints = {
   cancelJobs: act({
     ...{ path: '/jobs/cancel', tag: 'Jobs', body: acts.selected, answer: acts.actResult },
     summary:
-      'Ends jobs that wait, run or are scheduled: clients that wait hear that they failed; what the worker of a running one says later counts for nothing',
+      'Ends jobs that wait, run or are scheduled: waiting clients get a failure, and the later outcome of a running job is ignored',
   }),
   deleteJobs: act({
     ...{ path: '/jobs/delete', tag: 'Jobs', body: acts.selected, answer: acts.actResult },
@@ -115,12 +115,12 @@ export const endpoints = {
   }),
   pauseQueues: act({
     ...{ path: '/queues/pause', tag: 'Functions and queues', body: acts.queueNames },
-    summary: 'Gives Faktory consumers nothing of these queues; jobs go on coming in',
+    summary: 'Stops giving jobs of these queues to Faktory consumers; new jobs are still accepted',
     answer: acts.queuesDone,
   }),
   resumeQueues: act({
     ...{ path: '/queues/resume', tag: 'Functions and queues', body: acts.queueNames },
-    summary: 'Gives Faktory consumers jobs of these queues again',
+    summary: 'Gives jobs of these queues to Faktory consumers again',
     answer: acts.queuesDone,
   }),
   pauseFunctions: act({
@@ -131,7 +131,7 @@ export const endpoints = {
   }),
   resumeFunctions: act({
     ...{ path: '/functions/resume', tag: 'Functions and queues', body: acts.functionNames },
-    summary: 'Gives them jobs of these functions again',
+    summary: 'Gives jobs of these functions to workers at gateways again',
     answer: acts.functionsDone,
   }),
   openFunctions: act({
@@ -146,12 +146,12 @@ export const endpoints = {
   }),
   setLimits: act({
     ...{ path: '/functions/limits', tag: 'Functions and queues', body: acts.limits },
-    summary: 'Sets how many jobs a function may hold when one of a priority is submitted',
+    summary: 'Sets how many jobs a function may have for a job of each priority to be accepted',
     answer: acts.functionsDone,
   }),
   dropFunctions: act({
     ...{ path: '/functions/drop', tag: 'Functions and queues', body: acts.functionNames },
-    summary: 'Forgets functions without workers and running jobs, with the jobs that wait there',
+    summary: 'Removes functions that have no workers and no running jobs, with their waiting jobs',
     answer: acts.functionsDone,
   }),
   orderWorkers: act({

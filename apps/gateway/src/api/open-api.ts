@@ -26,7 +26,8 @@ export function openApiDocument(
     info: {
       title: 'Crossgear',
       version,
-      description: 'See and steer the jobs of all doors. docs/api.md says who may call what.',
+      description:
+        'Reads and changes the jobs of all protocols. docs/api.md says who may call what.',
     },
     servers: [{ url: '/' }],
     components: {

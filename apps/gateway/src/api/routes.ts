@@ -143,7 +143,7 @@ function onlyJson(app: FastifyInstance): void {
     try {
       done(null, JSON.parse(text))
     } catch {
-      done(new ApiError('invalid_json', 'the body is no JSON'))
+      done(new ApiError('invalid_json', 'the body is not JSON'))
     }
   })
 }
@@ -180,7 +180,7 @@ function refusalOf(error: FastifyError | ApiError): { code: ApiErrorCode; messag
   const isTheirs = error.statusCode !== undefined && error.statusCode < 500
   return isTheirs
     ? { code: 'invalid_request', message: error.message }
-    : { code: 'internal_error', message: 'the gateway met an error: see its log' }
+    : { code: 'internal_error', message: 'the gateway failed: see its log' }
 }
 
 /** Retry-After of a client that asks too much, seconds. */

@@ -11,22 +11,22 @@ export const webEndpoints = {
   },
   logIn: {
     ...{ method: 'POST', path: '/session', tag: 'Session', role: 'anyone' },
-    summary: 'Logs in: sets a cookie, and gives a token',
+    summary: 'Logs in: sets a cookie and returns a token',
     ...{ params: nothing, query: nothing, body: logIn, answer: loggedIn, status: 201 },
   },
   logOut: {
     ...{ method: 'DELETE', path: '/session', tag: 'Session', role: 'anyone' },
-    summary: 'Takes the cookie away',
+    summary: 'Removes the cookie',
     ...{ params: nothing, query: nothing, answer: strict({}) },
   },
   watchEvents: {
     ...{ method: 'GET', path: '/events', tag: 'Store', role: 'reader' },
-    summary: 'Server-sent events: once a second an event overview, whose data is as /overview',
+    summary: 'Server-sent events: once a second an event overview with the data of /overview',
     ...{ params: nothing, query: nothing, answer: Type.String(), type: 'text/event-stream' },
   },
   reload: {
     ...{ method: 'POST', path: '/reload', tag: 'Workers and nodes', role: 'operator' },
-    summary: 'Reads the settings of this gateway again: a wrong one changes nothing',
+    summary: 'Reads the settings of this gateway again; an invalid one changes nothing',
     ...{ params: nothing, query: nothing, answer: reloaded },
   },
   getOpenApi: {

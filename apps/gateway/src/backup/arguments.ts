@@ -41,7 +41,7 @@ const rows: readonly Row[] = [
   { flags: '--data-dir <path>', help: "the gateway's, where there is no --redis-url", acts: both },
   {
     flags: '--config <file>',
-    help: "the gateway's file: its store, and which queue is home by its routes",
+    help: "the gateway's settings file: its store, and its routes, which name the home queues",
     acts: both,
   },
   {
@@ -51,10 +51,10 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--durability <level>',
-    help: 'store, fsync or replicas:n: how safe a job is before the next ones are sent',
+    help: 'store, fsync or replicas:n: how safe a job must be before the next ones are sent',
     acts: ['restore'],
   },
-  { flags: '--json', help: 'JSON lines for a program', acts: both },
+  { flags: '--json', help: 'print JSON lines for programs', acts: both },
 ]
 
 const descriptions: Readonly<Record<BackupAct, string>> = {

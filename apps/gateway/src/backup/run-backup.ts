@@ -74,7 +74,7 @@ export async function runBackup(
 
 function refuseExisting(path: string): void {
   if (!existsSync(path)) return
-  throw new MigrationError('USAGE', `${path} is there already: give the name of a new file.`)
+  throw new MigrationError('USAGE', `${path} already exists: give the name of a new file.`)
 }
 
 async function backup(context: Context): Promise<number> {
@@ -114,7 +114,7 @@ async function restore(context: Context): Promise<number> {
   if (!isBegun && !given.isIntoUsed && !(await store.backup.isEmpty())) {
     throw new MigrationError(
       'USAGE',
-      'The store has jobs or settings already: empty it, or say --into-used to add the backup to them.',
+      'The store already has jobs or settings: empty it, or use --into-used to add the backup to them.',
     )
   }
   const source = await FileSource.open(given.file, `backup:${id}`)
@@ -136,10 +136,10 @@ async function restore(context: Context): Promise<number> {
   })
   report.ran(counts)
   if (isStopped) {
-    report.say('Stopped. The same command goes on.')
+    report.say('Stopped. Run the same command again to continue.')
     return exitCodes.stopped
   }
   report.event('restored', { jobs, settings })
-  report.say(`${settings} settings are back.`)
+  report.say(`${settings} settings were restored.`)
   return counts.rejected > 0 ? exitCodes.different : exitCodes.done
 }

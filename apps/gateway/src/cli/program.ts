@@ -105,7 +105,7 @@ export function createProgram(version: string, serve: (flags: Flags) => Promise<
   program
     .command('restore')
     .usage('--from <file> [options]')
-    .description('bring a backup back: see crossgear restore --help')
+    .description('restore a backup: see crossgear restore --help')
   program
     .command('doctor')
     .usage('[options]')

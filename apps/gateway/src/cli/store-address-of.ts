@@ -19,7 +19,7 @@ export async function storeAddressOf({
   const record = await folder?.readRecord()
   if (folder && record) return folder.address(record.port)
   throw new StartError(
-    `No store runs in ${dataDir}: start the gateway, name its folder with --data-dir, or give the --redis-url that it says at its start.`,
+    `No store runs in ${dataDir}: start the gateway, name its folder with --data-dir, or give the --redis-url that it prints at its start.`,
     1,
   )
 }

@@ -36,7 +36,7 @@ export function readConfigFile(path: string): FileSettings {
   for (const [key, value] of flatten(settings, '')) {
     const name = namesByKey.get(key)
     if (name === undefined) {
-      throw new StartError(`${key} in ${path} is no setting: ${remedyFor(key)}`, 2)
+      throw new StartError(`${key} in ${path} is not a setting: ${remedyFor(key)}`, 2)
     }
     values.set(name, value)
   }
@@ -88,7 +88,7 @@ function* flatten(table: object, prefix: string): Generator<[string, unknown]> {
 function readCronEntries(entries: unknown, file: string): readonly CronEntry[] {
   if (entries === undefined) return []
   if (!Array.isArray(entries)) {
-    throw new StartError(`cron in ${file} is no list: write [[cron]].`, 2)
+    throw new StartError(`cron in ${file} is not a list: write [[cron]].`, 2)
   }
   const byName = new Map<string, CronEntry>()
   for (const [at, value] of entries.entries()) {

@@ -56,7 +56,7 @@ export function isTable(value: unknown): value is Table {
 export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
   if (routes === undefined) return new Map()
   if (!isTable(routes)) {
-    throw new StartError(`routes in ${file} is no table: write [routes.<function>].`, 2)
+    throw new StartError(`routes in ${file} is not a table: write [routes.<function>].`, 2)
   }
   return new Map(
     Object.entries(routes).map(([name, route]) => [name, readRoute(name, route, file)]),
@@ -66,7 +66,7 @@ export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, R
 function readRoute(name: string, route: unknown, file: string): Route {
   const place = `routes.${name}`
   if (!isTable(route)) {
-    throw new StartError(`${place} in ${file} is no table: write [${place}].`, 2)
+    throw new StartError(`${place} in ${file} is not a table: write [${place}].`, 2)
   }
   for (const [key, value] of Object.entries(route)) {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined

@@ -27,7 +27,7 @@ const fields: Record<string, { readonly expected: string; readonly schema: v.Gen
 export function readThrottles(throttles: unknown, file: string): ReadonlyMap<string, Throttle> {
   if (throttles === undefined) return new Map()
   if (!isTable(throttles)) {
-    throw new StartError(`throttles in ${file} is no table: write [throttles.<queue>].`, 2)
+    throw new StartError(`throttles in ${file} is not a table: write [throttles.<queue>].`, 2)
   }
   return new Map(
     Object.entries(throttles).map(([queue, value]) => [queue, readThrottle(queue, value, file)]),
@@ -43,7 +43,7 @@ function readThrottle(queue: string, value: unknown, file: string): Throttle {
     )
   }
   if (!isTable(value)) {
-    throw new StartError(`${place} in ${file} is no table: write [${place}].`, 2)
+    throw new StartError(`${place} in ${file} is not a table: write [${place}].`, 2)
   }
   for (const [key, given] of Object.entries(value)) {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
@@ -60,11 +60,11 @@ function readThrottle(queue: string, value: unknown, file: string): Throttle {
   const { concurrency, worker, timeout, rate, seconds: perSeconds = 1 } = given
   const limitsSlots = concurrency !== undefined || worker !== undefined
   if (!limitsSlots && rate === undefined) {
-    throw new StartError(`${place} in ${file} limits nothing: give concurrency, worker or rate.`, 2)
+    throw new StartError(`${place} in ${file} sets no limit: give concurrency, worker or rate.`, 2)
   }
   if (!limitsSlots && timeout !== undefined) {
     throw new StartError(
-      `${place}.timeout in ${file} has nothing to end: give concurrency or worker with it.`,
+      `${place}.timeout in ${file} has no effect alone: give concurrency or worker with it.`,
       2,
     )
   }

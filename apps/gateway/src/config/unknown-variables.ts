@@ -32,7 +32,7 @@ export function refuseUnknownVariables(env: Readonly<Record<string, string | und
     )
     const remedy =
       advice === undefined ? 'see crossgear --help' : `did you mean ${prefix}${advice}?`
-    throw new StartError(`${name} is no setting: ${remedy}`, 2)
+    throw new StartError(`${name} is not a setting: ${remedy}`, 2)
   }
 }
 

@@ -20,13 +20,13 @@ Exit codes: 0 no faults, 1 usage, 2 the store cannot be reached, 3 faults.
 export function doctorProgram(out: HelpOutput): Command {
   return commandParser('crossgear doctor', out)
     .description(
-      'Examines a store: its server, its settings, and if each job stands where it should.',
+      'Examines a store: its server, its settings, and whether each job is in its place.',
     )
     .option('--redis-url <url>', 'the store (default: the private one of a gateway that runs)')
     .option('--data-dir <path>', "the gateway's, where there is no --redis-url")
     .option(
       '--config <file>',
-      "the gateway's file: its store, and which queue is home by its routes",
+      "the gateway's settings file: its store, and its routes, which name the home queues",
     )
     .option('--full', 'look at every job, however many there are')
     .option('--json', 'one line of JSON for a program')

@@ -65,7 +65,7 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--to <url>',
-    help: "the target: a --redis-url of the gateway's (default: the store that crossgear would open here), or another server; of export: file:///new/file.ndjson",
+    help: 'the target: a --redis-url of the gateway (default: the store that crossgear would open here), or another server; of export: file:///new/file.ndjson',
     acts: all,
   },
   {
@@ -81,7 +81,7 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--while-live',
-    help: 'read a source though its server runs: what changes meanwhile may be missed',
+    help: 'read a source whose server is running; changes made meanwhile may be missed',
     acts: reading,
   },
   { flags: '--dry-run', help: 'store nothing, remove nothing', acts: ['run'] },
@@ -111,36 +111,36 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--only <function>',
-    help: 'this function alone, * stands for any characters; may be repeated',
+    help: 'only this function; * stands for any characters; may be repeated',
     acts: reading,
     read: collect,
   },
   {
     flags: '--except <function>',
-    help: 'all but this function; may be repeated',
+    help: 'all functions except this one; may be repeated',
     acts: reading,
     read: collect,
   },
   {
     flags: '--function <name>',
-    help: 'the name of a function that keys with hyphens leave open; may be repeated',
+    help: 'the name of a function, where hyphens make keys ambiguous; may be repeated',
     acts: all,
     read: collect,
   },
   {
     flags: '--max-payload-bytes <n>',
-    help: 'payloads above it stay (default: 67108864)',
+    help: 'larger payloads stay at the source (default: 67108864)',
     acts: ['plan', 'run', 'verify'],
     read: positive('--max-payload-bytes'),
   },
   {
     flags: '--rejects <file>',
-    help: 'file that gets the jobs that stay at the source',
+    help: 'file for the jobs that stay at the source',
     acts: ['run', 'export'],
   },
   {
     flags: '--journal <file>',
-    help: 'file in which a run into another server notes what it sends; needed there, also to go on',
+    help: 'file in which a run into another server notes what it sends; needed there, also to continue',
     acts: ['run'],
   },
   {
@@ -149,7 +149,7 @@ const rows: readonly Row[] = [
     acts: ['run'],
     read: doubtRuleOf,
   },
-  { flags: '--json', help: 'JSON lines for a program', acts: all },
+  { flags: '--json', help: 'print JSON lines for programs', acts: all },
   {
     flags: '--config <file>',
     help: "the gateway's file: its routes say which queue is a function's home",
@@ -157,12 +157,12 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--data-dir <path>',
-    help: "data folder of the gateway's private store, where there is no --to",
+    help: "data folder of the gateway's private store, if there is no --to",
     acts: storing,
   },
   {
     flags: '--durability <level>',
-    help: 'store, fsync or replicas:n: how safe a job is before its source loses it',
+    help: 'store, fsync or replicas:n: how safe a job must be before it is removed at the source',
     acts: ['run'],
   },
 ]
@@ -189,7 +189,7 @@ Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences
 /** The parser of `crossgear migrate`; it calls `run` with what is given. */
 export function migrateProgram(out: HelpOutput, run: (given: MigrateArguments) => void): Command {
   const program = commandParser('crossgear migrate', out)
-    .description("Moves queues from other systems into a Crossgear store's, and proves it.")
+    .description('Moves jobs from other systems into a Crossgear store, and verifies them.')
     .addHelpText('after', helpAfter)
   for (const act of all) {
     const command = program

@@ -75,7 +75,7 @@ export class Report {
     this.say(`${counts.read} read: ${parts.join(', ')}.`)
     if (counts.repeated > 0) {
       this.say(
-        'Sent once more: the run before did not hear whether they came. One may be done twice.',
+        'Sent once more: the previous run got no answer for these jobs. Some may be done twice.',
       )
     }
   }

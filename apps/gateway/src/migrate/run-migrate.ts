@@ -85,7 +85,7 @@ async function runInto(source: Source, context: Context): Promise<number> {
     const result = await runReported(source, target.target, options, context, target.ledger)
     report.ran(result.counts, options)
     if (!result.isStopped) return exitCodes.done
-    report.say(`Stopped. The same command goes on (migration ${options.name}).`)
+    report.say(`Stopped. Run the same command again to continue (migration ${options.name}).`)
     return exitCodes.stopped
   } finally {
     await target.close()

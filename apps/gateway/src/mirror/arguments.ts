@@ -96,7 +96,7 @@ export function mirrorProgram(out: HelpOutput): Command {
       numberOf(mostPayloadBytes),
       1_048_576,
     )
-    .option('--json', 'JSON lines for a program')
+    .option('--json', 'print JSON lines for programs')
     .addHelpText('after', helpAfter)
 }
 
@@ -188,6 +188,6 @@ function numberOf(most: number): (text: string) => number {
   return (text) => {
     const number = Number(text)
     if (Number.isSafeInteger(number) && number > 0 && number <= most) return number
-    throw new MigrationError('USAGE', `${JSON.stringify(text)} is no number from 1 to ${most}.`)
+    throw new MigrationError('USAGE', `${JSON.stringify(text)} is not a number from 1 to ${most}.`)
   }
 }

@@ -92,7 +92,7 @@ function boundAddress(server: Server, flag: string): ListenAddress {
 
 function notTcp(flag: string, cause?: unknown): StartError {
   return new StartError(
-    `The socket that was handed over for ${flag} is no TCP socket that listens: give its unit a ListenStream with a port.`,
+    `The socket that was handed over for ${flag} is not a listening TCP socket: give its unit a ListenStream with a port.`,
     2,
     { cause },
   )

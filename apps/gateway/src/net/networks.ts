@@ -39,7 +39,7 @@ export class AdminAccess {
 
   #allow(text: string): void {
     const network = readNetwork(text)
-    if (!network) throw new TypeError(`${text} is no address and no network`)
+    if (!network) throw new TypeError(`${text} is neither an address nor a network`)
     this.#allowed.addSubnet(network.address, network.bits, network.family)
   }
 }

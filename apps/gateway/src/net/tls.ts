@@ -85,7 +85,7 @@ function certificatesOf(bytes: Buffer, path: string, flag: string): readonly X50
       cause: error,
     })
   }
-  throw new StartError(`${flag} names ${path}, which holds no PEM certificate.`, 2)
+  throw new StartError(`${flag} names ${path}, which has no PEM certificate.`, 2)
 }
 
 function privateKeyOf(bytes: Buffer, path: string, flag: string): KeyObject {
@@ -93,7 +93,7 @@ function privateKeyOf(bytes: Buffer, path: string, flag: string): KeyObject {
     return createPrivateKey(bytes)
   } catch (error) {
     const isLocked = systemCode(error) === 'ERR_MISSING_PASSPHRASE'
-    const fault = isLocked ? 'is locked with a passphrase: unlock it' : 'holds no PEM private key'
+    const fault = isLocked ? 'is locked with a passphrase: unlock it' : 'has no PEM private key'
     throw new StartError(`${flag} names ${path}, which ${fault}.`, 2, { cause: error })
   }
 }

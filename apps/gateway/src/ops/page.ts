@@ -62,6 +62,6 @@ export async function readJson(request: PageRequest): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString()) as unknown
   } catch (error) {
-    throw new BodyError('the body is no JSON', { cause: error })
+    throw new BodyError('the body is not JSON', { cause: error })
   }
 }

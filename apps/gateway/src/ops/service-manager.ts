@@ -11,6 +11,6 @@ const answerWithinMs = 5000
 export function notify(env: NodeJS.ProcessEnv, log: Logger, words: readonly string[]): void {
   if (env['NOTIFY_SOCKET'] === undefined) return
   execFile('systemd-notify', [...words], { env, timeout: answerWithinMs }, (error) => {
-    if (error) log.warn(`The service manager is not told (${words[0]}): ${oneLine(error)}`)
+    if (error) log.warn(`systemd could not be notified (${words[0]}): ${oneLine(error)}`)
   })
 }

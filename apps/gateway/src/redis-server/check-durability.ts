@@ -22,7 +22,7 @@ export async function checkDurability(
   const flag = `--durability ${wanted}`
   if (store.kind === 'embedded') {
     throw new StartError(
-      `${flag} needs a store that outlives the gateway, and the embedded one is in memory alone: give a --redis-url.`,
+      `${flag} needs a store that outlives the gateway, and the embedded one is only in memory: give a --redis-url.`,
       2,
     )
   }
@@ -39,9 +39,13 @@ export async function checkDurability(
     else await checkReplicas(connection, flag, durability.replicas, log)
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(`The store does not say whether ${flag} works: ${oneLine(error)}.`, 1, {
-      cause: error,
-    })
+    throw new StartError(
+      `The gateway could not check whether ${flag} works: ${oneLine(error)}.`,
+      1,
+      {
+        cause: error,
+      },
+    )
   } finally {
     connection?.end()
   }
@@ -91,7 +95,7 @@ export async function checkFsync(connection: StoreProbe, flag: string, log: Logg
   const server = await nameServer(connection)
   if (policy === undefined) {
     log.warn(
-      `${flag}: ${server} says at once that its disk has what was written. That is true with "appendfsync always" alone, and it does not say whether it has that.`,
+      `${flag}: ${server} confirms writes to its disk at once. That is only right with "appendfsync always", and the server does not reveal its setting.`,
     )
     return
   }
@@ -116,7 +120,7 @@ async function askDisk(connection: StoreProbe, flag: string): Promise<void> {
     }
     if (/appendonly/i.test(error.message)) {
       throw new StartError(
-        `${flag} needs an append-only file, and the store keeps none: set "appendonly yes" on it.`,
+        `${flag} needs an append-only file, and the store has none: set "appendonly yes" on it.`,
         1,
         { cause: error },
       )

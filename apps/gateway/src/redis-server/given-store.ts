@@ -46,7 +46,7 @@ async function warnOfEviction(connection: StoreProbe, log: Logger): Promise<void
   const policy = memory.get('maxmemory_policy') ?? 'noeviction'
   if (policy === 'noeviction' || (memory.get('maxmemory') ?? '0') === '0') return
   log.warn(
-    `The store's maxmemory-policy is ${policy}: when it is full it drops jobs. Set it to noeviction.`,
+    `The store's maxmemory-policy is ${policy}: a full store drops jobs. Set it to noeviction.`,
   )
 }
 

@@ -47,7 +47,8 @@ export async function openStore(
 
 async function openGiven(url: string, log: Logger, signal?: AbortSignal): Promise<OpenStore> {
   const address = parseStoreUrl(url)
-  if (!address) throw new StartError('--redis-url is no store URL: see crossgear --help.', 2)
+  if (!address)
+    throw new StartError('--redis-url is not the URL of a store: see crossgear --help.', 2)
   const server = await checkGivenStore(address, log, signal)
   return {
     address,

@@ -153,7 +153,7 @@ export async function storePassword(folder: string): Promise<string> {
     )
   }
   throw new StartError(
-    `${path} holds no password for the store (8 to 512 of A-Z a-z 0-9 _ . ~ -): correct or remove it.`,
+    `${path} has no valid password for the store (8 to 512 of A-Z a-z 0-9 _ . ~ -): correct or remove it.`,
     1,
   )
 }

@@ -98,7 +98,7 @@ export class ApiClient {
     } catch {
       // The error below says it.
     }
-    const what = 'is no web port of a gateway: name it with --url or CROSSGEAR_URL'
+    const what = 'is not the web port of a gateway: name it with --url or CROSSGEAR_URL'
     throw new TerminalError('unreachable', `${this.#address.url} ${what}.`)
   }
 }

@@ -49,12 +49,12 @@ function ownUrl(host = '', port: number | 'off' = 'off'): string {
 function checkedUrl(text: string): string {
   const advice = 'give http://host:port or https://host:port, and a password by --web-password'
   if (!URL.canParse(text)) {
-    throw new TerminalError('usage', `The address of the gateway is no URL: ${advice}.`)
+    throw new TerminalError('usage', `The address of the gateway is not a URL: ${advice}.`)
   }
   const { protocol, username, password, search, hash, href } = new URL(text)
   const isHttp = protocol === 'http:' || protocol === 'https:'
   if (!isHttp || username + password + search + hash !== '') {
-    throw new TerminalError('usage', `The address of the gateway is of a wrong form: ${advice}.`)
+    throw new TerminalError('usage', `The address of the gateway is invalid: ${advice}.`)
   }
   return href.replace(/\/+$/, '')
 }

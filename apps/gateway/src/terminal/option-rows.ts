@@ -44,7 +44,7 @@ function optionOf(name: string, schema: TSchema): OptionRow {
   return { name, argument: 'n', help, range: { least, most, isWhole: type === 'integer' } }
 }
 
-/** A description of the API, such as `Due so much later. 0`, as a help text has it. */
+/** A description of the API, such as `Delay until the job is due. 0`, as a help text has it. */
 function helpOf(description: string): string {
   const [, text = description, usual] = /^(.*)\. (\w+)\.?$/.exec(description) ?? []
   const isName = /^(Faktory|Gearman)\b/.test(text)

@@ -13,7 +13,7 @@ const commonOptions: readonly OptionRow[] = [
     ...{ name: 'url', argument: 'url' },
     help: 'the web port of a gateway (default: CROSSGEAR_URL, else http://127.0.0.1 and its --web-port)',
   },
-  { name: 'json', help: 'JSON for a program, one value a line' },
+  { name: 'json', help: 'print JSON for programs, one value a line' },
 ]
 
 const helpAfter = `

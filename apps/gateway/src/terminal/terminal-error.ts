@@ -48,7 +48,7 @@ const givePassword = 'give it with --web-password or CROSSGEAR_WEB_PASSWORD'
 
 /** The next step of the user, where the refusal itself does not say it. */
 const advice: Readonly<Partial<Record<ApiErrorCode, string>>> = {
-  unauthorized: `The gateway wants a password: ${givePassword}.`,
+  unauthorized: `The gateway needs a password: ${givePassword}.`,
   wrong_password: `The password is wrong: ${givePassword}.`,
   no_password:
     'The gateway takes no changes: start it with --web-password, and give the same password here. Functions can be opened and closed at the store, too: with --data-dir or --redis-url.',

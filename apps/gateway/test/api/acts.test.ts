@@ -148,7 +148,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
       matched: 3,
     })
     expect(await api.actOn('move', act)).toMatchObject({
-      ...{ done: 2, skipped: [{ reason: 'has a client that waits', jobs: 1 }] },
+      ...{ done: 2, skipped: [{ reason: 'has a waiting client', jobs: 1 }] },
     })
     const states = (await api.jobs('queue=fast')).jobs.map(({ jid, state }) => [jid, state])
     expect(states).toEqual([

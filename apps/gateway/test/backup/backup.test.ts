@@ -149,7 +149,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const { code, stdout, stderr } = await backup(file)
     const doneBefore = new Set(load.done)
     await load.stop()
-    expect([code, stderr]).toEqual([0, expect.stringContaining('has a client that waits')])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('has a waiting client')])
     expect(stdout).toMatch(/jobs and \d+ settings are in .*, 1 jobs were left out/)
 
     const back = await restore(file).exited
@@ -239,9 +239,9 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const cut = `${file}.cut.ndjson`
     writeFileSync(cut, text.slice(0, text.lastIndexOf('{')))
     const part = await restore(cut, '--into-used').exited
-    expect([part.code, part.stderr]).toEqual([1, expect.stringContaining('is not whole')])
+    expect([part.code, part.stderr]).toEqual([1, expect.stringContaining('is incomplete')])
     const taken = await backup(file)
-    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('is there already')])
+    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('already exists')])
   })
 
   test('tells gateways that run what is paused and closed from now on', async () => {

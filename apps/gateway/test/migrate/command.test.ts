@@ -60,7 +60,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     first.child.kill('SIGINT')
     const stopped = await first.exited
     expect(stopped.code).toBe(4)
-    expect(stopped.stdout).toContain('The same command goes on (migration file-')
+    expect(stopped.stdout).toContain('Run the same command again to continue (migration file-')
     const before = await stored()
     expect(before).toBeLessThan(jobs)
     const second = await migrate(...words, '--json')
@@ -139,7 +139,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     [['plan', '--from', 'FILE', '--only', 'a', '--states', 'lost'], 1, '--states has lost'],
     [['run', '--from', 'FILE', '--to', 'redis://127.0.0.1:1'], 2, 'redis://127.0.0.1:1'],
     [['run', '--from', 'FILE', '--to', 'http://x'], 1, '--redis-url is "http://x"'],
-    [['run', '--from', 'FILE', '--to', 'TARGET', '--move'], 1, 'leave --move out'],
+    [['run', '--from', 'FILE', '--to', 'TARGET', '--move'], 1, 'do not use --move'],
     [['run', '--from', 'FILE', '--map', 'x'], 1, '--map x: give old=new'],
     [['rollback', '--name', 'none', '--to', 'TARGET'], 1, 'There is no migration none'],
     [['frobnicate'], 1, 'see crossgear migrate --help'],

@@ -85,7 +85,7 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
     const plan = await migrate('plan', ...sides)
     expect([plan.code, plan.stdout]).toEqual([0, expect.stringMatching(/default +queued +200/)])
     const refused = await migrate('run', ...sides)
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('say --move')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('use --move')])
     const moved = await migrate('run', ...sides, '--move')
     expect(moved.stderr).toBe('')
     expect([moved.code, moved.stdout]).toEqual([0, expect.stringContaining('200 removed')])

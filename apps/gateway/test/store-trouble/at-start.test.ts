@@ -28,7 +28,7 @@ describe.skipIf(lacksRedis)('a store that does not fit at the start, with redis-
   test('a server that evicts at its maxmemory is warned of', async () => {
     const server = await storeServer('--maxmemory', '1gb', '--maxmemory-policy', 'allkeys-lru')
     expect(await openOn(server)).toEqual([
-      "The store's maxmemory-policy is allkeys-lru: when it is full it drops jobs. Set it to noeviction.",
+      "The store's maxmemory-policy is allkeys-lru: a full store drops jobs. Set it to noeviction.",
     ])
   })
 

@@ -55,7 +55,7 @@ describe('a store that is asked whether its disk has what was written', () => {
 
   test('is warned of where it may know so soon, and does not tell', async () => {
     const [line] = await check(await quickServer({ CONFIG: '-NOPERM no permissions' }))
-    expect(line).toContain('says at once that its disk has what was written')
+    expect(line).toContain('confirms writes to its disk at once')
   })
 
   test('is warned of where its disk is not asked', async () => {

@@ -54,7 +54,7 @@ describe('--durability', () => {
   test.each(['fsync', 'replicas:1'])('%s is refused on an embedded store', async (text) => {
     const address = { host: '127.0.0.1', port: 1, tls: false, db: 0 }
     await expect(check(text, address, 'embedded')).rejects.toThrow(
-      `--durability ${text} needs a store that outlives the gateway, and the embedded one is in memory alone: give a --redis-url.`,
+      `--durability ${text} needs a store that outlives the gateway, and the embedded one is only in memory: give a --redis-url.`,
     )
   })
 
@@ -70,14 +70,14 @@ describe('--durability', () => {
       '-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.',
     )
     await expect(check('fsync', address)).rejects.toThrow(
-      '--durability fsync needs an append-only file, and the store keeps none: set "appendonly yes" on it.',
+      '--durability fsync needs an append-only file, and the store has none: set "appendonly yes" on it.',
     )
   })
 
   test('a server that forbids the question is explained', async () => {
     const address = await answering('-NOPERM no permissions to run the command')
     await expect(check('replicas:1', address)).rejects.toThrow(
-      'The store does not say whether --durability replicas:1 works: NOPERM no permissions',
+      'The gateway could not check whether --durability replicas:1 works: NOPERM no permissions',
     )
   })
 })

@@ -125,7 +125,9 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
   test('refuses a password that it could not be given', async () => {
     const dataDir = await temporaryFolder()
     await writeFile(join(dataDir, 'store.password'), 'with a "blank"\n')
-    await expect(open(dataDir)).rejects.toThrow(/store\.password holds no password for the store/)
+    await expect(open(dataDir)).rejects.toThrow(
+      /store\.password has no valid password for the store/,
+    )
   })
 
   test('finds its data again at the next start', async () => {

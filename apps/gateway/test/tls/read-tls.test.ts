@@ -53,13 +53,13 @@ describe.skipIf(lacksOpenssl)('certificates of openssl', () => {
     const { server } = all
     const empty = file(all, '')
     expect(refusal({ ...server, cert: empty })).toBe(
-      `--cert names ${empty}, which holds no PEM certificate.`,
+      `--cert names ${empty}, which has no PEM certificate.`,
     )
     expect(refusal({ ...server, key: empty })).toBe(
-      `--key names ${empty}, which holds no PEM private key.`,
+      `--key names ${empty}, which has no PEM private key.`,
     )
     expect(refusal({ ...server, ca: empty })).toBe(
-      `--ca names ${empty}, which holds no PEM certificate.`,
+      `--ca names ${empty}, which has no PEM certificate.`,
     )
     file(all, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
     expect(refusal({ ...server, cert: empty })).toContain(`--cert names ${empty}, which is damaged`)

@@ -69,7 +69,7 @@ export function readArguments(
   const fn = values['worker-function']
   if (redisUrl === undefined) throw new Error('--redis-url is missing')
   const seconds = Number(values['timeout-seconds'] ?? 10)
-  if (!(seconds > 0)) throw new Error('--timeout-seconds is no positive number')
+  if (!(seconds > 0)) throw new Error('--timeout-seconds is not a positive number')
   const common = { redisUrl, timeoutMs: seconds * 1000 }
   if (command !== undefined && fn === undefined) {
     return { ...common, kind: 'client', command, cases: casesOf(values.cases) }

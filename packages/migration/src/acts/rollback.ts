@@ -96,7 +96,7 @@ async function undoSome(
   if (!source?.restore) {
     throw new MigrationError(
       'USAGE',
-      'Moved jobs go back to their source: give its --from, one that takes jobs back.',
+      'Moved jobs go back to their source: give it with --from, and it must accept jobs.',
     )
   }
   const held = await hold(lane, moved, parts, counts)

@@ -169,17 +169,14 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
 
 function checkOptions({ source, options }: RunParts): void {
   if (source.liveReason !== undefined && !options.isWhileLive) {
-    const advice = 'stop its server first, or say --while-live'
+    const advice = 'stop its server first, or use --while-live'
     throw new MigrationError('USAGE', `The source is in use: ${source.liveReason}; ${advice}.`)
   }
   if (source.isLive && !options.isMove && !options.isDryRun) {
-    throw new MigrationError(
-      'USAGE',
-      'A live server gives jobs away and keeps no copy: say --move.',
-    )
+    throw new MigrationError('USAGE', 'A live server keeps no copy of a job: use --move.')
   }
   if (options.isMove && !source.remove) {
-    throw new MigrationError('USAGE', 'Nothing can be removed from this source: leave --move out.')
+    throw new MigrationError('USAGE', 'Nothing can be removed from this source: do not use --move.')
   }
 }
 

@@ -61,7 +61,7 @@ function mappingOf(text: string): [string, Renamed] {
     throw new MigrationError('USAGE', `--map ${text}: give old=new, old=new@queue or old=@queue.`)
   }
   if (queue !== undefined && !isQueueName(queue)) {
-    throw new MigrationError('USAGE', `--map ${text}: ${queue} is no name of a queue.`)
+    throw new MigrationError('USAGE', `--map ${text}: ${queue} is not a queue name.`)
   }
   return [old, { ...(fn !== '' && { fn }), ...(queue !== undefined && { queue }) }]
 }

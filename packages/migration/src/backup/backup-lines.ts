@@ -28,8 +28,8 @@ export function readBackupHead(path: string): Promise<BackupHead> {
       else if (remark.kind === 'end') end = remark
     }
     if (!head)
-      throw new MigrationError('USAGE', `${path} is no backup: crossgear backup makes one.`)
-    if (!end) throw new MigrationError('USAGE', `${path} is not whole: its last line is missing.`)
+      throw new MigrationError('USAGE', `${path} is not a backup: crossgear backup makes one.`)
+    if (!end) throw new MigrationError('USAGE', `${path} is incomplete: its last line is missing.`)
     return { id: head.id, made: head.made, jobs: end.jobs, settings: end.settings }
   })
 }

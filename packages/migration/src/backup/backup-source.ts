@@ -149,7 +149,7 @@ function orderOf({ ids, enqueuedAtMs, laneAt }: Found): Uint32Array {
 function awaited(lane: string, id: number, input: Buffer): Reject {
   return {
     reason: 'foreground',
-    message: `job ${id} of ${lane} has a client that waits`,
+    message: `job ${id} of ${lane} has a waiting client`,
     where: `${lane} ${id}`,
     raw: input.subarray(0, keptRejectBytes),
   }

@@ -54,7 +54,10 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
       const table = parameters.get('table') ?? 'gearman_queue'
       const charset = parameters.get('charset') ?? 'utf8mb4'
       if (!/^[a-z0-9]+$/.test(charset)) {
-        throw new MigrationError('USAGE', `--from has the charset ${charset}, which is none.`)
+        throw new MigrationError(
+          'USAGE',
+          `--from has the charset ${charset}, which does not exist.`,
+        )
       }
       const { host, port } = placeOf(url, 3306)
       const database = decodeURIComponent(url.pathname.slice(1))
@@ -91,10 +94,7 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
       const { GearmanLiveSource } = await import('./live/gearman-live.ts')
       const assumed = parametersOf(url, ['assume']).get('assume')
       if (assumed !== null && assumed !== 'background') {
-        throw new MigrationError(
-          'USAGE',
-          '--from takes ?assume=background and no other assumption.',
-        )
+        throw new MigrationError('USAGE', '--from accepts only ?assume=background.')
       }
       const { host, port } = placeOf(url, 4730)
       const identity = `gearman://${host}:${port}`
@@ -182,7 +182,7 @@ export async function openSource(address: string, options: OpenSourceOptions): P
   try {
     url = new URL(address)
   } catch (error) {
-    throw new MigrationError('USAGE', `--from is no address: give ${opener.shown}.`, {
+    throw new MigrationError('USAGE', `--from is not an address: give ${opener.shown}.`, {
       cause: error,
     })
   }

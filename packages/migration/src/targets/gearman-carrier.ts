@@ -62,7 +62,7 @@ export class GearmanCarrier implements Carrier {
         const packet = await this.#connection.answer()
         if (packet.name === 'JOB_CREATED') onAnswer(record, undefined)
         else if (packet.name === 'ERROR') onAnswer(record, refusalOf(packet))
-        else throw new Error(`${packet.name} came in the place of JOB_CREATED`)
+        else throw new Error(`${packet.name} came instead of JOB_CREATED`)
       }
     })
   }

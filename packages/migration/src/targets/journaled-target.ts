@@ -13,7 +13,7 @@ export type DoubtRule = (typeof doubtRules)[number]
 const inDoubt: Stored = {
   kind: 'rejected',
   reason: 'in_doubt',
-  message: 'it was sent before, and nobody knows whether it came',
+  message: 'it was sent before without an answer',
 }
 
 /** A server that keeps no notes, and beside it a journal of what was sent. */

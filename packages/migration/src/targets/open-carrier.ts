@@ -78,6 +78,6 @@ function parsedAddress(
     const identity = `${scheme}://${host}:${port}`
     return { host, port, identity, ...(password !== '' && { password }) }
   } catch (error) {
-    throw new MigrationError('USAGE', `--to is no address: give ${shown}.`, { cause: error })
+    throw new MigrationError('USAGE', `--to is not an address: give ${shown}.`, { cause: error })
   }
 }

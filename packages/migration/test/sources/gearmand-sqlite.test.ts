@@ -239,7 +239,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         const source = await open()
         expect(source.liveReason).toContain('has')
         const parts = { source, target: target.as('m'), selection: everything }
-        await expect(run({ ...parts, options: { name: 'm' } })).rejects.toThrow('say --while-live')
+        await expect(run({ ...parts, options: { name: 'm' } })).rejects.toThrow('use --while-live')
         await source.close()
         await expect(open(true)).rejects.toThrow('stop it before --move')
       } finally {

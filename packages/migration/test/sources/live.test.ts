@@ -188,7 +188,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const plan = await makePlan(source, new Selection(), {})
       expect([plan.jobs, await source.total()]).toEqual([270, 270])
       const parts = { source, target: target.as('g'), selection: new Selection() }
-      await expect(run({ ...parts, options: { name: 'g' } })).rejects.toThrow('say --move')
+      await expect(run({ ...parts, options: { name: 'g' } })).rejects.toThrow('use --move')
       await source.close()
     })
   },

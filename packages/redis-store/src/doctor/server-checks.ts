@@ -42,8 +42,11 @@ export const serverChecks: Readonly<
 
   role: ({ info }) =>
     info.get('role') === 'slave'
-      ? fault('a replica, which takes no jobs', 'name its master, or the Sentinels, in --redis-url')
-      : ok('takes writes'),
+      ? fault(
+          'a replica, which accepts no jobs',
+          'name its master, or the Sentinels, in --redis-url',
+        )
+      : ok('accepts writes'),
 
   eviction: ({ info }) => {
     const policy = info.get('maxmemory_policy') ?? 'noeviction'
@@ -81,7 +84,7 @@ export const serverChecks: Readonly<
     }
     if (!isOn) {
       return warning(
-        'appendonly no: a server that ends loses what came since its last snapshot',
+        'appendonly no: if the server ends, jobs since its last snapshot are lost',
         'set appendonly yes (docs/durability.md)',
       )
     }
@@ -89,7 +92,10 @@ export const serverChecks: Readonly<
     if (fsync === undefined)
       return ok('appendonly yes; CONFIG GET appendfsync is denied to this user')
     return fsync === 'no'
-      ? warning('appendfsync no: a machine that ends loses some 30 s', 'set appendfsync everysec')
+      ? warning(
+          'appendfsync no: if the machine fails, some 30 s are lost',
+          'set appendfsync everysec',
+        )
       : ok(`appendonly yes, appendfsync ${fsync}`)
   },
 
@@ -106,8 +112,8 @@ export const serverChecks: Readonly<
     return behind.length === 0
       ? ok(`${count} replicas, none behind`)
       : warning(
-          `${behind.length} of ${count} replicas confirm nothing: ${behind.join('; ')}`,
-          'look at them: a failover would lose jobs, and --durability replicas:n refuses them',
+          `${behind.length} of ${count} replicas are not in sync: ${behind.join('; ')}`,
+          'check them: a failover would lose jobs, and --durability replicas:n refuses jobs',
         )
   },
 
@@ -121,7 +127,7 @@ export const serverChecks: Readonly<
     times.sort((one, other) => one - other)
     const at = (share: number): number => times[Math.floor(share * (pings - 1))] ?? 0
     const message = `PING p50 ${inMs(at(0.5))}, p99 ${inMs(at(0.99))}, most ${inMs(at(1))}`
-    const advice = 'bring gateway and server nearer to each other, and look at SLOWLOG and LATENCY'
+    const advice = 'move gateway and server closer together, and check SLOWLOG and LATENCY'
     if (at(0.99) >= tooSlowPingMs) return fault(message, advice)
     return at(0.99) >= slowPingMs ? warning(message, advice) : ok(message)
   },
@@ -132,7 +138,7 @@ export const serverChecks: Readonly<
     const middleMs = (beforeMs + nowMs()) / 2
     const skew = (seconds ?? 0) * 1000 + (microseconds ?? 0) / 1000 - middleMs
     const message = `${inMs(Math.abs(skew))} ${skew < 0 ? 'behind' : 'before'} this machine`
-    const advice = 'keep both clocks right (NTP): jobs with a time come late or early by as much'
+    const advice = 'synchronize both clocks (NTP): scheduled jobs run late or early by as much'
     if (Math.abs(skew) >= tooMuchSkewMs) return fault(message, advice)
     return Math.abs(skew) >= skewMs ? warning(message, advice) : ok(message)
   },
@@ -150,7 +156,7 @@ export const serverChecks: Readonly<
         `scripts are refused: ${refusal}`,
         'allow EVAL, EVALSHA, FCALL and FUNCTION to this user',
       )
-    if (isCluster) return ok('may be run')
+    if (isCluster) return ok('may run')
     const list = await redis
       .call('FUNCTION', 'LIST', 'LIBRARYNAME', 'crossgear_*')
       .catch(() => undefined)

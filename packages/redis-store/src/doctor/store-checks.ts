@@ -37,13 +37,14 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
   schema: async ({ redis, keys }) => {
     const found = await redis.get(keys.schema)
     const known = schemaVersion()
-    if (found === null) return ok('no version is noted: no gateway was here, or an older one')
+    if (found === null)
+      return ok('no version is noted: the store is new, or an older gateway used it')
     if (Number(found) > known)
       return fault(newerMessage(Number(found), known), 'use the newer crossgear')
     if (Number(found) === known) return ok(`structures of version ${found}`)
     return warning(
       `structures of version ${found}, this is ${known}`,
-      'end the older gateways: the newer ones then take over',
+      'stop the older gateways: then the newer ones take over',
     )
   },
 
@@ -56,16 +57,16 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
     if (ahead.length > 0) {
       return fault(
         `${ahead.length} nodes with heartbeats in the future`,
-        "set the store's clock right: it was turned back",
+        "correct the store's clock: it was turned back",
       )
     }
     if (dead.length === 0) return ok(alive === 0 ? 'no gateway runs' : `${alive} alive`)
     const message = `${alive} alive, without a heartbeat: ${list.join(', ')}`
-    if (alive === 0) return warning(message, 'start a gateway: it puts back the jobs of these')
+    if (alive === 0) return warning(message, 'start a gateway: it requeues their jobs')
     const isLong = dead.some(({ atMs }) => nowMs - atMs > clearedAfterMs)
     return isLong
-      ? fault(message, 'look at the logs of the others: they should have put back its jobs')
-      : warning(message, 'wait: the others put back its jobs within seconds')
+      ? fault(message, 'look at the logs of the others: they should have requeued its jobs')
+      : warning(message, 'wait: the others requeue its jobs within seconds')
   },
 
   leases: async ({ redis, keys, nowMs }) => {
@@ -87,14 +88,14 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
     const message = `${overdue} of ${held} jobs with workers are over their time and unconfirmed`
     const isRunning = (await heartbeats(redis, keys)).some(({ atMs }) => nowMs - atMs < deadAfterMs)
     return isRunning
-      ? fault(message, 'look at the logs of the gateways: they should have given them back')
-      : warning(message, 'start a gateway: it gives them back')
+      ? fault(message, 'look at the logs of the gateways: they should have requeued them')
+      : warning(message, 'start a gateway: it requeues them')
   },
 
   invariants: async ({ redis, keys, names, isFull }) => {
     const keyCount = await sizeOf(redis)
     if (keyCount > mostKeys && !isFull) {
-      return warning(`not looked at: there are ${keyCount} keys`, 'give --full, at a quiet time')
+      return warning(`not checked: there are ${keyCount} keys`, 'use --full at a quiet time')
     }
     const check = () => checkInvariants(redis, { keys, names, native: true })
     let found = await check()
@@ -103,13 +104,13 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
       const again = new Set(await check())
       found = found.filter((violation) => again.has(violation))
     }
-    if (found.length === 0) return ok('each job stands where it should')
+    if (found.length === 0) return ok('each job is in its place')
     const shown = found.slice(0, shownViolations).join('; ')
     const more =
       found.length > shownViolations ? `; and ${found.length - shownViolations} more` : ''
     return fault(
       shown + more,
-      'keep a copy (crossgear backup) and report it: no gateway leaves this',
+      'keep a copy (crossgear backup) and report it: no gateway should leave this',
     )
   },
 }

@@ -93,7 +93,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
     [
       'nodes',
       ['ZADD', 'xg:nodes', '8e15', 'ahead'],
-      /^fault: .* in the future -> set the store's clock/,
+      /^fault: .* in the future -> correct the store's clock/,
     ],
     ['leases', ['ZADD', 'xg:busy:mail', '1000', '1'], /^fault: 1 of 1 .*over their time/],
     ['invariants', ['LPUSH', 'queue:mail:low', '99'], /^fault: mail: 99 is in low and has no hash/],
@@ -122,7 +122,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
     onTestFinished(() => void replica.destroy())
     replica.write('PSYNC ? -1\r\n')
     await expect.poll(() => server.ask('INFO', 'replication')).toContain('connected_slaves:1')
-    expect(found(await look(), 'replicas')).toMatch(/^warning: 1 of 1 replicas confirm nothing/)
+    expect(found(await look(), 'replicas')).toMatch(/^warning: 1 of 1 replicas are not in sync/)
   })
 
   test('sees a user who may run no scripts', async () => {

@@ -92,7 +92,7 @@ export class JobMove {
 }
 
 function reasonToStay({ job }: FoundJob): string | undefined {
-  if (job.foreground || job.waiting > 0) return 'has a client that waits'
+  if (job.foreground || job.waiting > 0) return 'has a waiting client'
   return job.door === 'native'
     ? 'came from a native client, which knows it by its place'
     : undefined

@@ -60,7 +60,7 @@ export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob'
     async resubmitJob({ params, body }) {
       const found = await names.demand(params.job)
       const old = await scheduler.jobs.read(found)
-      if (!old) throw new ApiError('unknown_job', 'there is no such job, or no more')
+      if (!old) throw new ApiError('unknown_job', 'the job does not exist, or no longer')
       const { fn, queue } = registry.names.parse(old.lane)
       const lane = registry.names.lane(fn, body.queue ?? queue)
       const job: NewJob = {

@@ -45,7 +45,7 @@ export class JobNames {
   /** The same; throws an ApiError where there is none. */
   async demand(name: string): Promise<JobState> {
     const job = await this.find(name)
-    if (!job) throw new ApiError('unknown_job', 'there is no such job, or no more')
+    if (!job) throw new ApiError('unknown_job', 'the job does not exist, or no longer')
     return job
   }
 

@@ -3,7 +3,7 @@ import { oneOf, orNull, strict } from '../endpoint.ts'
 import { count, functionName, nextCursor, queueName } from './common.ts'
 import { jobFilter, jobId } from './jobs.ts'
 
-/** Jobs that one call acts on. */
+/** Most jobs that one call changes. */
 export const actBounds = { usual: 500, most: 1_000 } as const
 
 const selection = {
@@ -12,12 +12,12 @@ const selection = {
   ),
   filter: Type.Optional(jobFilter),
   dry_run: Type.Optional(
-    Type.Boolean({ description: 'Count the jobs, and change nothing. false' }),
+    Type.Boolean({ description: 'Only count the jobs, and change nothing. false' }),
   ),
   limit: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: actBounds.most, default: actBounds.usual },
-      description: 'Jobs that one call acts on',
+      description: 'Most jobs that one call changes',
     }),
   ),
   cursor: Type.Optional(Type.String({ maxLength: 512 })),
@@ -29,10 +29,10 @@ export const moved = strict({ ...selection, to_queue: queueName })
 
 export const actResult = strict({
   dry_run: Type.Boolean(),
-  matched: Type.Integer({ description: 'Jobs of this piece that the selection takes' }),
-  done: Type.Integer({ description: 'Jobs that were changed; with dry_run that would be' }),
+  matched: Type.Integer({ description: 'Jobs of this piece that match' }),
+  done: Type.Integer({ description: 'Jobs that were changed, or with dry_run would be' }),
   skipped: Type.Array(strict({ reason: Type.String(), jobs: count }), {
-    description: 'Jobs that were not, by reason',
+    description: 'Jobs that were not changed, by reason',
   }),
   looked_at: count,
   total: orNull(count, 'Jobs of all pieces; null where they must be looked at to be counted'),
@@ -54,7 +54,11 @@ const terms = {
     Type.Integer({ minimum: 1, maximum: 9, description: 'Faktory priority. 5' }),
   ),
   delay_seconds: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 3_153_600_000, description: 'Due so much later. 0' }),
+    Type.Number({
+      minimum: 0,
+      maximum: 3_153_600_000,
+      description: 'Delay until the job is due. 0',
+    }),
   ),
 }
 
@@ -63,7 +67,11 @@ export const newJob = strict({
   ...terms,
   payload: Type.Optional(payload),
   unique: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'It joins a job that has this id' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The job joins an unfinished one with this id',
+    }),
   ),
   retries: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Retries after a failure. 0' }),

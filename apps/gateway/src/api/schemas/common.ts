@@ -15,7 +15,7 @@ export const limit = Type.Optional(
   }),
 )
 export const cursor = Type.Optional(
-  Type.String({ maxLength: 512, description: 'Where to go on: the cursor of the answer before' }),
+  Type.String({ maxLength: 512, description: 'The cursor of the previous answer' }),
 )
 export const nextCursor = orNull(Type.String(), 'Where to go on; null where that was all')
 
@@ -36,8 +36,8 @@ export const seconds = Type.Number({ minimum: 0 })
 
 export const apiError = strict({
   error: strict({
-    code: Type.String({ description: 'Stays the same; docs/api.md lists them' }),
-    message: Type.String({ description: 'What is wrong, for people' }),
+    code: Type.String({ description: 'A fixed code; docs/api.md lists all' }),
+    message: Type.String({ description: 'The error in words' }),
   }),
 })
 

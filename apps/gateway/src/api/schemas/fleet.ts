@@ -18,22 +18,22 @@ export const consumer = strict({
 export const connection = strict({
   door: Type.String(),
   address: Type.String(),
-  client_id: Type.String({ description: 'What it calls itself' }),
-  functions: Type.Array(Type.String(), { description: 'What it works on; none: a client' }),
+  client_id: Type.String({ description: 'The name that the client gave itself' }),
+  functions: Type.Array(Type.String(), { description: 'Its functions; none for a client' }),
   functions_total: count,
 })
 
 const fleet = {
   doors: Type.Array(
     strict({ door: Type.String(), clients: count, bytes_in: count, bytes_out: count }),
-    { description: 'Connections of this gateway that are no workers, by door' },
+    { description: 'Connections of this gateway that are not workers, by door' },
   ),
   functions: Type.Array(
     strict({ function: Type.String(), door: Type.String(), idle: count, busy: count }),
-    { description: 'Workers of this gateway by function that they named' },
+    { description: 'Workers of this gateway, by the functions that they named' },
   ),
   queues: Type.Array(strict({ queue: Type.String(), idle: count, busy: count }), {
-    description: 'Consumers of this gateway by queue that they fetch from',
+    description: 'Consumers of this gateway, by the queues that they fetch from',
   }),
 }
 
@@ -95,13 +95,13 @@ export const migrations = strict({
       noted_seconds_ago: seconds,
       fields: Type.Record(Type.String(), Type.String()),
     }),
-    { description: 'The one that was noted last first' },
+    { description: 'The latest progress first' },
   ),
 })
 
 export const migration = strict({
   migration: Type.String(),
   fields: Type.Record(Type.String(), Type.String(), {
-    description: 'What crossgear migrate noted of it last',
+    description: 'The last note of crossgear migrate',
   }),
 })

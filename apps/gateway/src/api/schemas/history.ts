@@ -25,6 +25,6 @@ export const history = strict({
       wait_seconds: percentiles('From due to the start of the run'),
       run_seconds: percentiles('From the start of the run to its end'),
     }),
-    { description: 'Oldest first, those without jobs too; the last is not over' },
+    { description: 'Oldest first, including those without jobs; the last one is not complete' },
   ),
 })

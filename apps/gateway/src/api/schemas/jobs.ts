@@ -24,29 +24,28 @@ const filterProperties = {
   state: Type.Optional(oneOf(jobStates, 'Where jobs stand. Any.')),
   door: Type.Optional(oneOf(doors, 'The protocol by which jobs came. Any.')),
   older_than_seconds: Type.Optional(
-    Type.Number({ minimum: 0, description: 'Queued at least so long ago' }),
+    Type.Number({ minimum: 0, description: 'Queued at least this long ago' }),
   ),
   newer_than_seconds: Type.Optional(
-    Type.Number({ minimum: 0, description: 'Queued at most so long ago' }),
+    Type.Number({ minimum: 0, description: 'Queued at most this long ago' }),
   ),
   unique: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Gearman unique id, the whole of it',
+      description: 'The whole Gearman unique id',
     }),
   ),
   jid: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Faktory jid, the whole of it' }),
+    Type.String({ minLength: 1, maxLength: 255, description: 'The whole Faktory jid' }),
   ),
   handle: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'Gearman handle, the whole of it' }),
+    Type.String({ minLength: 1, maxLength: 64, description: 'The whole Gearman handle' }),
   ),
   text: Type.Optional(
     Type.String({
       ...{ minLength: 1, maxLength: 128 },
-      description:
-        'In the payload or the error, as it is written there; long payloads are not searched',
+      description: 'Bytes in the payload or the error; long payloads are not searched',
     }),
   ),
 }
@@ -74,8 +73,8 @@ const failure = strict({
 })
 
 const summary = {
-  id: Type.String({ description: 'What the API calls it' }),
-  handle: Type.String({ description: 'What Gearman clients call it' }),
+  id: Type.String({ description: 'Its name in the API' }),
+  handle: Type.String({ description: 'Its name for Gearman clients' }),
   jid: orNull(Type.String(), 'What its Faktory producer calls it'),
   function: Type.String(),
   queue: Type.String(),
@@ -99,7 +98,7 @@ export const jobSummary = strict(summary)
 
 export const jobPage = strict({
   jobs: Type.Array(jobSummary),
-  looked_at: Type.Integer({ description: 'Jobs that were looked at for this page' }),
+  looked_at: Type.Integer({ description: 'Jobs that were checked for this page' }),
   unsearched: Type.Integer({ description: 'Jobs whose payload is too long to be searched' }),
   cursor: nextCursor,
 })
@@ -111,7 +110,7 @@ export const payloadQuery = strict({
   max_payload_bytes: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: 1_048_576, default: 65_536 },
-      description: 'Where a payload is cut',
+      description: 'Length at which a payload is cut',
     }),
   ),
 })
@@ -120,7 +119,7 @@ export const bytesShown = strict({
   size_bytes: count,
   form: oneOf(['text', 'json', 'hex', 'none'] as const),
   value: Type.Unknown({ description: 'A text, any JSON, hexadecimal digits, or null' }),
-  is_cut: Type.Boolean({ description: 'There is more of it than the value shows' }),
+  is_cut: Type.Boolean({ description: 'The payload is longer than the value' }),
 })
 
 export const jobDetail = strict({

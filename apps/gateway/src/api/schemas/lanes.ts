@@ -52,7 +52,9 @@ const workers = Type.Integer({ minimum: 0, description: 'Workers of all nodes, n
 
 export const functionEntry = strict({
   function: Type.String(),
-  queue: Type.String({ description: 'The queue of this line: a function has one for each' }),
+  queue: Type.String({
+    description: 'The queue of this entry; a function has an entry for each of its queues',
+  }),
   lane: Type.String(),
   ...standing,
   workers,
@@ -61,8 +63,8 @@ export const functionEntry = strict({
     ['open', 'auto', 'closed', 'shut', 'unrouted'] as const,
     'If Faktory consumers get its jobs: for good, by the automatic rule, not because of workers by name, not by an operator, not since --bridge-faktory is routed',
   ),
-  is_paused: Type.Boolean({ description: 'Its queue is: consumers are given nothing of it' }),
-  is_function_paused: Type.Boolean({ description: 'No worker of a gateway is given its jobs' }),
+  is_paused: Type.Boolean({ description: 'Its queue is paused: consumers get no jobs of it' }),
+  is_function_paused: Type.Boolean({ description: 'No worker at a gateway gets its jobs' }),
 })
 
 export const functionPage = strict({
@@ -76,7 +78,7 @@ export const queueEntry = strict({
   queue: Type.String(),
   functions: count,
   ...standing,
-  is_paused: Type.Boolean({ description: 'Consumers are given nothing of it' }),
+  is_paused: Type.Boolean({ description: 'Consumers get no jobs of it' }),
 })
 
 export const queuePage = strict({

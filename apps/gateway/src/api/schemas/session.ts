@@ -16,8 +16,8 @@ export const loggedIn = strict({
 })
 
 export const reloaded = strict({
-  changed: Type.Array(Type.String(), { description: 'Settings that are others now' }),
+  changed: Type.Array(Type.String(), { description: 'Settings that have changed' }),
   restart_needed: Type.Array(Type.String(), {
-    description: 'Settings that were changed, and count after a restart alone',
+    description: 'Settings that have changed but need a restart',
   }),
 })

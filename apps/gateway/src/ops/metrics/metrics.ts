@@ -60,31 +60,31 @@ export class Metrics {
     })
     this.#accepted = new Counter({
       name: 'crossgear_connections_accepted_total',
-      help: 'Connections that were taken, by door',
+      help: 'Accepted connections, by door',
       labelNames: ['door'],
       registers,
     })
     this.#closed = new Counter({
       name: 'crossgear_connections_closed_total',
-      help: 'Connections that are gone, by door and why the gateway closed them (ended: it did not, or it stops)',
+      help: 'Closed connections, by door and the reason of the gateway (ended: the peer closed it, or the gateway stops)',
       labelNames: ['door', 'reason'],
       registers,
     })
     this.#rejected = new Counter({
       name: 'crossgear_rejected_total',
-      help: 'What a limit or a rule turned away, by door and reason',
+      help: 'Refusals by a limit or a rule, by door and reason',
       labelNames: ['door', 'reason'],
       registers,
     })
     this.#heldBack = new Counter({
       name: 'crossgear_held_back_total',
-      help: 'Times that nothing more was read from a peer, because of what waits for it or of it, by door',
+      help: 'How often the gateway stopped reading from a peer, because too much waited for it or from it, by door',
       labelNames: ['door'],
       registers,
     })
     this.#repairs = new Counter({
       name: 'crossgear_repairs_total',
-      help: 'What native programs left behind (busy, stray, count), put right or only found (done yes, no)',
+      help: 'Orphans of native programs (busy, stray, count), repaired or only found (done yes, no)',
       labelNames: ['kind', 'done'],
       registers,
     })
@@ -98,7 +98,7 @@ export class Metrics {
     for (const what of ['submissions', 'outcomes']) this.#unconfirmed.inc({ what }, 0)
     this.#closedWaiting = new Gauge({
       name: 'crossgear_closed_functions_waiting',
-      help: 'Functions closed to Faktory consumers whose jobs wait without workers by name, while consumers are there',
+      help: 'Functions closed to Faktory consumers, without workers by name, whose jobs wait although consumers are there',
       registers,
     })
     this.#storeUp = new Gauge({

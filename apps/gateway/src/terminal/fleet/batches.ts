@@ -46,8 +46,8 @@ export const batchCommands: readonly CommandRow[] = [
   },
   {
     words: ['batches', 'show'],
-    summary: 'show how far a batch is',
-    arguments: [{ name: 'batch', help: 'the bid that BATCH NEW gave', isRequired: true }],
+    summary: 'show the progress of a batch',
+    arguments: [{ name: 'batch', help: 'the bid that BATCH NEW returned', isRequired: true }],
     run: async (context) => {
       const [name = ''] = context.given.names
       const batch = await context.client.call('getBatch', { params: { batch: name } })

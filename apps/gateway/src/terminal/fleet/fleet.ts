@@ -42,7 +42,7 @@ const nodeColumns: readonly Column<Node>[] = [
 export const fleetCommands: readonly CommandRow[] = [
   {
     words: ['workers'],
-    summary: 'list the workers of the gateway that is asked: by function, by queue, one by one',
+    summary: 'list the workers of the gateway: by function, by queue, one by one',
     run: async (context) => {
       const workers = await context.client.call('listWorkers')
       const parts = [

@@ -10,7 +10,7 @@ const readyWord = '"ready"'
 /** For a container's HEALTHCHECK, which knows 0 and 1 alone. */
 export const health: CommandRow = {
   words: ['health'],
-  summary: 'exit with 0 when the gateway answers and has its store, else with 1',
+  summary: 'exit with 0 if the gateway answers and has its store, otherwise with 1',
   isOpen: true,
   run,
 }

@@ -4,7 +4,8 @@ import type { ExitName } from '../terminal-error.ts'
 /** The same as SIGHUP, with an answer. */
 export const reload: CommandRow = {
   words: ['reload'],
-  summary: 'let a gateway read its settings again, and say what changed and what takes a restart',
+  summary:
+    'make a gateway read its settings again, and print what changed and what needs a restart',
   run,
 }
 

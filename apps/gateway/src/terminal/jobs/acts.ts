@@ -27,7 +27,7 @@ interface Act {
 }
 
 const toQueue: OptionRow = {
-  ...{ name: 'to_queue', argument: 'queue', help: 'the queue that they are moved to' },
+  ...{ name: 'to_queue', argument: 'queue', help: 'the queue to which the jobs are moved' },
 }
 
 const acts: readonly Act[] = [
@@ -38,7 +38,7 @@ const acts: readonly Act[] = [
   },
   {
     ...{ verb: 'cancel', done: 'cancelled' },
-    summary: 'end jobs that wait, run or are scheduled; clients that wait hear that they failed',
+    summary: 'end jobs that wait, run or are scheduled; waiting clients get a failure',
     call: ({ client }, body) => client.call('cancelJobs', { body }),
   },
   {
@@ -52,18 +52,19 @@ const acts: readonly Act[] = [
     options: [toQueue],
     call: ({ client, given }, body) => {
       const queue = textOf(given, toQueue.name)
-      if (queue === undefined) throw new TerminalError('usage', 'Say where to: --to-queue <queue>.')
+      if (queue === undefined)
+        throw new TerminalError('usage', 'Give the target queue: --to-queue <queue>.')
       return client.call('moveJobs', { body: { ...body, to_queue: queue } })
     },
   },
 ]
 
-const yes: OptionRow = { name: 'yes', help: 'do not ask; for scripts' }
+const yes: OptionRow = { name: 'yes', help: 'do not ask for confirmation' }
 const dryRun: OptionRow = { name: 'dry_run', help: 'count the jobs, and change nothing' }
 
 export const jobActs: readonly CommandRow[] = acts.map((act) => ({
   words: ['jobs', act.verb],
-  summary: `${act.summary}: those named, or all that the options take`,
+  summary: `${act.summary}: the named ones, or all that match the options`,
   arguments: [{ name: 'job', help: 'ids, Gearman handles or Faktory jids', isMany: true }],
   options: [...(act.options ?? []), ...filterOptions, allOption, yes, dryRun],
   run: (context) => run(context, act),

@@ -22,7 +22,7 @@ const most = 1_000_000
 
 export const listJobs: CommandRow = {
   words: ['jobs', 'list'],
-  summary: 'list jobs that all given options take; without any, all jobs',
+  summary: 'list jobs that match all given options; without options, all jobs',
   options: [
     ...filterOptions,
     {

@@ -41,7 +41,7 @@ export const submissions: readonly CommandRow[] = [
   },
   {
     words: ['jobs', 'resubmit'],
-    summary: 'submit a job once more as a new one, as it is or changed; the old one stays',
+    summary: 'submit a job again as a new one, unchanged or changed; the old one stays',
     arguments: [
       { name: 'job', help: 'its id, Gearman handle or Faktory jid', isRequired: true },
       { ...payloadArgument, help: 'another payload' },

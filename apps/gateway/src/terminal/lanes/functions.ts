@@ -45,7 +45,7 @@ const names = {
 export const functionCommands: readonly CommandRow[] = [
   {
     words: ['functions', 'list'],
-    summary: 'list functions: their jobs, workers, and if Faktory consumers get them',
+    summary: 'list functions: jobs, workers, and whether Faktory consumers get the jobs',
     arguments: [names],
     options: [containsOption],
     gatewayOptions: storeOptions,
@@ -66,7 +66,7 @@ export const functionCommands: readonly CommandRow[] = [
   },
   {
     words: ['functions', 'close'],
-    summary: 'close them until they are opened',
+    summary: 'close functions to Faktory consumers until they are opened',
     arguments: [{ ...names, isRequired: true }],
     gatewayOptions: storeOptions,
     run: async (context) =>
@@ -79,7 +79,7 @@ export const functionCommands: readonly CommandRow[] = [
   },
   {
     words: ['functions', 'pause'],
-    summary: 'give no worker behind a gateway their jobs; jobs go on coming in',
+    summary: 'stop giving their jobs to workers at gateways; new jobs are still accepted',
     arguments: [{ ...names, isRequired: true }],
     run: async (context) =>
       say(
@@ -90,7 +90,7 @@ export const functionCommands: readonly CommandRow[] = [
   },
   {
     words: ['functions', 'resume'],
-    summary: 'give them jobs again',
+    summary: 'give their jobs out again',
     arguments: [{ ...names, isRequired: true }],
     run: async (context) =>
       say(

@@ -8,7 +8,7 @@ import { allPages } from './pages.ts'
 type Queue = Answer<'listQueues'>['queues'][number]
 
 export const containsOption: OptionRow = {
-  ...{ name: 'contains', argument: 'text', help: 'only names that have this in them' },
+  ...{ name: 'contains', argument: 'text', help: 'only names that contain this' },
 }
 
 /** The figures that functions and queues have alike. */
@@ -48,7 +48,7 @@ export const queueCommands: readonly CommandRow[] = [
   {
     words: ['queues', 'list'],
     isDefault: true,
-    summary: 'list Faktory queues and what stands in them',
+    summary: 'list Faktory queues and their jobs',
     options: [containsOption],
     run: async (context) => {
       const contains = textOf(context.given, 'contains')
@@ -68,7 +68,7 @@ export const queueCommands: readonly CommandRow[] = [
   },
   {
     words: ['queues', 'pause'],
-    summary: 'give Faktory consumers nothing of queues; jobs go on coming in',
+    summary: 'stop giving jobs of queues to Faktory consumers; new jobs are still accepted',
     arguments: [names],
     run: async (context) => {
       const body = { queues: [...context.given.names] }
@@ -81,7 +81,7 @@ export const queueCommands: readonly CommandRow[] = [
   },
   {
     words: ['queues', 'resume'],
-    summary: 'give them jobs again',
+    summary: 'give their jobs out again',
     arguments: [names],
     run: async (context) => {
       const body = { queues: [...context.given.names] }

@@ -24,15 +24,15 @@ export const top: CommandRow = {
   summary:
     'watch functions: jobs that wait and run, rates, ages, workers by door; keys: q, s (sort), r (reverse), / (filter), arrows',
   options: [
-    { name: 'once', help: 'print the table once, as is done where no terminal is' },
+    { name: 'once', help: 'print the table once, as without a terminal' },
     {
       ...{ name: 'sort', argument: 'column', choices: sortNames },
-      help: `what comes first (default: ${usualSort})`,
+      help: `column to sort by (default: ${usualSort})`,
     },
-    { name: 'filter', argument: 'text', help: 'only functions that have this in their names' },
+    { name: 'filter', argument: 'text', help: 'only functions whose names contain this' },
     {
       ...{ name: 'interval', argument: 'seconds' },
-      help: `time between two looks (default: ${interval.usual})`,
+      help: `time between two refreshes (default: ${interval.usual})`,
       range: { least: interval.least, most: interval.most, isWhole: false },
     },
   ],

@@ -86,7 +86,10 @@ export class GearmonkeyRedisSource implements Source {
     return reaching(options.identity, async () => {
       const isCluster = (await redis.info('cluster')).includes('cluster_enabled:1')
       if (isCluster)
-        throw new MigrationError('USAGE', 'A Redis Cluster is no source: give --from one server.')
+        throw new MigrationError(
+          'USAGE',
+          'A Redis Cluster cannot be a source: give a single server with --from.',
+        )
       const keys = new StoreKeys()
       const clients = await otherClients(redis, true)
       return new GearmonkeyRedisSource(redis, options, {
@@ -244,7 +247,7 @@ export class GearmonkeyRedisSource implements Source {
     })
     if (!job) return reject('bad_job', 'is no job: it has no status')
     const { state } = place
-    if (job.foreground && state !== 'dead') return reject('foreground', 'has a client that waits')
+    if (job.foreground && state !== 'dead') return reject('foreground', 'has a waiting client')
     const staleAtMs = Number(hash['stale']?.toString() ?? NaN)
     const importId = importIdOf(this.identity, lane, String(id), job.input)
     return {
