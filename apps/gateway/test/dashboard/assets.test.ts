@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ApiBackend } from '../../src/api/api.ts'
 import { readAssets, withRelativeImports } from '../../src/dashboard/assets.ts'
@@ -76,4 +77,33 @@ test('a module of a package that no longer imports what is replaced is noticed',
   expect(() => withRelativeImports('import a from "other"', { preact: './preact.js' })).toThrow(
     'does not import preact',
   )
+})
+
+/** The share of light of a colour, as WCAG 2 counts it. */
+function lightOf(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+test.each([
+  ['light', 0],
+  ['dark', 1],
+])('the words of a state stand out from their ground as WCAG AA asks, %s', (_name, scheme) => {
+  const style = readFileSync(new URL('../../dashboard/style/base.css', import.meta.url), 'utf8')
+  const part = style.split('prefers-color-scheme: dark')[scheme] ?? ''
+  const colours = new Map(
+    [...part.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [
+      name,
+      lightOf(value),
+    ]),
+  )
+  const states = ['waiting', 'running', 'scheduled', 'retry', 'dead', 'neutral']
+  const faint = states.filter((state) => {
+    const pair = [colours.get(state) ?? 0, colours.get(`${state}-soft`) ?? 0]
+    return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05) < 4.5
+  })
+  expect(faint).toEqual([])
 })
