@@ -6,8 +6,8 @@ export type Value = string | number | Buffer
 
 /** Arguments of one call of a worker's script. */
 export interface StepWords {
-  /** Name of the note of what it claims. */
-  readonly note: string
+  /** KEYS of the script: the note of what it claims comes first. */
+  readonly keys: readonly string[]
   /** Number of the step with that note: a call that is sent again has the same. */
   readonly number: number
   readonly nowSeconds: number
@@ -143,17 +143,20 @@ export class Commands {
 
   // EVALSHA {SHA1} 7 {NOTE} queue:{FN}:scheduled queue:{FN}:high ... : see step-script.ts
   step(fn: string, sha1: string, words: StepWords): Promise<unknown> {
-    const { note, number, nowSeconds, wanted, popped, outcomes } = words
-    const places = ['scheduled', 'high', 'normal', 'low'] as const
-    const queues = places.map((place) => this.#keys.queue(fn, place))
+    const { keys, number, nowSeconds, wanted, popped, outcomes } = words
+    const args: Value[] = [sha1, keys.length, ...keys, number, nowSeconds, wanted]
+    const ends = outcomes.map(({ id, status }) => `${id} ${status}`).join(' ')
+    args.push(this.#keys.channel(fn), popped.join(' '), ends)
+    for (const { output } of outcomes) args.push(output)
     // At once, so that the server begins while this process goes on.
-    return this.connection.callBuffer('EVALSHA', [
-      ...[sha1, 7, this.#noteOf(fn, note), ...queues],
-      // As keys, so that a connection's `keyPrefix` reaches them.
-      ...[this.#keys.job(fn, ''), this.#keys.lock(fn, '')],
-      ...[number, nowSeconds, wanted, this.#keys.channel(fn), popped.length, ...popped],
-      ...outcomes.flatMap(({ id, status, output }) => [id, status, output]),
-    ])
+    return this.connection.callBuffer('EVALSHA', args)
+  }
+
+  /** KEYS of a worker's script. Prefixes of keys are keys, so that a connection's `keyPrefix` reaches them. */
+  stepKeys(fn: string, note: string): readonly string[] {
+    const kinds = ['scheduled', 'high', 'normal', 'low'] as const
+    const queues = kinds.map((kind) => this.#keys.queue(fn, kind))
+    return [this.#noteOf(fn, note), ...queues, this.#keys.job(fn, ''), this.#keys.lock(fn, '')]
   }
 
   // DEL {NOTE} ...

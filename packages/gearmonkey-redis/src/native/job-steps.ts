@@ -38,6 +38,7 @@ interface Step {
 /** The server's note of what a step has taken. Steps that are under way have one each. */
 interface Note {
   readonly name: string
+  readonly keys: readonly string[]
   /** Number of the last step with it. */
   number: number
 }
@@ -78,10 +79,12 @@ export class JobSteps implements JobReports {
 
   constructor(options: JobStepsOptions) {
     this.#options = options
-    const { concurrency } = options
+    const { fn, commands, concurrency } = options
     const share = concurrency < fewestHalved ? concurrency : Math.ceil(concurrency / 2)
     this.#share = Math.min(share, mostAtOnce)
-    this.#notes = Array.from({ length: mostUnderWay }, () => ({ name: randomUUID(), number: 0 }))
+    this.#notes = Array.from({ length: mostUnderWay }, randomUUID).map((name) => ({
+      ...{ name, number: 0, keys: commands.stepKeys(fn, name) },
+    }))
     this.#freeNotes = [...this.#notes]
   }
 
@@ -165,7 +168,7 @@ export class JobSteps implements JobReports {
     const { fn, commands, nowSeconds } = this.#options
     note.number += 1
     const words = {
-      note: note.name,
+      keys: note.keys,
       number: note.number,
       nowSeconds: nowSeconds(),
       wanted: step.wanted,

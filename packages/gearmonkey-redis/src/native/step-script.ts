@@ -11,49 +11,54 @@ const noteSeconds = 3_600
 const stepScript = `
 -- KEYS: 1 the note of the jobs that were claimed last, 2 to 5 queue:{FN}:scheduled, :high, :normal, :low,
 --   6 job:{FN}:, 7 lock:{FN}:
--- ARGV: 1 the step's number, 2 {SYSTEM_DATE}, 3 jobs wanted, 4 channel:{FN},
---   5 number of ids that were popped before, those ids; then {ID} {STATUS} {OUTPUT} of each outcome
--- Returns { ids of outcomes that were refused, jobs as { id, 0 not begun | 1 begun | 2 begun with a long input, input } }.
-local jobs, locks = KEYS[6], KEYS[7]
-local now, wanted, channel, popped = ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+-- ARGV: 1 the step's number, 2 {SYSTEM_DATE}, 3 jobs wanted, 4 channel:{FN}, 5 ids that were popped before,
+--   6 {ID} {STATUS} of each outcome, 7 and more {OUTPUT} of each
+-- Returns { ids of outcomes that were refused, a digit for each job: 0 not begun, 1 begun, 2 begun with a long input;
+--   then {ID} and input of each job }.
+local jobs, locks, call = KEYS[6], KEYS[7], redis.call
+local now, wanted, channel = ARGV[2], tonumber(ARGV[3]), ARGV[4]
 
 local function finish(id, status, output)
-  redis.call('HMSET', jobs .. id, 'status', status, 'output', output)
-  redis.call('EXPIRE', jobs .. id, 90000)
-  redis.call('PUBLISH', channel, 'finish:' .. id)
-  redis.call('LPUSH', locks .. id, 'OK')
-  redis.call('EXPIRE', locks .. id, 10)
+  local job, lock = jobs .. id, locks .. id
+  call('HMSET', job, 'status', status, 'output', output)
+  call('EXPIRE', job, '90000')
+  call('PUBLISH', channel, 'finish:' .. id)
+  call('LPUSH', lock, 'OK')
+  call('EXPIRE', lock, '10')
 end
 
 local function take(ids)
-  local due = redis.call('ZRANGEBYSCORE', KEYS[2], 0, now, 'LIMIT', 0, wanted)
+  local due = call('ZRANGEBYSCORE', KEYS[2], 0, now, 'LIMIT', 0, wanted)
   for _, id in ipairs(due) do
-    redis.call('ZREM', KEYS[2], id)
+    call('ZREM', KEYS[2], id)
     ids[#ids + 1] = id
   end
   for at = 3, 5 do
     if #ids == wanted then return end
-    local last = redis.call('LRANGE', KEYS[at], #ids - wanted, -1)
-    if #last > 0 then redis.call('LTRIM', KEYS[at], 0, -1 - #last) end
+    local last = call('LRANGE', KEYS[at], #ids - wanted, -1)
+    if #last > 0 then call('LTRIM', KEYS[at], 0, -1 - #last) end
     for i = #last, 1, -1 do ids[#ids + 1] = last[i] end
   end
 end
 
 local function begin(id)
-  local isLong = redis.call('HSTRLEN', jobs .. id, 'input') > ${longestInput}
-  local input = not isLong and redis.call('HGET', jobs .. id, 'input')
-  redis.call('PUBLISH', channel, 'start:' .. id)
-  redis.call('HMSET', jobs .. id, 'status', 'busy')
-  return { id, isLong and 2 or 1, input }
+  local job = jobs .. id
+  local isLong = call('HSTRLEN', job, 'input') > ${longestInput}
+  local input = not isLong and call('HGET', job, 'input')
+  call('PUBLISH', channel, 'start:' .. id)
+  call('HMSET', job, 'status', 'busy')
+  return input, isLong
 end
 
-local refused, ids, answer = {}, {}, {}
-local note = wanted > 0 and redis.call('GET', KEYS[1])
+local refused, ids = {}, {}
+local note = wanted > 0 and call('GET', KEYS[1])
 if note and string.match(note, '^%d+') == ARGV[1] then
   for id in string.gmatch(note, ' (%d+)') do ids[#ids + 1] = id end
 else
-  for at = 6 + popped, #ARGV, 3 do
-    if not pcall(finish, ARGV[at], ARGV[at + 1], ARGV[at + 2]) then refused[#refused + 1] = ARGV[at] end
+  local at = 6
+  for id, status in string.gmatch(ARGV[6], '(%d+) (%a+)') do
+    at = at + 1
+    if not pcall(finish, id, status, ARGV[at]) then refused[#refused + 1] = id end
   end
   if wanted > 0 and #refused == 0 then
     pcall(take, ids)
@@ -61,16 +66,24 @@ else
     for _, id in ipairs(ids) do
       if string.match(id, '^%d+$') then handedOut[#handedOut + 1] = id end
     end
-    if #handedOut > 1 then redis.pcall('SET', KEYS[1], table.concat(handedOut, ' '), 'EX', ${noteSeconds}) end
+    if #handedOut > 1 then redis.pcall('SET', KEYS[1], table.concat(handedOut, ' '), 'EX', '${noteSeconds}') end
   end
 end
-for at = 6, 5 + popped do table.insert(ids, at - 5, ARGV[at]) end
-for _, id in ipairs(ids) do
-  local isBegun, job = false, nil
-  if #id < 16 and string.match(id, '^[1-9]%d*$') then isBegun, job = pcall(begin, id) end
-  answer[#answer + 1] = isBegun and job or { id, 0 }
+local at = 0
+for id in string.gmatch(ARGV[5], '%d+') do
+  at = at + 1
+  table.insert(ids, at, id)
 end
-return { refused, answer }
+local states, answer = {}, { table.concat(refused, ' '), '' }
+for i, id in ipairs(ids) do
+  local isBegun, input, isLong = false, false, false
+  if #id < 16 and string.match(id, '^[1-9]%d*$') then isBegun, input, isLong = pcall(begin, id) end
+  states[i] = isBegun and (isLong and '2' or '1') or '0'
+  answer[#answer + 1] = id
+  answer[#answer + 1] = isBegun and input
+end
+answer[2] = table.concat(states)
+return answer
 `
 
 const stepScriptSha1 = createHash('sha1').update(stepScript).digest('hex')
@@ -98,16 +111,17 @@ export async function takeStep(
   fn: string,
   words: StepWords,
 ): Promise<StepAnswer> {
-  const reply = await runScript(commands, stepScript, () =>
-    commands.step(fn, stepScriptSha1, words),
-  )
-  const [refused, jobs] = reply as [Buffer[], [Buffer, number | Buffer, (Buffer | null)?][]]
-  return {
-    refused: new Set(refused.map(Number)),
-    jobs: jobs.map(([id, state, input]) => ({
-      id: id.toString('latin1'),
-      state: states[Number(state)] ?? 'not begun',
-      input: input ?? undefined,
-    })),
-  }
+  const call = (): Promise<unknown> => commands.step(fn, stepScriptSha1, words)
+  const reply = await runScript(commands, stepScript, call)
+  const [refused, digits, ...items] = reply as [Buffer, Buffer, ...(Buffer | null)[]]
+  const jobs = Array.from(digits.toString('latin1'), (digit, at): StepJob => ({
+    id: items[2 * at]?.toString('latin1') ?? '',
+    state: states[Number(digit)] ?? 'not begun',
+    input: items[2 * at + 1] ?? undefined,
+  }))
+  return { refused: idsOf(refused), jobs }
+}
+
+function idsOf(list: Buffer): ReadonlySet<number> {
+  return new Set(list.length === 0 ? [] : list.toString('latin1').split(' ').map(Number))
 }

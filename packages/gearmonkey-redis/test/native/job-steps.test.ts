@@ -14,8 +14,9 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 /** An answer in which these jobs were taken and begun. */
 const taken = (...ids: number[]): unknown => [
-  [],
-  ids.map((id) => [Buffer.from(`${id}`), 1, Buffer.from('in')]),
+  Buffer.from(''),
+  Buffer.from('1'.repeat(ids.length)),
+  ...ids.flatMap((id) => [Buffer.from(`${id}`), Buffer.from('in')]),
 ]
 
 describe('steps of a worker of 8 jobs at once', () => {
@@ -29,6 +30,7 @@ describe('steps of a worker of 8 jobs at once', () => {
     handled = []
     running = new Set()
     const commands = {
+      stepKeys: (_fn: string, note: string) => [note],
       step: (_fn: string, _sha1: string, words: StepWords) =>
         new Promise((answer) => calls.push({ words, answer })),
     } as unknown as Commands
@@ -60,7 +62,7 @@ describe('steps of a worker of 8 jobs at once', () => {
     await turn()
     expect(wanted()).toEqual([4, 4, 4])
     expect(ended()).toEqual([0, 0, 4])
-    expect(calls[1]?.words.note).not.toBe(calls[2]?.words.note)
+    expect(calls[1]?.words.keys).not.toEqual(calls[2]?.words.keys)
     calls[2]?.answer(taken(9, 10, 11, 12))
     await turn()
     expect(running.size).toBe(4)
