@@ -32,8 +32,14 @@ export function summaryOf(
   const { place, atMs } = placed
   const timeAt = (where: Placed['place']): string | null => (place === where ? isoTime(atMs) : null)
   return {
-    ...{ id: names.of(job), handle: names.handleOf(job), jid: job.jid ?? null },
-    ...{ function: fn, queue, state: stateOf(job, placed), door: job.door, level: job.level },
+    id: names.of(job),
+    handle: names.handleOf(job),
+    jid: job.jid ?? null,
+    function: fn,
+    queue,
+    state: stateOf(job, placed),
+    door: job.door,
+    level: job.level,
     unique: uniqueText(job.unique),
     enqueued_at: isoTime(job.enqueuedAtMs),
     due_at: timeAt('scheduled'),
