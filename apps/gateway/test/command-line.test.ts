@@ -39,7 +39,7 @@ describe.concurrent('the command line', () => {
     },
   )
 
-  test('options that the API has are told as the others are', async () => {
+  test('options of the API are in the help like all others', async () => {
     const { stdout } = await startGateway(['jobs', 'submit', '--help']).exited
     expect(stdout).toMatch(/--level <n> +Faktory priority \(default: 5\)\n/)
     expect(stdout).toMatch(/--delay-seconds <n> +delay until the job is due \(default: 0\)\n/)

@@ -8,7 +8,7 @@ import { Connection } from '../src/net/connection.ts'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { recordingLog } from './support/recording-log.ts'
 
-test('a connection that is ended for a fault of the gateway is told of in the log', async () => {
+test('the log has each connection that an error of the gateway closed', async () => {
   const { log, lines } = recordingLog()
   const metrics = new Metrics()
   const observer = observeWith(metrics, log)
@@ -37,7 +37,7 @@ test('a connection that is ended for a fault of the gateway is told of in the lo
   ])
 })
 
-test('a limit that begins to bite is told of once, until it has not for a minute', () => {
+test('a reached limit is logged once, and again after a minute without refusals', () => {
   const { log, lines } = recordingLog()
   const metrics = new Metrics()
   let atMs = 0

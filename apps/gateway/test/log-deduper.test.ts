@@ -10,7 +10,7 @@ describe('the trouble of a background task', () => {
     expect(troubles.isNews('beat', 'gone')).toBe(true)
   })
 
-  test('is told once, and again after a minute', () => {
+  test('is logged once, and again after a minute', () => {
     nowMs = 59_999
     expect(troubles.isNews('beat', 'gone')).toBe(false)
     nowMs = 60_000

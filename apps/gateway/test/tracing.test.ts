@@ -56,7 +56,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     await redis.stop()
   })
 
-  test('link a Gearman job with its run by a Faktory worker, who is told of it', async () => {
+  test('link a Gearman job with its run by a Faktory worker, which gets the context', async () => {
     const gateway = await open({ tracing: 'yes' })
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const create = span('create mail')
@@ -123,7 +123,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     expect(exporter.getFinishedSpans()).toEqual([])
   })
 
-  test('come from a gateway whose SDK is loaded with NODE_OPTIONS, and one without says so', async () => {
+  test('come from a gateway whose SDK is loaded with NODE_OPTIONS; without one the log says so', async () => {
     const sdk = new URL('programs/print-spans.mjs', import.meta.url)
     const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
     const words = ['serve', ...ports, '--tracing', 'yes', '--redis-url', `unix://${redis.path}`]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../src/manual-clock.ts'
 
-test('timers run in the order of their times, those of one time in the order they were set', async () => {
+test('timers run in the order of their times, and at equal times in the order in which they were set', async () => {
   const clock = new ManualClock(100)
   const ran: string[] = []
   const note = (name: string) => () => void ran.push(`${name} ${clock.nowMs()}`)

@@ -116,7 +116,7 @@ describe('BEAT', () => {
 })
 
 describe('FETCH', () => {
-  test('names queues in order, each once, default where none is named', () => {
+  test('names queues in order, each once, with default if none is named', () => {
     expect(parseFetch(Buffer.from('b a b  c '))).toEqual(['b', 'a', 'c'])
     expect(parseFetch(Buffer.alloc(0))).toEqual(['default'])
     expect(parseFetch(Buffer.from('  '))).toEqual(['default'])

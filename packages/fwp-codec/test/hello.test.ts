@@ -93,7 +93,7 @@ describe('password hash', () => {
     )
   })
 
-  test.each([0, -1, 1.5, NaN])('%d iterations are none', (iterations) => {
+  test.each([0, -1, 1.5, NaN])('%d iterations are refused', (iterations) => {
     expect(() => hashPassword('a', 'b', iterations)).toThrow(RangeError)
   })
 

@@ -32,7 +32,7 @@ describe('renderJob', () => {
     )
   })
 
-  test('nothing is printed anew: digits, exponents, escapes and white space survive', () => {
+  test('nothing is printed again: digits, exponents, escapes and white space survive', () => {
     const args = '[12345678901234567890, 1.0, 1e400, -0, "\\u00e9\\/", {"b":1,"a":2}]'
     const argument = `{"jid":"12345678","jobtype":"t","args":${args},"n":12345678901234567890.10}`
     expect(carry(argument)).toBe(

@@ -59,7 +59,7 @@ describe('parseJob', () => {
     expect(parsed.fields).toHaveLength(2 + more.length)
   })
 
-  test.each(['0', '10', '-3', '5.5', '1e400'])('priority %s is as good as none', (priority) => {
+  test.each(['0', '10', '-3', '5.5', '1e400'])('priority %s counts as none', (priority) => {
     expect(parseJob(job(`"priority":${priority}`)).priority).toBe(5)
   })
 
@@ -135,7 +135,7 @@ describe('parseJob', () => {
   })
 
   test.each(['', ' ', '{', '[]', 'null', '{"jid":"12345678",}', '{"jid":"1234\n5678"}'])(
-    'what is no JSON object is invalid JSON: %j',
+    'anything but a JSON object is invalid: %j',
     (text) => {
       expect(messageOf(text)).toMatch(/^invalid JSON: /)
     },
@@ -220,7 +220,7 @@ describe('parseJobs', () => {
   })
 
   test.each(['', '{}', '[{}', '[{"a":}]', '[{}] x', '[\xff]'])(
-    'what is no JSON array fails as a whole: %j',
+    'anything but a JSON array fails as a whole: %j',
     (text) => {
       expect(() => parseJobs(Buffer.from(text, 'latin1'))).toThrow(/^invalid JSON: /)
     },

@@ -24,7 +24,7 @@ describe('the arguments of a stored payload', () => {
   })
 
   test.each([[[0xff]], [[0xc3, 0x28]], [[0xed, 0xa0, 0x80]], [[0x5b, 0xff, 0x5d]]])(
-    'bytes %j, which are no UTF-8, are one base64 string that says so',
+    'bytes %j, which are not UTF-8, become one base64 string with its encoding',
     (values) => {
       const input = Buffer.from(values)
       expect(argsOfInput(input)).toEqual({
@@ -67,7 +67,7 @@ describe('the stored payload of arguments', () => {
     expect(inputOfArgs(args).toString()).toBe(input)
   })
 
-  test('base64 is decoded where the route says so, and only what decodes to itself', () => {
+  test('base64 is decoded if the route says so, and only if it encodes back to the same text', () => {
     expect(inputOfArgs('["aGVsbG8="]', 'base64').toString()).toBe('hello')
     expect(inputOfArgs('["no base64"]', 'base64').toString()).toBe('["no base64"]')
   })

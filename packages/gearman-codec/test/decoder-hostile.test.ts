@@ -90,7 +90,7 @@ describe('bad input', () => {
 })
 
 describe('limits', () => {
-  test('let a packet of exactly the largest size pass, and none above', () => {
+  test('let a packet of exactly the largest size pass, and no larger one', () => {
     const options = { maxPacketBytes: 10 }
     expect(decode([raw('\0REQ', 16, '0123456789')], options).map(plain)).toEqual([
       ['REQ', 'ECHO_REQ', '0123456789'],

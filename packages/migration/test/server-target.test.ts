@@ -99,7 +99,7 @@ describe.skipIf(lacksGearmand)('needs gearmand: another Gearman server as the ta
     return lines.map((line) => line.split('\t').slice(0, 4).join(' ')).sort()
   }
 
-  test('every job arrives once with its payload, unique id and priority, and a second run brings none', async () => {
+  test('every job arrives once with its payload, unique id and priority, and a second run adds none', async () => {
     // Of a unique id of 64 bytes gearmand hands out 63, and the data with a NUL before it.
     const jobs = assortedJobs(300, 0).filter(({ unique }) => unique.length < 64)
     writeFileSync(
@@ -147,7 +147,7 @@ describe.skipIf(lacksGearmand)('needs gearmand: another Gearman server as the ta
     )
   })
 
-  test('a job that the server refuses stays, is told, and comes when there is room', async () => {
+  test('a job that the server refuses stays and is reported, and is moved when there is room', async () => {
     const admin = await gearmand.connect()
     // gearmand sets the limit of a function that it has met.
     await gearmand.submit([{ fn: 'mail', unique: 'first', data: Buffer.from('job 0') }])

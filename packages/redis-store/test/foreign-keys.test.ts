@@ -188,7 +188,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     await expect(by()).rejects.toMatchObject({ name: 'StoreError', code: 'REFUSED' })
   })
 
-  test('a worker count that is refused is told again as it was', async () => {
+  test('a refused worker count is stored again as it was', async () => {
     await world.server.set('count:mail', 'theirs')
     const count = { named: 1, consumers: 0 }
     const both = new Map([

@@ -52,7 +52,7 @@ test('a login that is refused is the error of the server', async () => {
   })
 })
 
-test('a server that is not there is told by the error of the system', async () => {
+test('a server that is away gives the error of the system', async () => {
   await expect(StoreProbe.open({ path: '/no/such.sock' }, 5_000)).rejects.toMatchObject({
     code: 'ENOENT',
   })

@@ -39,7 +39,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     ])
   }
 
-  test('uid counts the jobs, the hash is idle with its input, the id stands in its list', async () => {
+  test('uid counts the jobs, the hash is idle with its input, and the id is in its list', async () => {
     await store.steps.submit('mail', [
       { ...job, level: 8, input: Buffer.from('first') },
       { ...job, input: Buffer.from('second') },
@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await redis.lrange('queue:mail:low', 0, -1)).toEqual(['3'])
   })
 
-  test('a scheduled job stands in the sorted set by its time in seconds', async () => {
+  test('a scheduled job is in the sorted set by its time in seconds', async () => {
     await store.steps.submit('mail', [{ ...job, dueAtMs: 4_000_000_000_500 }])
     expect(await redis.zrange('queue:mail:scheduled', '0', '-1', 'WITHSCORES')).toEqual([
       '1',
@@ -65,7 +65,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await redis.zcard('queue:mail:scheduled')).toBe(1)
   })
 
-  test('a retry stands in the same sorted set, due by the store’s clock', async () => {
+  test('a retry is in the same sorted set, due by the store’s clock', async () => {
     await store.steps.submit('mail', [job])
     const { lane, id, token } = await claimOne()
     const before = await redis.time()
@@ -133,7 +133,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await redis.ttl(`lock:mail:${id}`)).toBe(10)
   })
 
-  test('a lock and a result that a native worker left without an end get those of the text', async () => {
+  test('a lock and a result that a native worker left without expiry get those of the specification', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.conclude('mail', id, 'success', Buffer.from('out'))
     await redis.lpush(`lock:mail:${id}`, 'OK')

@@ -99,7 +99,7 @@ describe.skipIf(lacksRedis)('who may call the API', () => {
     expect((await other.ask('/api/v1/overview', { headers })).status).toBe(401)
   })
 
-  test('wrong passwords are turned away, and after some of them right ones too', async () => {
+  test('wrong passwords are refused, and after some of them right ones too', async () => {
     const { ask } = await openApi(open, {}, { ...guarded, tries: 2 })
     const codes: unknown[] = []
     for (const password of ['no', 'never', operatorPassword]) {

@@ -93,7 +93,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['dead-0002'])
   })
 
-  test('a cancelled job is not run, and its client hears that it failed', async () => {
+  test('a cancelled job is not run, and its client gets a failure', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const waiting = await client.submit('SUBMIT_JOB', 'f', '', 'x')

@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)('the options of the web port', { timeout: 60_000 }, 
     expect((await sent(port('web'), '/busy', {})).status).toBe(200)
   })
 
-  test('with --web-password-tries 1 wrong passwords are turned away', async () => {
+  test('with --web-password-tries 1 wrong passwords are refused', async () => {
     const { ask } = await gateway(['--web-password', 'x', '--web-password-tries', '1'])
     const body = { password: 'y' }
     expect(await ask('/session', { method: 'POST', body })).toEqual([401, 'wrong_password'])

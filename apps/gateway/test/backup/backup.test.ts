@@ -226,7 +226,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     expect([payloads.length, new Set(payloads).size]).toEqual([many, many])
   })
 
-  test('does not mix with other jobs unasked, and is refused if it is not whole', async () => {
+  test('does not mix with other jobs without --into-used, and is refused if it is incomplete', async () => {
     const file = await fileOf(2)
     await second.ask('HSET', 'xg:lanes', 'other', '1')
     const refused = await restore(file).exited

@@ -77,7 +77,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
   }
 
   test.each(Object.keys(doors))(
-    'by %s is among the dead, and done when it is put back',
+    'by %s is a dead job, and is done when it is put back',
     async (door) => {
       const fn = `fn-${randomUUID()}`
       const worker = (await gearman()).say('CAN_DO', fn)

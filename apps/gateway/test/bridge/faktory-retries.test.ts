@@ -53,7 +53,7 @@ describe('what a failure makes of a job', () => {
     },
   )
 
-  test('a final failure says what an operator reads among the dead, unless a producer keeps none', () => {
+  test('a final failure is kept for operators, unless the producer keeps no dead jobs', () => {
     const outcome = failing({ door: 'gearman' })
     if (outcome.kind !== 'fail') throw new Error(outcome.kind)
     expect(JSON.parse(outcome.record ?? '')).toEqual({

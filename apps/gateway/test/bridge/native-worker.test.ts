@@ -13,7 +13,7 @@ const patience = { timeout: 5_000, interval: 10 }
 describe.skipIf(lacksRedis)('a native worker', () => {
   const gateways = gearmanGateways()
 
-  test('is heard by a client at once, round after round, by events alone', async () => {
+  test('reaches a client at once, round after round, by events alone', async () => {
     const looks = stoppableLooks()
     const gateway = await gateways.open({ schedulerClock: looks.clock })
     const native = new SpecPeer(gateways.connection()).worker('mail')
@@ -46,7 +46,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     return started
   }
 
-  test('is heard by a Gearman client: its progress and its end', async () => {
+  test('reports progress and result to a Gearman client', async () => {
     const fn = randomUUID()
     const native = await worker(fn)
     const client = await GearmanPeer.connect(node.gearman)

@@ -92,7 +92,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
     expect(await firstBefore(taker, queue)).toBe(fn)
   })
 
-  test('gets none of a function whose workers have just left', async () => {
+  test('gets no job of a function whose workers have just left', async () => {
     const [fn, queue] = [randomUUID(), randomUUID()]
     await seenWorker(usual, fn)
     await (await gearman(other)).submit('SUBMIT_JOB_BG', `${fn}@${queue}`, '', 'x')

@@ -27,7 +27,7 @@ describe('a cron entry', () => {
     ['30 2 * * *', utc(2026, 9, 25, 0, 30), utc(2026, 9, 26, 1, 30)],
     ['30 2 * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 26, 1, 30)],
     ['0 3 * * *', utc(2026, 9, 25, 1, 10), utc(2026, 9, 25, 2)],
-  ])('%s goes on as it should while clocks show an hour again', (schedule, fromMs, nextMs) => {
+  ])('%s keeps its schedule while clocks repeat an hour', (schedule, fromMs, nextMs) => {
     const entry = readCronEntry({ schedule, timezone: 'Europe/Berlin', job })
     expect(entry.nextAfter(fromMs)).toBe(nextMs)
   })
@@ -37,12 +37,12 @@ describe('a cron entry', () => {
     ['@hourly', utc(2026, 2, 29), utc(2026, 2, 29, 1)],
     ['30 2 * * *', utc(2026, 2, 29), utc(2026, 2, 29, 1, 30)],
     ['30 2 * * *', utc(2026, 2, 29, 1, 30), utc(2026, 2, 30, 0, 30)],
-  ])('%s goes on as it should while clocks leave an hour out', (schedule, fromMs, nextMs) => {
+  ])('%s keeps its schedule while clocks skip an hour', (schedule, fromMs, nextMs) => {
     const entry = readCronEntry({ schedule, timezone: 'Europe/Berlin', job })
     expect(entry.nextAfter(fromMs)).toBe(nextMs)
   })
 
-  test('may have a schedule that is over', () => {
+  test('may have a schedule in the past', () => {
     const entry = readCronEntry({ schedule: '2020-01-01T00:00:00', job })
     expect(entry.nextAfter(utc(2026, 0, 1))).toBeUndefined()
   })

@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis)('cron', () => {
     expect(node.troubles).toEqual([])
   })
 
-  test('tries a tick again whose job the store did not take', async () => {
+  test('retries a tick whose job the store refused', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const node = await startCron(gateway, clock, [minutely])

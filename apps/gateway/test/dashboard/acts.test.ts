@@ -176,7 +176,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect(heard).toBe('kept, last')
   })
 
-  test('a function is dropped with its jobs, and a worker that comes later gets none', async () => {
+  test('a function is dropped with its jobs, and a later worker gets none', async () => {
     await gateway.gearman('-b', '-f', 'surplus', 'dropped')
     await goTo(page, 'functions?contains=surplus')
     await page.getByLabel('Acts on surplus').selectOption({ label: 'Drop' })
@@ -199,7 +199,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect((box?.x ?? width) + (box?.width ?? 1)).toBeLessThanOrEqual(width)
   })
 
-  test('a client that waits hears of the cancellation, as the page says before', async () => {
+  test('a waiting client gets the cancellation, as the page announces', async () => {
     const waiting = gateway.spawnGearman('-f', 'slow', 'x')
     const ended = once(waiting, 'close')
     await openJobOf('function=slow')
@@ -261,7 +261,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await eventually(() => heard).toBe('twoone')
   })
 
-  test('a batch stands in the list, and its own page tells how far it is', async () => {
+  test('a batch is in the list, and its page shows its progress', async () => {
     const success = { jobtype: 'work', queue: 'other', args: ['called back'] }
     const batch = JSON.stringify({ description: 'nightly <b>', success })
     const bid = await client.send(['BATCH NEW', batch])
@@ -273,7 +273,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect(await page.locator('.tile').first().innerText()).toMatch(/Jobs\s*1/)
   })
 
-  test('a worker is told to stop, and ends', async () => {
+  test('a worker ends when it is ordered to stop', async () => {
     const place = { host: '127.0.0.1', port: gateway.port('faktory') }
     const leaver = new Worker({ ...place, wid: 'leaver', beatInterval: 1, queues: ['nothing'] })
     const stop = vi.spyOn(leaver, 'stop')
@@ -287,7 +287,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect(stop).toHaveBeenCalledOnce()
   })
 
-  test('a worker is told to go quiet, and takes no more', async () => {
+  test('a worker that is ordered to be quiet takes no more jobs', async () => {
     await goTo(page, 'workers')
     await act('Quiet')
     await page.locator('main').getByText('quiet', { exact: true }).waitFor({ timeout: 30_000 })

@@ -15,7 +15,7 @@ describe.skipIf(lacksRedis)('a store that came back empty', () => {
     return new Promise((resolve) => scheduler.onStoreReset(resolve))
   }
 
-  test('is told all lanes, under numbers that all nodes share, and which of them Faktory producers use', async () => {
+  test('gets all lanes again, with the numbers of all nodes, and which of them Faktory producers use', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const producer = await here.client()
     // Numbers that are not those which a store gives that begins anew.

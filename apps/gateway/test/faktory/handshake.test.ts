@@ -166,7 +166,7 @@ describe.skipIf(lacksRedis)('the password', () => {
     expect(rejections).toEqual(['password'])
   })
 
-  test('gives a new challenge after ten seconds, and takes the old one from those who got it', async () => {
+  test('gives a new challenge after ten seconds, and accepts the old one from those who got it', async () => {
     const { stranger, clock } = await gateways.open({ password, helloWithinMs: 1e9 })
     const early = await stranger()
     const first = await challenge(early)
@@ -202,7 +202,7 @@ describe.skipIf(lacksRedis)('the password', () => {
     expect(rejections).toEqual(['password', 'password', 'password_tries'])
   })
 
-  test('counts tries on connections that were greeted together, and leaves admitted ones alone', async () => {
+  test('counts wrong passwords on connections that were greeted together, and keeps admitted ones', async () => {
     const { stranger } = await gateways.open({ password, passwordTries: 1 })
     const admitted = await stranger()
     expect(await answerTo(admitted, password)).toBe('+OK')

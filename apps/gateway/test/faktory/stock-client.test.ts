@@ -117,7 +117,7 @@ describe.skipIf(lacksRedis)('the npm package faktory-worker', () => {
     expect(JSON.parse(job?.failure ?? '')).toMatchObject({ message: 'boom', retry_count: 0 })
   })
 
-  test('goes quiet and ends when the server says so', async () => {
+  test('goes quiet and ends on the server’s order', async () => {
     const { port, door } = await gateways.open(brisk)
     const worker = stockWorker({ port, wid: 'stock-1', concurrency: 2, beatInterval: 0.01 })
     await worker.work()

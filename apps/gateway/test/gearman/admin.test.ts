@@ -5,7 +5,7 @@ import { gearmanGateways } from './support/gearman-gateway.ts'
 describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
   const { open } = gearmanGateways()
 
-  test('hears version, level and process', async () => {
+  test('gets version, log level and process id', async () => {
     const admin = await (await open({ verbosity: 'INFO' })).peer()
     expect(await admin.command('version')).toBe('OK 0.1.0')
     expect(await admin.command('VERSION\r')).toBe('OK 0.1.0')
@@ -77,7 +77,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(await admin.list('show unique jobs')).toEqual(['-', 'u1', '', 'u2'])
   })
 
-  test('cancels a queued job: its clients hear that it failed', async () => {
+  test('cancels a queued job: its clients get a failure', async () => {
     const gateway = await open()
     const [admin, client] = [await gateway.peer(), await gateway.peer()]
     const handle = await client.submit('SUBMIT_JOB_HIGH', 'mail', 'u', '')
@@ -164,7 +164,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
       'maxqueue',
       'ERR INVALID_ARGUMENTS An+incomplete+set+of+arguments+was+sent+to+this+commandmaxqueue',
     ],
-  ])('that says %j hears %j', async (line, reply) => {
+  ])('that sends %j gets %j', async (line, reply) => {
     const admin = await (await open()).peer()
     expect((await admin.command(line)).replace('command+', 'command')).toBe(reply)
   })

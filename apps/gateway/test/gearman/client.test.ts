@@ -69,7 +69,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await one.submit('SUBMIT_JOB', 'mail', 'same', 'new')).not.toBe(handle)
   })
 
-  test('unique - stands for the payload, if there is one', async () => {
+  test('the unique id - means the payload, if there is one', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     const submit = (data: string) => client.submit('SUBMIT_JOB_BG', 'mail', '-', data)
@@ -180,7 +180,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await client.ask('SUBMIT_JOB_SCHED', 'later', 'u', ...fields, 'x')).toEqual(never)
   })
 
-  test('the limit of a function is held against all of its jobs', async () => {
+  test('the limit of a function counts all of its jobs', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', 'u1', '')

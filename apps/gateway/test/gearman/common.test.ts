@@ -8,13 +8,13 @@ const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'h
 describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
   const { open } = gearmanGateways()
 
-  test('hears its echo, NULs and all', async () => {
+  test('gets its echo, including NULs', async () => {
     const peer = await (await open()).peer()
     expect(await peer.ask('ECHO_REQ', 'a\0b')).toEqual(['ECHO_RES', 'a\0b'])
     expect(await peer.ask('ECHO_REQ', '')).toEqual(['ECHO_RES', ''])
   })
 
-  test('is told of an option that there is not', async () => {
+  test('gets an error for an unknown option', async () => {
     const peer = await (await open()).peer()
     expect(await peer.ask('OPTION_REQ', 'speed')).toEqual([
       'ERROR',
@@ -27,7 +27,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     ({ name, magics }) => name === 'ALL_YOURS' || !(magics as readonly string[]).includes('REQ'),
   )
   test.each(foreign.map(({ name, args }) => [name, args] as const))(
-    '%s is not for a server, which says so and goes on',
+    '%s is not for a server, which answers with an error and continues',
     async (name, args) => {
       const peer = await (await open()).peer()
       const heard = await peer.ask(name, ...args.map(() => 'x'))
@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     },
   )
 
-  test('that speaks as a server is told so and served on', async () => {
+  test('that sends response packets gets an error and is still served', async () => {
     const peer = await (await open()).peer()
     const heard = await peer.sayAsServer('GRAB_JOB').hear()
     expect(heard).toEqual(['ERROR', 'INVALID_MAGIC', 'Request magic expected'])

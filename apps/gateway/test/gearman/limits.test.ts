@@ -61,7 +61,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what is turned away', () => {
     expect(gateway.rejections).toEqual([])
   })
 
-  test('a peer that takes nothing for too long is dropped, and that is counted', async () => {
+  test('a peer that reads nothing for too long is dropped and counted', async () => {
     const dropped: string[] = []
     const gateway = await open({
       connectionLimits: { holdBackBytes: 100_000, stallMs: 20 },

@@ -29,7 +29,7 @@ describe('the next match', () => {
     expect(schedule && nextMatch(schedule, now)).toBe(Date.parse(expected))
   })
 
-  test('of 31 June is none', () => {
+  test('of 31 June never matches', () => {
     expect(nextMatch({ dayOfMonth: 31, month: 6 }, now)).toBeUndefined()
   })
 
@@ -57,6 +57,6 @@ test.each([
   ['', '', '', '', '7'],
   ['x', '', '', '', ''],
   ['-1', '', '', '', ''],
-])('fields out of their range are no schedule: %j %j %j %j %j', (...fields) => {
+])('fields out of range are refused: %j %j %j %j %j', (...fields) => {
   expect(read(...fields)).toBeUndefined()
 })

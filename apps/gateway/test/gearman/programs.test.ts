@@ -49,7 +49,7 @@ describe.skipIf(lacksRedis || !hasPrograms)('needs gearman-tools: the stock prog
     expect((await worker.ask('GRAB_JOB'))[3]).toBe('data')
   })
 
-  test('a client of the program hears data, warnings and failures', async () => {
+  test('a client of the program gets data, warnings and failures', async () => {
     const gateway = await open()
     const worker = await gateway.worker('talk')
     await worker.say('PRE_SLEEP').sync()

@@ -9,7 +9,7 @@ describe.skipIf(lacksRedis)('needs redis-server: when the store refuses', () => 
   const forbidScripts = () => redis('ACL', 'SETUSER', 'default', '-evalsha', '-eval', '-fcall')
   const allowScripts = () => redis('ACL', 'SETUSER', 'default', '+evalsha', '+eval', '+fcall')
 
-  test('a client is told at once', async () => {
+  test('a client gets an error at once', async () => {
     const gateway = await open({ troubled: true })
     const client = await gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')

@@ -5,7 +5,7 @@ import { gearmanGateways } from './support/gearman-gateway.ts'
 describe.skipIf(lacksRedis)('needs redis-server: two gateways on one store', () => {
   const { open } = gearmanGateways()
 
-  test('a client of one hears all that a worker of the other says', async () => {
+  test('a client of one gets everything from a worker of the other', async () => {
     const [here, there] = [await open(), await open()]
     const worker = await there.worker('mail')
     await worker.say('PRE_SLEEP').sync()

@@ -15,7 +15,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     return handle
   }
 
-  test('is told when there is no job', async () => {
+  test('gets NO_JOB when there is no job', async () => {
     const gateway = await open()
     const worker = await gateway.worker('mail')
     expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
@@ -35,7 +35,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(taken).toEqual(['high', 'normal 1', 'normal 2', 'low'])
   })
 
-  test('hears NOOP once per sleep, and at once where a job is pending', async () => {
+  test('gets NOOP once per sleep, and at once if a job is waiting', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     await worker.say('PRE_SLEEP').sync()
@@ -82,7 +82,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect((await worker.ask('GRAB_JOB'))[2]).toBe('b')
   })
 
-  test('takes turns among its functions where the operator says so', async () => {
+  test('takes turns among its functions if the operator wants that', async () => {
     const gateway = await open({ roundRobin: true })
     const client = await gateway.peer()
     for (const fn of ['a', 'a', 'b', 'b']) await client.submit('SUBMIT_JOB_BG', fn, '', '')
@@ -92,7 +92,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(taken).toEqual(['b', 'a', 'b', 'a'])
   })
 
-  test('of a function serves its lanes, and hears the name that it gave', async () => {
+  test('of a function serves its lanes, and gets the name that it gave', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     const bulk = await client.submit('SUBMIT_JOB_BG', 'mail@bulk', '', 'x')
@@ -129,7 +129,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(await client.list('status')).toEqual(['mail\t0\t0\t1'])
   })
 
-  test('that throws is heard byte for byte by those who asked for it', async () => {
+  test('that throws sends its exception, byte for byte, to clients that asked for exceptions', async () => {
     const gateway = await open()
     const [one, other] = [await gateway.peer(), await gateway.peer()]
     expect(await one.ask('OPTION_REQ', 'ExCeptions')).toEqual(['OPTION_RES', 'ExCeptions'])
@@ -144,7 +144,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     await one.sync()
   })
 
-  test('that throws is heard by all where the operator says so', async () => {
+  test('that throws sends its exception to all clients if the operator wants that', async () => {
     const gateway = await open({ exceptionsForAll: true })
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
@@ -246,7 +246,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(await next.ask('GRAB_JOB')).toEqual(['NO_JOB'])
   })
 
-  test('that outstays CAN_DO_TIMEOUT loses the job, and is told so when it is late', async () => {
+  test('that exceeds CAN_DO_TIMEOUT loses the job, and gets an error for its late result', async () => {
     const gateway = await open()
     const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
     const worker = await gateway.peer()
@@ -276,7 +276,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     }
   }, 30_000)
 
-  test('that reports and asks fifty times in one write hears each report in the answer behind it', async () => {
+  test('that reports and asks fifty times in one write gets all answers in order', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
@@ -296,7 +296,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(await client.hearMany(50)).toEqual(reports)
   })
 
-  test('that ends a lost job and asks for the next in one write is told in that order', async () => {
+  test('that ends a lost job and asks for the next in one write gets the answers in that order', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)

@@ -160,7 +160,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     expect(await portOf(gearmand)).toBe(port)
   })
 
-  test('whose port is taken says so, exit code 1', async () => {
+  test('reports a port that is in use, with exit code 1', async () => {
     const server = createServer().listen(0, '0.0.0.0')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
@@ -200,7 +200,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
       .toMatch(/^ NOTICE [\d-]+ [\d:.]+ \[ {2}main \] SIGHUP, reopening log file\n/)
   })
 
-  test('on USR1 serves who is connected until no job is left, then ends with 0', async () => {
+  test('on USR1 serves connected peers until no job is left, then ends with 0', async () => {
     const gearmand = startGearmand(loud, { env })
     const port = await portOf(gearmand)
     const [worker, boss] = [await client(port), await client(port)]

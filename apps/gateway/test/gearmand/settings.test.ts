@@ -70,7 +70,7 @@ describe("gearmand's options", () => {
     expect(() => settings(words)).toThrow(expect.objectContaining({ message, exitCode: 1 }))
   })
 
-  test('without effect say so, a line each', () => {
+  test('without effect are logged, a line each', () => {
     const idle = gearmandOptions.filter(({ effect }) => effect !== 'some')
     const words = idle.map(({ name, value }) => (value ? `--${name}=1` : `--${name}`)).join(' ')
     const { notes } = settings(words.replace('queue-type=1', 'queue-type=redis'))

@@ -48,7 +48,7 @@ describe('a foreground request', () => {
   test.each([
     ['WORK_FAIL', []],
     ['WORK_EXCEPTION', ['boom']],
-  ] as const)('whose job ends with %s hears WORK_FAIL', async (name, rest) => {
+  ] as const)('whose job ends with %s gets WORK_FAIL', async (name, rest) => {
     const { port, worker } = await openHttp()
     const hands = await worker('f')
     const asking = ask(port, '/f')
@@ -84,7 +84,7 @@ describe('a foreground request', () => {
       .toBe('NO_JOB')
   })
 
-  test('joins one with the same unique id, and both hear the outcome', async () => {
+  test('joins one with the same unique id, and both get the outcome', async () => {
     const { port, worker, scheduler, world } = await openHttp()
     const headers = { 'X-Gearman-Unique': 'u1' }
     const both = [ask(port, '/f', { headers }, 'a'), ask(port, '/f', { headers }, 'b')]
@@ -166,7 +166,7 @@ describe('a connection', () => {
     socket.destroy()
   })
 
-  test('that waits when the door closes is told so', async () => {
+  test('that waits when the door closes gets an error', async () => {
     const { port, door, scheduler } = await openHttp()
     const asking = ask(port, '/f')
     await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)

@@ -80,7 +80,7 @@ describe('requests that were sent before the answer to the first', () => {
     expect(rejections).toEqual(['pipeline'])
   })
 
-  test('are not told that they are malformed for what comes behind them', async () => {
+  test('do not count as malformed because of what follows them', async () => {
     const gateway = await openHttp()
     const socket = await openRaw(gateway.port)
     socket.write(post('f', 'one'))

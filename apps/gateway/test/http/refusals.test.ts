@@ -46,7 +46,7 @@ describe('the HTTP door answers', () => {
     expect(rejections).toEqual([reason])
   })
 
-  test('a client that takes nothing of its answer by ending the connection', async () => {
+  test('a client that reads nothing of its answer: the connection is closed', async () => {
     const { port, worker, rejections } = await openHttp({ stallMs: 20 })
     const hands = await worker('f')
     const socket = await openRaw(port)
@@ -58,7 +58,7 @@ describe('the HTTP door answers', () => {
     socket.destroy()
   })
 
-  test('a client that takes none of its refusals by ending the connection', async () => {
+  test('a client that reads none of its refusals: the connection is closed', async () => {
     const { port, rejections } = await openHttp({ stallMs: 20 })
     const socket = await openRaw(port)
     socket.pause()

@@ -20,7 +20,7 @@ describe('an HTTP connection', () => {
     expect(await readUntil(socket, 'never')).toMatch(/^HTTP\/1\.1 408 /)
   })
 
-  test('that stands without a request is ended', async () => {
+  test('that is idle without a request is closed', async () => {
     const socket = await openRaw(await open())
     socket.write(`${submission}Content-Length: 1\r\n\r\nx`)
     expect(await readUntil(socket, 'never')).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/)

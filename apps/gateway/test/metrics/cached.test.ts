@@ -23,7 +23,7 @@ function startCached() {
   }
 }
 
-test('a value is shared for a second from when it was begun', async () => {
+test('a value is shared for a second from its start', async () => {
   const { get, pass, done } = startCached()
   const first = get()
   pass(100)

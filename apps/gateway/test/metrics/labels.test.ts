@@ -6,7 +6,7 @@ import { render } from '../../src/ops/metrics/render.ts'
 
 const names = Array.from({ length: 600 }, (_, index) => `f${index}`)
 
-test('500 names have labels of their own, and how many have none is counted', () => {
+test('500 names have their own labels, and the others are counted', () => {
   const labels = new BoundedLabels(500)
   const given = [...names, ...names].map((name) => labels.of(name))
   expect(new Set(given)).toEqual(new Set([...names.slice(0, 500), 'other']))

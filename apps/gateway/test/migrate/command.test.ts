@@ -105,7 +105,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     expect(stderr).toContain(`npx crossgear migrate export ${sides.join(' ')}`)
   })
 
-  test('what is no job is told, counted and kept in a file', async () => {
+  test('invalid jobs are reported, counted and kept in a file', async () => {
     const bad = join(folder, 'bad.ndjson')
     const rejects = join(folder, 'rejects')
     writeFileSync(bad, `${lineOf(1)}\n{"v":1,\n${lineOf(2)}\n{"v":9}`)

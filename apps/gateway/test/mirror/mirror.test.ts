@@ -218,7 +218,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(summary).toMatchObject({ event: 'summary', seen: 1, copied: 1, equal: 1 })
     })
 
-    test('what cannot be meant, and a side that is not there, are one line and an exit code', async () => {
+    test('invalid options, and a side that is away, give one line and an exit code', async () => {
       const nobody = `gearman://127.0.0.1:${await freePort()}`
       const here = `gearman://127.0.0.1:${crossgear}`
       const cases = [

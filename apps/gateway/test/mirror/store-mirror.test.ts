@@ -99,7 +99,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await Promise.all([original.stop(), copy.stop(), pushed.stop()])
     })
 
-    test('another result is told and counted, and the client has that of its own server', async () => {
+    test('a different result is reported and counted, and the client gets that of its own server', async () => {
       const original = await startWorker(door('gearman'), 'odd')
       const copy = await startWorker(old, 'odd', lower)
       const mirror = await startMirror(`gearman://127.0.0.1:${old}`)

@@ -67,7 +67,7 @@ describe('a listening port', () => {
     expect(asked).toEqual([backlog])
   })
 
-  test('takes no more connections than it may, and counts those that come and go', async () => {
+  test('accepts no more connections than the limit, and counts opened and closed ones', async () => {
     const counted: string[] = []
     const port = await listen({
       maxConnections: 1,

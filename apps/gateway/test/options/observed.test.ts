@@ -44,7 +44,7 @@ describe('each option changes something', () => {
     ).toBe(true)
   })
 
-  test('has a case here where the table says so, and no other', () => {
+  test('has a case here if the table says so, and there is no other case', () => {
     const here = optionNames.filter((name) => optionCases[name] === 'here')
     expect(Object.keys(cases).sort()).toEqual([...here].sort())
   })

@@ -43,7 +43,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   faktoryPasswordTries: passwords,
   webPassword: { ...webAccess, title: 'an operator may change' },
   webReaderPassword: { ...webAccess, title: 'a reader may read' },
-  webPasswordTries: { ...webAccess, title: 'wrong passwords are turned away' },
+  webPasswordTries: { ...webAccess, title: 'wrong passwords are refused' },
   webOpen: { file: 'faktory/process.test.ts', title: 'where it is allowed' },
   faktoryOpen: { file: 'faktory/process.test.ts', title: 'where it is allowed' },
   handlePrefix: 'here',
@@ -59,7 +59,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   storePort: 'here',
   durability: {
     file: 'store/durability.test.ts',
-    title: 'replicas refuses jobs while a replica stands still, and takes them when it goes on',
+    title: 'replicas refuses jobs while a replica is frozen, and accepts them when it thaws',
   },
   jobRetries: 'here',
   workerWakeup: 'here',
@@ -100,7 +100,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   logFormat: 'here',
   tracing: {
     file: 'tracing.test.ts',
-    title: 'come from a gateway whose SDK is loaded with NODE_OPTIONS, and one without says so',
+    title: 'come from a gateway whose SDK is loaded with NODE_OPTIONS; without one the log says so',
   },
   config: 'here',
 }

@@ -66,7 +66,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     expect(await peer.command('getpid')).toBe(`OK ${gateway.pid}`)
   })
 
-  test('one stands still: the other serves all who come', async () => {
+  test('one is frozen: the other serves all new clients', async () => {
     const gateway = await shared()
     const [first] = await gateway.live()
     process.kill(first!.pid, 'SIGSTOP')
@@ -74,7 +74,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     await Promise.all(Array.from({ length: 40 }, () => gateway.gearman()))
   })
 
-  test('one is told to end: it takes the outcome of its job, and another takes its place', async () => {
+  test('one is stopped: it accepts the outcome of its job, and another takes its place', async () => {
     const gateway = await shared()
     const before = (await gateway.parts()).length
     const atWork = await twoAtWork(gateway)
@@ -87,7 +87,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     expect(await gateway.redis.ask('KEYS', 'job:*')).toBe('')
   })
 
-  test('none can start again, the store being there: the gateway ends with 1 and says so', async () => {
+  test('none can start again although the store is there: the gateway logs that and ends with 1', async () => {
     const gateway = await startShared()
     await gateway.redis.ask('REPLICAOF', '127.0.0.1', '1')
     for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
 })
 
 describe.skipIf(lacksRedis)('a gateway of two processes', () => {
-  test('that is told to stop takes the outcomes of running jobs, and leaves no process', async () => {
+  test('that is stopped accepts the outcomes of running jobs, and leaves no process', async () => {
     const gateway = await startShared()
     const atWork = await twoAtWork(gateway)
     gateway.child.kill('SIGTERM')

@@ -102,7 +102,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
     await gateway.said(/"process":1,.*"Reload \(SIGHUP\)/)
   })
 
-  test('ends as one when one of them hears the text command shutdown', async () => {
+  test('end together when one of them gets the text command shutdown', async () => {
     const gateway = await startShared()
     expect(await (await gateway.gearman()).command('shutdown graceful')).toBe('OK')
     expect((await gateway.exited).code).toBe(0)

@@ -36,7 +36,7 @@ async function getsJob(worker: GearmanPeer): Promise<void> {
 }
 
 describe.skipIf(lacksRedis)('of two processes', () => {
-  test('one that stands still for too long is killed, and started again', async () => {
+  test('one that is frozen for too long is killed and restarted', async () => {
     const { gateway, workers, pids } = await startAtWork()
     standStill(pids[0]!)
     const lost = await Promise.race(workers.map((worker) => worker.ended().then(() => worker)))

@@ -44,7 +44,7 @@ describe('--processes', () => {
     expect((await gateway.exited).code).toBe(0)
   })
 
-  test('with a port that is in use says so once, and ends with code 1', async () => {
+  test('with a port that is in use logs that once, and ends with code 1', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')

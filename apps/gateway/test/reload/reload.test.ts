@@ -105,7 +105,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', (
     expect(code).toBe(0)
   })
 
-  test('its certificate: the next client sees the new one, and who is connected stays', async () => {
+  test('its certificate: the next client sees the new one, and connected clients stay', async () => {
     const before = await secured()
     const peer = new GearmanPeer(before)
     await peer.sync()
@@ -164,7 +164,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', (
     expect(await page('/cron')).toEqual({ cron: [] })
   })
 
-  test('its passwords: who comes now needs the new one, and who is logged in stays', async () => {
+  test('its passwords: new clients need the new one, and logged-in clients stay', async () => {
     const client = await consumer()
     usePasswords({ operator: 'open up', faktory: 'other' })
     expect(await hangUp()).toContain('--faktory-password, --web-password changed')

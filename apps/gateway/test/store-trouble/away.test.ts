@@ -10,7 +10,7 @@ const slowReading = ['--key-load-delay', '1000', '--loading-process-events-inter
 const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
 
 describe.skipIf(lacksRedis)('a store that is away, with redis-server:', () => {
-  test('frozen: every door says so, and goes on when it thaws', async () => {
+  test('frozen: every door answers with an error, and works again when it thaws', async () => {
     const server = await storeServer()
     const gateway = await TroubledGateway.open(server)
     server.freeze()
@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('a store that is away, with redis-server:', () => {
     ])
   })
 
-  test('reading its data: every door says so, and goes on when it has read', async () => {
+  test('reading its data: every door answers with an error, and works again after that', async () => {
     const server = await storeServer()
     const gateway = await TroubledGateway.open(server)
     await server.ask('EVAL', manyKeys, '0')

@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis).each(Object.entries(troubles))(
       expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
     })
 
-    test('an outcome that is refused reaches the client when it is told again', async () => {
+    test('a refused outcome reaches the client when the worker repeats it', async () => {
       const server = await storeServer(...durable)
       const gateway = await TroubledGateway.open(server)
       const [client, worker] = [await gateway.peer(), await gateway.peer('slow')]

@@ -12,7 +12,7 @@ async function lock(server: RedisServer, old: string, password: string): Promise
 }
 
 describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
-  test('a replica: every door says so, and goes on when it is a master again', async () => {
+  test('a replica: every door answers with an error, and works again when it is a master', async () => {
     const server = await storeServer()
     const gateway = await TroubledGateway.open(server)
     await server.ask('REPLICAOF', '127.0.0.1', '1')
@@ -23,7 +23,7 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
     await gateway.runsJobs()
   })
 
-  test('a full server: no door takes a job, and those that there are run to their end', async () => {
+  test('a full server: no door accepts a job, and existing jobs run to their end', async () => {
     const server = await storeServer()
     const gateway = await TroubledGateway.open(server)
     await server.ask('CONFIG', 'SET', 'maxmemory', '1')
@@ -45,17 +45,20 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
   test.each([
     ['a password where there was none', '', 'NOAUTH'],
     ['another password', 'old', 'WRONGPASS'],
-  ])('%s: every door says so, and goes on when it is undone', async (_what, old, word) => {
-    const server = await storeServer('--requirepass', old)
-    const login = old === '' ? '' : `:${old}@`
-    const gateway = await TroubledGateway.open(server, `redis://${login}127.0.0.1:${server.port}`)
-    await lock(server, old, 'new')
-    const reason = new RegExp(`^store UNREACHABLE: .*${word}`)
-    await gateway.refusesJobs(/^-ERR the job store cannot be reached/, reason)
-    await gateway.givesNoJobs()
-    const admin = server.connect({ password: 'new' })
-    await admin.config('SET', 'requirepass', old)
-    await gateway.takesJobs()
-    await gateway.runsJobs()
-  })
+  ])(
+    '%s: every door answers with an error, and works again when it is undone',
+    async (_what, old, word) => {
+      const server = await storeServer('--requirepass', old)
+      const login = old === '' ? '' : `:${old}@`
+      const gateway = await TroubledGateway.open(server, `redis://${login}127.0.0.1:${server.port}`)
+      await lock(server, old, 'new')
+      const reason = new RegExp(`^store UNREACHABLE: .*${word}`)
+      await gateway.refusesJobs(/^-ERR the job store cannot be reached/, reason)
+      await gateway.givesNoJobs()
+      const admin = server.connect({ password: 'new' })
+      await admin.config('SET', 'requirepass', old)
+      await gateway.takesJobs()
+      await gateway.runsJobs()
+    },
+  )
 })

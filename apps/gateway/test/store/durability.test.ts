@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     ])
   })
 
-  test('replicas refuses jobs while a replica stands still, and takes them when it goes on', async () => {
+  test('replicas refuses jobs while a replica is frozen, and accepts them when it thaws', async () => {
     const master = await start()
     const replica = await start('--replicaof', '127.0.0.1', String(master.port))
     await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {

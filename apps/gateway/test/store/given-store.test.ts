@@ -74,7 +74,7 @@ test.each([
   expect(said).toBe(isTaken ? `Redis ${version}` : refusal)
 })
 
-test('a given store that is not there is explained in one line', async () => {
+test('a given store that is away is explained in one line', async () => {
   await expect(open('unix:///no/such.sock')).rejects.toThrow(
     'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.',
   )

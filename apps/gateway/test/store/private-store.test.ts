@@ -115,7 +115,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await ask(second, 'GET', 'kept')).toBe('yes')
   })
 
-  test('that runs with another password than the file holds is told of, and not started twice', async () => {
+  test('that runs with another password than that in the file is reported, and not started twice', async () => {
     const dataDir = await temporaryFolder()
     await open(dataDir)
     await writeFile(join(dataDir, 'store.password'), 'another-password\n')

@@ -142,7 +142,7 @@ describe('sockets that were handed over', () => {
 })
 
 describe.skipIf(lacksSystemd)('with systemd-notify, the service manager', () => {
-  test('hears when the doors are open and when the gateway stops', async () => {
+  test('is notified when the doors are open and when the gateway stops', async () => {
     const path = join(await temporaryFolder(), 'notify')
     const { next } = startPerl('receive-datagrams.pl', [path])
     await next(/^(listening)$/)

@@ -28,7 +28,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
   beforeEach(() => redis.ask('FLUSHALL'))
   afterAll(() => redis.stop())
 
-  test('jobs list shows what the options take, and says so where nothing is', async () => {
+  test('jobs list shows the matching jobs, or says that there are none', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])
     const { run } = operatorOf(api)
@@ -104,7 +104,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(await run(`${act} --yes`)).toMatchObject({ code: 4 })
   })
 
-  test('named jobs are acted on unasked, and what is left as it is is named', async () => {
+  test('named jobs need no confirmation, and skipped jobs are listed', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])
     const { run } = operatorOf(api)
@@ -216,7 +216,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect((await run('jobs list --limit x')).stderr).toMatch(/^Option .*whole number.*\n$/)
   })
 
-  test('no gateway at the address has a code of its own, and health says so by 1', async () => {
+  test('no gateway at the address has its own exit code, and health exits with 1', async () => {
     const api = await openApi(open)
     const { run } = operatorOf(api)
     expect(await run('health')).toMatchObject({ code: 0, stderr: '' })

@@ -11,7 +11,7 @@ describe('a table', () => {
     { title: 'jobs', value: (row: readonly [string, number]) => row[1], isNumber: true },
   ]
 
-  test('is no wider than the terminal, and cuts nothing where there is none', () => {
+  test('is no wider than the terminal, and is not cut without a terminal', () => {
     const rows = [['a-very-long-function-name-indeed', 1234567] as const, ['小', 2] as const]
     const narrow = tableLines(columns, rows, 24)
     expect(narrow).toEqual([

@@ -48,7 +48,7 @@ describe.skipIf(lacksOpenssl)('certificates of openssl', () => {
     expect(line).toBe(`The key ${ca.key} does not belong to the certificate ${server.cert}.`)
   })
 
-  test('that are none are refused', async () => {
+  test('that are invalid are refused', async () => {
     const all = await makeCertificates()
     const { server } = all
     const empty = file(all, '')

@@ -27,7 +27,7 @@ test('who asks during a walk shares the next one, and is answered for itself', a
   expect(await Promise.all(answers)).toEqual(['a', 'b', 'c'].map((lane) => [{ lane, id: 1 }]))
 })
 
-test('a walk that fails fails for those who shared it, and no others', async () => {
+test('a failed search fails for all who shared it, and for no others', async () => {
   const { lookup, walks } = aWalk()
   const [one, other] = [lookup.find(Buffer.from('a')), lookup.find(Buffer.from('b'))]
   walks[0]?.end(new Error('away'))

@@ -39,7 +39,7 @@ describe('waking all', () => {
     expect(woken).toEqual(everyone)
   })
 
-  test('wakes each once, though those who found nothing sleep again at once', async () => {
+  test('wakes each once, even if workers that found nothing sleep again at once', async () => {
     const { clock, idle, woken, rounds } = crowd((again, worker) => again.add(worker, true))
     rounds.wakeAll(['f'])
     await clock.turn()
@@ -47,7 +47,7 @@ describe('waking all', () => {
     expect(idle.size).toBe(count)
   })
 
-  test('leaves out who is awake or gone by then', async () => {
+  test('skips workers that are awake or gone by then', async () => {
     const { clock, idle, woken, workers, rounds } = crowd()
     rounds.wakeAll(['f'])
     const [last] = workers.slice(-1)
@@ -56,7 +56,7 @@ describe('waking all', () => {
     expect(woken).toEqual(everyone.slice(0, -1))
   })
 
-  test('again before it is over wakes those who sleep again by then, once more', async () => {
+  test('again before the end wakes those that sleep again by then', async () => {
     const { clock, woken, rounds } = crowd((again, worker) => again.add(worker, true))
     rounds.wakeAll(['f'])
     const atOnce = woken.length

@@ -54,7 +54,7 @@ describe('idle workers', () => {
     expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
   })
 
-  test('one that falls asleep again stands once, at the end', () => {
+  test('a worker that sleeps again is in the line once, at its end', () => {
     const idle = new IdleWorkers()
     const [a, b] = [sleeper('a', 'fmail'), sleeper('b', 'fmail')]
     for (const worker of [a, b, a]) idle.add(worker)

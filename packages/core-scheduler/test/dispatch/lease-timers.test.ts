@@ -38,7 +38,7 @@ describe('leases', () => {
     expect(clock.nowMs()).toBeGreaterThan(startMs)
   })
 
-  test('that were stopped, or started anew, do not end at their old time', async () => {
+  test('that were stopped or restarted do not end at their old time', async () => {
     const clock = new ManualClock()
     const timers = new LeaseTimers(clock)
     const [stopped, renewed] = [new Lease(clock), new Lease(clock)]

@@ -30,7 +30,7 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.wanted(subscription, 20)).toBe(0)
   })
 
-  test('lasts 6 ms at the pace of those that stream, and at most 128 jobs', () => {
+  test('has jobs for 6 ms at the pace of fast workers, and at most 128', () => {
     stream(100)
     expect(stock.wanted(subscription, 20)).toBe(30)
     stream(2_000, 20)
@@ -56,7 +56,7 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.wanted(subscription, 21)).toBe(15)
   })
 
-  test('is handed out first in, first out, to those that want the same', () => {
+  test('is given out first in, first out, to requests of the same subscription', () => {
     stock.came(subscription, 0, jobs(1, 2), true, 0)
     expect(stock.take({ ...subscription, key: 'sms' }, 1)).toBeUndefined()
     expect(stock.take(subscription, 1)?.job.id).toBe(1)
@@ -137,7 +137,7 @@ describe('the stock of jobs reserved ahead', () => {
       expect(stock.consumerOf('qbulk', 522)).toBe(consumer)
     })
 
-    test('is not known to be more by those that came with their submission', () => {
+    test('does not grow by jobs that came with their submission', () => {
       stock.came(consumer, 1_000, [], false, 20)
       stock.came(consumer, 0, jobs(1), true, 21)
       expect(stock.wanted(consumer, 40)).toBe(0)

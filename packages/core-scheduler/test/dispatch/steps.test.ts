@@ -199,7 +199,7 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([1, 2])
   })
 
-  test('shares one call, whatever its kind and lane, and each part hears its answer', async () => {
+  test('shares one call, whatever its kind and lane, and each part gets its answer', async () => {
     const reports = steps.report([reportOf('known'), reportOf('other')])
     const output = Buffer.alloc(0)
     const outcomes = steps.finish('mail', [
@@ -229,7 +229,7 @@ describe('what goes to the store', () => {
     expect(sent().at(-1)).toBe(1)
   })
 
-  test('goes apart where lanes are on several servers: none waits for another', () => {
+  test('is split if lanes are on several servers: none waits for another', () => {
     store.port.isSharded = true
     void steps.claim({ by: 'named', groups: [], max: 1 })
     void steps.claim({ by: 'named', groups: [], max: 1 })

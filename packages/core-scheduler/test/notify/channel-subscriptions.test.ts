@@ -82,7 +82,7 @@ test('all covers every lane, and none is fresh when it narrows again', async () 
   expect(watcher.fresh).toEqual(['all'])
 })
 
-test('what changes while the store is told is told next', async () => {
+test('changes during a call to the store go with the next call', async () => {
   const watcher = new Watcher()
   let done = (): void => undefined
   watcher.apply = () => new Promise((resolve) => (done = resolve))
@@ -96,7 +96,7 @@ test('what changes while the store is told is told next', async () => {
   expect(watcher.list.covers('a')).toBe(true)
 })
 
-test('a store that refuses is told of, and asked again at the next touch', async () => {
+test('a refusal of the store is reported, and the call is repeated at the next change', async () => {
   const watcher = new Watcher()
   const refusal = new Error('no')
   watcher.apply = () => Promise.reject(refusal)

@@ -19,7 +19,7 @@ class Ear implements Waiter {
 }
 
 describe('waiting clients', () => {
-  test('all who wait for a job hear all of it, until its end', () => {
+  test('all waiters of a job get all its events, until its end', () => {
     const waiters = new Waiters()
     const [a, b] = [new Ear(), new Ear()]
     waiters.add('mail', 1, a, 0)
@@ -33,7 +33,7 @@ describe('waiting clients', () => {
     expect([waiters.has('mail', 1), waiters.has('mail', 2)]).toEqual([false, true])
   })
 
-  test('a client that left hears no more; the last one takes the lane with it', () => {
+  test('a client that left gets no more events; with the last one the lane goes', () => {
     const waiters = new Waiters()
     const [a, b] = [new Ear(), new Ear()]
     waiters.add('mail', 1, a, 0)
@@ -47,7 +47,7 @@ describe('waiting clients', () => {
     expect([waiters.hasLane('mail'), ...waiters.lanes()]).toEqual([false])
   })
 
-  test('a client may leave while it is told', () => {
+  test('a client may leave while it gets an event', () => {
     const waiters = new Waiters()
     const last = new Ear()
     const leaver: Waiter = { onEvent: () => void waiters.remove('mail', 1, leaver) }
@@ -58,7 +58,7 @@ describe('waiting clients', () => {
     expect(last.heard).toEqual(['mail:1 status', 'mail:1 status'])
   })
 
-  test('progress is news once, and for those who wait', () => {
+  test('progress is reported once, and to waiters', () => {
     const waiters = new Waiters()
     expect(waiters.isNews(ref, bytes('1'), bytes('9'))).toBe(false)
     waiters.add('mail', 1, new Ear(), 0)
@@ -68,7 +68,7 @@ describe('waiting clients', () => {
     expect(waiters.isNews(ref, bytes('2'), bytes('9'))).toBe(true)
   })
 
-  test('those who have waited longest are listed first, and no others', () => {
+  test('the longest waiters are listed first, and no others', () => {
     const waiters = new Waiters()
     for (const [id, sinceMs] of [
       [3, 10],

@@ -87,7 +87,7 @@ describe.skipIf(lacksRedis)('with redis-server, a client', () => {
     await worker.stop()
   })
 
-  test('hears of a job that finished while its blocked connection was lost', async () => {
+  test('gets a job that finished while its blocked connection was lost', async () => {
     const control = redis.connect()
     const call = client.run('cut', 'x', { blocking: true })
     const worker = new GearMonkeyWorker(redis.url)
@@ -131,7 +131,7 @@ describe.skipIf(lacksRedis)('with redis-server, a client', () => {
     expect((await errorOf(client.get('jam', 5))).code).toBe('READ_FAILED')
   })
 
-  test('reads fields that are not its own, and none of a job that is not there', async () => {
+  test('reads unknown fields, and nothing of a job that does not exist', async () => {
     const control = redis.connect()
     await control.hset('job:read:9', { status: 'odd', colour: 'red', 'status:dividend': '3' })
     const job = await client.get('read', 9)

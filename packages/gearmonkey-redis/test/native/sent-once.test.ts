@@ -42,7 +42,7 @@ describe.skipIf(lacksRedis).each(['redis', 'redis+cluster'])(
       expect(await redis.llen(queue)).toBe(1)
     })
 
-    test('hears that its job is done where the answer is lost on the way', async () => {
+    test('learns that its job is done although the answer was lost', async () => {
       const redis = server.connect()
       line.cutAfter = 'BRPOP'
       const done = client.run('mail', 'in', { blocking: true })

@@ -143,7 +143,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(most).toBeLessThanOrEqual(concurrency)
   })
 
-  test('holds no more than it has begun when it is killed, and another does the rest', async () => {
+  test('has only its running jobs when it is killed, and another worker does the rest', async () => {
     const inputs = Array.from({ length: 20 }, () => 'hang')
     const ids = await client.runMany('mail', inputs)
     const file = fileURLToPath(new URL('support/library-worker.ts', import.meta.url))

@@ -96,7 +96,7 @@ describe.skipIf(lacksRedis)('with redis-server, several jobs submitted at once',
     }
   })
 
-  test('fail where the queue is none, and say which are there', async () => {
+  test('fail if the queue key has another type, with the ids of the jobs that exist', async () => {
     await control.set('job:mail:3', 'no hash')
     const four = ['a', 'b', 'c', 'd']
     await expect(client.runMany('mail', four)).rejects.toMatchObject({

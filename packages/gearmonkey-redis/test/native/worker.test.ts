@@ -45,7 +45,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     expect(await redis.connect().zcard('queue:order:scheduled')).toBe(1)
   })
 
-  test('shows progress while it works, and none after', async () => {
+  test('shows progress while it works, and not after', async () => {
     const job = gate<Job>()
     const end = gate()
     const worker = new GearMonkeyWorker(redis.url)
@@ -92,7 +92,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     await worker.stop()
   })
 
-  test('does as many jobs at once as it was told, and no more', async () => {
+  test('does as many jobs at once as its concurrency, and no more', async () => {
     const full = gate()
     const end = gate()
     let running = 0
@@ -245,7 +245,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     expect(errors).toContain('OUTCOME_LOST')
   }, 20_000)
 
-  test('refuses a concurrency of none', () => {
+  test('refuses a concurrency of 0', () => {
     expect(() => new GearMonkeyWorker(redis.url, { concurrency: 0 })).toThrow(/concurrency/)
   })
 })

@@ -226,7 +226,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
   })
 
   // Built by hand: BullMQ for JavaScript writes none of these.
-  test('integers above 2^53 survive, and what is no job is told and left', async () => {
+  test('integers above 2^53 survive, and invalid jobs are reported and left', async () => {
     const redis = server.connect()
     await redis.hset('bull:mail:900', {
       name: 'big',

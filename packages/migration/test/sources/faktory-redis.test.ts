@@ -232,7 +232,7 @@ describe.skipIf(lacksRedis)(
       expect(await server.ask('ZCARD', 'retries')).toBe('1')
     })
 
-    test('what is no job is counted, told and left, and the rest goes on', async () => {
+    test('invalid jobs are counted, reported and left, and all others are moved', async () => {
       await redis.lpush(
         'q:default',
         'no json',

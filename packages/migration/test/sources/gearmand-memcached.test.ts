@@ -191,7 +191,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       expect((await target.jobs('per%cent'))[0]?.job.unique).toEqual(Buffer.from('ü'))
     })
 
-    test('a memcached that others have open is told, and one that is away: one clear line', async () => {
+    test('a memcached that others have open is reported, and one that is away gives one clear line', async () => {
       const gearmand = await Gearmand.start(...queue())
       await gearmand.submit([{ fn: 'mail', unique: 'one-more', data: Buffer.from('x') }])
       const source = await open()

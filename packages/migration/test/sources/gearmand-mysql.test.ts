@@ -116,7 +116,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMariadb)(
       expect(server.sql("SHOW TABLES LIKE 'crossgear%'")).toBe('')
     })
 
-    test('a database that others have open is told', async () => {
+    test('a database that others have open is reported', async () => {
       const gearmand = await Gearmand.start(...queue())
       const source = await openSource(address(), { isMove: false, functions: [] })
       expect(source.liveReason).toContain('other connections')
@@ -163,7 +163,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMariadb)(
     })
 
     // Built by hand.
-    test('a row that is none is told and left, and old tables without run times are read', async () => {
+    test('an invalid row is reported and left, and old tables without run times are read', async () => {
       server.sql('ALTER TABLE gearman_queue DROP COLUMN when_to_run')
       server.sql("INSERT INTO gearman_queue VALUES ('p', 'mail', 7, x'00'), (NULL, NULL, 1, NULL)")
       expect(await move(true)).toMatchObject({ created: 200, rejected: 2, removed: 200 })

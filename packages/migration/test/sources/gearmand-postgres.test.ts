@@ -114,7 +114,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksPostgres)(
       expect(rows('queue')).toBe(rows('written'))
     })
 
-    test('a database that others have open is told', async () => {
+    test('a database that others have open is reported', async () => {
       const gearmand = await Gearmand.start(...queue())
       const source = await openSource(address(), { isMove: false, functions: [] })
       expect(source.liveReason).toContain('other connections')

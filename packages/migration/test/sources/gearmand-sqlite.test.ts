@@ -247,7 +247,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       }
     })
 
-    test('a file of which a part is destroyed: what stands before it comes, then one clear line', async () => {
+    test('of a partly destroyed file everything before the damage is read, then there is one clear line', async () => {
       const bytes = readFileSync(path)
       bytes.fill(0xff, bytes.length - 4096, bytes.length - 16)
       writeFileSync(path, bytes)

@@ -211,7 +211,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
   })
 
   // Built by hand: a native worker that died with its job, and one that took a job.
-  test('jobs that native workers took are read, and those that are over are not', async () => {
+  test('jobs that native workers took are read, and finished ones are not', async () => {
     const redis = server.connect()
     await redis.hset('job:native:70', { status: 'busy', input: 'in hand' })
     await redis.hset('job:native:71', { status: 'idle', input: 'popped' })

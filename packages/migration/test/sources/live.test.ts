@@ -76,7 +76,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(found.sort()).toEqual(expected.sort())
     })
 
-    test('a job that a client waits for, or may wait for, stays and is told', async () => {
+    test('a job with a client that waits, or may wait, stays and is reported', async () => {
       gearmand = await Gearmand.start()
       const client = await gearmand.connect()
       client.send('SUBMIT_JOB', 'mail', 'waited-for', 'foreground')

@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
     return { ...result, rejects }
   }
 
-  test('jobs of all kinds arrive as they stood, also those that are the same text', async () => {
+  test('jobs of all kinds arrive as they were, even those with the same text', async () => {
     expect((await move(false)).counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
     const lanes = ['Mail', 'Mail@bulk', 'Report', 'Same@bulk', 'Broken']
     expect(await target.store.lanes.counts(lanes)).toMatchObject([

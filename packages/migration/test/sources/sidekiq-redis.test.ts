@@ -163,7 +163,7 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
     })
 
     // Built by hand: Sidekiq writes none of these.
-    test('what is no job is counted, told and left, and the rest goes on', async () => {
+    test('invalid jobs are counted, reported and left, and all others are moved', async () => {
       const redis = server.connect({ db: 2 })
       await redis.lpush('queue:default', 'no json', '{"args":[]}', '{"class":"A","args":{}}')
       redis.disconnect()
@@ -190,7 +190,7 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
       expect(found?.job.envelope).toContain('"created_at":"2023-11-14T22:13:20.5Z"')
     })
 
-    test('a Redis that Sidekiq uses is told', async () => {
+    test('a Redis that Sidekiq uses is reported', async () => {
       const redis = server.connect({ db: 2 })
       await redis.ping()
       const source = await open()

@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     }
   }
 
-  test('a batch is told of its jobs, though the index of some of their jids is away', async () => {
+  test('a batch counts its jobs, even if the index of some of their jids is away', async () => {
     const living = await cluster.masterOf(keys.lanes)
     const lane = await laneOn((server) => server === living)
     const bid = 'a-batch'
@@ -83,7 +83,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     expect(await store.steps.finish(lane, [outcome])).toHaveLength(1)
   })
 
-  test('a node lives on, though what a lane that stands still gave out cannot be taken back', async () => {
+  test('a node lives on, even if jobs of a lane with a frozen server cannot be given back', async () => {
     const living = await cluster.masterOf(keys.nodes)
     const lane = await laneOn((server) => server !== living)
     const still = await cluster.masterOf(keys.busy(lane))
@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     }
   })
 
-  test('a claim that finds nothing and could not look everywhere says so', async () => {
+  test('a claim that finds nothing and could not look everywhere fails', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)
     await indexing.kill()

@@ -101,7 +101,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
   })
 
-  test('says when all is heard that was published before', async () => {
+  test('settles when all earlier messages have arrived', async () => {
     const [{ store, log }, { store: other }] = [await open(), await open()]
     await store.steps.submit('mail', [{ ...job, foreground: true }])
     const [held] = await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
@@ -195,7 +195,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     between.close()
   })
 
-  test('what was watched before the store went is heard after it came back', async () => {
+  test('events of lanes that were watched before the store went away arrive after its return', async () => {
     const { store, log } = await open()
     await store.events.watch(new Set(['mail']))
     await server.kill()
@@ -243,13 +243,13 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await store.check()
   })
 
-  test('no store at all is told when it is opened', async () => {
+  test('opening fails if there is no store', async () => {
     const store = new RedisStore({ path: `${server.path}.none` })
     stores.push(store)
     expect(await codeOf(store.open())).toBe('UNREACHABLE')
   })
 
-  test('Sentinels that nobody has are told when it is opened', async () => {
+  test('opening fails if there are no Sentinels', async () => {
     const [host, port] = ['127.0.0.1', await freePort()]
     const store = new RedisStore({ sentinels: [{ host, port }], name: 'crossgear' })
     stores.push(store)

@@ -62,7 +62,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     }, patience)
   })
 
-  test('a replica that stands still confirms nothing, and confirms again when it goes on', async () => {
+  test('a frozen replica confirms nothing, and confirms again when it thaws', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
     replica.freeze()
     await store.steps.submit('mail', [job])

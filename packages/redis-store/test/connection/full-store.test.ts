@@ -73,7 +73,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     return first as Lease
   }
 
-  test('takes no job, and says so in its own words', async () => {
+  test('accepts no job, and answers in its own words', async () => {
     await fill()
     const refusal = { code: 'REFUSED', message: expect.stringContaining('OOM') as string }
     await expect(store.steps.submit('mail', [job])).rejects.toMatchObject(refusal)

@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', 
     await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(refused(word)), patience)
   })
 
-  test('one that is gone does not, and the system’s word for it is told', async () => {
+  test('one that is gone does not, and the error has the system’s code', async () => {
     const { server, store } = await oneServer()
     await server.kill()
     const gone = {

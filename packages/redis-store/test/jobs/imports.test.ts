@@ -178,7 +178,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(await store.imports.store('mail', tag, [job])).toMatchObject([{ kind: 'known' }])
   })
 
-  test('what no worker has begun is taken back, and nothing else', async () => {
+  test('jobs that no worker has begun are taken back, and nothing else', async () => {
     const unique = Buffer.from('u')
     await store.imports.store('mail', tag, [
       imported('a'),
@@ -196,7 +196,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(await store.imports.undo('mail', requests.slice(1))).toEqual(['changed', 'changed'])
   })
 
-  test('a job that is held stands with the dead, and goes to no worker', async () => {
+  test('a held job is among the dead jobs, and no worker gets it', async () => {
     await store.imports.store('mail', tag, [imported('a')])
     const requests = (await notes()).map((note) => ({ note }))
     await store.imports.undo('mail', requests, Date.now() + hour)

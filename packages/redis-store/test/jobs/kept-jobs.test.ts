@@ -105,7 +105,7 @@ test('a job is kept for 10 s', () => {
   expect(kept.bytes).toBe(0)
 })
 
-test('a step is told of ranges of ids, between which others have submitted, and of those for which clients wait', () => {
+test('a step names ranges of ids between submissions of others, and ids with waiting clients', () => {
   kept = new KeptJobs()
   for (const id of [1, 2, 3, 6, 9])
     kept.add('mail', id, { ...job(), foreground: id === 6 }, '7.000', 0)

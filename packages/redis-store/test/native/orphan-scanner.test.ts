@@ -32,7 +32,7 @@ class World {
   }
 }
 
-test('what stands in no queue is found among long queues of several lanes, in short steps', async () => {
+test('a job in no queue is found among long queues of several lanes, in short steps', async () => {
   const world = new World()
   world.queues['mail high'] = range(0, 120_000)
   world.queues['mail low'] = range(120_000, 120_010)

@@ -126,7 +126,7 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     expect(cost.commands).toBeLessThan(1.1 * lanes.length)
   })
 
-  test('what stands in all is told in short questions, without a command for an empty one', async () => {
+  test('all places are counted by short calls, without a command for an empty one', async () => {
     const cost = await filled.cost(async () => {
       const sizes = await store.lanes.sizes(lanes)
       expect(sizes.map(({ lane }) => lane)).toEqual(lanes)
@@ -178,7 +178,7 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     await filled.redis.del(words[0])
   })
 
-  test('jobs beside lists that native workers have emptied are told', async () => {
+  test('jobs beside lists that native workers have emptied are reported', async () => {
     await filled.redis.lpush('xg:level:f5:6', '1', '2', '3')
     await filled.redis.hset('xg:lane:f5', 'aside', '3')
     await filled.redis.zadd('xg:due', Date.now() + 1_000, 'f5')

@@ -32,7 +32,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
   const line = async (): Promise<number[]> =>
     (await filled.redis.lrange(list, '0', '-1')).map(Number).reverse()
 
-  test('jobs anywhere are cancelled by short scripts, and none of the others comes later', async () => {
+  test('jobs anywhere are cancelled by short scripts, and no other job moves back', async () => {
     const gone = [1, 700, 60_000, 100_000, 100_001, 140_000, 199_000, queued]
     for (const [before, id] of gone.entries()) {
       const scripts = await filled.scripts(async () =>
@@ -92,7 +92,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     await scheduler.stop()
   })
 
-  test('a job of which nobody knows where it stands is looked for in short scripts', async () => {
+  test('a job at an unknown position is searched by short scripts', async () => {
     // It seems to have come last, and stands in the middle.
     await filled.redis.hset('job:mail:90000', 'enqueued', '1900000000000')
     const cost = await filled.cost(async () => {

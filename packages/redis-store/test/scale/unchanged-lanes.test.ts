@@ -51,7 +51,7 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
   })
   afterEach(() => filled.close())
 
-  test('cost a look nothing, and those that changed what they cost alone', async () => {
+  test('cost a reading nothing, and changed ones only their own cost', async () => {
     for (const lane of lanes) await filled.fillQueue(lane, 2)
     const store = await filled.world.node()
     await settle(store, lanes)
@@ -134,7 +134,7 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
     },
   )
 
-  test('are asked for at each look by a user who may not hear of keys', async () => {
+  test('are read each time by a user that may not track keys', async () => {
     await filled.redis.call(
       ...['ACL', 'SETUSER', 'default', 'resetchannels', '&channel:*', '&xg:*'],
     )
@@ -205,7 +205,7 @@ describe.skipIf(lacksRedis)('the figures of a node that reads only what changed'
   })
   afterAll(() => server.stop())
 
-  test('are those of a node that reads all, whatever another does between its looks', async () => {
+  test('equal those of a node that reads all, whatever another node does in between', async () => {
     const world = await RedisWorld.open({ path: server.path })
     const [store, worker] = [await world.node(), await world.node()]
     const words = ['on', '>x', '~*', '+@all', 'resetchannels', '&channel:*', '&xg:*']

@@ -13,7 +13,7 @@ describe.skipIf(lacksRedis)('expiring jobs', () => {
     ['at a time that is past', { expires_at: past }],
     ['at once', { expires_in: 0 }],
     ['at the earlier of two times', { expires_at: ahead, expires_in: '0s' }],
-  ])('that expire %s are not handed out, on any node, and counted', async (_name, custom) => {
+  ])('that expire %s are not given out, on any node, and are counted', async (_name, custom) => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const producer = await here.client()
     expect(await producer.ask(pushLine('expired1', { custom }))).toBe('+OK')
@@ -61,7 +61,7 @@ describe.skipIf(lacksRedis)('expiring jobs', () => {
     expect(await gateways.redis('HGET', 'job:t:1', 'stale')).toContain(String(stale))
   })
 
-  test('a time that is none is refused', async () => {
+  test('an invalid time is refused', async () => {
     const { client } = await gateways.open()
     expect(await (await client()).ask(pushLine('lasting1', { custom: { expires_at: 'x' } }))).toBe(
       `-ERR invalid custom value for 'expires_at': "x"`,

@@ -145,7 +145,7 @@ describe.skipIf(lacksRedis)('FAIL', () => {
     expect(await failureOfNext()).toMatchObject({ retry_count: 0, remaining: -1 })
   })
 
-  test('puts a job into the retries, and says so in its failure', async () => {
+  test('puts a job into the retries, and notes it in its failure', async () => {
     const gateway = await gateways.open({
       schedulerOptions: { retryRules: new FaktoryRetries(() => 0) },
     })

@@ -19,7 +19,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     expect(await (await client()).ask(`TRACK ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  test('GET of a job that nobody knows says so', async () => {
+  test('GET of an unknown job answers unknown', async () => {
     const { client } = await gateways.open()
     expect(await (await client()).askJson('TRACK GET unknown-1')).toEqual({
       ...{ jid: 'unknown-1', state: 'unknown', updated_at: '' },

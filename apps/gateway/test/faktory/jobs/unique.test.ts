@@ -35,14 +35,14 @@ describe.skipIf(lacksRedis)('unique jobs', () => {
     ['another queue', { queue: 'bulk' }],
     ['another type', { jobtype: 'u' }],
     ['no claim to be unique', { custom: {} }],
-  ])('are not doubles of jobs with %s', async (_name, fields) => {
+  ])('are not equal to jobs with %s', async (_name, fields) => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('first001', { custom }))
     expect(await one.ask(pushLine('second01', { custom, ...fields }))).toBe('+OK')
   })
 
-  test('are doubles whatever blanks stand in their args, but not in strings', async () => {
+  test('are equal whatever white space their args have, except in strings', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const push = (args: string): Promise<string> =>
@@ -60,7 +60,7 @@ describe.skipIf(lacksRedis)('unique jobs', () => {
     expect(await one.ask(pushLine('second01', { custom, args }))).toBe(refused)
   })
 
-  test('that fail keep others out until their time is over', async () => {
+  test('keep their lock when they fail, until unique_for is over', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     await one.ask(pushLine('first001', { custom, retry: -1 }))

@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 60_000 }, (
   const holders = (): Promise<string> => gateways.redis('ZRANGE', 'xg:holders', '0', '-1')
   const status = (id: number): Promise<string> => gateways.redis('HGET', `job:t:${id}`, 'status')
 
-  test('gives a job of another door back, which another worker does, and is not heard any more', async () => {
+  test('loses a job of another door to another worker, and its outcome no longer counts', async () => {
     const [here, there] = [await open(), await open()]
     await here.scheduler.openLane('t')
     await there.scheduler.openLane('t')
@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 60_000 }, (
     expect(await stays.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
   })
 
-  test('and had jobs of Faktory producers keeps them to the end of their reserve_for, unless told otherwise', async () => {
+  test('keeps jobs of Faktory producers to the end of their reserve_for, unless the option says otherwise', async () => {
     const { client, scheduler } = await open('all')
     await scheduler.openLane('t')
     const dying = await client({ wid: 'dying' })

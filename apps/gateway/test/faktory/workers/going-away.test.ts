@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () =
     return { ...(await gateways.open({ goingAway })), recorded }
   }
 
-  test('and gets a job all the same, for its FETCH was under way, is told of once', async () => {
+  test('and still gets a job by a running FETCH is logged once', async () => {
     const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
     for (const jid of ['job-00001', 'job-00002']) await worker.ask(pushLine(jid))
@@ -38,7 +38,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () =
     ])
   })
 
-  test('with a job that it did not end is told of', async () => {
+  test('with an unfinished job is logged', async () => {
     const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))

@@ -70,7 +70,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 
       expect(await fetched).toEqual(inOrder)
     })
 
-    test('are begun in that order by several consumers', async () => {
+    test('start in that order at several consumers', async () => {
       const { client } = await gateways.open()
       const consumers = await Promise.all(
         ['worker-1', 'worker-2', 'worker-3', 'worker-4'].map((wid) => client({ wid })),

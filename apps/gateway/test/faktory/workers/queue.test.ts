@@ -26,7 +26,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
     },
   )
 
-  test('PAUSE lets FETCH skip a queue at every node, until RESUME wakes those who wait', async () => {
+  test('PAUSE makes FETCH skip a queue at every node, until RESUME wakes waiting consumers', async () => {
     const here = await gateways.open()
     const there = await gateways.open()
     const operator = await here.client()
@@ -134,7 +134,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
 describe.skipIf(lacksRedis)('FLUSH', () => {
   const gateways = faktoryGateways()
 
-  test('ends every job wherever it stands, and touches no key of others', async () => {
+  test('ends every job in every place, and touches no foreign key', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     await gateways.redis('SET', 'mine', 'yes')

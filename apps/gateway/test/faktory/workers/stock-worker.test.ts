@@ -113,7 +113,7 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
     }
   })
 
-  test('goes quiet, and then ends, when an operator says so at another gateway', async () => {
+  test('goes quiet, and then ends, on an operator’s order at another gateway', async () => {
     const client = producer()
     const { child, says, said, ended } = await stockWorker(ports[1]!.faktory, 'told')
     await push(client, 'last')

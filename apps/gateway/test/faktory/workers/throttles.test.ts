@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     expect(await same.reply()).toContain('"jid":"job00003"')
   })
 
-  test('wake a worker that has room where another that waits has none', async () => {
+  test('wake a worker with room if another waiting worker has none', async () => {
     const { client, clock } = await open({ perWorker: 1 })
     const [full, waiting, free] = [
       await client({ wid: 'w1' }),
@@ -91,7 +91,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ sets: { working: 1 } })
   })
 
-  test('hand out so many jobs in a time, and wake who waits when it is over', async () => {
+  test('give out the allowed jobs of a time span, and wake waiting workers after it', async () => {
     const perMs = 300
     const [here, there] = [
       await open({ rate: { jobs: 2, perMs } }),

@@ -158,7 +158,7 @@ export function alone(stage: Stage): void {
   })
 
   withKit.each(kitsNamed('c'))(
-    '$name: a worker that is late hears so before its next job',
+    '$name: a late worker gets an error before its next job',
     async (kit) => {
       const prefix = `late-${kit.name}`
       const client = stage.client(kit)

@@ -25,7 +25,7 @@ test('looks that follow each other quickly are not enough', () => {
   expect(looksUntilDead([5, 5, 5, 5, 5, 5], [10, 10, 10, 10, 10])).toBe(0)
 })
 
-test('who did not look for a while begins anew: the others may have been cut off, too', () => {
+test('a node that did not look for a while starts again: the others may have been cut off, too', () => {
   expect(looksUntilDead([5, 5, 5, 5, 5], [1_000, 1_000, 10_000])).toBe(0)
   expect(looksUntilDead([5, 5, 5, 5, 5, 5, 5], [1_000, 1_000, 10_000])).toBe(7)
 })

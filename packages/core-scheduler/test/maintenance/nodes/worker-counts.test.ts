@@ -45,7 +45,7 @@ function countsOf(
   return new WorkerCounts({ store: { lanes: store }, clock, registry, observer, events })
 }
 
-test('a consumer of 2,000 lanes is told of in calls for some lanes each, one after the other', async () => {
+test('a consumer of 2,000 lanes is counted in calls for some lanes each, one after the other', async () => {
   const store = new TestStore()
   const counts = countsOf(store)
   counts.consumer('bulk', 1)
@@ -58,7 +58,7 @@ test('a consumer of 2,000 lanes is told of in calls for some lanes each, one aft
   expect([store.counted.size, new Set(store.counted.values())]).toEqual([2_000, new Set([1])])
 })
 
-test('of one that has gone before it was told of nobody is told', async () => {
+test('a worker that has left before it was counted is never counted', async () => {
   const store = new TestStore()
   const counts = countsOf(store)
   counts.consumer('bulk', 1)
@@ -77,7 +77,7 @@ test('a new lane does not wait for the others', async () => {
   await store.settle()
 })
 
-test('a lane that was refused is told of again, and no other', async () => {
+test('a refused lane is counted again, and no other', async () => {
   const store = new TestStore()
   const errors: unknown[] = []
   const events = new SchedulerEmitter()

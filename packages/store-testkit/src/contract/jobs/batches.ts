@@ -281,7 +281,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.state('b9')).toBeUndefined()
     })
 
-    test('jobs that nobody wants any more are no failures, those taken away are', async () => {
+    test('jobs that nobody wants any more do not count as failures, removed jobs do', async () => {
       const world = await open()
       const store = await world.node()
       await store.batches.create(both('b1'))

@@ -73,7 +73,7 @@ export function deadContract(open: OpenWorld): void {
       },
     )
 
-    test('in the foreground leave nothing: their clients have heard it', async () => {
+    test('in the foreground leave nothing: their clients have got the failure', async () => {
       const store = await (await open()).node()
       for (const outcome of [failedFor, killed]) {
         const id = await submitOne(store, 'mail', { foreground: true })
@@ -122,7 +122,7 @@ export function deadContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
     })
 
-    test('because they lost too many workers are kept, but for those whose client waits', async () => {
+    test('because they lost too many workers are kept, except for those with waiting clients', async () => {
       const store = await (await open()).node()
       const kept = await submitOne(store, 'mail')
       const asked = await submitOne(store, 'mail', { foreground: true })

@@ -60,7 +60,7 @@ export function dependenciesContract(open: OpenWorld): void {
       expect(await take(store, ['mail', 'news'], 9, queue)).toEqual([])
     })
 
-    test('whose clients wait elsewhere are told of', async () => {
+    test('with clients at other nodes are reported to them', async () => {
       const world = await open()
       const { store: here, log } = await listening(world)
       const there = await world.node()
@@ -72,7 +72,7 @@ export function dependenciesContract(open: OpenWorld): void {
   })
 
   describe('locks', () => {
-    test('keep doubles out until the job is done', async () => {
+    test('keep equal jobs out until the job is done', async () => {
       const store = await (await open()).node()
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')

@@ -98,7 +98,7 @@ export function inspectContract(open: OpenWorld): void {
       expect(inError.jobs).toHaveLength(1)
     })
 
-    test('one by one: where it stands and how long it is', async () => {
+    test('one by one: its place and its length', async () => {
       const store = await (await open()).node()
       const { nowMs } = await store.nodes.beat()
       await submitOne(store, 'mail', { input: bytes('12345') })

@@ -51,7 +51,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', 1)).toBeUndefined()
     })
 
-    test('an exception that says nothing is told from a failure', async () => {
+    test('an empty exception differs from a failure', async () => {
       const world = await open()
       const store = await world.node()
       const message = Buffer.alloc(0)

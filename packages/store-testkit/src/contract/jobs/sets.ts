@@ -131,7 +131,7 @@ export function setContract(open: OpenWorld): void {
       expect(backlogs[2]).toMatchObject({ normal: 0, running: 1, oldestMs: undefined })
     })
 
-    test('a removed lane says so until a job comes, by whatever way', async () => {
+    test('a removed lane is marked until a job comes, in any way', async () => {
       const world = await open()
       const store = await world.node()
       const isRemoved = async (): Promise<boolean | undefined> =>
@@ -189,7 +189,7 @@ export function setContract(open: OpenWorld): void {
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })
 
-    test('a claim takes nothing from paused lanes, and finds them again once they are resumed', async () => {
+    test('a claim gets nothing from paused lanes, and finds them again when they are resumed', async () => {
       const store = await (await open()).node()
       const lanes = ['mail', 'sms', 'fax']
       for (const lane of lanes) await submitOne(store, lane)
@@ -204,7 +204,7 @@ export function setContract(open: OpenWorld): void {
       expect(namesOf(await claim())).toEqual(['mail:1', 'fax:1'])
     })
 
-    test('a claim of one lane, or of some that a consumer named, takes nothing from paused ones', async () => {
+    test('a claim of one lane, or of some that a consumer named, gets nothing from paused ones', async () => {
       const store = await (await open()).node()
       for (const lane of ['mail', 'sms']) await submitOne(store, lane)
       const request = { by: 'consumer', max: 9, paused: new Set(['mail', 'elsewhere']) } as const

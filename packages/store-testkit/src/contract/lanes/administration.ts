@@ -85,7 +85,7 @@ export function administrationContract(open: OpenWorld): void {
       await store.steps.finish('mail', [completed({ lane: 'mail', id: 2, token: 'native' })])
     })
 
-    test('clients of other nodes are told of a job that is cancelled', async () => {
+    test('clients of other nodes get the failure of a cancelled job', async () => {
       const world = await open()
       const [store, other] = [await world.node(), await listening(world)]
       await submitOne(other.store, 'mail', { foreground })
