@@ -205,7 +205,7 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     [['--client-command', 'x', '--worker-function', 'y'], '--client-command or'],
     [['--client-command', 'x', '--cases', 'middle'], 'middle is none of'],
     [['--unknown'], '--unknown'],
-    [['--client-command', 'x', '--timeout-seconds', 'soon'], 'no positive number'],
+    [['--client-command', 'x', '--timeout-seconds', 'soon'], 'not a positive number'],
     [['--client-command', 'x', '--redis-url', 'unix:///nowhere'], 'nowhere'],
   ])('refuses %j with exit code 2', async (argv, word) => {
     const { code, lines } = await run(...argv)

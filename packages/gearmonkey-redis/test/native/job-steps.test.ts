@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Commands, StepWords } from '../../src/native/commands.ts'
-import { SingleReports } from '../../src/native/job-reports.ts'
-import { JobRun } from '../../src/native/job-run.ts'
-import { JobSteps } from '../../src/native/job-steps.ts'
+import { SingleReports } from '../../src/native/worker/job-reports.ts'
+import { JobRun } from '../../src/native/worker/job-run.ts'
+import { JobSteps } from '../../src/native/worker/job-steps.ts'
 
 /** A call that waits for its answer. */
 interface Call {

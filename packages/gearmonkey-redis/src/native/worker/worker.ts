@@ -1,13 +1,13 @@
-import { Keys } from '../keys.ts'
+import { Keys } from '../../keys.ts'
 import { AcceptedFunction } from './accepted-function.ts'
-import { Commands } from './commands.ts'
-import { anotherConnection, closeConnection, connectionTo, isCluster } from './connections.ts'
-import type { Connection, GearMonkeyServer } from './connections.ts'
-import { GearMonkeyError, messageOf } from './errors.ts'
+import { Commands } from '../commands.ts'
+import { anotherConnection, closeConnection, connectionTo, isCluster } from '../connections.ts'
+import type { Connection, GearMonkeyServer } from '../connections.ts'
+import { GearMonkeyError, messageOf } from '../errors.ts'
 import type { JobHandler } from './job-run.ts'
 import { Siblings } from './siblings.ts'
-import { checkFunctionName } from './submission.ts'
-import { within } from './within.ts'
+import { checkFunctionName } from '../submission.ts'
+import { within } from '../within.ts'
 
 /** Options of a worker. */
 export interface WorkerOptions {

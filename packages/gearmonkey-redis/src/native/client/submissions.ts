@@ -1,8 +1,8 @@
-import type { Commands, Value } from './commands.ts'
-import { GearMonkeyError, messageOf } from './errors.ts'
-import { idOf } from './job-record.ts'
+import type { Commands, Value } from '../commands.ts'
+import { GearMonkeyError, messageOf } from '../errors.ts'
+import { idOf } from '../job-record.ts'
 import { submitTogether } from './submit-script.ts'
-import type { Destination } from './submission.ts'
+import type { Destination } from '../submission.ts'
 
 /** Bounds of a call that submits several jobs: a longer script would hold up the server for over 1 ms. */
 const mostJobs = 100

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Commands } from './commands.ts'
-import { idOf } from './job-record.ts'
+import type { Commands } from '../commands.ts'
+import { idOf } from '../job-record.ts'
 import type { Input, JobReports, Outcome, SingleReports } from './job-reports.ts'
 import type { JobRun } from './job-run.ts'
 import { takeStep, type StepAnswer, type StepJob } from './step-script.ts'

@@ -1,5 +1,5 @@
-import type { Commands } from './commands.ts'
-import { jobRecordOf } from './job-record.ts'
+import type { Commands } from '../commands.ts'
+import { jobRecordOf } from '../job-record.ts'
 
 export interface Outcome {
   readonly status: 'success' | 'error'

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Commands } from './commands.ts'
-import { closeConnection } from './connections.ts'
-import { loadDueScript, takeDue } from './due-script.ts'
-import { GearMonkeyError, messageOf, type GearMonkeyErrorCode } from './errors.ts'
-import { idOf } from './job-record.ts'
+import type { Commands } from '../commands.ts'
+import { closeConnection } from '../connections.ts'
+import { loadDueScript, takeDue } from '../due-script.ts'
+import { GearMonkeyError, messageOf, type GearMonkeyErrorCode } from '../errors.ts'
+import { idOf } from '../job-record.ts'
 import { SingleReports } from './job-reports.ts'
 import { JobRun, type JobHandler, type JobRunContext } from './job-run.ts'
 import { JobSteps } from './job-steps.ts'
-import { within } from './within.ts'
+import { within } from '../within.ts'
 
 /** Pause after a refusal by the server, milliseconds. */
 const pauseMs = 500

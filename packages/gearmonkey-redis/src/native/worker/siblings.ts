@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import { isCluster, type Connection } from './connections.ts'
-import { within } from './within.ts'
+import { isCluster, type Connection } from '../connections.ts'
+import { within } from '../within.ts'
 
 /** Time for a connection to answer, milliseconds. It may be in a BRPOP of 1 s. */
 const answerWithinMs = 2_000

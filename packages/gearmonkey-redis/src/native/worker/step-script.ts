@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Commands, StepWords } from './commands.ts'
-import { runScript } from './due-script.ts'
+import type { Commands, StepWords } from '../commands.ts'
+import { runScript } from '../due-script.ts'
 
 /** Inputs that are longer are read by themselves, bytes: a script that copies them would hold up the server. */
 const longestInput = 65_536

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Commands, Value } from './commands.ts'
-import { runScript } from './due-script.ts'
-import { isReplyError } from './errors.ts'
-import type { Destination } from './submission.ts'
+import type { Commands, Value } from '../commands.ts'
+import { runScript } from '../due-script.ts'
+import { isReplyError } from '../errors.ts'
+import type { Destination } from '../submission.ts'
 
 /** The text's commands for several jobs of one function, in their order. It ends at the first that is refused. */
 const submitScript = `

@@ -1,5 +1,5 @@
-import { anotherConnection, closeConnection, connected, type Connection } from './connections.ts'
-import { GearMonkeyError, messageOf } from './errors.ts'
+import { anotherConnection, closeConnection, connected, type Connection } from '../connections.ts'
+import { GearMonkeyError, messageOf } from '../errors.ts'
 
 /** Connections kept for the next blocking call; more are opened when needed and closed after. */
 const keptIdle = 4

@@ -1,6 +1,6 @@
-import type { Commands } from './commands.ts'
-import { GearMonkeyError, isReplyError, messageOf } from './errors.ts'
-import { within } from './within.ts'
+import type { Commands } from '../commands.ts'
+import { GearMonkeyError, isReplyError, messageOf } from '../errors.ts'
+import { within } from '../within.ts'
 
 /**
  * How much longer than the server the client waits for the end of a blocking call, milliseconds.

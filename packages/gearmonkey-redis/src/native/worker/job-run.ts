@@ -1,7 +1,7 @@
-import type { Commands } from './commands.ts'
-import { GearMonkeyError, messageOf } from './errors.ts'
+import type { Commands } from '../commands.ts'
+import { GearMonkeyError, messageOf } from '../errors.ts'
 import type { Input, JobReports, Outcome } from './job-reports.ts'
-import { valueOf, type Payload } from './submission.ts'
+import { valueOf, type Payload } from '../submission.ts'
 
 /** A job for its handler. */
 export interface Job {
