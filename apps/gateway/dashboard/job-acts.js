@@ -27,7 +27,7 @@ export const acts = /** @type {const} */ ({
     past: 'cancelled',
     isDanger: true,
     means:
-      'Jobs that wait, run or are scheduled end. Clients that wait hear that they failed. A worker is not interrupted: its outcome counts for nothing.',
+      'Ends jobs that wait, run or are scheduled. Waiting clients get a failure. A worker is not interrupted, but its outcome no longer counts.',
   },
   delete: {
     label: 'Delete',

@@ -31,7 +31,7 @@ export function BatchesPage({ route }) {
         <input
           type="search"
           data-search
-          placeholder="Id of a batch, as BATCH NEW gave it"
+          placeholder="Id of a batch, as returned by BATCH NEW"
           maxlength="255"
           value=${bid}
           onInput=${(/** @type {InputEvent} */ event) =>

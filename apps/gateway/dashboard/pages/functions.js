@@ -17,7 +17,7 @@ const acts = /** @type {const} */ ({
   hold: {
     ...{ label: 'Pause', path: '/functions/pause', isDanger: false },
     means:
-      'No worker of a gateway gets its jobs, at any door. Jobs go on coming in, running ones go on. Native workers take theirs from the store.',
+      'No worker at any gateway gets its jobs. New jobs are still accepted, and running ones continue. Native workers take their jobs from the store.',
   },
   release: {
     ...{ label: 'Resume', path: '/functions/resume', isDanger: false },
@@ -26,7 +26,7 @@ const acts = /** @type {const} */ ({
   pause: {
     ...{ label: 'Pause queue', path: '/queues/pause', isDanger: false },
     means:
-      'Faktory consumers get nothing of the queue. Jobs go on coming in, and workers by name go on.',
+      'Faktory consumers get no jobs of the queue. New jobs are still accepted, and workers by name continue.',
   },
   resume: {
     ...{ label: 'Resume queue', path: '/queues/resume', isDanger: false },
@@ -43,7 +43,7 @@ const acts = /** @type {const} */ ({
   drop: {
     ...{ label: 'Drop', path: '/functions/drop', isDanger: true },
     means:
-      'The function is forgotten with the jobs that wait there. It must have no worker and no running job.',
+      'The function and its waiting jobs are removed. It must have no worker and no running job.',
   },
 })
 /** @typedef {keyof typeof acts} Act */

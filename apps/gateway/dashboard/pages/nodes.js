@@ -36,7 +36,7 @@ export function NodesPage() {
   return html`<div>
     <${PageHead}
       title="Nodes"
-      hint="Gateways on this store. When one falls silent, the others put its jobs back within seconds."
+      hint="Gateways on this store. When one stops sending heartbeats, the others requeue its jobs within seconds."
     />
     <${Trouble} error=${error} />
     ${!data && !error && html`<${Loading} />`}

@@ -66,7 +66,7 @@ function orderOf({ queue, is_paused: isPaused, waiting, running }) {
   const label = isPaused ? 'Resume' : 'Pause'
   const means = isPaused
     ? 'Faktory consumers get jobs of it again.'
-    : 'Faktory consumers get nothing more of it. Jobs go on coming in, running ones go on, and workers that ask for a function by name are not held.'
+    : 'Faktory consumers get no more jobs of it. New jobs are still accepted, running ones continue, and workers that ask for a function by name still get jobs.'
   return {
     ...{ title: `${label} the queue`, label, body: { queues: [queue] } },
     path: isPaused ? '/queues/resume' : '/queues/pause',

@@ -90,7 +90,7 @@ function ByFunction({ functions }) {
     },
   ]
   return html`<section class="panel">
-    <header><h2>By function that they named</h2></header>
+    <header><h2>By function</h2></header>
     ${
       functions.length > 0
         ? html`<${Table}

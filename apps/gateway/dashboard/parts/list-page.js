@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from '../lib/hooks.js'
 import { count, plural } from '../format.js'
 import { refine } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
-import { Trends } from '../trends.js'
 import { Loading, PageHead, SearchField, Trouble } from './bits.js'
 import { useOrders } from './confirm-act.js'
 import { Sparkline } from './sparkline.js'
@@ -15,6 +14,33 @@ import { Pager, Table } from './table.js'
 /** @template Row @typedef {import('./table.js').Column<Row>} Column */
 
 const rowsPerPage = 50
+
+/** Values that are kept of one thing: two minutes, one each two seconds. */
+const keptValues = 60
+
+/** The last values of many things by name, while the page is open. */
+class Trends {
+  constructor() {
+    /** @type {Map<string, readonly number[]>} */
+    this.all = new Map()
+  }
+
+  /**
+   * @param {string} name
+   * @param {number} value
+   */
+  add(name, value) {
+    this.all.set(name, [...(this.all.get(name) ?? []).slice(1 - keptValues), value])
+  }
+
+  /**
+   * @param {string} name
+   * @returns {readonly number[]}
+   */
+  of(name) {
+    return this.all.get(name) ?? []
+  }
+}
 
 /**
  * A list of the API with pages and an order, all of which lives in the address.
