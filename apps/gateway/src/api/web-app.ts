@@ -3,8 +3,12 @@ import { fastify } from 'fastify'
 import { dashboardRoutes } from '../dashboard/dashboard.ts'
 import { systemClock } from '../net/clock.ts'
 import { apiPrefix } from '../ops/page.ts'
+import { refusalAnswer } from './api-error.ts'
 import { CallLimiter } from './call-limiter.ts'
 import { apiRoutes, type ApiRoutesParts } from './routes.ts'
+
+/** The router's own bound, of 100, is less than a job's names have; schemas have the bounds of each. */
+const longestParameter = 8_192
 
 export type WebAppParts = Omit<ApiRoutesParts, 'limiter'>
 
@@ -17,9 +21,18 @@ export async function createWebApp(
     logger: false,
     // Without these Fastify loads its own compilers. Answers are written as text, and the API checks calls.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
+    routerOptions: { maxParamLength: longestParameter },
+    // An address that cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
       reply.hijack()
-      other(request.raw, reply.raw)
+      if (!request.url.startsWith(`${apiPrefix}/`)) {
+        other(request.raw, reply.raw)
+        return
+      }
+      const words = 'no such operation: its address cannot be decoded; see /api/v1/openapi.json'
+      const { status, body } = refusalAnswer('not_found', words)
+      reply.raw.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' })
+      reply.raw.end(`${JSON.stringify(body)}\n`)
     },
   })
   // Files take no body.

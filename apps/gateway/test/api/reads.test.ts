@@ -114,6 +114,14 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
       ...{ size_bytes: 4 * 1024 * 1024 + 1, form: 'none', value: null, is_cut: true },
     })
     expect(await api.refusal('/jobs/1-99999')).toEqual([404, 'unknown_job'])
+    const faktory = await api.gateway.faktory()
+    await faktory.reply()
+    await faktory.ask('HELLO {"v":2}')
+    const longest = 'j'.repeat(255)
+    await faktory.ask(`PUSH {"jid":"${longest}","jobtype":"f","args":[]}`)
+    expect((await api.job(longest)).jid).toBe(longest)
+    expect(await api.refusal(`/jobs/${'j'.repeat(256)}`)).toEqual([400, 'invalid_request'])
+    expect(await api.refusal('/jobs/%')).toEqual([404, 'not_found'])
   })
 
   test('who holds a job and how far it is', async () => {
