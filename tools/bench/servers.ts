@@ -9,6 +9,7 @@ import { childrenOf, startProgram, type Running } from './processes.ts'
 
 const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
 const pollMs = 2
+const rewritePollMs = 100
 const startDeadlineMs = 20_000
 
 /** A server under load. */
@@ -98,6 +99,13 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
       await running.stop()
       await redis.stop()
     },
+  }
+}
+
+/** A store that grows fast has its file written anew by a process of its own, which takes one of two cores. */
+export async function rewritten({ client }: Gateway): Promise<void> {
+  while (/aof_rewrite_(in_progress|scheduled):1/.test(await client.info('persistence'))) {
+    await delay(rewritePollMs)
   }
 }
 

@@ -2,7 +2,7 @@ import { inTurn, settled, withServers, type Bench, type RowGroup } from '../benc
 import { atLeast, atMost, type Figure } from '../report/figures.ts'
 import type { Driver } from '../load-generator.ts'
 import { residentBytes, sumOver } from '../processes.ts'
-import type { Gateway } from '../servers.ts'
+import { rewritten, type Gateway } from '../servers.ts'
 
 const megabyte = 1e6
 const ownPace = atLeast(0.9)
@@ -22,6 +22,7 @@ async function fill(
 ): Promise<Held> {
   const before = await usedMemory(gateway)
   await driver.run('submit', { jobs, unique })
+  await rewritten(gateway)
   await settled(gateway)
   return {
     gatewayMegabytes: sumOver(gateway.ownPids, residentBytes) / megabyte,

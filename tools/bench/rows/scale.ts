@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withServers, type RowGroup } from '../bench.ts'
 import { atMost, type Figure } from '../report/figures.ts'
-import type { Gateway } from '../servers.ts'
+import { rewritten, type Gateway } from '../servers.ts'
 
 /** Keys per call of a filler. */
 const perCall = 20_000
@@ -56,13 +56,6 @@ async function fill(gateway: Gateway, count: number, lua: string): Promise<void>
     await gateway.client.eval(head + lua, 0)
   }
   await rewritten(gateway)
-}
-
-/** A store that grows fast has its file written anew by a process of its own, which takes one of two cores. */
-async function rewritten({ client }: Gateway): Promise<void> {
-  while (/aof_rewrite_(in_progress|scheduled):1/.test(await client.info('persistence'))) {
-    await delay(100)
-  }
 }
 
 /** The longest time that one script kept the server busy since the last call, microseconds. */
