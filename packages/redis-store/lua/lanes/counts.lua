@@ -8,7 +8,7 @@
 --   4 and more: lanes: strings
 -- Returns one list, packed: the time (ms), and per lane a number of figures, then as many of: since when the next job has
 -- been queued (us; 0 where none is or it was not asked for), normal, workers, running, scheduled, high, low, dead, retrying,
--- expired, submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed by
+-- expired, of a backlog then 1 if jobs wait beside its lists, else submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed by
 -- workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come since,
 -- until when workers that left close it (ms, 0 otherwise).
 --#include keys
@@ -146,11 +146,15 @@ local function addCounts(lane, at, left)
   found[first + 1] = 0
   found[first + 2], found[first + 3], found[first + 4], found[first + 5] = since, normal, workers, running
   size = first + 5
-  if isOfTotals or scheduled + high + low + dead + expired > 0 then
+  if isOfTotals or meta[1] or scheduled + high + low + dead + expired > 0 then
     found[first + 6], found[first + 7], found[first + 8] = scheduled, high, low
     found[first + 9], found[first + 10], found[first + 11] = dead, retrying, expired
     size = first + 11
     if isOfTotals then addTotals(lane, workers, meta) end
+    if meta[1] and extent == 'backlog' then
+      size = first + 12
+      found[size] = 1
+    end
   elseif running == 0 and workers == 0 then
     size = normal == 0 and first + 1 or first + 3
   end

@@ -93,6 +93,11 @@ export const lastingBacklogOf: ReadFigures<Lasting<LaneBacklog>> = (lane, reply)
   return { figures, untilMs: isTimed(figures, reply) ? 0 : Infinity, nowMs: reply.nowMs }
 }
 
+/** Of a backlog: if jobs of unusual levels wait beside its lists. */
+export function hasJobsAside(reply: CountsReply): boolean {
+  return reply.at(10) === 1
+}
+
 /** Also until by-name workers that left no longer close the lane. */
 export const lastingCountsOf: ReadFigures<Lasting<LaneCounts>> = (lane, reply) => {
   const figures = countsOf(lane, reply)

@@ -10,12 +10,20 @@ import {
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
-import { countsOf, lastingBacklogOf, lastingCountsOf, sizesOf } from './counts.ts'
+import {
+  addNextJobs,
+  backlogReadOf,
+  readableKeys,
+  sameKeys,
+  type BacklogRead,
+} from './backlog-parts.ts'
+import { changedParts } from './changed-parts.ts'
+import { countsOf, lastingCountsOf, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import { LaneFigures } from './lane-figures.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
-import { UnchangedLanes } from './unchanged-lanes.ts'
+import { sameWhole, UnchangedLanes, type Lasting } from './unchanged-lanes.ts'
 import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import type { KeyTracking } from '../connection/key-tracking.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
@@ -34,24 +42,33 @@ export class RedisLanes implements LaneStore {
   readonly #cluster: ClusterSteps | undefined
   readonly #scan: KeyScan
   readonly #figures: LaneFigures
-  readonly #backlogs: UnchangedLanes<LaneBacklog>
-  readonly #counts: UnchangedLanes<LaneCounts>
+  readonly #backlogs: UnchangedLanes<BacklogRead>
+  readonly #counts: UnchangedLanes<Lasting<LaneCounts>>
 
   /** `cluster` is healed with the lanes. */
   constructor(context: RedisContext, tracking: KeyTracking, cluster?: ClusterSteps) {
     this.#context = context
     this.#cluster = cluster
     this.#figures = new LaneFigures(context)
-    this.#backlogs = new UnchangedLanes(context.keys, tracking, (lanes, before) =>
-      before
-        ? this.#figures.readAll(lanes, 'backlog', lastingBacklogOf, before)
-        : this.#figures.read(lanes, 'backlog', lastingBacklogOf),
-    )
-    this.#counts = new UnchangedLanes(context.keys, tracking, (lanes, before) =>
-      before
-        ? this.#figures.readAll(lanes, 'oldest', lastingCountsOf, before)
-        : this.#figures.read(lanes, 'oldest', lastingCountsOf),
-    )
+    this.#backlogs = new UnchangedLanes(context.keys, tracking, {
+      whole: (lanes, onSend) =>
+        onSend
+          ? this.#figures.readAll(lanes, 'backlog', backlogReadOf, onSend)
+          : this.#figures.read(lanes, 'backlog', backlogReadOf),
+      same: sameKeys,
+      parts: {
+        keysOf: readableKeys,
+        addNextJobs: (last, keys) => addNextJobs(context.keys, last, keys),
+        read: (lanes, onSend) => changedParts(context, lanes, onSend),
+      },
+    })
+    this.#counts = new UnchangedLanes(context.keys, tracking, {
+      whole: (lanes, onSend) =>
+        onSend
+          ? this.#figures.readAll(lanes, 'oldest', lastingCountsOf, onSend)
+          : this.#figures.read(lanes, 'oldest', lastingCountsOf),
+      same: sameWhole,
+    })
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
 

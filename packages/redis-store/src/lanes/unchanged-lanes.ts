@@ -1,7 +1,7 @@
 import type { KeyTracking } from '../connection/key-tracking.ts'
-import type { StoreKeys } from '../keys.ts'
+import { allFigureKeys, nextJobs, type StoreKeys } from '../keys.ts'
 
-/** Lanes whose figures are kept, at 8 keys each of which the server keeps a note: 15 MB of its memory at most. */
+/** Lanes whose figures are kept, at 8 to 11 keys each of which the server keeps a note: 20 MB of its memory at most. */
 const mostKept = 16_384
 
 /** Lanes that one look begins to watch: each costs the server some 25 us then. */
@@ -12,101 +12,194 @@ export interface Lasting<Figures> {
   readonly figures: Figures
   /** Milliseconds since 1970 by the store's clock; 0: of this moment alone. */
   readonly untilMs: number
-  /** The store's time of the figures. */
-  readonly nowMs: number
+  /** The store's time of the figures, where it was asked. */
+  readonly nowMs?: number
 }
 
-/** `watched`: called in the turn in which a call is sent, with its lanes. */
-type ReadLanes<Figures> = (
-  lanes: readonly string[],
-  watched?: (some: readonly string[]) => void,
-) => Promise<readonly Lasting<Figures>[]>
+/** A lane of which some keys, as bits, are to be read again. */
+export interface Stale<Read> {
+  readonly lane: string
+  readonly last: Read
+  readonly keys: number
+  /** As they were at the last read: the other keys, and it may be the next jobs. */
+  readonly known: number
+}
 
-/** The last look at a lane. */
-interface Kept<Figures> {
-  figures: Figures | undefined
-  /** The last two looks found the same: it may stay so. */
-  isSteady: boolean
-  /** No look is needed until then, or until its keys change. */
-  untilMs: number
+/** Called in the turn in which a call is sent, with its lanes. */
+export type OnSend = (some: readonly string[]) => void
+
+/** How figures of lanes are read. */
+interface LaneReader<Read> {
+  /** All keys of lanes, each lane's at one moment. */
+  readonly whole: (lanes: readonly string[], onSend?: OnSend) => Promise<readonly Read[]>
+  /** Keys, as bits, that seem the same at both looks. The next jobs only if the same ones are next. */
+  readonly same: (one: Read, other: Read) => number
+  /** Reads keys alone, where that is of use. */
+  readonly parts?: {
+    /** The keys of a lane that can be, as bits. */
+    readonly keysOf: (last: Read) => number
+    readonly addNextJobs: (last: Read, keys: string[]) => void
+    /** Undefined for lanes of which they do not tell the figures. */
+    readonly read: (lanes: readonly Stale<Read>[], onSend: OnSend) => Promise<(Read | undefined)[]>
+  }
+}
+
+/** A lane at the last look. Keys are bits. */
+interface Kept<Read> {
+  read: Read
+  /** The server tells of changes of these, and told of none since they were read. */
+  watched: number
+  /** The same at the last two looks: they may stay so. */
+  steady: number
+  /** To be watched at this look. */
+  wanted: number
+  /** Watched from the read of this look on, and not changed. */
+  begun: number
 }
 
 /**
- * Figures of lanes, of which only those are read in which something changed. A lane that was the same at two looks is
- * watched from the next one on: the server says when it changes, and for busy lanes that would cost more than it saves.
+ * Figures of lanes, of which what changed is read: of a lane some keys, if that is enough. Keys that were the same at two
+ * looks are watched: the server says when they change. For those that change often it would cost more than it saves.
  */
-export class UnchangedLanes<Figures extends { readonly lane: string }> {
+export class UnchangedLanes<Read extends Lasting<{ readonly lane: string }>> {
   readonly #keys: StoreKeys
   readonly #tracking: KeyTracking
-  readonly #readLanes: ReadLanes<Figures>
+  readonly #reader: LaneReader<Read>
   /** The store's clock less this process's own, as of the last look. */
   #offsetMs = 0
-  readonly #kept = new Map<string, Kept<Figures>>()
+  #isLooking = false
+  readonly #kept = new Map<string, Kept<Read>>()
 
-  constructor(keys: StoreKeys, tracking: KeyTracking, read: ReadLanes<Figures>) {
+  constructor(keys: StoreKeys, tracking: KeyTracking, reader: LaneReader<Read>) {
     this.#keys = keys
-    this.#readLanes = read
+    this.#reader = reader
     this.#tracking = tracking
     tracking.onChange((key) => this.#onChange(key))
   }
 
-  async read(lanes: readonly string[]): Promise<readonly Figures[]> {
-    if (!(await this.#tracking.upToDate())) return figuresOf(await this.#readLanes(lanes))
+  async read(lanes: readonly string[]): Promise<readonly Read['figures'][]> {
+    // Answers of two looks at a time would be kept in another order than they were made.
+    if (this.#isLooking) return figuresOf(await this.#reader.whole(lanes))
+    this.#isLooking = true
+    try {
+      if (!(await this.#tracking.upToDate())) return figuresOf(await this.#reader.whole(lanes))
+      return await this.#look(lanes)
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  async #look(lanes: readonly string[]): Promise<readonly Read['figures'][]> {
     this.#forgetBut(lanes)
-    const found = new Map<string, Figures>()
-    const [steady, others]: [string[], string[]] = [[], []]
+    const found = new Map<string, Read['figures']>()
+    const [others, steady]: [string[], string[]] = [[], []]
+    const stale: Stale<Read>[] = []
     const nowMs = performance.now() + this.#offsetMs
+    let watches = 0
     for (const lane of lanes) {
       const kept = this.#kept.get(lane)
-      if (kept?.figures && nowMs < kept.untilMs) found.set(lane, kept.figures)
-      else (kept?.isSteady && steady.length < mostNew ? steady : others).push(lane)
+      const keys = kept ? allFigureKeys & ~kept.watched : allFigureKeys
+      const isTimely = kept !== undefined && nowMs < kept.read.untilMs
+      if (isTimely && keys === 0) {
+        found.set(lane, kept.read.figures)
+        continue
+      }
+      const wanted = kept && watches < mostNew ? kept.steady & ~kept.watched : 0
+      if (wanted > 0) watches += 1
+      if (kept) {
+        kept.wanted = wanted
+        kept.begun = 0
+      }
+      if (isTimely && (keys & ~(this.#reader.parts?.keysOf(kept.read) ?? 0)) === 0) {
+        stale.push({ lane, last: kept.read, keys, known: kept.watched })
+      } else if (wanted > 0) steady.push(lane)
+      else others.push(lane)
     }
-    for (const { figures } of await this.#readAgain(others)) found.set(figures.lane, figures)
-    for (const { figures } of await this.#watch(steady)) found.set(figures.lane, figures)
+    const mixed = await this.#readParts(stale, found)
+    for (const read of await this.#readAgain([...others, ...mixed])) {
+      found.set(read.figures.lane, read.figures)
+    }
+    for (const read of await this.#watch(steady)) found.set(read.figures.lane, read.figures)
     return lanes.flatMap((lane) => found.get(lane) ?? [])
   }
 
-  async #readAgain(lanes: readonly string[]): Promise<readonly Lasting<Figures>[]> {
+  async #readAgain(lanes: readonly string[]): Promise<readonly Read[]> {
     if (lanes.length === 0) return []
-    const reads = await this.#readLanes(lanes)
-    for (const { figures, untilMs, nowMs } of reads) {
-      this.#offsetMs = nowMs - performance.now()
-      const before = this.#kept.get(figures.lane)
-      if (!before && this.#kept.size >= mostKept) continue
-      const isSteady = untilMs > 0 && isSame(before?.figures, figures)
-      this.#kept.set(figures.lane, { figures, isSteady, untilMs: 0 })
-    }
+    const reads = await this.#reader.whole(lanes)
+    for (const read of reads) this.#keep(read)
     return reads
   }
 
-  /** Reads lanes after their keys are watched. One that changes meanwhile is read again at the next look. */
-  async #watch(lanes: readonly string[]): Promise<readonly Lasting<Figures>[]> {
+  /** Reads lanes after keys of them are watched. One that changes meanwhile is read again at the next look. */
+  async #watch(lanes: readonly string[]): Promise<readonly Read[]> {
     if (lanes.length === 0) return []
     const watches: Promise<boolean>[] = []
-    const began = new Map<string, Kept<Figures>>()
-    const reads = await this.#readLanes(lanes, (some) => {
-      for (const lane of some) {
-        const kept: Kept<Figures> = { figures: undefined, isSteady: true, untilMs: 0 }
-        began.set(lane, kept)
-        this.#kept.set(lane, kept)
-      }
-      watches.push(this.#tracking.watch(some.flatMap((lane) => this.#keys.figuresOf(lane))))
-    })
+    const reads = await this.#reader.whole(lanes, (some) => watches.push(this.#begin(some)))
     const areWatched = (await Promise.all(watches)).every(Boolean)
-    for (const { figures, untilMs } of reads) {
-      const kept = began.get(figures.lane)
-      if (!kept) continue
-      kept.figures = figures
-      kept.untilMs = areWatched && kept.isSteady ? untilMs : 0
-      kept.isSteady = false
-    }
+    for (const read of reads) this.#keep(read, areWatched)
     return reads
+  }
+
+  /** Reads changed keys. Returns lanes whose other keys changed meanwhile: the figures would be of two moments. */
+  async #readParts(
+    lanes: readonly Stale<Read>[],
+    found: Map<string, Read['figures']>,
+  ): Promise<readonly string[]> {
+    const { parts } = this.#reader
+    if (!parts || lanes.length === 0) return []
+    const watches: Promise<boolean>[] = []
+    const reads = await parts.read(lanes, (some) => watches.push(this.#begin(some)))
+    const areWatched = (await Promise.all(watches)).every(Boolean)
+    const isTold = await this.#tracking.upToDate()
+    return lanes.flatMap(({ lane, known }, at) => {
+      const read = reads[at]
+      const watched = this.#kept.get(lane)?.watched ?? 0
+      if (!read || !isTold || (known & ~watched) !== 0) return [lane]
+      this.#keep(read, areWatched)
+      found.set(lane, read.figures)
+      return []
+    })
+  }
+
+  #begin(lanes: readonly string[]): Promise<boolean> {
+    const keys: string[] = []
+    for (const lane of lanes) {
+      const kept = this.#kept.get(lane)
+      if (!kept) continue
+      kept.begun = kept.wanted
+      this.#keys.addFigureKeys(lane, kept.wanted, keys)
+      if (kept.wanted & nextJobs) this.#reader.parts?.addNextJobs(kept.read, keys)
+    }
+    return keys.length > 0 ? this.#tracking.watch(keys) : Promise.resolve(true)
+  }
+
+  #keep(read: Read, areWatched = false): void {
+    const { figures, untilMs, nowMs } = read
+    if (nowMs !== undefined) this.#offsetMs = nowMs - performance.now()
+    const kept = this.#kept.get(figures.lane)
+    if (kept) {
+      const same = this.#reader.same(kept.read, read)
+      kept.steady = untilMs > 0 ? same & ~kept.wanted : 0
+      if (areWatched) kept.watched |= kept.begun
+      // Jobs that were next before say nothing of these.
+      kept.watched &= same | allFigureKeys
+      kept.read = read
+      kept.begun = 0
+    } else if (this.#kept.size < mostKept) {
+      this.#kept.set(figures.lane, { read, watched: 0, steady: 0, wanted: 0, begun: 0 })
+    }
   }
 
   #onChange(key?: string): void {
-    const lane = key === undefined ? undefined : this.#keys.laneOfFigures(key)
-    const changed = lane === undefined ? this.#kept.values() : [this.#kept.get(lane)]
-    for (const kept of changed) if (kept) Object.assign(kept, { isSteady: false, untilMs: 0 })
+    const figure = key === undefined ? undefined : this.#keys.figureOf(key)
+    const changed = figure ? [this.#kept.get(figure.lane)] : this.#kept.values()
+    const others = figure ? ~figure.bit : 0
+    for (const kept of changed) {
+      if (!kept) continue
+      kept.watched &= others
+      kept.steady &= others
+      kept.begun &= others
+    }
   }
 
   #forgetBut(lanes: readonly string[]): void {
@@ -116,11 +209,17 @@ export class UnchangedLanes<Figures extends { readonly lane: string }> {
   }
 }
 
-function figuresOf<Figures>(reads: readonly Lasting<Figures>[]): readonly Figures[] {
+function figuresOf<Read extends Lasting<unknown>>(
+  reads: readonly Read[],
+): readonly Read['figures'][] {
   return reads.map(({ figures }) => figures)
 }
 
-function isSame<Figures extends object>(one: Figures | undefined, other: Figures): boolean {
-  if (!one) return false
-  return (Object.keys(one) as (keyof Figures)[]).every((name) => one[name] === other[name])
+/** All keys of a lane as bits, if all its figures are the same. */
+export function sameWhole<Figures extends object>(
+  { figures: one }: Lasting<Figures>,
+  { figures: other }: Lasting<Figures>,
+): number {
+  const names = Object.keys(one) as (keyof Figures)[]
+  return names.every((name) => one[name] === other[name]) ? allFigureKeys : 0
 }

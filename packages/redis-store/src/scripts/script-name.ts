@@ -2,6 +2,7 @@
 export type ScriptName =
   | 'abandon'
   | 'add-history'
+  | 'backlog-parts'
   | 'batch-callback'
   | 'batch-commit'
   | 'batch-join'
