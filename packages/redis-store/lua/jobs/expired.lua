@@ -4,24 +4,33 @@
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 most per lane: integer
---   4 and more: lanes: strings
--- Returns flat per job: lane, id, token.
+--   4 leases after which no other lane is looked at: integer
+--   5 and more: lanes: strings
+-- Returns the number of lanes it has looked at, then flat per job: lane, id, token.
 --#include keys
 local now, found, leases = nowMs(), {}, {}
-for at = 4, #ARGV do
-  leases[at - 3] = busyKey(ARGV[at])
+local enough, count = tonumber(ARGV[4]), 0
+for at = 5, #ARGV do
+  leases[at - 4] = busyKey(ARGV[at])
 end
+found[1] = #leases
 if redis.call('EXISTS', unpack(leases)) == 0 then return found end
-for at = 4, #ARGV do
-  local lane = ARGV[at]
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases[at - 3], '-inf', now, 'LIMIT', 0, ARGV[3])) do
+for at, key in ipairs(leases) do
+  if count >= enough then
+    found[1] = at - 1
+    break
+  end
+  local lane = ARGV[at + 4]
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, ARGV[3])
+  count = count + #ids
+  for _, id in ipairs(ids) do
     local token = jobFields(lane, id, 'token')[1]
     if token then
       for _, part in ipairs({ lane, id, token }) do
         found[#found + 1] = part
       end
     else
-      redis.call('ZREM', busyKey(lane), id)
+      redis.call('ZREM', key, id)
     end
   end
 end
