@@ -26,6 +26,8 @@ export interface Observer {
   submitted(lane: string, door: Door, how: 'created' | 'joined'): void
   assigned(job: Lease): void
   ended(run: EndedRun): void
+  /** A job was dropped when a worker would have got it: too late, or no client waits for it any more. */
+  expired(lane: string, door: Door): void
   /** An operator cancelled a job that had come by this door. */
   cancelled(lane: string, door: Door): void
   store(up: boolean, reason?: string): void

@@ -15,7 +15,7 @@ export type Observation =
       readonly waitMs: number | undefined
     }
   | ({ readonly kind: 'ended' } & EndedRun)
-  | { readonly kind: 'cancelled'; readonly lane: string; readonly door: Door }
+  | { readonly kind: 'cancelled' | 'expired'; readonly lane: string; readonly door: Door }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
   | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
   | { readonly kind: 'bridged'; readonly lane: string }
@@ -50,6 +50,10 @@ export class RecordingObserver implements Observer {
 
   cancelled(lane: string, door: Door): void {
     this.seen.push({ kind: 'cancelled', lane, door })
+  }
+
+  expired(lane: string, door: Door): void {
+    this.seen.push({ kind: 'expired', lane, door })
   }
 
   store(up: boolean, reason?: string): void {

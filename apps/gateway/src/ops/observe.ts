@@ -45,6 +45,7 @@ export function observeWith(
       tracing?.ended(run)
     },
     cancelled: (lane, door) => jobs.cancelled(lane, door),
+    expired: (lane, door) => jobs.expired(lane, door),
     store: (up, reason) => {
       metrics.storeUp(up)
       deduper.forget()

@@ -141,16 +141,24 @@ describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheu
     const client = new Client({ host: '127.0.0.1', port: portOf('faktory') })
     onTestFinished(() => client.close())
     for (let job = 0; job < 100; job += 1) await client.job('mail', job).push()
+    const late = client.job('late')
+    late.custom = { expires_in: 0 }
+    await late.push()
     const at = ['-h', '127.0.0.1', '-p', String(portOf('gearman'))]
-    const worker = spawn('gearman', [...at, '-w', '-c', '60', '-f', 'mail', '--', 'cat'], {
-      stdio: 'ignore',
-    })
+    const worker = spawn(
+      'gearman',
+      [...at, '-w', '-c', '60', '-f', 'late', '-f', 'mail', '--', 'cat'],
+      {
+        stdio: 'ignore',
+      },
+    )
     onTestFinished(() => endProcess(worker))
     await once(worker, 'exit')
 
     const expected = {
       'crossgear_jobs_submitted_total{job="/metrics",function="mail",door="faktory"}': 100,
       'crossgear_jobs_completed_total{job="/metrics/node",function="mail",door="faktory"}': 60,
+      'crossgear_jobs_expired_total{job="/metrics",function="late",door="faktory"}': 1,
       'crossgear_job_run_seconds_count{job="/metrics",door_in="faktory",door_out="gearman"}': 60,
       'crossgear_jobs{function="mail",queue="default",state="waiting"}': 40,
       'crossgear:jobs:max{function="mail",state="waiting"}': 40,

@@ -1,7 +1,7 @@
 import type { Pauses } from '../admin/pauses.ts'
 import type { Clock } from '../clock.ts'
 import { BatchQueue } from '../intake/batch-queue.ts'
-import type { Lease, Level } from '../model/job.ts'
+import type { Door, Lease, Level } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Delivery, FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
@@ -53,6 +53,9 @@ export class Claims {
   readonly #roomTimers: RoomTimers
   readonly #throttled = (queue: string, waitMs: number): void => {
     if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
+  }
+  readonly #expired = (lane: string, door: Door): void => {
+    this.#parts.observer.expired(lane, door)
   }
   /** Calls in progress that prefetch. */
   readonly #prefetching = new Set<Promise<void>>()
@@ -179,6 +182,7 @@ export class Claims {
         max: requests.length,
         ahead,
         throttled: this.#throttled,
+        expired: this.#expired,
         emptied: () => (left.isEmpty = true),
       })
       if (!this.#mayHandOut(sentMs)) {

@@ -1,4 +1,4 @@
-import type { ClaimBy } from '../model/job.ts'
+import type { ClaimBy, Door } from '../model/job.ts'
 
 /** Lanes that one request takes from as one line: highest level first, then the oldest job. */
 export interface LaneGroup {
@@ -55,6 +55,8 @@ export interface ClaimRequest {
    * until one of its jobs ends. {@link StoreListener.woken} follows in either case.
    */
   readonly throttled?: (queue: string, waitMs: number) => void
+  /** Called before the answer for each job that was dropped instead: too late, or no client waits for it any more. */
+  readonly expired?: (lane: string, door: Door) => void
   /** Called before the answer if the lanes are known to hold nothing more for such a worker. */
   readonly emptied?: () => void
 }

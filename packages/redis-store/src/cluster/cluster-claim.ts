@@ -149,7 +149,7 @@ export class ClusterClaim {
   /** Returns the number of jobs taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
     const { slots, throttles, context } = this.#parts
-    const { by, access, worker } = this.#request
+    const { by, access, worker, expired } = this.#request
     const { queue } = context.names.parse(lane)
     const isPaused = this.#request.paused?.has(lane) ?? false
     if (isPaused || this.#full.has(queue) || this.#away.has(lane)) return 0
@@ -169,7 +169,8 @@ export class ClusterClaim {
     const most = permission ? permission.allowed : max
     if (most === 0) return 0
     const asked = Math.min(most, Math.max(0, this.#request.max - this.#taken.length))
-    const wanted = { by, max: asked, ahead: most - asked, ...(access && { access }) }
+    const ahead = most - asked
+    const wanted = { by, max: asked, ahead, ...(access && { access }), ...(expired && { expired }) }
     const taken = await this.#ignoreUnavailable(() => slots.claim(lane, wanted, leaseMs))
     if (!taken) {
       this.#away.add(lane)

@@ -3,6 +3,7 @@ import {
   noStep,
   soleAnswer,
   StoreError,
+  type Door,
   type ClaimRequest,
   type LaneSubmitted,
   type Lease,
@@ -245,10 +246,13 @@ export class JobSteps {
         found.push(refusalOf(reply))
         continue
       }
-      const [jobs, throttled, left] = reply
+      const [jobs, throttled, left, expired = []] = reply
       if (left === 0) claims[at]?.emptied?.()
       for (let index = 0; index + 1 < throttled.length; index += 2) {
         claims[at]?.throttled?.(String(throttled[index]), Number(throttled[index + 1]))
+      }
+      for (let index = 0; index + 1 < expired.length; index += 2) {
+        claims[at]?.expired?.(String(expired[index]), String(expired[index + 1]) as Door)
       }
       const taken = await this.#leases(jobs, values)
       const claim = claims[at]

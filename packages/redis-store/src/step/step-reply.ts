@@ -11,6 +11,7 @@ export type ClaimReply = readonly [
   jobs: LeasedReply,
   throttled: readonly (Buffer | number)[],
   left: number,
+  expired?: readonly Buffer[],
 ]
 export type StepReply = readonly [
   arrivedUs: number,

@@ -98,5 +98,5 @@ local function takeClaim(at)
       throttled[#throttled + 1] = math.ceil(throttle.waitMs or 0)
     end
   end
-  return { claim.jobs, throttled, leftFor(claim, lanes, #throttled > 0) }, at
+  return { claim.jobs, throttled, leftFor(claim, lanes, #throttled > 0), claim.expired }, at
 end

@@ -64,13 +64,21 @@ local function readJob(lane, id)
   return job
 end
 
+-- Counts a job that is dropped instead of leased.
+local function countExpired(claim, lane, door)
+  redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+  claim.expired = claim.expired or {}
+  local expired = claim.expired
+  expired[#expired + 1], expired[#expired + 2] = lane, door or 'native'
+end
+
 -- Ends a job that nobody wants to run any more.
-local function expire(lane, id, fields)
+local function expire(claim, lane, id, fields)
   --#include jobs
   local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid, waiting = fields.wait }
   job.keep, job.how = fields.keep, 'expired'
   finishJob(lane, job, '', 'error', 'expired')
-  redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+  countExpired(claim, lane, fields.door)
 end
 
 -- The deadline of a lease without one: beyond all times. Each claim's is below the last one's, since the server inserts
@@ -117,13 +125,13 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   if job.level then tookLevel(lane, job.level) end
   if not job.status or job.settled then return end
   if job.fg and not job.wait then
-    local v = redis.call('HMGET', key, 'unique', 'jid')
+    local v = redis.call('HMGET', key, 'unique', 'jid', 'door')
     forgetIndexes(lane, id, v[1], v[2])
     redis.call('DEL', key)
-    redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+    countExpired(claim, lane, v[3])
     return
   end
-  if job.stale and now >= (tonumber(job.stale) or now + 1) then return expire(lane, id, job) end
+  if job.stale and now >= (tonumber(job.stale) or now + 1) then return expire(claim, lane, id, job) end
   claim.corrections = claim.corrections - 1
   if job.once_until then unlock(lane, id, job.once) end
   local token = letterFor(claim, lane) .. node .. '-' .. sequence

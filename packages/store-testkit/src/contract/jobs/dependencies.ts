@@ -31,10 +31,14 @@ export function dependenciesContract(open: OpenWorld): void {
         const world = await open()
         const store = await world.node()
         const staleAtMs = (await nowOf(store)) + 10_000
-        await submitOne(store, 'mail', { staleAtMs, jid: 'stale-001' })
+        await submitOne(store, 'mail', { staleAtMs, jid: 'stale-001', door: 'faktory' })
         await submitOne(store, 'mail')
         await world.pass(10_001)
-        expect((await take(store, ['mail'], 9, { by })).map(({ id }) => id)).toEqual([2])
+        const dropped: string[] = []
+        const expired = (...words: readonly string[]): void => void dropped.push(words.join(' '))
+        const claim = { by, groups: [{ lanes: ['mail'] }], max: 9, expired }
+        expect((await store.steps.claim(claim)).map(({ id }) => id)).toEqual([2])
+        expect(dropped).toEqual(['mail faktory'])
         expect(await readOne(store, 'mail', 1)).toBeUndefined()
         expect(await store.jobs.findJid('stale-001')).toBeUndefined()
         expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, failed: 0 })

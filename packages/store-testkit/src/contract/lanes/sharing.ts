@@ -88,14 +88,18 @@ export function sharingContract(open: OpenWorld): void {
 
     test('a foreground job whose only client left is not given to a worker', async () => {
       const store = await (await open()).node()
-      await submitOne(store, 'mail', { foreground: true, unique, jid: 'j-1' })
+      await submitOne(store, 'mail', { foreground: true, unique, jid: 'j-1', door: 'http' })
       expect((await seen(store, 'mail', 1)).waiting).toBe(1)
       expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
       await store.jobs.abandon('mail', [1])
       expect(await store.lanes.nonEmpty(['mail'])).toEqual([])
       await submitOne(store, 'mail')
       expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
-      expect(idsOf(await take(store, ['mail'], 9))).toEqual([2])
+      const dropped: string[] = []
+      const expired = (...words: readonly string[]): void => void dropped.push(words.join(' '))
+      const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 9, expired } as const
+      expect(idsOf(await store.steps.claim(claim))).toEqual([2])
+      expect(dropped).toEqual(['mail http'])
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, running: 1 })
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
       expect(await findUnique(store, unique, ['mail'])).toEqual([])

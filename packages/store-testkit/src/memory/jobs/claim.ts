@@ -38,6 +38,7 @@ export function claimJobs(
     max: asked,
     ahead = 0,
     throttled,
+    expired,
     emptied,
     worker = '',
     paused,
@@ -67,10 +68,12 @@ export function claimJobs(
       lane.forgetIndexes(job)
       lane.delete(job.id)
       lane.counters.expired += 1
+      expired?.(lane.lane, job.door)
       continue
     }
     if ((job.terms?.staleAtMs ?? Infinity) <= world.nowMs()) {
       lane.counters.expired += 1
+      expired?.(lane.lane, job.door)
       endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
       continue
     }

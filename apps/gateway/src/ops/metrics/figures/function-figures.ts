@@ -23,6 +23,8 @@ export const jobCounters = {
   retried: 'Runs that ended with the job queued or due again',
   lost: 'Runs whose worker vanished or ran out of time',
   cancelled: 'Jobs that an operator ended one by one',
+  expired:
+    'Jobs that were dropped when a worker would have got them: too late, or no client waited for them any more',
 } as const
 export type JobCounter = keyof typeof jobCounters
 export const counterNames = Object.keys(jobCounters) as readonly JobCounter[]
@@ -30,7 +32,8 @@ export const counterNames = Object.keys(jobCounters) as readonly JobCounter[]
 /** Counters of the jobs of one door, and their series. */
 class DoorCounters {
   readonly counts: Record<JobCounter, number> = {
-    ...{ submitted: 0, coalesced: 0, completed: 0, failed: 0, retried: 0, lost: 0, cancelled: 0 },
+    ...{ submitted: 0, coalesced: 0, completed: 0, failed: 0, retried: 0, lost: 0 },
+    ...{ cancelled: 0, expired: 0 },
   }
   readonly series: Readonly<Record<JobCounter, string>>
 

@@ -37,6 +37,10 @@ export class JobFigures {
     this.#of(lane).count('cancelled', door)
   }
 
+  expired(lane: string, door: Door): void {
+    this.#of(lane).count('expired', door)
+  }
+
   /** These functions are gone; their labels may be reused. */
   forget(functions: readonly string[]): void {
     for (const fn of functions) this.#byLabel.delete(fn)

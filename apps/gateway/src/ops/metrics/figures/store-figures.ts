@@ -1,6 +1,6 @@
 import type { LaneBacklog } from '@crossgear/core-scheduler'
 import { inPieces } from '../../../in-pieces.ts'
-import { counter, gauge, labelText, only, type Figure, type Value } from '../figure.ts'
+import { gauge, labelText, only, type Figure, type Value } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
 import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 
@@ -24,7 +24,6 @@ interface LabelledLane {
   readonly jobs: number[]
   oldestSeconds: number
   workers: number
-  expired: number
   /** At least one is. */
   isPaused: boolean
 }
@@ -42,8 +41,6 @@ export async function storeFigures(
 ): Promise<readonly Figure[]> {
   const { nodes } = snapshot
   const labelled = await labelledLanes(snapshot, labels)
-  const expired = new Map<string, number>()
-  for (const lane of labelled) expired.set(lane.fn, (expired.get(lane.fn) ?? 0) + lane.expired)
   return [
     gauge(
       'crossgear_jobs',
@@ -67,11 +64,6 @@ export async function storeFigures(
       `1 where an operator has paused the function, so that no worker behind a gateway gets its jobs, else 0, ${ofStore}, by function and Faktory queue`,
       labelled.map(({ labels: of, isPaused }) => [of, isPaused ? 1 : 0]),
     ),
-    counter(
-      'crossgear_jobs_expired_total',
-      `Jobs that were dropped when a worker would have got them, for their time was over or no client waited for them any more, ${ofStore}, by function`,
-      [...expired].map(([fn, value]) => [labelText({ function: fn }), value]),
-    ),
     gauge('crossgear_nodes', `Gateway processes, ${ofStore}`, only(nodes.size)),
     gauge(
       'crossgear_node_last_beat_seconds',
@@ -81,7 +73,7 @@ export async function storeFigures(
   ]
 }
 
-const none = { oldestSeconds: 0, workers: 0, expired: 0, isPaused: false }
+const none = { oldestSeconds: 0, workers: 0, isPaused: false }
 
 /** Thousands of functions may share a label: its text is made once. */
 async function labelledLanes(
@@ -112,7 +104,6 @@ async function labelledLanes(
     }
     lane.oldestSeconds = Math.max(lane.oldestSeconds, oldestSeconds)
     lane.workers += counts.workers
-    lane.expired += counts.expired
     lane.isPaused ||= isPaused
   })
   return found
