@@ -8,9 +8,9 @@
 --   4 and more: lanes: strings
 -- Returns one list, packed: the time (ms), and per lane a number of figures, then as many of: since when the next job has
 -- been queued (us; 0 where none is or it was not asked for), normal, workers, running, scheduled, high, low, dead, retrying,
--- expired, of a backlog then 1 if jobs wait beside its lists, else submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed by
--- workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come since,
--- until when workers that left close it (ms, 0 otherwise).
+-- expired. Of a backlog then 1 if jobs wait beside its lists. Else submitted, completed, failed, retried, if consumers get
+-- its jobs (0 open by rule, 1 open for good, 2 closed by workers, 3 closed by an operator), promoted, requeued, forgotten, 1
+-- if its queue was removed and no job has come since, until when workers that left close it (ms, 0 otherwise).
 --#include keys
 --#include lanes
 local now, size, extent = nowMs(), 1, ARGV[3]
