@@ -2,6 +2,7 @@ import { RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'
+import { monitored } from './monitored.ts'
 
 /** Keys per call of a filler. */
 const perCall = 20_000
@@ -97,18 +98,17 @@ redis.call('SET', 'uid:' .. lane, from + last)`
   async scripts(run: () => Promise<unknown>): Promise<string[][][]> {
     const end = 'end of the run'
     const scripts: string[][][] = []
-    const monitor = await this.redis.monitor()
-    const ended = new Promise<void>((resolve) =>
-      monitor.on('monitor', (_time: string, [name = '', ...words]: string[], source: string) => {
-        if (source === 'lua') scripts.at(-1)?.push([name.toLowerCase(), ...words])
-        else if (/^(eval|evalsha|fcall)$/i.test(name)) scripts.push([])
-        else if (words[0] === end) resolve()
-      }),
-    )
+    let ended = (): void => undefined
+    const isOver = new Promise<void>((resolve) => (ended = resolve))
+    const stop = await monitored(this.#server.path, (source, [name = '', ...words]) => {
+      if (source === 'lua') scripts.at(-1)?.push([name.toLowerCase(), ...words])
+      else if (/^(eval|evalsha|fcall)$/i.test(name)) scripts.push([])
+      else if (words[0] === end) ended()
+    })
     await run()
     await this.redis.echo(end)
-    await ended
-    monitor.disconnect()
+    await isOver
+    stop()
     expect(scripts.flat(), 'commands of scripts').not.toEqual([])
     return scripts
   }
