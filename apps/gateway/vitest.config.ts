@@ -15,7 +15,7 @@ export default defineConfig({
     ...(isBuilt && { server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } } }),
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/build.ts',
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Of each file: more would only wait for the processor.
     maxConcurrency: 3,
     sequence: { sequencer: LongFirst },
