@@ -193,7 +193,7 @@ async function looks(gateway: Gateway): Promise<Figure[]> {
   const asked = {
     status: () => gearman.ask('status', /\n\.\n$/),
     INFO: () => faktory.ask('INFO', /\}\r\n$/),
-    'FETCH and no job': () => faktory.ask('FETCH default', /\$-1\r\n|\r\n$/),
+    FETCH: () => faktory.ask('FETCH default', /\$-1\r\n|\r\n$/),
   }
   const figures: Figure[] = []
   for (const [name, ask] of Object.entries(asked)) {
