@@ -17,17 +17,20 @@ export class LaneFigures {
     this.#context = context
   }
 
-  /** The figures of lanes, in their order. */
+  /** The figures of lanes, in their order. With `before` no lane is left out: it is called as a call is sent, with its lanes. */
   async read<Figures>(
     lanes: readonly string[],
     extent: Extent,
     figuresOf: ReadFigures<Figures>,
+    before?: (some: readonly string[]) => void,
   ): Promise<readonly Figures[]> {
     const { call, redis, isCluster } = this.#context
-    if (isCluster || lanes.length <= fewLanes) return this.readAll(lanes, extent, figuresOf)
+    if (before || isCluster || lanes.length <= fewLanes) {
+      return this.#readAll(lanes, extent, figuresOf, before)
+    }
     const [seconds = 0] = (await call(() => redis.time())).map(Number)
     const occupied = await this.#occupied(lanes, extent)
-    const read = await this.readAll(occupied, extent, figuresOf)
+    const read = await this.#readAll(occupied, extent, figuresOf)
     const none = new CountsReply([seconds * 1_000])
     let at = 0
     return lanes.map((lane) => {
@@ -37,8 +40,7 @@ export class LaneFigures {
     })
   }
 
-  /** The same, all by script. `before` is called in the turn in which a call is sent, with its lanes. */
-  readAll<Figures>(
+  #readAll<Figures>(
     lanes: readonly string[],
     extent: Extent,
     figuresOf: ReadFigures<Figures>,

@@ -51,10 +51,7 @@ export class RedisLanes implements LaneStore {
     this.#cluster = cluster
     this.#figures = new LaneFigures(context)
     this.#backlogs = new UnchangedLanes(context.keys, tracking, {
-      whole: (lanes, onSend) =>
-        onSend
-          ? this.#figures.readAll(lanes, 'backlog', backlogReadOf, onSend)
-          : this.#figures.read(lanes, 'backlog', backlogReadOf),
+      whole: (lanes, onSend) => this.#figures.read(lanes, 'backlog', backlogReadOf, onSend),
       same: sameKeys,
       parts: {
         keysOf: readableKeys,
@@ -63,10 +60,7 @@ export class RedisLanes implements LaneStore {
       },
     })
     this.#counts = new UnchangedLanes(context.keys, tracking, {
-      whole: (lanes, onSend) =>
-        onSend
-          ? this.#figures.readAll(lanes, 'oldest', lastingCountsOf, onSend)
-          : this.#figures.read(lanes, 'oldest', lastingCountsOf),
+      whole: (lanes, onSend) => this.#figures.read(lanes, 'oldest', lastingCountsOf, onSend),
       same: sameWhole,
     })
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
