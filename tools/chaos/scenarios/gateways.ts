@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { lacksCompiler } from '@crossgear/tools/lossy-disk'
+import { lacksCompiler } from '@crossgear/tools/preload-library'
 import { nowMs } from '../log/clock.ts'
 import type { Gateway } from '../world/gateway.ts'
 import type { Stage } from '../stage.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { lacksCompiler } from '@crossgear/tools/lossy-disk'
+import { lacksCompiler } from '@crossgear/tools/preload-library'
 import { lacksValkey } from '@crossgear/tools/redis-server'
 import type { Stage } from '../stage.ts'
 import type { RedisNode } from '../world/redis.ts'

@@ -1,5 +1,4 @@
-import { buildLossyDisk } from '@crossgear/tools/lossy-disk'
-import { buildSteppingClock } from '@crossgear/tools/stepping-clock'
+import { buildLossyDisk, buildSteppingClock } from '@crossgear/tools/preload-library'
 import type { ServerShape } from '@crossgear/tools/redis-server'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { RedisNode, type StoreWorld, durableWords } from './redis.ts'

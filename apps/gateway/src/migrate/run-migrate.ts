@@ -1,8 +1,10 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
   defaultName,
   exitCodes,
   type Ledger,
+  lineOf,
   makePlan,
   MigrationError,
   NdjsonTarget,
@@ -22,7 +24,6 @@ import type { ConfigSources } from '../config/load-config.ts'
 import { type Act, type MigrateArguments, readArguments } from './arguments.ts'
 import { boundHeap } from './heap-bound.ts'
 import { openTarget, refuseServer } from './open-target.ts'
-import { RejectFile } from './reject-file.ts'
 import { type Output, Report } from './report.ts'
 import { openTargetStore, type TargetStore } from './target-store.ts'
 
@@ -230,5 +231,28 @@ function optionsOf(given: MigrateArguments, identity: string): RunOptions {
     ...(given.rate !== undefined && { ratePerSecond: given.rate }),
     ...(given.batch !== undefined && { batch: given.batch }),
     ...(given.maxPayloadBytes !== undefined && { maxPayloadBytes: given.maxPayloadBytes }),
+  }
+}
+
+/** Rejects stay at the source; one JSON line each, bytes in base64. */
+class RejectFile {
+  readonly #file: number
+
+  /** Appends to an existing file. Throws a MigrationError. */
+  constructor(path: string) {
+    try {
+      this.#file = openSync(path, 'a', 0o600)
+    } catch (error) {
+      throw new MigrationError('USAGE', `--rejects: ${lineOf(error)}.`, { cause: error })
+    }
+  }
+
+  add({ reason, message, where, raw }: Reject): void {
+    const line = { reason, message, where, raw: raw.toString('base64') }
+    writeSync(this.#file, `${JSON.stringify(line)}\n`)
+  }
+
+  close(): void {
+    closeSync(this.#file)
   }
 }

@@ -9,11 +9,13 @@ import {
   type Settled,
 } from '@crossgear/core-scheduler'
 import type { JobSteps } from '../step/job-steps.ts'
-import { slotOfLane } from './hash-slot.ts'
 
 /** Most items and payload bytes of a call; what comes on top goes with another. */
 const mostItems = 256
 const mostBytes = 4 * 1024 * 1024
+const slots = 16_384
+/** CRC-16/XMODEM, as the cluster specification has it. */
+const polynomial = 0x1021
 
 /** A submission to a lane, with its time of arrival and the notes of its joins to batches. */
 export interface SlotArrivals {
@@ -165,4 +167,18 @@ function settle<Answer>(
 
 function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
   return items.reduce((total, item) => total + of(item), 0)
+}
+
+/** The hash slot of a lane's keys, in which the lane stands in braces. */
+export function slotOfLane(lane: string): number {
+  const end = lane.indexOf('}')
+  let crc = 0
+  for (const byte of Buffer.from(end < 0 ? lane : lane.slice(0, end))) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit += 1) {
+      crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ polynomial
+    }
+    crc &= 0xffff
+  }
+  return crc % slots
 }

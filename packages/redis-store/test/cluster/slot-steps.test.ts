@@ -6,8 +6,7 @@ import {
   type StepAnswer,
 } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
-import { slotOfLane } from '../../src/cluster/hash-slot.ts'
-import { SlotSteps } from '../../src/cluster/slot-steps.ts'
+import { SlotSteps, slotOfLane } from '../../src/cluster/slot-steps.ts'
 import type { StepWays } from '../../src/step/job-steps.ts'
 
 /** Notes the steps that come, and answers them. */

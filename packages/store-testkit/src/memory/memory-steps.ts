@@ -5,6 +5,7 @@ import {
   type LaneOutcomes,
   type LaneSubmitted,
   type Lease,
+  type NewJob,
   type Outcome,
   type StepReport,
   type Settled,
@@ -14,8 +15,12 @@ import {
 } from '@crossgear/core-scheduler'
 import { claimJobs } from './jobs/claim.ts'
 import { finishJob } from './jobs/finish.ts'
-import { submitJob } from './jobs/submit.ts'
+import { isLocked } from './jobs/dependencies.ts'
+import { joinBatch } from './jobs/memory-batches.ts'
+import { storeJob } from './jobs/store-job.ts'
 import { takeReport } from './lanes/maintenance.ts'
+import { uniqueKey } from './memory-job.ts'
+import type { MemoryLane } from './memory-lane.ts'
 import type { MemoryWorld, Run } from './memory-world.ts'
 
 /** Steps of a node of a {@link MemoryWorld}. */
@@ -84,4 +89,31 @@ export class MemorySteps extends SingleSteps {
     }
     return settled
   }
+}
+
+/** Stores one job for a node, or joins an existing one. */
+function submitJob(world: MemoryWorld, node: string, lane: MemoryLane, job: NewJob): Submitted {
+  const joined = join(world, node, lane, job)
+  if (joined !== undefined) return { kind: 'joined', id: joined }
+  const { tick } = job
+  if (tick && (lane.ticks.get(tick.entry) ?? 0) >= tick.atMs) return { kind: 'ticked' }
+  if (job.lock && isLocked(world, lane, job.lock.key)) return { kind: 'locked' }
+  if (lane.isFull(job.level)) return { kind: 'full' }
+  if (job.batch !== undefined && !joinBatch(world, job.batch)) return { kind: 'unbatched' }
+  if (tick) lane.ticks.set(tick.entry, tick.atMs)
+  return { kind: 'created', id: storeJob(world, lane, job, node).id }
+}
+
+function join(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  { unique, foreground }: NewJob,
+): number | undefined {
+  const id = unique && lane.unique.get(uniqueKey(unique))
+  const job = id === undefined ? undefined : lane.job(id, world.nowMs())
+  if (!job || (job.status !== 'idle' && job.status !== 'busy')) return undefined
+  if (foreground) job.waiting.push(node)
+  else job.foreground = false
+  return id
 }

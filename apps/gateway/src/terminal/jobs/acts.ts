@@ -1,8 +1,15 @@
+import { createInterface } from 'node:readline/promises'
 import { actBounds } from '../../api/schemas/acts.ts'
 import type { JobFilter } from '../../api/schemas/jobs.ts'
 import type { Answer } from '../api-client.ts'
-import { type CommandContext, type CommandRow, isGiven, printAll, textOf } from '../command-row.ts'
-import { confirmed } from '../confirm.ts'
+import {
+  type CommandContext,
+  type CommandRow,
+  isGiven,
+  printAll,
+  type TerminalOutput,
+  textOf,
+} from '../command-row.ts'
 import type { OptionRow } from '../option-rows.ts'
 import { type ExitName, TerminalError } from '../terminal-error.ts'
 import { allOption, filterOptions, givenFilter } from './filter.ts'
@@ -152,4 +159,28 @@ function report(
 
 function jobsOf(count: number): string {
   return count === 1 ? '1 job' : `${count} jobs`
+}
+
+/**
+ * Asks a question on the terminal; true for yes.
+ *
+ * @throws TerminalError where there is no terminal to ask at.
+ */
+async function confirmed(
+  question: string,
+  { stdin, stderr }: Pick<TerminalOutput, 'stdin' | 'stderr'>,
+): Promise<boolean> {
+  if (!stdin.isTTY) {
+    const advice = 'give --yes to do it, or --dry-run to count alone'
+    throw new TerminalError('usage', `${question} There is no terminal to ask at: ${advice}.`)
+  }
+  const lines = createInterface({ input: stdin, output: stderr })
+  // The end of the input is no yes.
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+  try {
+    const answer = await Promise.race([lines.question(`${question} [y/N] `), ended])
+    return /^y(es)?$/i.test(answer.trim())
+  } finally {
+    lines.close()
+  }
 }
