@@ -12,7 +12,7 @@
 --#include levels
 local most, now, results = tonumber(ARGV[3]), nowMs(), {}
 -- Called for each job: names of globals would be looked up each time.
-local call, pcallOf, format = redis.call, redis.pcall, string.format
+local call, format = redis.call, string.format
 -- The due jobs, a list a field, times in us. Keys are false where no gateway queued a job so far. `targets`: the ids that
 -- line up in a lane's level, of which `lined` has all.
 local ids, targets, keys, dues, cames, count, lined = {}, {}, {}, {}, {}, 0, {}
@@ -40,18 +40,42 @@ local function targetOf(lane, level)
   return target
 end
 
+-- Whether SORT may read the hashes of jobs: not in a cluster, not with every ACL, and an asterisk in the lane's name
+-- would be taken for the id.
+local function canSort(lane, scheduled)
+  return not isCluster and not string.find(lane, '*', 1, true) and redis.acl_check_cmd('SORT', scheduled)
+end
+
+-- Level and arrival of a lane's first scheduled jobs, flat. One SORT for all of them takes a sixth off a promotion of
+-- many jobs; an HMGET is cheaper for a few.
+local function levelsAndArrivals(lane, scheduled, found)
+  local size = #found
+  if size >= 8 and canSort(lane, scheduled) then
+    local job = laneKey('job', lane) .. ':*->'
+    local ranks = { 'LIMIT', 0, size, 'GET', job .. 'level', 'GET', job .. 'enqueued' }
+    local all = redis.pcall('SORT', scheduled, 'BY', 'nosort', unpack(ranks))
+    if not all.err then return all end
+  end
+  local all = {}
+  for place = 1, size do
+    local job = jobFields(lane, found[place], 'level', 'enqueued')
+    all[2 * place - 1], all[2 * place] = job[1], job[2]
+  end
+  return all
+end
+
 -- Notes the due jobs of a lane that are still there. `us`, `usOf`: see dueTimes.
-local function addDue(lane, found, us, usOf)
+local function addDue(lane, scheduled, found, us, usOf)
   local prefix, usual = laneKey('job', lane) .. ':', nil
+  local fields = levelsAndArrivals(lane, scheduled, found)
   for place = 1, #found do
-    local id = found[place]
+    local id, level = found[place], fields[2 * place - 1]
     local key = prefix .. id
-    local job = pcallOf('HMGET', key, 'level', 'enqueued')
-    local cameUs = (tonumber(job[2] or nil) or 0) * 1000
+    local cameUs = (tonumber(fields[2 * place] or nil) or 0) * 1000
     local isThere = true
     if cameUs == 0 then
-      job = jobFields(lane, id, 'level', 'status', 'door')
-      isThere, key = job[2], job[3] and key
+      local job = jobFields(lane, id, 'level', 'status', 'door')
+      level, isThere, key = job[1], job[2], job[3] and key
     end
     if isThere then
       count = count + 1
@@ -59,8 +83,8 @@ local function addDue(lane, found, us, usOf)
       -- No job is in line before it came.
       if dueUs < cameUs then dueUs = cameUs end
       ids[count], keys[count], cames[count], dues[count] = id, key, cameUs, dueUs
-      if job[1] then
-        targets[count] = targetOf(lane, levelIn(job[1]))
+      if level then
+        targets[count] = targetOf(lane, levelIn(level))
       else
         usual = usual or targetOf(lane, 5)
         targets[count] = usual
@@ -132,7 +156,7 @@ local function takeDue(lane)
   if size == 0 then return end
   local us, usOf = dueTimes(scheduled, size)
   local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
-  addDue(lane, found, us, usOf)
+  addDue(lane, scheduled, found, us, usOf)
   most = most - size
   redis.call('ZREMRANGEBYRANK', scheduled, 0, size - 1)
   local retries = 0
