@@ -11,7 +11,7 @@ const verbs = {
 
 /**
  * PUSH, FETCH and ACK on one queue, whatever its name.
- * @param {(done: () => void) => void} stored
+ * @param {(done: () => void, input?: Buffer) => void} stored
  */
 export function serveFaktory(stored) {
   const queue = []
@@ -24,7 +24,8 @@ export function serveFaktory(stored) {
       return
     }
     const answer = verbs[verb]?.(queue, line.slice(space + 1)) ?? '+OK\r\n'
-    stored(() => socket.write(answer))
+    const input = verb === 'PUSH' ? Buffer.from(line, 'latin1') : undefined
+    stored(() => socket.write(answer), input)
   }
 
   return (socket) => {

@@ -9,6 +9,7 @@ const type = {
   noJob: 10,
   assign: 11,
   complete: 13,
+  submitBackground: 18,
   echo: 16,
   echoed: 17,
 }
@@ -46,8 +47,8 @@ class Connection {
 }
 
 /**
- * Foreground jobs between clients and workers of any function, first come first served.
- * @param {(done: () => void) => void} stored
+ * Jobs between clients and workers of any function, first come first served.
+ * @param {(done: () => void, input?: Buffer) => void} stored
  */
 export function serveGearman(stored) {
   const noJob = packet(type.noJob)
@@ -57,24 +58,20 @@ export function serveGearman(stored) {
   const sleeping = new Set()
   let count = 0
 
-  function submit(peer, body) {
+  function submit(peer, body, waits) {
     const nameEnd = body.indexOf(0)
     const handle = Buffer.from(`H:floor:${++count}`)
-    const job = [
-      handle,
-      nul,
-      body.subarray(0, nameEnd + 1),
-      body.subarray(body.indexOf(0, nameEnd + 1) + 1),
-    ]
+    const input = body.subarray(body.indexOf(0, nameEnd + 1) + 1)
+    const job = [handle, nul, body.subarray(0, nameEnd + 1), input]
     stored(() => {
-      clients.set(handle.latin1Slice(), peer)
+      if (waits) clients.set(handle.latin1Slice(), peer)
       peer.send(packet(type.created, handle))
       queue.push(job)
       const [worker] = sleeping
       if (worker === undefined) return
       sleeping.delete(worker)
       worker.send(noop)
-    })
+    }, input)
   }
 
   function complete(body) {
@@ -96,7 +93,8 @@ export function serveGearman(stored) {
   }
 
   const acts = new Map([
-    [type.submit, submit],
+    [type.submit, (peer, body) => submit(peer, body, true)],
+    [type.submitBackground, (peer, body) => submit(peer, body, false)],
     [type.complete, (_, body) => complete(body)],
     [type.grab, grab],
     [type.preSleep, sleep],

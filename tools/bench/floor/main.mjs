@@ -1,4 +1,4 @@
-// The least that a Node server does for the loads `foreground` and `cycle`: no broker, and nothing it keeps is ever read.
+// The least that a Node server does for the loads of the generator but `bridge`: no broker, and nothing it keeps is ever read.
 //   node main.mjs [SOCKET OF A REDIS]
 // With a Redis, submissions, fetches and outcomes wait for one call a turn, of three commands each. Prints {"gearman","faktory"}: ports.
 import { once } from 'node:events'

@@ -2,25 +2,29 @@ import { connect } from 'node:net'
 
 const callsAtOnce = 2
 const lineFeed = 0x0a
-const script = `for i = 1, tonumber(ARGV[1]) do
-  redis.call('HSET', 'floor:' .. i, 'status', 'busy', 'input', ARGV[2])
+const script = `for i, input in ipairs(ARGV) do
+  redis.call('HSET', 'floor:' .. i, 'status', 'busy', 'input', input)
   redis.call('ZADD', 'floor:deadlines', i, i)
   redis.call('PUBLISH', 'floor:events', i)
 end
 return 1`
-const payload = 'x'.repeat(100)
+const lineEnd = Buffer.from('\r\n')
+const nothing = Buffer.alloc(0)
 
-/** @param {readonly string[]} words */
+/** @param {readonly Buffer[]} words */
 function encode(words) {
-  const bulks = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`)
-  return `*${words.length}\r\n${bulks.join('')}`
+  const parts = [Buffer.from(`*${words.length}\r\n`)]
+  for (const word of words) parts.push(Buffer.from(`$${word.length}\r\n`), word, lineEnd)
+  return Buffer.concat(parts)
 }
 
+const head = ['EVAL', script, '0'].map((word) => Buffer.from(word))
+
 /**
- * Returns a function that runs its argument once the store has answered for it: one call for all of a turn, two calls in progress at
- * most. Without a Redis at `path` all of a turn run at its end.
+ * Returns a function that stores bytes and runs its first argument once the store has answered for it: one call for all of a turn,
+ * two calls in progress at most. Without a Redis at `path` all of a turn run at its end.
  * @param {string | undefined} path
- * @returns {(done: () => void) => void}
+ * @returns {(done: () => void, input?: Buffer) => void}
  */
 export function storeCalls(path) {
   const redis = path === undefined ? undefined : connect(path)
@@ -34,20 +38,20 @@ export function storeCalls(path) {
     const batch = waiting
     waiting = []
     if (redis === undefined) {
-      for (const done of batch) done()
+      for (const { done } of batch) done()
       return
     }
-    redis.write(encode(['EVAL', script, '0', String(batch.length), payload]))
+    redis.write(encode([...head, ...batch.map(({ input }) => input)]))
     answers.push(batch)
   }
 
   redis?.on('data', (chunk) => {
-    for (const byte of chunk) if (byte === lineFeed) for (const done of answers.shift()) done()
+    for (const byte of chunk) if (byte === lineFeed) for (const { done } of answers.shift()) done()
     send()
   })
 
-  return (done) => {
-    waiting.push(done)
+  return (done, input = nothing) => {
+    waiting.push({ done, input })
     if (armed) return
     armed = true
     setImmediate(send)

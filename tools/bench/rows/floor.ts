@@ -1,23 +1,64 @@
 import { fileURLToPath } from 'node:url'
 import { cpuPerJob, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
-import type { Mode } from '../load-generator.ts'
+import type { Mode, Phase } from '../load-generator.ts'
 import { startProgram } from '../processes.ts'
 import type { Figure } from '../report/figures.ts'
 import { advisedRedis, startGearmand, type Server } from '../servers.ts'
+import { percentilesOf } from './latency.ts'
 
 const program = fileURLToPath(new URL('../floor/main.mjs', import.meta.url))
-const loads = [
-  { mode: 'foreground', words: 'foreground, 100 B', peers: {} },
+
+interface Load {
+  readonly words: string
+  readonly mode: Mode
+  /** Runs before it, and is not measured. */
+  readonly before?: Mode
+  readonly phase?: Omit<Phase, 'jobs'>
+  /** Part of the jobs of a turn. */
+  readonly share: number
+  /** Figure: the median time instead of the rate. */
+  readonly isLatency?: boolean
+  /** Mode of gearmand, which knows no Faktory; undefined if it is not compared. */
+  readonly atGearmand?: Mode
+}
+
+const many = { clients: 10, workers: 10 }
+const loads: readonly Load[] = [
+  { words: 'foreground, 100 B', mode: 'foreground', share: 1 / 2, atGearmand: 'foreground' },
   {
-    mode: 'cycle',
-    words: 'Faktory PUSH, FETCH and ACK in turn',
-    peers: { clients: 10, workers: 10 },
+    ...{ words: 'foreground, 10 KB', mode: 'foreground', phase: { size: 10_240 }, share: 1 / 8 },
+    ...{ atGearmand: 'foreground' },
   },
-] as const satisfies readonly { mode: Mode; words: string; peers: object }[]
+  { words: 'background, both together', mode: 'both', share: 1 / 2, atGearmand: 'both' },
+  {
+    ...{
+      words: 'latency at window 1: p50',
+      mode: 'foreground',
+      phase: { window: 1 },
+      share: 1 / 8,
+    },
+    ...{ isLatency: true, atGearmand: 'foreground' },
+  },
+  { words: 'Faktory PUSH', mode: 'push', phase: many, share: 1 / 5, atGearmand: 'foreground' },
+  {
+    ...{ words: 'Faktory FETCH and ACK', mode: 'work', before: 'push', phase: many, share: 1 / 5 },
+    ...{ atGearmand: 'foreground' },
+  },
+  {
+    ...{ words: 'Faktory PUSH, FETCH and ACK in turn', mode: 'cycle', phase: many, share: 1 / 5 },
+    ...{ atGearmand: 'foreground' },
+  },
+  ...(['push', 'fetch', 'ack'] as const).map((timed): Load => {
+    const words = `Faktory ${timed.toUpperCase()}, one connection: p50`
+    return { words, mode: 'cycle', phase: { timed, workers: 1 }, share: 1 / 20, isLatency: true }
+  }),
+]
 
 interface Turn {
   readonly rate: number
+  /** Processor time per job. */
   readonly microseconds: number
+  readonly p50: number
 }
 
 /** A Node server that does the least, with a Redis of its own or without any. */
@@ -41,7 +82,7 @@ async function startBare(store: 'Redis' | 'no store'): Promise<Server> {
   }
 }
 
-/** The cost of Node and Redis alone on this machine: the gateway against servers that do the least. */
+/** The cost of Node and Redis alone on this machine: servers that do the least against gearmand and the gateway. */
 export const floor: RowGroup = {
   name: 'floor',
   async measure(bench) {
@@ -51,59 +92,57 @@ export const floor: RowGroup = {
   },
 }
 
-async function measureLoad(bench: Bench, load: (typeof loads)[number]): Promise<readonly Figure[]> {
-  const jobs = bench.scale.jobs / 2
+async function measureLoad(bench: Bench, load: Load): Promise<readonly Figure[]> {
+  const { phase, share, before, atGearmand } = load
+  const jobs = Math.ceil(bench.scale.jobs * share)
   const starts = [
-    startGearmand,
     bench.startGateway,
     () => startBare('Redis'),
     () => startBare('no store'),
+    ...(atGearmand ? [() => startGearmand()] : []),
   ]
+  const perTurn = { jobsPerTurn: before ? 2 * jobs : jobs, size: phase?.size ?? 100 }
   return withServers<Server, readonly Figure[]>(starts, async (servers) => {
-    const rounds = await inTurn(bench, servers, { jobsPerTurn: jobs }, async (driver, server) => {
-      // gearmand knows no Faktory: its foreground jobs are what the Faktory rows are held against.
-      const { mode, peers } = server === servers[0] ? loads[0] : load
-      const run = (): ReturnType<typeof driver.run> => driver.run(mode, { jobs, ...peers })
+    const rounds = await inTurn(bench, servers, perTurn, async (driver, server): Promise<Turn> => {
+      const isGearmand = server === servers[3]
+      const mode = isGearmand && atGearmand ? atGearmand : load.mode
+      const peers = isGearmand && load.mode !== mode ? { jobs } : { jobs, ...phase }
+      if (before && !isGearmand) await driver.run(before, peers)
+      const run = (): ReturnType<typeof driver.run> => driver.run(mode, peers)
       const { result, microseconds } = await cpuPerJob(server, jobs, run)
-      return { rate: jobs / result.seconds, microseconds }
+      const [p50 = Number.NaN] = load.isLatency ? percentilesOf([result], 50) : []
+      return { rate: jobs / result.seconds, microseconds, p50 }
     })
-    return compare(load.words, servers, rounds)
+    return compare(load, servers, rounds)
   })
 }
 
-/** The bare servers against gearmand, then the gateway against the bare ones. */
-function compare(
-  words: string,
-  servers: readonly Server[],
-  rounds: readonly Turn[][],
-): readonly Figure[] {
-  const [gearmand = [], gateway = [], ...bare] = rounds
-  return bare.flatMap((turns, place) => {
-    const name = servers[place + 2]?.name ?? ''
-    const line = (
-      subject: string,
-      ours: readonly Turn[],
-      peer: string,
-      theirs: readonly Turn[],
-    ): readonly Figure[] => [
-      figure(`${subject}: ${words}`, 'jobs/s', 'rate', ours, peer, theirs),
-      figure(`${subject}: ${words}: processor time`, 'us/job', 'microseconds', ours, peer, theirs),
-    ]
+/** The bare servers against gearmand, then the gateway against the one with Redis. */
+function compare(load: Load, servers: readonly Server[], rounds: readonly Turn[][]): Figure[] {
+  const [gateway = [], redis = [], none = [], gearmand] = rounds
+  const peer = load.mode === load.atGearmand ? 'gearmand' : 'gearmand foreground'
+  const samples = (turns: readonly Turn[], key: keyof Turn): number[] =>
+    turns.map((turn) => turn[key])
+  const lines = (
+    subject: string,
+    ours: readonly Turn[],
+    name: string,
+    theirs: readonly Turn[] | undefined,
+  ): Figure[] => {
+    const figure = (key: keyof Turn, unit: Figure['unit'], words: string): Figure => ({
+      ...{ name: `${subject}: ${words}`, unit, ours: samples(ours, key) },
+      ...(theirs && { against: { name, samples: samples(theirs, key) } }),
+    })
+    if (load.isLatency) return [figure('p50', 'us', load.words)]
     return [
-      ...line(name, turns, 'gearmand foreground', gearmand),
-      ...line('gateway', gateway, name, turns),
+      figure('rate', 'jobs/s', load.words),
+      figure('microseconds', 'us/job', `${load.words}: processor time`),
     ]
-  })
-}
-
-function figure(
-  name: string,
-  unit: Figure['unit'],
-  key: keyof Turn,
-  ours: readonly Turn[],
-  peer: string,
-  theirs: readonly Turn[],
-): Figure {
-  const samples = (turns: readonly Turn[]): number[] => turns.map((turn) => turn[key])
-  return { name, unit, ours: samples(ours), against: { name: peer, samples: samples(theirs) } }
+  }
+  const [, withRedis, without] = servers
+  return [
+    ...lines(without!.name, none, peer, gearmand),
+    ...lines(withRedis!.name, redis, peer, gearmand),
+    ...lines('gateway', gateway, withRedis!.name, redis),
+  ]
 }
