@@ -10,8 +10,10 @@ const perCall = 20_000
 const manyLanes = 65_000
 const lanesOfQueue = 2_000
 const dueJobs = 100_000
-/** Pushes of each level, or looks at all lanes, per figure. */
+/** Pushes of each level per figure. */
 const samples = 15
+/** Looks at all lanes per figure, each with a longest script. */
+const asks = 5
 /** Pushes of each level before, so that the gateway's code is compiled. */
 const warmUps = 100
 const longestScript = atMost(5_000)
@@ -83,9 +85,14 @@ end
 redis.call('SET', 'xg:lane-number', ${from} + last)`
 
 /** Pushes jobs of a type, of its three levels in turn; resolves with their times, microseconds. */
-async function pushTimes(client: Lines, jobtype: string, rounds: number): Promise<number[]> {
+async function pushTimes(
+  client: Lines,
+  jobtype: string,
+  rounds: number,
+  first = 1,
+): Promise<number[]> {
   const times: number[] = []
-  for (let at = 1; at <= rounds; at += 1) {
+  for (let at = first; at < first + rounds; at += 1) {
     for (const priority of [6, 4, 5]) {
       const job = { jid: `${jobtype}-${priority}-${at}`, jobtype, args: [], priority }
       times.push(await client.ask(`PUSH ${JSON.stringify(job)}`, /\+OK\r\n/))
@@ -98,18 +105,25 @@ async function pushes(gateway: Gateway, queued: number): Promise<Figure[]> {
   const client = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2}')
   const [short, long] = [`short${queued}`, `long${queued}`]
   await pushTimes(client, short, warmUps)
-  const shortTimes = await pushTimes(client, short, samples)
+  const shortTimes = await pushTimes(client, short, samples, warmUps + 1)
   await fill(gateway, queued, queueLua(long))
   // It makes the lane known, too.
   await pushTimes(client, long, 1)
   await longestSince(gateway)
-  const times = await pushTimes(client, long, samples)
+  const [times, longest]: [number[], number[]] = [[], []]
+  for (let at = 0; at < samples; at += 1) {
+    times.push(...(await pushTimes(client, long, 1, at + 2)))
+    longest.push(await longestSince(gateway))
+  }
   client.close()
   const words = `PUSH at any level, ${queued} queued`
   return [
     { name: 'PUSH at any level, few queued', unit: 'us', ours: shortTimes },
-    { name: words, unit: 'us', ours: times, target: atMost(queued > 300_000 ? 2_000 : 1_000) },
-    { name: `${words}: longest script`, unit: 'us', ours: [await longestSince(gateway)] },
+    { name: words, unit: 'us', ours: times },
+    {
+      ...{ name: `${words}: longest script`, unit: 'us', ours: longest },
+      ...{ target: atMost(queued > 300_000 ? 2_000 : 1_000) },
+    },
   ]
 }
 
@@ -197,12 +211,16 @@ async function looks(gateway: Gateway): Promise<Figure[]> {
   }
   const figures: Figure[] = []
   for (const [name, ask] of Object.entries(asked)) {
-    const seconds = [(await ask()) / 1e6, (await ask()) / 1e6, (await ask()) / 1e6]
+    const [seconds, longest]: [number[], number[]] = [[], []]
+    for (let at = 0; at < asks; at += 1) {
+      seconds.push((await ask()) / 1e6)
+      longest.push(await longestSince(gateway))
+    }
     figures.push(
       { name: `${name} with ${manyLanes} lanes`, unit: 's', ours: seconds },
       {
         ...{ name: `${name} with ${manyLanes} lanes: longest script`, unit: 'us' },
-        ...{ ours: [await longestSince(gateway)], target: longestScript },
+        ...{ ours: longest, target: longestScript },
       },
     )
   }
@@ -218,7 +236,7 @@ export const scale: RowGroup = {
     withServers([startGateway], async ([gateway]) => {
       if (!gateway) return []
       const { client } = gateway
-      await client.config('SET', 'slowlog-log-slower-than', '200', 'slowlog-max-len', '100000')
+      await client.config('SET', 'slowlog-log-slower-than', '20', 'slowlog-max-len', '100000')
       const figures = [...(await due(gateway)), ...(await joins(gateway))]
       figures.push(...(await pushes(gateway, 300_000)))
       if (queued > 300_000) figures.push(...(await pushes(gateway, queued)))
