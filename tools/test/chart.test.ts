@@ -136,7 +136,7 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
     expect(described).toMatchObject({ version, appVersion: version })
   })
 
-  test('makes what Kubernetes, Prometheus’ operator and KEDA know', () => {
+  test('renders objects valid for Kubernetes, Prometheus’ operator and KEDA', () => {
     const manifests = rendered(everything)
     expect(manifests.map(({ kind }) => kind).sort()).toEqual([
       ...['ConfigMap', 'ConfigMap', 'Deployment', 'NetworkPolicy', 'PodDisruptionBudget'],
@@ -146,7 +146,7 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
     expect(complaints(manifests)).toBe('')
   })
 
-  test('would be told of a field that does not exist', () => {
+  test('is checked by a schema that refuses unknown fields', () => {
     const [first] = rendered(passwords)
     const wrong = { ...first, spec: { replica: 2 } } as unknown as Manifest
     expect(complaints([wrong])).toContain('does not exist in type')
@@ -173,7 +173,7 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
     expect(() => rendered(values)).toThrow(reason)
   })
 
-  test('runs as nobody in particular, on a root that it cannot write, and drains within its time', () => {
+  test('runs as an unprivileged user on a read-only root, and drains within its time', () => {
     const pod = podOf(rendered({ ...passwords, preStopSeconds: 7, drainSeconds: 60 }))
     const [container] = pod.containers
     expect(pod).toMatchObject({
@@ -190,14 +190,14 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(7 + 60)
   })
 
-  test('takes the passwords of a Secret that is there already, and makes none', () => {
+  test('takes the passwords of an existing Secret, and creates none', () => {
     const manifests = rendered({ existingSecret: 'vault' })
     expect(manifests.some(({ kind }) => kind === 'Secret')).toBe(false)
     expect(JSON.stringify(podOf(manifests))).toContain('"name":"vault","key":"redis-url"')
   })
 
   test.skipIf(lacksRedis)(
-    'gives the gateway variables that it takes, and asks it by paths and names that it answers',
+    'gives the gateway only variables, paths and names that it accepts',
     async () => {
       const redis = await RedisServer.start()
       onTestFinished(() => redis.stop())
@@ -246,7 +246,7 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
   )
 
   // Kubernetes puts these beside a Service of that name, unless enableServiceLinks is false.
-  test('keeps the variables of Services from the gateway, which would refuse one as a port', () => {
+  test('keeps the variables of Services from the gateway, which would refuse one of them', () => {
     const [named] = rendered(passwords, 'crossgear-gearman')
     expect(podOf(rendered(passwords, 'crossgear-gearman')).enableServiceLinks).toBe(false)
     expect(named?.metadata.name).toBe('crossgear-gearman')
@@ -257,7 +257,7 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
     expect([status, stderr]).toEqual([2, expect.stringContaining('CROSSGEAR_GEARMAN_PORT')])
   })
 
-  test('has the rules and the dashboard of deploy as they are', () => {
+  test('has the rules and the dashboard of deploy unchanged', () => {
     const manifests = rendered(everything)
     const rule = manifests.find(({ kind }) => kind === 'PrometheusRule')
     const rules = readFileSync(join(root, 'deploy/prometheus/crossgear.rules.yml'), 'utf8')

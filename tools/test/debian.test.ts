@@ -92,7 +92,7 @@ function start(system: System): Promise<ChildProcess> {
 }
 
 describe.skipIf(cannotRun)('the Debian package', () => {
-  test('says what it needs, and is for every machine', () => {
+  test('lists its dependencies, and is for every architecture', () => {
     expect(field('Architecture')).toBe('all')
     expect(field('Depends')).toMatch(/^nodejs \(>= 20\.19\)/)
     expect(field('Recommends')).toMatch(/^redis-server/)
@@ -100,14 +100,14 @@ describe.skipIf(cannotRun)('the Debian package', () => {
     expect(Number(field('Installed-Size'))).toBeGreaterThan(1000)
   })
 
-  test('has the same bytes each time that it is made of the same files', () => {
+  test('has the same bytes each time it is built from the same files', () => {
     const again = join(folder, 'again')
     fs.mkdirSync(again)
     const other = buildDebianPackage({ root, program, into: again, date, compression })
     expect(fs.readFileSync(other).equals(fs.readFileSync(file))).toBe(true)
   }, 60_000)
 
-  test('shadows nobody: there is no program gearmand, and nothing beside the usual folders', () => {
+  test('shadows no other package: it has no program gearmand, and nothing outside the usual folders', () => {
     const paths = deb('--contents', file)
       .split('\n')
       .flatMap((line) => line.split(/\s+/)[5] ?? [])
@@ -170,7 +170,7 @@ describe.skipIf(cannotRun)('the Debian package', () => {
 })
 
 describe.skipIf(cannotRun || !canBoot())('the service of the package, under systemd', () => {
-  test('starts, reloads, refuses nobody while it restarts, and is purged', async () => {
+  test('starts, reloads, refuses no client while it restarts, and is purged', async () => {
     const found = await bootWith(folder, file)
     expect(found).toMatchObject({
       started: 'active notify Ready: gearman, faktory, web',

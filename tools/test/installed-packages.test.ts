@@ -104,7 +104,7 @@ test.each([
 test.each([
   ['packages/gearman-codec', 1],
   ['packages/fwp-codec', 0],
-])('%s: example %i of the README prints what it promises', async (place, index) => {
+])('%s: example %i of the README prints the output shown', async (place, index) => {
   const code = example(place, index)
   const { stdout } = await runFile(process.execPath, [write(`${index}.mjs`, code)], {
     cwd: folder,
@@ -133,7 +133,7 @@ test('packages/gearman-codec: the server of the README answers', async () => {
 })
 
 test.skipIf(lacksRedis)(
-  'a Gearman client gets the work of a native worker, as the README has them',
+  'a Gearman client gets the result of a native worker, as in the README',
   async () => {
     const redis = await RedisServer.start()
     onTestFinished(() => redis.stop())
@@ -154,7 +154,7 @@ test.skipIf(lacksRedis)(
 )
 
 describe('libraries', () => {
-  test('have types that the examples of all READMEs keep to', async () => {
+  test('have types that fit the examples of all READMEs', async () => {
     mkdirSync(join(folder, 'typed'))
     for (const { place, examples } of readmes) {
       for (const [index, code] of examples.entries()) {
@@ -173,7 +173,7 @@ describe('libraries', () => {
     expect(stdout).toBe('')
   })
 
-  test('leave nothing behind when they are imported, as sideEffects says', async () => {
+  test('have no side effects when imported, as sideEffects says', async () => {
     const libraries = folders
       .map((one) => JSON.parse(readFileSync(join(one, 'package.json'), 'utf8')) as Library)
       .filter(({ sideEffects }) => sideEffects === false)

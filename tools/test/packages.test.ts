@@ -48,18 +48,18 @@ describe.each(packages)('the package $name', ({ name, folder, manifest }) => {
     files = packed.get(name) ?? []
   })
 
-  test('names no file that is not there', () => {
+  test('names only existing files', () => {
     const own = manifest.files?.filter((name) => !name.startsWith('!')) ?? []
     expect(own.length).toBeGreaterThan(0)
     expect(own.filter((name) => !existsSync(join(folder, name)))).toEqual([])
   })
 
-  test('brings what it promises, and no sources, tests or settings of the compiler', () => {
+  test('contains its documented files, and no sources, tests or compiler settings', () => {
     expect(files).toEqual(expect.arrayContaining(promised(manifest)))
     expect(files.filter((path) => /^(src|test)\/|tsconfig|\.tsbuildinfo$/.test(path))).toEqual([])
   })
 
-  test('says what it is, under which license, and what an import of it does', () => {
+  test('has a description, a license and sideEffects', () => {
     expect(files).toEqual(expect.arrayContaining(['README.md', 'LICENSE']))
     const license = readFileSync(join(root, 'LICENSE'), 'utf8')
     expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(license)
@@ -71,13 +71,13 @@ describe.each(packages)('the package $name', ({ name, folder, manifest }) => {
   })
 })
 
-test('the gateway brings its dashboard, without what only the compiler reads', () => {
+test("the gateway contains its dashboard, without the compiler's files", () => {
   const own = packed.get('@crossgear/gateway') ?? []
   const files = own.filter((path) => path.startsWith('dashboard/'))
   expect(files).toEqual(expect.arrayContaining(['dashboard/index.html', 'dashboard/app.js']))
   expect(files.filter((path) => !/\.(html|js|css|svg)$/.test(path))).toEqual([])
 })
 
-test('there are packages', () => {
+test('packages are found', () => {
   expect(packages.length).toBeGreaterThan(4)
 })

@@ -32,7 +32,7 @@ function anchorsIn(page: string): readonly string[] {
 }
 
 describe('the pages', () => {
-  test('link to pages, headings and files that are there', () => {
+  test('link to existing pages, headings and files', () => {
     const links = pages.flatMap((page) =>
       [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ page, target })),
     )
@@ -47,7 +47,7 @@ describe('the pages', () => {
     expect(dead).toEqual([])
   })
 
-  test('that the menu of the site names are there', () => {
+  test('in the menu of the site exist', () => {
     const menu = readFileSync(join(root, 'docs/.vitepress/config.mjs'), 'utf8')
     const named = [...menu.matchAll(/link: '\/([\w-]+)'/g)].map(
       ([, name = '']) => `docs/${name}.md`,

@@ -29,7 +29,7 @@ interface Sbom {
 const manifest = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest
 
-test('the bill of materials has all that the gateway runs, and no tool of its making', () => {
+test('the bill of materials has all dependencies of the gateway, and no build tools', () => {
   const folder = mkdtempSync(join(tmpdir(), 'xg-sbom-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'sbom.json')
@@ -55,7 +55,7 @@ test('the bill of materials has all that the gateway runs, and no tool of its ma
   expect(tools.filter((tool) => listed.some((ref) => ref.startsWith(`${tool}@`)))).toEqual([])
 })
 
-test('actions of the workflows are named by their digests, with the version beside it', () => {
+test('actions of the workflows are pinned by digest, with the version in a comment', () => {
   const files = readdirSync(workflows)
   const used = files.flatMap(
     (name) => readFileSync(join(workflows, name), 'utf8').match(/^.*\buses:.*$/gm) ?? [],
@@ -72,7 +72,7 @@ test.each(readdirSync(workflows))('GitHub’s own parser has no complaint about 
   expect(context.errors.getErrors()).toEqual([])
 })
 
-test('the shell takes every step of the workflows', () => {
+test('every step of the workflows is valid for the shell', () => {
   const steps = readdirSync(workflows).flatMap((name) => {
     const { jobs } = parse(readFileSync(join(workflows, name), 'utf8')) as Workflow
     return Object.values(jobs).flatMap((job) => job.steps.flatMap(({ run }) => run ?? []))
@@ -84,7 +84,7 @@ test('the shell takes every step of the workflows', () => {
   }
 })
 
-test('a release has all its files, the bill of materials among them, and npm says where they come from', () => {
+test("a release has all its files, with the bill of materials and npm's provenance", () => {
   const release = readFileSync(join(workflows, 'release.yml'), 'utf8')
   expect(release).toMatch(/npm run release -- --files (\S+)\n[^]*gh release create \S+ \1\/\* /)
   expect(release).toMatch(/npm publish \S+ --provenance/)

@@ -32,7 +32,7 @@ Ctrl-C stops it.
 `)
 })
 
-test('the log line for programs holds the same, and no login of the store', () => {
+test("the structured log line has the same content, without the store's password", () => {
   const address = { host: 'h', port: 1, tls: false, db: 0, password: 'secret' }
   const store = { ...announcement.store, address }
   const line = JSON.stringify(describeGateway({ ...announcement, store, hasPassword: true }))

@@ -110,7 +110,7 @@ describe('the help', () => {
 })
 
 describe('a gateway', () => {
-  test('in the way of another program: one line, exit code 1, and its store is gone', async () => {
+  test('whose port another program has: one line, exit code 1, and its store ends', async () => {
     const server = createServer()
     onTestFinished(() => void server.close())
     const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--web-port')
@@ -139,7 +139,7 @@ describe('a gateway', () => {
     },
   )
 
-  test('speaks JSON lines and nothing else to a program, on the embedded store too', async () => {
+  test('logs only JSON lines to a program, on the embedded store too', async () => {
     const words = [...webAlone, '--web-port', '0', '--data-dir', await temporaryFolder()]
     const gateway = startGateway(words, { PATH: '' })
     expect((await gateway.ready).store.kind).toBe('embedded')

@@ -23,13 +23,13 @@ function rowsOf(section: string): readonly (readonly string[])[] {
 const names = (section: string): string[] =>
   rowsOf(section).map(([name = '']) => name.replaceAll('`', ''))
 
-describe('the page of compatibility', () => {
-  test('has every packet but the unused one', () => {
+describe('docs/compatibility.md', () => {
+  test('lists every packet but the unused one', () => {
     const known = packetTypes.map(({ name }) => name).filter((name) => name !== 'UNUSED')
     expect(names('Gearman packets')).toEqual(known)
   })
 
-  test('has every text command', () => {
+  test('lists every text command', () => {
     const commands = source('packages/gearman-codec/src/admin-commands.ts')
     const known = [...commands.matchAll(/^ {2}\['(\w+)', /gm)].map(([, word]) => word)
     const listed = names('Gearman text commands').map((name) => name.split(' ')[0])
@@ -37,7 +37,7 @@ describe('the page of compatibility', () => {
     expect([...new Set(listed)].sort()).toEqual(known.sort())
   })
 
-  test('has every option of gearmand but those of its queue types', () => {
+  test('lists every option of gearmand but those of its queue types', () => {
     // The version is an option of ours.
     const own = ['gearmand-version']
     const known = gearmandOptions
@@ -48,14 +48,14 @@ describe('the page of compatibility', () => {
     expect(names('Options of gearmand').sort()).toEqual([...known].sort())
   })
 
-  test('has every verb of Faktory', () => {
+  test('lists every verb of Faktory', () => {
     const [, list = ''] =
       /const verbs = \[(.*?)\]/s.exec(source('packages/fwp-codec/src/verbs.ts')) ?? []
     const known = [...list.matchAll(/'(\w+)'/g)].map(([, verb]) => verb)
     expect(names('Faktory verbs')).toEqual(known)
   })
 
-  test('names a test for each thing that is done, and why for each that is not', () => {
+  test('names a test for each supported entry, and a reason for each unsupported one', () => {
     const sections = page.matchAll(/^## (.*)$/gm)
     const rows = [...sections].flatMap(([, section = '']) => rowsOf(section))
     expect(rows.length).toBeGreaterThan(100)

@@ -45,7 +45,7 @@ describe.skipIf(lacks('bash'))('bash completes', () => {
     expect(offered('gearmand', '--pid')).toEqual(['--pid-file'])
   })
 
-  test('the values that an option has, also behind the sign =', () => {
+  test('the values of an option, also after the sign =', () => {
     expect(offered('jobs', 'list', '--state', '')).toEqual([
       ...['waiting', 'running', 'scheduled', 'retry', 'dead'],
     ])
@@ -64,7 +64,7 @@ describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
   })
 })
 
-test.skipIf(lacks('zsh'))('needs zsh: its script is read without a complaint', () => {
+test.skipIf(lacks('zsh'))('needs zsh: its script is read without errors', () => {
   const { status, stderr } = spawnSync('zsh', ['-fn'], {
     input: completionScript('zsh'),
     encoding: 'utf8',

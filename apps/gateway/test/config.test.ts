@@ -59,7 +59,7 @@ describe('settings', () => {
     expect(load({ flags, env })).toMatchObject({ gearmanPort: 21, faktoryPort: 12, webPort: 3 })
   })
 
-  test('come from the defaults of a command where nothing else says so', async () => {
+  test("come from a command's defaults unless set elsewhere", async () => {
     const config = await file('gearman_port = 1\nround_robin = true\n')
     const defaults = { gearmanPort: '31', webPort: 'off', workerWakeup: '0' }
     const env = { CROSSGEAR_WORKER_WAKEUP: '2' }
@@ -82,12 +82,12 @@ describe('settings', () => {
     expect([load().processes, load({ flags: { processes: '3' } }).processes]).toEqual([1, 3])
   })
 
-  test('leave an empty variable aside', () => {
+  test('ignore an empty variable', () => {
     expect(load({ env: { CROSSGEAR_GEARMAN_PORT: '' } }).gearmanPort).toBe(4730)
     expect(load({ env: { CROSSGEAR_GEARMN_PORT: '' } }).gearmanPort).toBe(4730)
   })
 
-  test('leave what Kubernetes says of a service named crossgear aside', () => {
+  test('ignore the variables of a Kubernetes service named crossgear', () => {
     const env = {
       CROSSGEAR_SERVICE_HOST: '10.0.0.1',
       CROSSGEAR_SERVICE_PORT_GEARMAN: '4730',
@@ -98,7 +98,7 @@ describe('settings', () => {
     expect(load({ env }).gearmanPort).toBe(4730)
   })
 
-  test('all have a flag, a variable and a default that their own rule accepts', () => {
+  test('all have a flag, a variable and a default that passes their own check', () => {
     for (const name of optionNames) {
       const fallback = optionRow(name).fallback as string | number | undefined
       if (fallback === undefined) continue
@@ -119,7 +119,7 @@ describe('settings', () => {
   })
 })
 
-describe('a wrong value is refused in one line that says what to give', () => {
+describe('a wrong value is refused in one line that names valid ones', () => {
   const port = 'give a port from 0 to 65535 (0 takes a free one), or'
   test.each([
     ['gearmanPort', 'abc', `--gearman-port is "abc": ${port} off.`],
@@ -181,7 +181,7 @@ describe('a wrong value is refused in one line that says what to give', () => {
       'CROSSGEAR_REDISURL is not a setting: did you mean CROSSGEAR_REDIS_URL?',
     ],
     ['CROSSGEAR_COLOUR', 'CROSSGEAR_COLOUR is not a setting: see crossgear --help'],
-  ])('a variable that names nothing, without a word of its value: %s', (name, message) => {
+  ])('an unknown variable, without showing its value: %s', (name, message) => {
     expect(refusal(() => load({ env: { [name]: 's3cret' } }))).toBe(message)
   })
 
@@ -190,7 +190,7 @@ describe('a wrong value is refused in one line that says what to give', () => {
     expect(refusal(() => load({ flags }))).toMatch(/^Every door is off: open at least one of/)
   })
 
-  test('a password file that cannot be read, without a word of the value', () => {
+  test('an unreadable password file, without showing the value', () => {
     const message = refusal(() => load({ flags: { faktoryPassword: '/no/such' } }))
     expect(message).toMatch(/^--faktory-password names \/no\/such: a value that begins with \//)
   })

@@ -51,7 +51,7 @@ describe('the commands of the package', () => {
     accessSync(new URL('bin/gearmand', gateway), constants.X_OK)
   })
 
-  test('stand in the documents as they work after npm ci', () => {
+  test('are in the documents in a form that works after npm ci', () => {
     const direct = commands.filter(({ words }) => words[0]?.startsWith('crossgear'))
     expect(direct).toEqual([])
     const run = commands.filter(

@@ -32,14 +32,14 @@ const reasons: Readonly<Record<Reason, true>> = {
   ...{ password_tries: true, line: true, dead: true },
 }
 
-test('the page of limits lists every reason for which something is turned away', () => {
+test('docs/limits.md lists every reason of a refusal', () => {
   const [, section = ''] = page.split('| reason ')
   const rows = section.split('\n').filter((line) => line.startsWith('|'))
   const listed = rows.flatMap((row) => row.split('|')[1]?.match(/\w+/g) ?? [])
   expect(listed.filter((word) => word !== 'reason').sort()).toEqual(Object.keys(reasons).sort())
 })
 
-test('the page of limits names every option that is a limit', () => {
+test('docs/limits.md names every option that sets a limit', () => {
   const limits = optionNames.filter((name) => optionRow(name).group === 'Limits')
   expect(limits.length).toBeGreaterThan(5)
   for (const name of limits) expect(page).toContain(`\`${flagOf(name)}\``)

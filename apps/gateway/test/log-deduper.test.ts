@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { LogDeduper } from '../src/ops/log/log-deduper.ts'
 
-describe('the trouble of a background task', () => {
+describe('the error of a background task', () => {
   let nowMs: number
   let troubles: LogDeduper
   beforeEach(() => {
@@ -20,13 +20,13 @@ describe('the trouble of a background task', () => {
     ])
   })
 
-  test('is news when it is another, of this task or of one that had none', () => {
+  test('is logged again when it differs, or another task has its first', () => {
     expect(troubles.isNews('promote', 'gone')).toBe(true)
     expect(troubles.isNews('beat', 'full')).toBe(true)
     expect(troubles.isNews('beat', 'gone')).toBe(true)
   })
 
-  test('is news when all was well in between', () => {
+  test('is logged again after a success in between', () => {
     troubles.forget()
     expect(troubles.isNews('beat', 'gone')).toBe(true)
   })

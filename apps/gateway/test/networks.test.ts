@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readNetworks } from '../src/net/networks.ts'
 
-test('a list of addresses and networks is read, blanks around them or not', () => {
+test('a list of addresses and networks is read, with or without blanks', () => {
   const list = ['10.0.0.0/8', '192.168.1.5', '2001:db8::/32']
   expect(readNetworks(list.join(','))).toEqual(list)
   expect(readNetworks(list.join(' , '))).toEqual(list)

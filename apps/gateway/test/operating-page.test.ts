@@ -80,7 +80,7 @@ async function run(line: string, env: Readonly<Record<string, string>>): Promise
 }
 
 test.skipIf(lacksRedis)(
-  'each command of the page of operating says what stands there',
+  'each command of docs/operating.md prints the output shown there',
   { timeout: 120_000 },
   async () => {
     const redis = await RedisServer.start()
@@ -127,7 +127,7 @@ test.skipIf(lacksRedis)(
   },
 )
 
-test('the page of operating names every command and every exit code', () => {
+test('docs/operating.md names every command and every exit code', () => {
   const printed = readFileSync(page, 'utf8')
   for (const { words } of commands) expect(printed).toContain(`npx crossgear ${words.join(' ')}`)
   const listed = [...printed.matchAll(/^\| (\d) +\|/gm)].map(([, code]) => Number(code))

@@ -33,7 +33,7 @@ async function faktory(gateway: ComposedGateway) {
   return client
 }
 
-test('a traceparent is read as it was written, and nothing else is one', () => {
+test('a valid traceparent is read unchanged, and an invalid one is ignored', () => {
   expect(writeTraceparent(readTraceparent(producers)!)).toBe(producers)
   const zeros = '00-00000000000000000000000000000000-b7ad6b7169203331-01'
   for (const text of [undefined, '', zeros, `${producers}-x`, producers.toUpperCase()]) {
@@ -85,7 +85,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     expect(settle?.parentSpanContext?.spanId).toBe(run?.spanContext().spanId)
   })
 
-  test('go on with what a Faktory producer says, and leave it to the worker as it was', async () => {
+  test("continue a Faktory producer's trace, and pass its context to the worker unchanged", async () => {
     const gateway = await open({ tracing: 'yes' })
     const client = await faktory(gateway)
     const custom = `{"locale":"de","traceparent":"${producers}"}`
@@ -99,7 +99,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     expect(span('process mail').attributes['error.type']).toBe('retried')
   })
 
-  test('are named by the histograms of OpenMetrics', async () => {
+  test('are the exemplars of the OpenMetrics histograms', async () => {
     const gateway = await open({ tracing: 'yes' })
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     await (await gateway.peer('mail')).ask('GRAB_JOB')
@@ -115,7 +115,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     expect((await page('text/plain')).body).not.toContain('trace_id')
   })
 
-  test('are not made, nor anything kept for them, where nobody asked for them', async () => {
+  test('cost nothing and keep nothing when tracing is off', async () => {
     const gateway = await open()
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     expect(await redis.ask('HGET', 'job:mail:1', 'trace')).toBe('null')

@@ -61,7 +61,7 @@ describe('the web port', () => {
   })
 
   test.each([{ Origin: 'http://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
-    'takes no change of a page elsewhere: %j',
+    'refuses changes by a page of another site: %j',
     async (signs) => {
       const headers = { Host: 'localhost', ...signs }
       expect((await askAs(headers, 'POST')).statuses).toEqual([403, 403])
@@ -70,7 +70,7 @@ describe('the web port', () => {
     },
   )
 
-  test('says that it is alive without asking the store', async () => {
+  test('answers for liveness without asking the store', async () => {
     const get = await serveWeb()
     const answer = await get('/healthz?x=1')
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])

@@ -97,7 +97,7 @@ describe('FAIL', () => {
 })
 
 describe('BEAT', () => {
-  test('tells of the worker', () => {
+  test('describes the worker', () => {
     expect(parseBeat(Buffer.from('{"wid":"w"}'))).toEqual({ wid: 'w' })
     expect(parseBeat(Buffer.from('{"wid":"w","rss_kb":54176,"current_state":"quiet"}'))).toEqual({
       wid: 'w',
@@ -217,7 +217,7 @@ describe('TRACK', () => {
     expect(parseTrack(Buffer.from('get abc'))).toEqual({ subcommand: 'GET', jid: 'abc' })
   })
 
-  test('SET tells of progress and of a longer lease', () => {
+  test('SET carries progress and a longer lease', () => {
     expect(parseTrack(Buffer.from('SET {"jid":"a"}'))).toEqual({ subcommand: 'SET', jid: 'a' })
     const text = '{"jid":"a","percent":50,"desc":"half","reserve_until":"2026-01-02T03:04:05Z"}'
     expect(parseTrack(Buffer.from(`SET ${text}`))).toEqual({

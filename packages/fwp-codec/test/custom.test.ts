@@ -10,7 +10,7 @@ const failure = (run: () => unknown): unknown => {
 }
 
 describe('custom', () => {
-  test('says when a job expires, how long it is unique, and its batch', () => {
+  test("holds a job's expiry, the time of its uniqueness, and its batch", () => {
     const text =
       '{"expires_at":"2026-01-02T03:04:05Z","expires_in":60,"unique_for":"600",' +
       '"unique_until":"start","bid":"b-1","other":[1]}'
@@ -20,7 +20,7 @@ describe('custom', () => {
     })
   })
 
-  test('null is the same as nothing, and no seconds of uniqueness are none', () => {
+  test('null means absent, and 0 seconds of uniqueness mean none', () => {
     expect(parseCustom('{"expires_at":null,"bid":null,"unique_for":0}')).toEqual({})
   })
 

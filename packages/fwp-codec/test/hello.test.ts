@@ -14,12 +14,12 @@ describe('formatHi', () => {
 })
 
 describe('parseHello', () => {
-  test('a producer needs nothing', () => {
+  test('a producer needs no fields', () => {
     expect(parseHello(Buffer.from('HELLO {}'))).toEqual({ labels: [], fields: new Map() })
     expect(parseHello(Buffer.from('HELLO {"v":2}'))).toMatchObject({ v: 2, labels: [] })
   })
 
-  test('a consumer tells who it is', () => {
+  test('a consumer identifies itself', () => {
     const line =
       'HELLO {"hostname":"localhost","wid":"4qpc2443vpvai","pid":2676,"labels":["golang"],' +
       '"pwdhash":"ab","username":"me","v":2,"more":1.0}'
@@ -97,7 +97,7 @@ describe('password hash', () => {
     expect(() => hashPassword('a', 'b', iterations)).toThrow(RangeError)
   })
 
-  test('only the right hash is let in', () => {
+  test('only the right hash is accepted', () => {
     const verify = (given?: string) => verifyPassword(given, 'foobar', '55104dc76695721d', 1545)
     expect(verify(golden)).toBe(true)
     for (const wrong of [undefined, '', golden.slice(1), `${golden}0`, golden.toUpperCase()]) {

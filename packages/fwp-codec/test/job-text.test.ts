@@ -32,7 +32,7 @@ describe('renderJob', () => {
     )
   })
 
-  test('nothing is printed again: digits, exponents, escapes and white space survive', () => {
+  test('no value is reprinted: digits, exponents, escapes and white space survive', () => {
     const args = '[12345678901234567890, 1.0, 1e400, -0, "\\u00e9\\/", {"b":1,"a":2}]'
     const argument = `{"jid":"12345678","jobtype":"t","args":${args},"n":12345678901234567890.10}`
     expect(carry(argument)).toBe(
@@ -63,7 +63,7 @@ describe('renderJob', () => {
     )
   })
 
-  test('an args field left in an envelope gives way to the given one', () => {
+  test('an args field left in an envelope is replaced by the given one', () => {
     expect(renderJob('{"args":[1],"x":2}', NONE, '[3]')).toBe(
       '{"queue":"default","args":[3],"x":2}',
     )

@@ -159,7 +159,7 @@ describe('parseJob', () => {
     expect(parsed.fields[0]?.value).toBe('"\\ud83d-12345678"')
   })
 
-  test('an error text repeats little of what was sent', () => {
+  test('an error text repeats little of the input', () => {
     expect(messageOf(job(`"at":"${'x'.repeat(100_000)}"`)).length).toBeLessThan(400)
     expect(messageOf(job(`"queue":"${'é'.repeat(100_000)}"`)).length).toBeLessThan(400)
   })

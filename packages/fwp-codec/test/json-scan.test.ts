@@ -96,7 +96,7 @@ describe('scanObject', () => {
     expect(() => scanObject(wide(maxJsonFields + 1))).toThrow('invalid JSON: too many fields')
   })
 
-  test('what is printed as JSON is found again, value by value', () => {
+  test('values printed as JSON are found again, one by one', () => {
     const spaces = fc.constantFrom(undefined, 1, '\t')
     fc.assert(
       fc.property(
@@ -112,7 +112,7 @@ describe('scanObject', () => {
     )
   })
 
-  test('damaged JSON is taken exactly where JSON.parse takes it', () => {
+  test('damaged JSON is accepted exactly if JSON.parse accepts it', () => {
     const damage = fc.constantFrom(...Array.from('{}[]",:\\u0e+-.1tn \t\n\u0001é'))
     fc.assert(
       fc.property(
@@ -152,7 +152,7 @@ describe('scanArray', () => {
     expect(scanArray(' [ ] ')).toEqual([])
   })
 
-  test('what is beyond the maximum is checked, but not returned', () => {
+  test('elements beyond the maximum are checked, but not returned', () => {
     expect(scanArray('[1,2,3]', 2)).toEqual(['1', '2'])
     expect(() => scanArray('[1,2,x]', 2)).toThrow(invalid)
   })

@@ -47,7 +47,7 @@ describe('LineDecoder', () => {
     expect(decode(Array.from(stream, (byte) => Buffer.of(byte)))).toEqual(whole)
   })
 
-  test('any lines in any chunks come out as they went in, read at once or late', () => {
+  test('any lines in any chunks are decoded unchanged, read at once or later', () => {
     const line = fc.array(fc.constantFrom(0, 13, 32, 65, 255), { maxLength: 40 })
     const chunkSizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 })
     fc.assert(
@@ -114,7 +114,7 @@ describe('LineDecoder', () => {
     expect(taken).toBe(1000)
   })
 
-  test('lines before the one that is too long are still given', () => {
+  test('lines before the one that is too long are still returned', () => {
     const decoder = new LineDecoder({ maxLineBytes: 4 })
     decoder.push(Buffer.from('END\r\nxxxxxxxx'))
     expect(decoder.next()?.toString()).toBe('END')

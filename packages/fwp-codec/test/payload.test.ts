@@ -104,7 +104,7 @@ describe('JSON that nests', () => {
     },
   )
 
-  test('is as deep as it nests, whatever strings in it say', () => {
+  test('has the depth of its nesting, whatever its strings contain', () => {
     const texts = ['['.repeat(600), `\\"${'{'.repeat(600)}`, '\\', '\\"', ']]]]']
     const strings = texts.map((text) => JSON.stringify(text)).join(',')
     const flat = `[${Array(600).fill(`[${strings}]`).join(',')}]`
@@ -208,7 +208,7 @@ describe('arguments that are stored and shown again', () => {
     )
   })
 
-  test('any bytes come back from what a Faktory worker is shown of them', () => {
+  test('any bytes can be read back from their form for Faktory workers', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const { args, encoding } = argsOfInput(bytes)

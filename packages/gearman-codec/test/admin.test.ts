@@ -107,7 +107,7 @@ describe('admin replies', () => {
     )
   })
 
-  test('that list nothing are a full stop', () => {
+  test('of an empty list are a full stop', () => {
     for (const format of [formatStatus, formatPriorityStatus, formatWorkers, formatShowJobs]) {
       expect(format([])).toBe('.\n')
     }

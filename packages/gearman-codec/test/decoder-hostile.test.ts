@@ -40,7 +40,7 @@ describe('bad input', () => {
     expect(failure(() => decoder.next())).toBe(first)
   })
 
-  test('does not take back the good messages before it', () => {
+  test('does not affect the valid messages before it', () => {
     const decoder = new Decoder()
     decoder.push(Buffer.concat([raw('\0REQ', 9), Buffer.from('status\n'), raw('\0REQ', 0)]))
     expect([decoder.next(), decoder.next()]).toMatchObject([
@@ -134,7 +134,7 @@ describe('memory', () => {
   /** Bytes of buffers outside the heap. */
   const held = () => process.memoryUsage().arrayBuffers
 
-  test('is not taken for data that a header only promises', () => {
+  test('is not allocated for data that a header only announces', () => {
     const before = held()
     const decoders = Array.from({ length: 200 }, () => {
       const decoder = new Decoder()
@@ -147,7 +147,7 @@ describe('memory', () => {
     expect(decoders).toHaveLength(200)
   })
 
-  test('follows the bytes that came, however small the chunks', () => {
+  test('is proportional to the bytes received, however small the chunks', () => {
     const drops = Array.from({ length: 256 }, (_, byte) => Buffer.from([byte]))
     const size = 1024 * 1024
     const before = held()

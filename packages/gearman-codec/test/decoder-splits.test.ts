@@ -56,7 +56,7 @@ describe('a stream of packets and lines', () => {
     expect(messages).toEqual(Array.from({ length: 40 }, () => whole).flat())
   })
 
-  test('has nothing to say, and no error, while a message is incomplete', () => {
+  test('returns nothing, and no error, while a message is incomplete', () => {
     for (const end of [1, 4, 11, 12, 18]) {
       const decoder = new Decoder()
       decoder.push(stream.subarray(0, end))
@@ -75,7 +75,7 @@ describe('a stream of packets and lines', () => {
   })
 })
 
-describe('decoding what was encoded', () => {
+describe('decoding encoded packets', () => {
   test.each(packetTypes)('gives back any $name', (type) => {
     fc.assert(
       fc.property(packetOf(type), ({ magic, name, args }) => {

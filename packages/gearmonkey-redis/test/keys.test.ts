@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Keys } from '../src/index.ts'
 
-test('the keys of the GearMonkey text are written as it writes them', () => {
+test('the keys of the GearMonkey specification are built as it writes them', () => {
   const keys = new Keys()
   expect([
     keys.uid('mail'),

@@ -167,7 +167,7 @@ describe.skipIf(lacksRedis)('needs redis-server: docs/migration.md', () => {
   afterEach(() => Promise.all([source, target].map((server) => server.ask('FLUSHALL'))))
 
   for (const [name, { lacks = false, fill }] of Object.entries(sections)) {
-    test.skipIf(lacks)(`the commands under "${name}" say what is printed there`, async () => {
+    test.skipIf(lacks)(`the commands under "${name}" print the output shown there`, async () => {
       const printed = printedIn(name)
       expect(printed.length).toBeGreaterThan(1)
       const { shown, real, stop } = await fill(source, folder)

@@ -21,7 +21,7 @@ describe('the journal of a run into a server that keeps no notes', () => {
   })
   afterEach(() => rmSync(folder, { recursive: true }))
 
-  test('what was noted is known when it is opened again, for 100,000 jobs', async () => {
+  test('notes are known when it is reopened, for 100,000 jobs', async () => {
     const ids = Array.from({ length: 100_000 }, (_none, at) => idOf(at))
     const first = await Journal.open(path, about)
     for (let at = 0; at < ids.length; at += 1_000) {
@@ -42,7 +42,7 @@ describe('the journal of a run into a server that keeps no notes', () => {
     await again.close()
   })
 
-  test('a line that a kill has torn counts for nothing, and what is noted behind it is read', async () => {
+  test('a line cut by a kill is ignored, and the notes after it are read', async () => {
     const first = await Journal.open(path, about)
     await first.note('sent', [idOf(1)])
     await first.note('taken', [idOf(1)])
@@ -57,7 +57,7 @@ describe('the journal of a run into a server that keeps no notes', () => {
     await third.close()
   })
 
-  test('one run has it at a time, and it is of one migration', async () => {
+  test('one run has it at a time, and it belongs to one migration', async () => {
     const first = await Journal.open(path, about)
     await expect(Journal.open(path, about)).rejects.toThrow('in use by another run')
     await first.close()
@@ -70,7 +70,7 @@ describe('the journal of a run into a server that keeps no notes', () => {
     await (await Journal.open(path, about)).close()
   })
 
-  test('a file that is no journal is refused and stays as it is', async () => {
+  test('a file that is not a journal is refused and stays unchanged', async () => {
     for (const text of ['my letters', 'my letters\n', 'my letters\nand more']) {
       writeFileSync(path, text)
       await expect(Journal.open(path, about)).rejects.toThrow('is no journal')

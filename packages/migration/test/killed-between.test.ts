@@ -107,7 +107,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what is killed between two step
   }
 
   test.each(Object.entries(built))(
-    '%s: a move that was killed after the removal takes an identical later job for another one',
+    '%s: a move that was killed after the removal treats an identical later job as another one',
     async (_name, { address, fill, beside }) => {
       await fill()
       await expect(move(address(), true)).rejects.toThrow('killed')
@@ -119,7 +119,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what is killed between two step
     },
   )
 
-  test('a rollback that was killed half way leaves its jobs with the dead, and takes them back when it is repeated', async () => {
+  test('a rollback that was killed half way leaves its jobs among the dead, and takes them back when repeated', async () => {
     const text = (number: number, more = ''): string =>
       `{"jid":"jid-number-${number}","queue":"default","jobtype":"mail","args":["x"],"retry":5${more}}`
     await server.ask('SADD', 'queues', 'default')

@@ -25,7 +25,7 @@ const record: fc.Arbitrary<JobRecord> = fc.record(
   { requiredKeys: ['importId', 'state', 'door', 'fn', 'level', 'payload'] },
 )
 
-test('a record comes back from its line as it was', () => {
+test('a record is read back from its line unchanged', () => {
   fc.assert(
     fc.property(record, (one) => {
       expect(recordOfLine(lineOfRecord(one))).toEqual(one)
@@ -50,6 +50,6 @@ test.each([
     '{"v":1,"state":"queued","door":"gearman","function":"f","level":5,"payload":"","failure":"{"}',
     'failure is not valid',
   ],
-])('%s is told: %s', (line, fault) => {
+])('%s is reported: %s', (line, fault) => {
   expect(recordOfLine(line)).toBe(fault)
 })

@@ -29,7 +29,7 @@ function slowSource(pages: readonly (readonly JobRecord[])[]): Source {
   }
 }
 
-test('an estimate is the time that reading took, and storing at the rate that it names', async () => {
+test('an estimate adds the time of reading to that of storing at the stated rate', async () => {
   const jobs = Array.from({ length: 30_000 }, (_none, at) => record(at, `u${at}`))
   const source = slowSource([jobs.slice(0, 10_000), jobs.slice(10_000), []])
   const plan = await makePlan(source, new Selection(), {})

@@ -166,7 +166,7 @@ describe.skipIf(lacksGearmand)('needs gearmand: another Gearman server as the ta
     await admin.end()
   })
 
-  test('what Gearman has no way to say stays, and a plan tells it beforehand', async () => {
+  test('jobs that Gearman cannot express stay, and a plan counts them beforehand', async () => {
     const data = Buffer.from('x')
     writeFileSync(
       file,
@@ -207,7 +207,7 @@ describe.skipIf(lacksGearmand)('needs gearmand: another Gearman server as the ta
     await worker.end()
   })
 
-  test('where the server ends half way, what it answered is known and the rest is in doubt', async () => {
+  test('when the server ends half way, answered jobs are known and the others are in doubt', async () => {
     const data = Buffer.alloc(100)
     const lines = Array.from({ length: 2_000 }, () => lineOf({ fn: 'mail', data }))
     writeFileSync(file, lines.map((line, at) => line.replace('"v":1', `"v":1,"n":${at}`)).join(''))

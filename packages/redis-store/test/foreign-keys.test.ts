@@ -26,7 +26,7 @@ const spoiled: Readonly<Record<string, (redis: Redis) => Promise<unknown>>> = {
   },
 }
 
-describe.skipIf(lacksRedis)('where a foreign program writes into a function’s keys,', () => {
+describe.skipIf(lacksRedis)('with keys of a function written by a foreign program,', () => {
   let server: RedisServer
   let world: RedisWorld
   let store: SteppedStore
@@ -61,7 +61,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
       ])
     })
 
-    test('does not hold up the upkeep of other functions', async () => {
+    test('does not hold up the maintenance of other functions', async () => {
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       await world.native.count('mail', 1)
       const id = await world.native.write('mail', Buffer.from('in'))
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     await world.server.del('queue:bad:normal')
   })
 
-  test('the upkeep tells which function is concerned', async () => {
+  test('the error of the maintenance names the function', async () => {
     await world.server.set('queue:bad:low', 'theirs')
     await expect(store.lanes.heal(lanes)).rejects.toMatchObject({
       code: 'REFUSED',
@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     })
   })
 
-  test('a submission that is refused leaves nothing that another could join', async () => {
+  test('a refused submission leaves nothing that another could join', async () => {
     await world.server.set('queue:bad:low', 'theirs')
     const unique = Buffer.from('one of a kind')
     const jobs = [{ ...job, unique }, { ...job, level: 2 } as const]
@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     expect(await store.steps.submit('bad', [jobs[0] ?? job])).toEqual([{ kind: 'created', id: 1 }])
   })
 
-  test('due jobs and leases stay where they are until the queue is one again', async () => {
+  test('due jobs and leases stay until the queue is valid again', async () => {
     const later = { ...job, dueAtMs: Date.now() + 3_600_000 }
     await store.steps.submit('bad', [job, job, later, later])
     const [done, lost] = await claim(['bad'], 2)
@@ -140,7 +140,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     expect(await world.violations()).toEqual([])
   })
 
-  test('jobs that stand beside what is none are claimed, and none is lost', async () => {
+  test('jobs next to invalid entries are claimed, and none is lost', async () => {
     await world.server.set('job:mail:9', 'theirs')
     await world.server.lpush('queue:mail:normal', 9)
     await store.steps.submit('mail', [job, { ...job, level: 8 }])
@@ -166,7 +166,7 @@ describe.skipIf(lacksRedis)('where a foreign program writes into a function’s 
     },
   )
 
-  test('keys of other programs that look like functions are not taken for such', async () => {
+  test('keys of other programs that look like functions are ignored', async () => {
     await world.server.mset('uid:', 1, 'uid:4711', 'theirs', Buffer.from('uid:\xff', 'latin1'), 1)
     const id = await world.native.write('sms', Buffer.from('in'))
     await world.native.push('sms', id, 'normal')

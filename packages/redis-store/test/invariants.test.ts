@@ -174,7 +174,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
   })
   afterEach(() => world.close())
 
-  test('finds nothing in a store in order', async () => {
+  test('finds nothing in a consistent store', async () => {
     expect(await store.lanes.counts(['mail'])).toMatchObject([
       { normal: 1, low: 1, running: 1, scheduled: 1, dead: 1, workers: 3 },
     ])
@@ -194,7 +194,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     }
   })
 
-  test('finds all that is wrong, in lanes that no gateway named too', async () => {
+  test('finds every violation, also in lanes that no gateway named', async () => {
     await redis.lpush('queue:sms@bulk:high', '1')
     await redis.zrem('xg:busy:mail', '1')
     expect(await checkInvariants(redis, { native: true })).toEqual([
@@ -217,7 +217,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     ])
   })
 
-  test('lets native programs go their own way, step by step', async () => {
+  test('accepts the states of native programs at each of their steps', async () => {
     const { native } = world
     const waiting = await native.write('sms', Buffer.from('not pushed yet'))
     const pushed = await native.write('sms', Buffer.from('pushed'))
@@ -241,7 +241,7 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     expect(await checkInvariants(redis)).toEqual(['sms: counts -1 workers, its nodes have 0'])
   })
 
-  test('leaves keys of other programs alone', async () => {
+  test('ignores keys of other programs', async () => {
     await redis.set('job', 'mine')
     await redis.set('queue:x', 'mine')
     await redis.lpush('job:list:of:mine', '1')

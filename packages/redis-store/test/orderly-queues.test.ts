@@ -12,7 +12,7 @@ afterAll(() => server.stop())
 const levels: readonly Level[] = [9, 8, 7, 6, 5, 4, 3, 2, 1]
 
 test.skipIf(lacksRedis)(
-  'a look for what native programs left reads no queue that is in order',
+  'a scan for orphans of native programs reads no consistent queue',
   async () => {
     const world = await RedisWorld.open({ path: server.path })
     const store = await world.node()

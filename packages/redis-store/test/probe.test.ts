@@ -18,7 +18,7 @@ async function serverThat(serve: (socket: Socket) => void): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('a probe of a server that is silent ends in the time that it is given', async () => {
+test('a probe of a silent server ends within its timeout', async () => {
   const port = await serverThat(() => undefined)
   const probe = await StoreProbe.open({ port }, 50)
   await expect(probe.command('PING')).rejects.toMatchObject({

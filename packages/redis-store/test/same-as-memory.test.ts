@@ -144,7 +144,7 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
   })
   afterAll(() => server.stop())
 
-  test('Redis answers whatever is done to a lane as the store in memory does, and stays in order', async () => {
+  test('Redis answers every sequence of steps like the memory store, and stays consistent', async () => {
     const real = await RedisWorld.open({ path: server.path })
     const store = await real.node()
     await fc.assert(

@@ -7,7 +7,7 @@ import { RedisWorld } from './support/redis-world.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 
-describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:', () => {
+describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redis-server:', () => {
   let server: RedisServer
   let world: RedisWorld
   let redis: Redis
@@ -81,7 +81,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     await store.lanes.promote()
   })
 
-  test('a worker behind the gateway says busy, start and finish', async () => {
+  test('a worker behind the gateway publishes busy, start and finish', async () => {
     const ear = server.connect()
     const heard: string[] = []
     const all = new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     )
   })
 
-  test('what native commands wrote is claimed, done, kept 25 hours, and its client let go', async () => {
+  test('a job of native commands is claimed, done, kept 25 hours, and its client released', async () => {
     const blocked = server.connect()
     const id = await redis.incr('uid:mail')
     await redis.hmset(`job:mail:${id}`, 'status', 'idle', 'input', 'native input')
@@ -125,7 +125,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await redis.ttl(`job:mail:${id}`)).toBe(90_000)
   })
 
-  test('a lock that nobody waits for goes after 10 seconds', async () => {
+  test('a lock that no client waits for expires after 10 seconds', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.push('mail', id, 'high')
     await complete(await claimOne(), '')
@@ -133,7 +133,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await redis.ttl(`lock:mail:${id}`)).toBe(10)
   })
 
-  test('a lock and a result that a native worker left without expiry get those of the specification', async () => {
+  test('a lock and a result that a native worker left without expiry get the specified ones', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.conclude('mail', id, 'success', Buffer.from('out'))
     await redis.lpush(`lock:mail:${id}`, 'OK')
@@ -147,7 +147,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await look()).toEqual([500, 5])
   })
 
-  test('a native job that failed says error and why', async () => {
+  test('a failed native job has its error and the reason', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.push('mail', id, 'low')
     const { lane, token } = await claimOne()
@@ -175,7 +175,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     expect(await redis.get('count:mail')).toBe('1')
   })
 
-  test('a native worker takes a gateway’s job with the text’s own commands, due ones too', async () => {
+  test('a native worker claims a gateway’s jobs with the specification’s commands, due ones too', async () => {
     const script =
       "local item = redis.call('ZRANGEBYSCORE', KEYS[1], 0, ARGV[1], 'LIMIT', 0, 1); " +
       "if (#item > 0) then redis.call('ZREM', KEYS[1], item[1]); return { KEYS[1],  item[1] }; end"
@@ -195,7 +195,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey text, with redis-server:
     }
   })
 
-  test('keys of other programs are left alone', async () => {
+  test('keys of other programs are not touched', async () => {
     await redis.set('mine', 'yes')
     await redis.lpush('queue:else', 'yes')
     await store.steps.submit('mail', [job])

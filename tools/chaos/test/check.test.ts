@@ -34,18 +34,18 @@ describe('the checker', () => {
     expect(violationsOf(judged(story))).toEqual([])
   })
 
-  test('finds an accepted job that nobody ran', () => {
+  test('finds an accepted job that was never run', () => {
     expect(judged(new Story().submitted('a')).lost).toEqual(['a, begun 0 times'])
   })
 
-  test('takes a job for lost that was begun, never ended, and is in no place', () => {
+  test('counts a job as lost if it began, never ended, and is nowhere', () => {
     const story = new Story().submitted('a').tell('worker', 'start', 'a', 'store')
     expect(judged(story, { faults: [killed] }).lost).toEqual(['a, begun 1 times'])
     expect(judged(story, stored({ status: 'busy' })).lost).toEqual(['a, begun 1 times'])
   })
 
   test.each(['normal', 'scheduled', 'busy', 'dead'])(
-    'finds a job stuck, and not lost, that still stands in %s',
+    'finds a job stuck, and not lost, if it is still in %s',
     (place) => {
       const verdict = judged(new Story().submitted('a'), stored({ places: [place] }))
       expect(verdict.lost).toEqual([])
@@ -53,7 +53,7 @@ describe('the checker', () => {
     },
   )
 
-  test('finds finished jobs that stay for ever, waits, indexes and counts that are left', () => {
+  test('finds finished jobs without expiry, and leftover waits, indexes and counts', () => {
     const story = new Story().submitted('a').ran('worker', 'a')
     expect(judged(story, stored({ status: 'success' })).stuck).toHaveLength(1)
     expect(judged(story, stored({ status: 'success', expires: true })).stuck).toEqual([])
@@ -62,7 +62,7 @@ describe('the checker', () => {
     expect(judged(story, { snapshot: { jobs: [], leftovers } }).stuck).toEqual(leftovers)
   })
 
-  test('lets a native worker die between its result and the word how long that is kept', () => {
+  test("lets a native worker die between its result and the result's expiry", () => {
     const story = new Story().submitted('a').at(900).ran('worker', 'a', 10, 'store')
     const left = stored({ status: 'success' })
     expect(judged(story, { ...left, faults: [killed] }).stuck).toEqual([])
@@ -75,12 +75,12 @@ describe('the checker', () => {
     expect(judged(story.tell('client', 'ack', 'a')).stuck).toEqual([])
   })
 
-  test('expects nothing of a submission without an answer, and lets it run', () => {
+  test('expects nothing of an unanswered submission, and lets it run', () => {
     const story = new Story().tell('client', 'attempt', 'a').tell('client', 'attempt', 'b')
     expect(violationsOf(judged(story.ran('worker', 'b')))).toEqual([])
   })
 
-  test('finds a run of what nobody submitted', () => {
+  test('finds a run of a job that was never submitted', () => {
     expect(judged(new Story().ran('worker', 'a')).unexpected).toEqual(['a'])
   })
 
@@ -91,12 +91,12 @@ describe('the checker', () => {
     expect(excused).toMatchObject({ unexcused: [], duplicates: 1, duplicatesBound: 1 })
   })
 
-  test('lets a gateway that was thought dead hand out what another has done', () => {
+  test('lets a gateway that was reclaimed while alive hand out a job that another has done', () => {
     const story = new Story().submitted('a').at(900).ran('native', 'a', 5, 'store')
     expect(judged(story.ran('worker', 'a'), { faults: [killed] }).unexcused).toEqual([])
   })
 
-  test('finds more second runs than the blows can have cost', () => {
+  test('finds more second runs than the faults can have caused', () => {
     const story = new Story().at(900)
     for (const key of ['a', 'b', 'c']) story.submitted(key).ran('worker', key).ran('other', key)
     const verdict = judged(story, { faults: [killed] })
@@ -110,7 +110,7 @@ describe('the checker', () => {
     expect(judged(story, { faults: [killed] }).unexcused).toHaveLength(1)
   })
 
-  test('finds two runs of one job at once where the first had not lost its right', () => {
+  test('finds two runs of one job at once if the first still had its lease', () => {
     const story = new Story().submitted('a').tell('worker', 'start', 'a', 'gearman:node1')
     story.at(5).ran('other', 'a', 1).at(20).tell('worker', 'finish', 'a')
     expect(judged(story).overlaps).toEqual(['a by other while worker (gearman:node1) ran it'])
@@ -123,7 +123,7 @@ describe('the checker', () => {
     expect(judged(story.at(20).tell('worker', 'finish', 'a')).overlaps).toEqual([])
   })
 
-  test('knows a job that was given up after its losses from a lost one', () => {
+  test('distinguishes a job that was given up after its losses from a lost one', () => {
     const story = new Story().submitted('a')
     for (const worker of ['one', 'two']) story.tell(worker, 'start', 'a', 'gearman:node1')
     expect(judged(story, { mostLosses: 3 }).lost).toHaveLength(1)
@@ -134,12 +134,12 @@ describe('the checker', () => {
     )
   })
 
-  test('hands on what the store’s own check and the figures say', () => {
+  test('passes on the findings of the store’s own check and of the figures', () => {
     const verdict = judged(new Story(), { invariants: ['mail: broken'], figures: ['wrong'] })
     expect(violationsOf(verdict)).toEqual(['invariants: mail: broken', 'figures: wrong'])
   })
 
-  test('forgives a loss right before a fault of the store, as far as the servers promise no more', () => {
+  test('allows a loss right before a fault of the store, as far as the servers promise no more', () => {
     const early = new Story().at(1_000).submitted('early')
     const story = early.at(4_900).submitted('late').submitted('saved').ran('worker', 'saved')
     const fault = { what: 'killed', subject: 'store', fromMs: 5_000, toMs: 9_000 }
@@ -151,7 +151,7 @@ describe('the checker', () => {
     expect(judged(story, { faults, unstored: { withinMs: 200, of: 'other' } }).lost).toHaveLength(2)
   })
 
-  test('forgives no loss of what a store took after its fault', () => {
+  test('allows no loss of a job stored after the fault', () => {
     const story = new Story().at(7_000).submitted('a')
     const fault = { what: 'killed', subject: 'store', fromMs: 5_000, toMs: 9_000 }
     expect(judged(story, { faults: [fault], unstored: { withinMs: 200 } }).lost).toHaveLength(1)
@@ -174,20 +174,20 @@ describe('a fault', () => {
     expect(touches({ ...fault, subject }, { ...run, via })).toBe(expected)
   })
 
-  test('touches what was running or had just ended, not what came long before or after', () => {
+  test('touches jobs that were running or had just ended, not those long before or after', () => {
     const of = (fromMs: number): boolean =>
       touches({ ...fault, subject: 'store', fromMs, toMs: fromMs }, { ...run, via: 'store' })
     expect([5_000, 9_500, 10_050, 11_000, 20_000].map(of)).toEqual([false, true, true, true, false])
   })
 
-  test('touches what ended earlier where the machine was so slow that it may not be stored', () => {
+  test('touches jobs that ended earlier if the machine was so slow that they may not be stored', () => {
     const late = { ...fault, subject: 'store', fromMs: 12_500, toMs: 12_500 }
     expect(touches(late, { ...run, via: 'store' })).toBe(false)
     expect(touches(late, { ...run, via: 'store' }, 3)).toBe(true)
   })
 })
 
-test('a log that a kill cut short loses its last line alone', () => {
+test('a log cut short by a kill loses only its last line', () => {
   expect(parseLog('1 start a store\n2.5 finish a\n3 sta')).toEqual([
     { atMs: 1, word: 'start', key: 'a', more: 'store' },
     { atMs: 2.5, word: 'finish', key: 'a', more: '' },

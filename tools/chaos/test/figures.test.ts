@@ -37,7 +37,7 @@ function differing(
 }
 
 describe('the counters of the gateways', () => {
-  test('are what the logs say', () => {
+  test('equal the logs', () => {
     expect(differing(right)).toEqual([])
   })
 
@@ -63,7 +63,7 @@ describe('the counters of the gateways', () => {
     expect(differing({ ...right, ...wrong })).toEqual([`${counter} of ${door} is ${said}`])
   })
 
-  test('may count what a client was not told of', () => {
+  test('may include outcomes that no client got', () => {
     const more = story().tell('client', 'attempt', 'client-gearman-2')
     for (const many of [1, 2]) {
       expect(differing({ ...right, [`${submitted} gearman`]: many }, more)).toEqual([])
@@ -71,7 +71,7 @@ describe('the counters of the gateways', () => {
     expect(differing({ ...right, [`${submitted} gearman`]: 3 }, more)).toHaveLength(1)
   })
 
-  test('may count what the run itself handed in', () => {
+  test('may include jobs that the run itself submitted', () => {
     const figures = { ...right, [`${submitted} gearman`]: 2, [`${completed} gearman`]: 2 }
     expect(differing(figures, story(), { probes: 1 })).toEqual([])
     const poison = story().tell('run', 'attempt', 'poison-mail').tell('run', 'ack', 'poison-mail')

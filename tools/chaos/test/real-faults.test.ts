@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
       { timeout: 30_000 },
     )
 
-  describe('finds what a script without fencing does: a late word takes the job from its worker', () => {
+  describe('finds the effect of a script without fencing: a late outcome takes the job from its worker', () => {
     /** A worker whose lease ran out goes, while another has the job; a third asks for one. */
     const tell = async (node: SmallNode): Promise<Verdict> => {
       const story = new Story().submitted('a')
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     })
   })
 
-  describe('finds what an answer before the store does: the job dies with the gateway', () => {
+  describe('finds the effect of an answer before the store: the job dies with the gateway', () => {
     const tell = async (node: SmallNode): Promise<Verdict> => {
       await node.submit('a')
       await kill(node)
@@ -134,7 +134,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
     })
   })
 
-  describe('finds what a reaper that is off does: a dead node keeps its jobs', () => {
+  describe('finds the effect of a disabled reaper: a dead node keeps its jobs', () => {
     /** Settles when the survivor has had its chance to put the job back. */
     const tell = async (
       survivor: SmallNode,

@@ -14,7 +14,7 @@ test('without options every row is measured at full scale', () => {
   })
 })
 
-test('rows that were asked for keep the order of the table', () => {
+test('selected rows keep the order of the table', () => {
   expect(parseCommandLine(['--rows', 'latency,foreground'], known).rows).toEqual([
     'foreground',
     'latency',
@@ -26,7 +26,7 @@ test('a number of rounds counts more than --quick', () => {
   expect(scale).toEqual({ ...quickScale, rounds: 7 })
 })
 
-test('the gateway has as many processes as asked for, else one', () => {
+test('the gateway has the requested number of processes, else one', () => {
   expect(parseCommandLine(['--processes', '2'], known).processes).toBe(2)
   expect(parseCommandLine([], known).processes).toBe(1)
 })
@@ -38,7 +38,7 @@ test.each([
   ['--rounds', 'x'],
   ['--fast'],
   ['word'],
-])('what cannot be meant is a usage error: %s %s', (...words) => {
+])('an invalid option is a usage error: %s %s', (...words) => {
   expect(() => parseCommandLine(words, known)).toThrow(UsageError)
 })
 

@@ -16,7 +16,7 @@ test('a ratio is taken of two figures of the same round', () => {
   expect(ratiosOf([10, 30], [20, 10])).toEqual([0.5, 3])
 })
 
-test('histograms that are merged count what each of them counted', () => {
+test('merged histograms count the values of each', () => {
   const merged = mergeHistograms([
     [
       [100, 1],
@@ -34,7 +34,7 @@ test('histograms that are merged count what each of them counted', () => {
   ])
 })
 
-test('a percentile is the value that so many do not exceed', () => {
+test('a percentile is the value that its share does not exceed', () => {
   const cells = [
     [10, 50],
     [20, 49],

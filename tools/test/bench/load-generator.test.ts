@@ -43,7 +43,7 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
     await driver.run('both', { jobs: jobCount, window: 1 })
   })
 
-  test('a job that is given out in the place of another is seen', async () => {
+  test('a job handed out in the place of another is detected', async () => {
     const driver = await drive(generator, {
       assigned: (payload, place, all) => (place === 3 ? all[2]! : payload),
     })
@@ -53,7 +53,7 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
     )
   })
 
-  test('a changed byte of a payload is seen', async () => {
+  test('a changed byte of a payload is detected', async () => {
     const driver = await drive(generator, {
       assigned: (payload, place) => (place === 3 ? lastByteChanged(payload) : payload),
     })
@@ -63,7 +63,7 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
     )
   })
 
-  test('a result that a client hears of twice is seen', async () => {
+  test('a result delivered twice is detected', async () => {
     const driver = await drive(generator, { heard: (place) => (place === 3 ? 2 : 1) })
     await expect(driver.run('foreground', { jobs: jobCount })).rejects.toThrow('1 twice')
   })

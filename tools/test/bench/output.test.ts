@@ -5,7 +5,7 @@ import { readPage, replaceResults } from '../../bench/report/page.ts'
 import { formatNumber, formatTable } from '../../bench/report/table.ts'
 import { formatSelfTimes, selfTimes } from '../../bench/cpu-profile.ts'
 
-test('a number is shown with the three digits that count', () => {
+test('a number is shown with three significant digits', () => {
   expect([41_234, 0.48123, 13.149, 2, 0].map(formatNumber)).toEqual([
     '41,200',
     '0.481',
@@ -38,18 +38,18 @@ test('the columns of the table line up', () => {
 const begin = '<!-- results: written by npm run bench -- --page -->'
 const end = '<!-- end of results -->'
 
-test('new results take the place of the old ones and of nothing else', () => {
+test('new results replace the old ones and nothing else', () => {
   const page = `# Title\n\n${begin}\n\nold\n\n${end}\n\nafter\n`
   expect(replaceResults(page, 'new')).toBe(`# Title\n\n${begin}\n\nnew\n\n${end}\n\nafter\n`)
 })
 
-test('a page that is not there, or has no marks, is told before anything is measured', () => {
+test('a page that is missing, or has no marks, is reported before anything is measured', () => {
   for (const path of ['/nowhere/page.md', import.meta.dirname, 'package.json']) {
     expect(() => readPage(path), path).toThrow(UsageError)
   }
 })
 
-test('a page without its marks is left alone', () => {
+test('a page without its marks is not changed', () => {
   expect(() => replaceResults('# Title', 'new')).toThrow('lacks the marks')
 })
 

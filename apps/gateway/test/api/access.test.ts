@@ -18,13 +18,13 @@ const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
 const login = '/api/v1/session'
 const tokenOf = ({ body }: ApiReply): string => (body as { token: string }).token
 
-describe.skipIf(lacksRedis)('who may call the API', () => {
+describe.skipIf(lacksRedis)('access to the API', () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })
   afterAll(() => redis.stop())
 
-  test('this machine reads without a password, others do not, unless the port is open', async () => {
+  test('reads need no password from this machine; from others they do, unless the port is open', async () => {
     const { ask } = await openApi(open)
     expect((await ask('/api/v1/overview')).status).toBe(200)
     const refused = await ask('/api/v1/overview', { headers: elsewhere })
@@ -34,14 +34,14 @@ describe.skipIf(lacksRedis)('who may call the API', () => {
     expect((await openPort.ask('/api/v1/overview', { headers: elsewhere })).status).toBe(200)
   })
 
-  test('figures and health stay open to whoever reaches the port', async () => {
+  test('metrics and health need no password', async () => {
     const { port } = await openApi(open)
     for (const path of ['/metrics', '/metrics/node', '/healthz', '/readyz']) {
       expect((await sent(port, path, { headers: elsewhere })).status).toBe(200)
     }
   })
 
-  test('a reader may read from everywhere, an operator may change: each by a Bearer password', async () => {
+  test("from any machine a reader's Bearer password may read and an operator's may also change", async () => {
     const { ask } = await openApi(open)
     for (const password of [readerPassword, operatorPassword]) {
       const headers = { ...elsewhere, ...bearer(password) }
@@ -79,7 +79,7 @@ describe.skipIf(lacksRedis)('who may call the API', () => {
     expect(String(out.headers['set-cookie'])).toContain('Max-Age=0')
   })
 
-  test('a token with another role, another end or of another password counts for nothing', async () => {
+  test('a token with another role, expiry or password is refused', async () => {
     const { ask } = await openApi(open)
     const answer = await ask(login, { method: 'POST', body: { password: readerPassword } })
     const token = tokenOf(answer)
@@ -99,7 +99,7 @@ describe.skipIf(lacksRedis)('who may call the API', () => {
     expect((await other.ask('/api/v1/overview', { headers })).status).toBe(401)
   })
 
-  test('wrong passwords are refused, and after some of them right ones too', async () => {
+  test('wrong passwords are refused; after several of them right ones are refused too', async () => {
     const { ask } = await openApi(open, {}, { ...guarded, tries: 2 })
     const codes: unknown[] = []
     for (const password of ['no', 'never', operatorPassword]) {
@@ -111,7 +111,7 @@ describe.skipIf(lacksRedis)('who may call the API', () => {
     expect((await ask('/api/v1/overview')).status).toBe(200)
   })
 
-  test('a page of another site, or by another name, gets nothing done', async () => {
+  test('requests from a page of another site, or by another host name, are refused', async () => {
     const { ask } = await openApi(open)
     const post = (headers: Record<string, string>) =>
       ask(login, { method: 'POST', body: { password: operatorPassword }, headers })

@@ -51,7 +51,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
   beforeEach(() => redis.ask('FLUSHALL'))
   afterAll(() => redis.stop())
 
-  test('need the password of the operator, and are in the log with who, what and how many', async () => {
+  test("need the operator's password, and are logged with caller, action and number of jobs", async () => {
     const api = await openApi(open)
     const options = { method: 'POST', body: { filter: {} } }
     expect(await api.refusal('/jobs/retry', options)).toEqual([403, 'operator_needed'])
@@ -80,7 +80,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('state=dead')).jobs).toEqual([])
   })
 
-  test('a selection is acted on by whatever names its jobs have, each once', async () => {
+  test('selected jobs are found by any of their names, and each is acted on once', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])
     const client = await api.gateway.peer()
@@ -111,7 +111,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     })
   })
 
-  test('thousands are deleted in pieces, and the others stay in their order', async () => {
+  test('thousands of jobs are deleted in batches, and the others keep their order', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const count = 3_000
@@ -162,7 +162,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
   })
 
-  test('a job is submitted, and submitted again with another payload, as one that names the first', async () => {
+  test('a job is submitted, and submitted again with another payload and a reference to the first', async () => {
     const api = await openApi(open)
     const made = (await api.act('/jobs', {
       ...{ function: 'f', payload: { json: { a: 1 } }, level: 8, unique: 'u' },
@@ -181,7 +181,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('queue=bulk')).jobs).toMatchObject([{ state: 'scheduled' }])
   })
 
-  test('a queue is paused and resumed, and its consumers feel it', async () => {
+  test('pausing and resuming a queue stops and restarts its consumers', async () => {
     const api = await openApi(open)
     const client = await consumer(api)
     await client.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
@@ -215,7 +215,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     await expect.poll(() => faktory.ask('BEAT {"wid":"w1"}')).toContain('quiet')
   })
 
-  test('what is wrong is refused with a reason', async () => {
+  test('invalid calls are refused with a reason', async () => {
     const api = await openApi(open)
     const post = (path: string, body: unknown): Promise<readonly unknown[]> =>
       api.refusal(path, { method: 'POST', headers: bearer('sesame, open'), body })

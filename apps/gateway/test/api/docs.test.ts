@@ -20,7 +20,7 @@ function rows(head: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
 }
 
-test('the page of the API lists exactly its operations and who may call them', () => {
+test('docs/api.md lists exactly the operations and the roles they need', () => {
   const listed = rows('operation').map(([, operation, role]) => `${operation ?? ''} ${role ?? ''}`)
   const known = Object.values(all).map(
     ({ method, path, role }) => `${method} ${apiPrefix}${path} ${role}`,
@@ -28,7 +28,7 @@ test('the page of the API lists exactly its operations and who may call them', (
   expect(listed.sort()).toEqual(known.sort())
 })
 
-test('the page of the API lists exactly its refusals and their statuses', () => {
+test('docs/api.md lists exactly the error codes and their statuses', () => {
   const listed = rows('code').map(([, code = '', status]) => [code, Number(status)])
   expect(Object.fromEntries(listed)).toEqual(apiErrors)
 })

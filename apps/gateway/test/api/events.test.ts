@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
   })
   afterAll(() => redis.stop())
 
-  test('tells all viewers the same once a second, and what has changed', async () => {
+  test('sends all viewers the same changes once a second', async () => {
     const api = await openApi(open)
     const [one, other] = [await watch(api), await watch(api)]
     expect(one.answer.headers['content-type']).toBe('text/event-stream; charset=utf-8')
@@ -50,7 +50,7 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
     expect(await seen(one)).toBe(await seen(other))
   })
 
-  test('has a bounded number of viewers, and room again when one leaves', async () => {
+  test('has a bounded number of viewers; one that leaves makes room for another', async () => {
     const api = await openApi(open)
     const viewers = []
     for (let at = 0; at < streamBounds.viewers; at += 1) viewers.push(await watch(api))
@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
     await expect.poll(async () => (await watch(api)).answer.statusCode).toBe(200)
   })
 
-  test('refuses what is too much of a thousand calls side by side, and the doors go on', async () => {
+  test('refuses calls over the limit when a thousand arrive at once, while the doors keep working', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const worker = await api.gateway.peer('g')
@@ -84,7 +84,7 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
     await expect.poll(async () => (await api.ask('/api/v1/overview')).status).toBe(200)
   })
 
-  test('drops a viewer that reads nothing, with no more than a bound waiting for it', async () => {
+  test('drops a viewer that reads nothing, and buffers no more than the bound for it', async () => {
     const told: ServerResponse[] = []
     const overview = { status: 200, body: { text: 'x'.repeat(60_000) } }
     const stream = new EventStream({ call: () => Promise.resolve(overview) }, 1)

@@ -11,7 +11,7 @@ interface Entry {
 const byName = (one: Entry, other: Entry): number => (one.name < other.name ? -1 : 1)
 const figures = { load: ({ load }: Entry) => load }
 
-test('a sort in pieces is that of Array.sort, equal rows in their order', async () => {
+test('sorting in pieces gives the result of Array.sort, with equal rows in order', async () => {
   const rows = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 2_500, maxLength: 5_500 })
   await fc.assert(
     fc.asyncProperty(rows, async (numbers) => {
@@ -25,7 +25,7 @@ test('a sort in pieces is that of Array.sort, equal rows in their order', async 
   expect(await sortedInPieces([], () => 0)).toEqual([])
 })
 
-test('a long list is sorted in pieces, and others have their turn in between', async () => {
+test('a long list is sorted in pieces, so that the event loop stays responsive', async () => {
   const lanes = 65_000
   const entries = Array.from({ length: lanes }, (_none, at) => {
     return { name: `f${(at * 7_919) % lanes}`, load: at % 3 }

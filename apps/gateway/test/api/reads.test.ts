@@ -19,7 +19,7 @@ async function whole(api: ApiGateway, query: string) {
   }
 }
 
-describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })
@@ -124,7 +124,7 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
     expect(await api.refusal('/jobs/%')).toEqual([404, 'not_found'])
   })
 
-  test('who holds a job and how far it is', async () => {
+  test('the holder of a job and its progress', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
@@ -140,7 +140,7 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
     })
   })
 
-  test('a list in pages, each of a bounded look, to the last job', async () => {
+  test('a list in pages of bounded work, to the last job', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const count = 5_000
@@ -223,7 +223,7 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
     expect(await api.get('/throttles')).toEqual({ throttles: [] })
   })
 
-  test('what happened in the last hour and day, as all nodes have noted it', async () => {
+  test('the history of the last hour and day over all nodes', async () => {
     const api = await openApi(open)
     const minuteMs = 60_000
     const startMs = Math.floor(Date.now() / minuteMs) * minuteMs
@@ -250,7 +250,7 @@ describe.skipIf(lacksRedis)('what the API shows', { timeout: 60_000 }, () => {
     expect(await api.refusal('/history?span=year')).toEqual([400, 'invalid_request'])
   })
 
-  test('no more than it is asked for rightly: what is wrong is refused with a reason', async () => {
+  test('invalid requests are refused with a reason', async () => {
     const api = await openApi(open)
     const { refusal } = api
     const wrong = [400, 'invalid_request']

@@ -14,7 +14,7 @@ describe.skipIf(lacksRedis)('lists of the API', () => {
   beforeEach(() => redis.ask('FLUSHALL'))
   afterAll(() => redis.stop())
 
-  test('are made once for all who ask the same at once', async () => {
+  test('are computed once for identical requests at the same time', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (const fn of ['mail', 'sms']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
@@ -29,7 +29,7 @@ describe.skipIf(lacksRedis)('lists of the API', () => {
     }
   })
 
-  test('show what an operator has paused or resumed just now', async () => {
+  test('show at once a pause or a resume by an operator', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')

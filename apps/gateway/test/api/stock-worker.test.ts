@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis || !hasTools)('acts that a stock gearman worker sees'
     expect(await api.refusal(`/jobs/${job}`)).toEqual([404, 'unknown_job'])
   })
 
-  test('a paused function gives nothing, takes jobs in, and goes on where it was', async () => {
+  test('a paused function accepts jobs but hands out none, and continues in order when resumed', async () => {
     const api = await openApi(open)
     const submit = (text: string) => api.act('/jobs', { function: 'paused', payload: { text } })
     await submit('first')
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis || !hasTools)('acts that a stock gearman worker sees'
     await expect.poll(worker.said).toEqual(['first', 'second', 'third'])
   })
 
-  test('a moved job is no more of its function, but of the lane that it was moved to', async () => {
+  test('a moved job belongs to its new lane and no longer to its old function', async () => {
     const api = await openApi(open)
     const made = await api.act('/jobs', { function: 'moved@slow', payload: { text: 'x' } })
     const { job } = made as { job: string }

@@ -208,7 +208,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     expect(back).toContainEqual(expect.objectContaining({ jid: 'retried-1', extra: 12 }))
   }
 
-  test('that was killed half way goes on, and brings nothing twice', async () => {
+  test('that was killed half way resumes and restores no job twice', async () => {
     const many = 12_000
     const file = await fileOf(many)
     const copy = second.connect()
@@ -244,7 +244,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('already exists')])
   })
 
-  test('tells gateways that run what is paused and closed from now on', async () => {
+  test('makes running gateways apply its pauses and closed lanes', async () => {
     const gateway = await openOn(() => second.url)()
     const [client, worker] = [await gateway.peer(), await gateway.peer('shut')]
     await client.submit('SUBMIT_JOB_BG', 'shut', '', 'it waits from now on')

@@ -77,7 +77,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
   }
 
   test.each(Object.keys(doors))(
-    'by %s is a dead job, and is done when it is put back',
+    'from %s becomes a dead job, and is done after a requeue',
     async (door) => {
       const fn = `fn-${randomUUID()}`
       const worker = (await gearman()).say('CAN_DO', fn)
@@ -96,7 +96,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
     },
   )
 
-  test('is found by what a Faktory worker would be shown, blocks no unique key, and is thrown away', async () => {
+  test('is found by its Faktory form, blocks no unique key, and can be deleted', async () => {
     const fn = `fn-${randomUUID()}`
     const [worker, client] = [(await gearman()).say('CAN_DO', fn), await gearman()]
     const first = await client.submit('SUBMIT_JOB_BG', fn, 'one', 'x')
@@ -114,7 +114,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
     expect(await fleet.redis.keys(`job:${fn}:*`)).toEqual([])
   })
 
-  test('because its worker vanished once too often is among the dead, a foreground one is not', async () => {
+  test('is dead when its worker vanished once too often; a foreground one is not kept', async () => {
     const fn = `fn-${randomUUID()}`
     const client = await gearman()
     await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
@@ -130,7 +130,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
     expect(JSON.parse(failure ?? '')).toMatchObject({ errtype: 'WorkersLost' })
   })
 
-  test('at a native worker is among the dead', async () => {
+  test('at a native worker is dead', async () => {
     const fn = `fn-${randomUUID()}`
     const worker = new GearMonkeyWorker(fleet.server.url)
     ends.push(() => worker.stop())

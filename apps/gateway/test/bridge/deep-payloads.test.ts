@@ -31,32 +31,35 @@ describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000
   }, 30_000)
   afterAll(() => fleet.close())
 
-  test.each(cases)('of %s %i deep is shown as what a producer could push', async (kind, depth) => {
-    const fn = `${kind}-${depth}`
-    const workload = kinds[kind](depth)
-    await submitByHand(node.gearman, fn, Buffer.from(workload), true)
-    const stock = new Client({ host: '127.0.0.1', port: node.faktory })
-    const job = await stock.fetch('default')
-    await stock.ack(job?.jid ?? '')
-    await stock.close()
-    const shown = JSON.stringify(job?.args)
-    const asJson = kind === 'arrays' ? workload : `[${workload}]`
-    expect(shown).toBe(depth <= most[kind] ? asJson : JSON.stringify([workload]))
+  test.each(cases)(
+    'of %s %i deep is shown in the form that a producer could push',
+    async (kind, depth) => {
+      const fn = `${kind}-${depth}`
+      const workload = kinds[kind](depth)
+      await submitByHand(node.gearman, fn, Buffer.from(workload), true)
+      const stock = new Client({ host: '127.0.0.1', port: node.faktory })
+      const job = await stock.fetch('default')
+      await stock.ack(job?.jid ?? '')
+      await stock.close()
+      const shown = JSON.stringify(job?.args)
+      const asJson = kind === 'arrays' ? workload : `[${workload}]`
+      expect(shown).toBe(depth <= most[kind] ? asJson : JSON.stringify([workload]))
 
-    // Any program can hand in what it was given, and gets the same.
-    const producer = await FwpClient.greeted(node.faktory)
-    const again = (jid: string): string =>
-      JSON.stringify({ jid, jobtype: fn, args: JSON.parse(shown) as unknown })
-    expect(await producer.ask(`PUSH ${again('pushed-1')}`)).toBe('+OK')
-    expect(await producer.ask(`PUSHB [${again('pushed-2')}]`)).toBe('$2\r\n{}')
-    for (const jid of ['pushed-1', 'pushed-2']) {
-      const next = await producer.askJson('FETCH default')
-      expect(next).toMatchObject({ jid })
-      expect(JSON.stringify(next['args'])).toBe(shown)
-      await producer.ask(`ACK {"jid":"${jid}"}`)
-    }
-    producer.close()
-  })
+      // Any program can hand in what it was given, and gets the same.
+      const producer = await FwpClient.greeted(node.faktory)
+      const again = (jid: string): string =>
+        JSON.stringify({ jid, jobtype: fn, args: JSON.parse(shown) as unknown })
+      expect(await producer.ask(`PUSH ${again('pushed-1')}`)).toBe('+OK')
+      expect(await producer.ask(`PUSHB [${again('pushed-2')}]`)).toBe('$2\r\n{}')
+      for (const jid of ['pushed-1', 'pushed-2']) {
+        const next = await producer.askJson('FETCH default')
+        expect(next).toMatchObject({ jid })
+        expect(JSON.stringify(next['args'])).toBe(shown)
+        await producer.ask(`ACK {"jid":"${jid}"}`)
+      }
+      producer.close()
+    },
+  )
 
   test('deeper arguments than that are refused', async () => {
     const producer = await FwpClient.greeted(node.faktory)

@@ -28,7 +28,7 @@ function failing(over: Partial<Job>, random = 0): FailureRuling {
   return new FaktoryRetries(() => random).ofFailure(held(over), { message: 'broken' }, nowMs)
 }
 
-describe('what a failure makes of a job', () => {
+describe('the outcome of a failure', () => {
   test.each([
     [0, 0, 'fail'],
     [-1, 0, 'dead'],
@@ -64,7 +64,7 @@ describe('what a failure makes of a job', () => {
   })
 
   test.each(['gearman', 'http'] as const)(
-    'a background job by the door %s that the automatic rule handed out is tried again as a Faktory job is',
+    'a background job from door %s that the automatic rule handed out is retried like a Faktory job',
     (door) => {
       const token = 'anode-1'
       expect(failing({ door, token })).toMatchObject({ kind: 'retry', delayMs: 15_000 })
@@ -87,16 +87,19 @@ describe('what a failure makes of a job', () => {
     [2, 0.1, 31 + 3 * 3],
     [5, 0, 640],
     [24, 0.999, 331_776 + 15 + 29 * 25],
-  ])('after %i failures and a random %d the next try is in %i s', (failures, random, seconds) => {
-    const outcome = failing(afterFailures(failures), random)
-    if (outcome.kind !== 'retry') throw new Error(outcome.kind)
-    expect(outcome.delayMs).toBe(seconds * 1000)
-    expect(JSON.parse(outcome.record)).toMatchObject({
-      next_at: new Date(nowMs + seconds * 1000).toISOString(),
-    })
-  })
+  ])(
+    'after %i failures and a random %d the next attempt is in %i s',
+    (failures, random, seconds) => {
+      const outcome = failing(afterFailures(failures), random)
+      if (outcome.kind !== 'retry') throw new Error(outcome.kind)
+      expect(outcome.delayMs).toBe(seconds * 1000)
+      expect(JSON.parse(outcome.record)).toMatchObject({
+        next_at: new Date(nowMs + seconds * 1000).toISOString(),
+      })
+    },
+  )
 
-  test('the failure says what Faktory’s clients read', () => {
+  test('the failure has the fields that Faktory’s clients read', () => {
     const backtrace = ['a.rb:1', 'b.rb:2']
     const outcome = new FaktoryRetries(() => 0).ofFailure(
       held({ retries: 3, ...afterFailures(1) }),
@@ -115,7 +118,7 @@ describe('what a failure makes of a job', () => {
     })
   })
 
-  test('a dead job’s failure names no next try', () => {
+  test('a dead job’s failure names no next attempt', () => {
     const outcome = failing({ retries: -1 })
     if (outcome.kind !== 'dead') throw new Error(outcome.kind)
     expect(JSON.parse(outcome.record)).toEqual({

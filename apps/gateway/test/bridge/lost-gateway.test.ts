@@ -46,7 +46,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () 
   const waits = (fn: string, id: number): Promise<string | null> =>
     fleet().redis.hget(`job:${fn}:${id}`, 'wait')
 
-  test('leaves no client behind: what only they waited for is neither run nor kept', async () => {
+  test('leaves no clients behind: jobs that only they waited for are neither run nor kept', async () => {
     const doomed = await another()
     const here = await worker(node(), 'runs')
     const gone = await peer(doomed)
@@ -79,7 +79,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () 
     expect(await fleet().redis.keys('job:*')).toEqual([])
   })
 
-  test('is a worker lost to the jobs of its workers', async () => {
+  test('counts as a lost worker for the jobs that its workers held', async () => {
     const client = await peer(node())
     const handle = await client.submit('SUBMIT_JOB', 'kills', '', 'x')
     for (const isLast of [false, true]) {
@@ -115,7 +115,7 @@ describe.skipIf(lacksRedis || lacksCompiler)(
       return { client, holder, handle }
     }
 
-    test('live on: no job that is held is run again', async () => {
+    test('keep running: no held job runs twice', async () => {
       const other = await another()
       const { client, holder, handle } = await held(other, 'slow')
       const idle = await worker(node(), 'slow')
@@ -141,7 +141,7 @@ describe.skipIf(lacksRedis || lacksCompiler)(
       await other.stop()
     })
 
-    test('take a killed one for dead all the same', async () => {
+    test('still detect that another was killed', async () => {
       const doomed = await another()
       const { client, handle } = await held(doomed, 'taken')
       await doomed.kill()

@@ -80,7 +80,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     await native.stop()
   })
 
-  test('that errs does not end a Faktory job that has tries left', async () => {
+  test('that reports an error does not end a Faktory job with retries left', async () => {
     const fn = randomUUID()
     const native = await worker(fn)
     const producer = await FwpClient.greeted(node.faktory)
@@ -99,7 +99,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     await native.stop()
   })
 
-  test('that ends jobs while every gateway is down is found when one comes', async () => {
+  test('that ends jobs while all gateways are down is settled when one starts', async () => {
     const fn = randomUUID()
     const [native, lonely] = [await worker(fn), await fleet.node()]
     const client = await GearmanPeer.connect(lonely.gearman)
@@ -121,7 +121,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     await native.stop()
   })
 
-  test('that died is replaced where repairs are on, and reported in the metrics', async () => {
+  test('that died has its jobs requeued where repairs are on, and is reported in the metrics', async () => {
     const fn = randomUUID()
     const [dead, repairing] = [
       await worker(fn),

@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     expect(info).toMatchObject({ total_processed: 4, total_failures: 3, sets: { dead: 0 } })
   }, 30_000)
 
-  test('a native worker takes a due retry by the script of its protocol, and does it', async () => {
+  test("a native worker takes a due retry with its protocol's script, and does it", async () => {
     const jobtype = `due-${randomUUID()}`
     const producer = await faktory(first)
     const worker = await gearmanWorker(jobtype)
@@ -124,7 +124,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     await native.stop()
   }, 30_000)
 
-  test('a Faktory worker dies with a Gearman client’s foreground job, which another does', async () => {
+  test('a Gearman client’s foreground job whose Faktory worker died is done by another', async () => {
     const fn = `orphan-${randomUUID()}`
     const client = await GearmanPeer.connect(first.gearman)
     ends.push(() => client.leave())

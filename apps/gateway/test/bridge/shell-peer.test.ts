@@ -16,7 +16,7 @@ const script = (name: string): string =>
 /** All bytes but the one that no shell variable holds, and newlines at the end. */
 const bytes = Buffer.from([...Array.from({ length: 255 }, (_none, at) => at + 1), 10, 10])
 
-describe.skipIf(lacksRedis)('programs made of redis-cli', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 60_000 }, () => {
   let fleet: Fleet
   let node: FleetNode
   let env: NodeJS.ProcessEnv
@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)('programs made of redis-cli', { timeout: 60_000 }, (
     return output
   }
 
-  test('a shell worker does the jobs of Gearman clients, byte for byte, good and bad', async () => {
+  test('a shell worker does the jobs of Gearman clients byte for byte, successes and failures', async () => {
     const fn = randomUUID()
     const work = 'cat; test $GEARMONKEY_ID != 2 || { echo broken >&2; exit 1; }'
     const worker = spawn(script('worker'), [fn, 'sh', '-c', work], {
@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)('programs made of redis-cli', { timeout: 60_000 }, (
   })
 
   test.each(['high', 'normal', 'low'])(
-    'a shell client’s %s job is done by a Gearman worker, and the client let go',
+    'a shell client’s %s job is done by a Gearman worker, and the client is released',
     async (priority) => {
       const fn = randomUUID()
       const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn).say('PRE_SLEEP')

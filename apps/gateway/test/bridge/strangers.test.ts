@@ -67,7 +67,7 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
     return input
   }
 
-  test('leaves the jobs of a function alone whose own workers are being deployed', async () => {
+  test('takes no jobs of a function while its own workers are being deployed', async () => {
     const fn = `send_invoice_${randomUUID()}`
     const before = (await gearman()).say('CAN_DO', fn)
     await before.sync()
@@ -81,7 +81,7 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
     expect(await work((await gearman()).say('CAN_DO', fn))).toBe('invoice 7')
   })
 
-  test('that fails a job of a function nobody was seen for destroys nothing: its workers get it at once', async () => {
+  test('that fails a job of a function without known workers loses nothing: its own workers get it at once', async () => {
     const fn = `send_invoice_${randomUUID()}`
     const said = await resizeWorker()
     await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 8')
@@ -96,8 +96,8 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
   })
 })
 
-describe.skipIf(lacksRedis)('what is said of functions and consumers', { timeout: 90_000 }, () => {
-  test('names the command that settles it, and the command does, with the store of the gateway', async () => {
+describe.skipIf(lacksRedis)('the log of functions and consumers', { timeout: 90_000 }, () => {
+  test("names a command that solves the problem, and the command works on the gateway's store", async () => {
     const fleet = await Fleet.start()
     const store = ['--redis-url', `unix://${fleet.server.path}`]
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']

@@ -67,7 +67,7 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
     ])
   })
 
-  test('add no function that was announced in the other', async () => {
+  test('ignore functions announced in the other', async () => {
     const consumer = await FwpClient.greeted(two.faktory, { wid: 'w1', pid: 1 })
     const fetching = consumer.ask('FETCH default')
     const announcing = await peer(one)
@@ -89,7 +89,7 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
     consumer.close()
   })
 
-  test('tell a client nothing of what ended in the other', async () => {
+  test('do not notify clients of jobs that ended in the other', async () => {
     const { client, able, handle } = await running(two, 'fax')
     const id = handle.split(':').at(-1) ?? ''
     const publisher = fleet.redis

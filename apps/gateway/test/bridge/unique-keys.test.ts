@@ -74,7 +74,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       return [handle, payload]
     }
 
-    test('before it was busy: the job is queued again, for all who have joined it', async () => {
+    test('before it was busy: the job is queued again, for all clients that joined it', async () => {
       await start()
       await submit('first', '-b')
       await dieWithJob('popped')
@@ -89,7 +89,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       expect(await fleet.redis.hlen(`xg:unique:${fn}`)).toBe(0)
     })
 
-    test('while it was busy: after the lease a submission is a new job, and is run', async () => {
+    test('while it was busy: after the lease a submission creates a new job, which is run', async () => {
       await start()
       await submit('first', '-b')
       await dieWithJob('busy')

@@ -92,7 +92,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
     expect(await firstBefore(taker, queue)).toBe(fn)
   })
 
-  test('gets no job of a function whose workers have just left', async () => {
+  test('gets no job of a function whose workers left a moment ago', async () => {
     const [fn, queue] = [randomUUID(), randomUUID()]
     await seenWorker(usual, fn)
     await (await gearman(other)).submit('SUBMIT_JOB_BG', `${fn}@${queue}`, '', 'x')
@@ -108,7 +108,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
     await hasty.stop()
   })
 
-  test('gets only what is opened to it with --bridge-faktory routed', async () => {
+  test('gets only opened functions with --bridge-faktory routed', async () => {
     const strict = await fleet.node('--bridge-faktory', 'routed')
     const [fn, queue] = [randomUUID(), randomUUID()]
     await (await gearman(strict)).submit('SUBMIT_JOB_BG', `${fn}@${queue}`, '', 'x')
@@ -119,7 +119,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
     await strict.stop()
   })
 
-  test('that names its functions by labels gets these, closed or not, and no others', async () => {
+  test('that names functions by labels gets only these, closed or not', async () => {
     const [fn, queue] = [randomUUID(), randomUUID()]
     await seenWorker(usual, fn)
     await (await gearman(usual)).submit('SUBMIT_JOB_BG', `${fn}@${queue}`, '', 'x')

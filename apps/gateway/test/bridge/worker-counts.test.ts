@@ -34,7 +34,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     }, patience)
   }
 
-  test('is what a native roll call sees of workers behind the gateway', async () => {
+  test('is seen by a native roll call', async () => {
     const fn = randomUUID()
     const client = new GearMonkeyClient(fleet.server.url)
     await expect(client.run(fn, 'x', { rollCall: true })).rejects.toThrow()
@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     client.close()
   })
 
-  test('follows workers that leave without a word', async () => {
+  test('follows workers that disconnect without notice', async () => {
     const fn = randomUUID()
     const workers = await gearmanWorkers(node, fn, 3)
     peers.push(...workers)
@@ -82,7 +82,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     expect(await native.hgetall(`xg:lane:${fn}`)).not.toHaveProperty('consumers', '2')
   })
 
-  test('is true again after Redis has come back with nothing', async () => {
+  test('is right again after Redis came back empty', async () => {
     const fn = randomUUID()
     peers.push(...(await gearmanWorkers(node, fn, 2)))
     await counted(fn, 2)
@@ -91,7 +91,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     await counted(fn, 2, buriedWithin)
   })
 
-  test('is true after workers left while Redis was frozen', async () => {
+  test('is right after workers left while Redis was frozen', async () => {
     const fn = randomUUID()
     const workers = await gearmanWorkers(node, fn, 3)
     peers.push(...workers)

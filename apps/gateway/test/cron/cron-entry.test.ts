@@ -57,7 +57,7 @@ describe('a cron entry', () => {
     expect(entry.job).toEqual(given)
   })
 
-  test('has a name of its own, the same wherever it is read', () => {
+  test('has a name of its own, the same at every node', () => {
     const name = (value: object): string => readCronEntry({ schedule: '@daily', ...value }).name
     expect(name({ job })).toBe(name({ job }))
     expect(name({ job })).toMatch(/^report-[0-9a-f]{8}$/)

@@ -66,7 +66,7 @@ describe.skipIf(lacksRedis)('cron', () => {
     expect(nodes.flatMap(({ troubles }) => troubles)).toEqual([])
   })
 
-  test('leaves out what nobody was there for, and goes on', async () => {
+  test('skips ticks while no gateway ran, and continues', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const node = await startCron(gateway, clock, [minutely])
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('cron', () => {
     })
   })
 
-  test('pushes no double of a unique job', async () => {
+  test('pushes no duplicate of a unique job', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const job = { ...minutely.job, custom: { unique_for: 3600 } }
@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('cron', () => {
     expect((await node.cron.list())[0]).toMatchObject({ lastMs: startMs + 30_000 })
   })
 
-  test('takes entries by its page, and other nodes follow', async () => {
+  test('takes entries from its page, and other nodes follow', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
     const here = await startCron(gateway, clock, [{ ...minutely, name: 'fixed' }])
@@ -138,7 +138,7 @@ describe.skipIf(lacksRedis)('cron', () => {
     expect(await there.cron.list()).toEqual([])
   })
 
-  test('its page refuses what it cannot use', async () => {
+  test('its page refuses invalid entries', async () => {
     const { cron } = await startCron(await gateways.open(), new DoorClock(), [minutely])
     const ask = await serve(cron)
     const error = (text: string): object => ({ error: text })

@@ -18,7 +18,7 @@ queue = "clockwork"
 `
 
 describe.skipIf(lacksRedis)('two gateways with a cron entry in their file', () => {
-  test('push one job per tick, and show when', async () => {
+  test('push one job per tick, and show the times', async () => {
     const redis = await RedisServer.start()
     onTestFinished(() => redis.stop())
     const config = join(await temporaryFolder(), 'crossgear.toml')

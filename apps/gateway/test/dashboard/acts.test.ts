@@ -77,7 +77,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect(browser.faults).toEqual([])
   })
 
-  test('are for who knows the password', async () => {
+  test('need the password', async () => {
     await goTo(page, 'jobs')
     expect(await page.getByRole('button', { name: 'New job' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -118,7 +118,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.getByText('The page shows how it was.').waitFor()
   })
 
-  test('a paused queue gives nothing until it goes on', async () => {
+  test('a paused queue hands out nothing until it is resumed', async () => {
     await goTo(page, 'queues')
     const row = page.getByRole('row').filter({ hasText: /^work/ })
     await row.getByRole('button', { name: 'Pause' }).click()
@@ -146,7 +146,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await eventually(() => ran).toContain('moved-000001')
   })
 
-  test('all that match are counted before they are deleted, and others stay', async () => {
+  test('matching jobs are counted before they are deleted, and others stay', async () => {
     for (let n = 0; n < 12; n += 1) await gateway.gearman('-b', '-f', 'heap', `spam ${n}`)
     await gateway.gearman('-b', '-f', 'heap', 'ham')
     await goTo(page, 'jobs?function=heap&text=spam')
@@ -190,7 +190,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect(heard).toBe('anew')
   })
 
-  test('acts on a function stay in sight, however long its name is', async () => {
+  test('the actions of a function stay visible, however long its name is', async () => {
     const name = `long-${'x'.repeat(100)}`
     await gateway.gearman('-b', '-f', name, 'x')
     await goTo(page, 'functions?contains=long-x')
@@ -209,7 +209,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     expect((await ended)[0]).not.toBe(0)
   })
 
-  test('a job is edited and handed in again, and names the old one', async () => {
+  test('a job is edited and submitted again, with a reference to the old one', async () => {
     await gateway.gearman('-b', '-f', 'edit', 'first words')
     await openJobOf('function=edit')
     await page.getByRole('button', { name: 'Edit and resubmit' }).click()
@@ -243,7 +243,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await eventually(() => ran).toContain('later')
   })
 
-  test('a paused function gives a worker by name nothing until it goes on', async () => {
+  test('a paused function hands out nothing to a by-name worker until it is resumed', async () => {
     await gateway.gearman('-b', '-f', 'still', 'one')
     const choose = async (what: string): Promise<void> => {
       await goTo(page, 'functions?contains=still')

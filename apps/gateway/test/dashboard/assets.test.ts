@@ -19,7 +19,7 @@ async function serveDashboard() {
   return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
 }
 
-test('the page may load nothing but what this server has, and run no script of its own', async () => {
+test('the page may load files of this server only, and run no inline script', async () => {
   const ask = await serveDashboard()
   const page = await ask('/')
   expect(page.status).toBe(200)
@@ -62,7 +62,7 @@ test('a browser that has a file is not sent it again, until it changes', async (
   expect(other.status).toBe(200)
 })
 
-test('nothing beside the files of the dashboard is served', async () => {
+test('only files of the dashboard are served', async () => {
   const ask = await serveDashboard()
   for (const path of ['/ui/types.d.ts', '/ui/../package.json', '/ui/%2e%2e/package.json', '/ui/']) {
     expect([path, (await ask(path)).status]).toEqual([path, 404])
@@ -70,7 +70,7 @@ test('nothing beside the files of the dashboard is served', async () => {
   expect((await ask('/', { method: 'POST' })).status).toBe(404)
 })
 
-test('a module of a package that no longer imports what is replaced is noticed', () => {
+test("a package's module that no longer has the replaced import is reported", () => {
   expect(withRelativeImports('import{a}from"preact";', { preact: './preact.js' })).toBe(
     'import{a}from"./preact.js";',
   )
@@ -91,7 +91,7 @@ function lightOf(colour: string): number {
 test.each([
   ['light', 0],
   ['dark', 1],
-])('the words of a state stand out from their ground as WCAG AA asks, %s', (_name, scheme) => {
+])('the text of a state has the contrast of WCAG AA, %s', (_name, scheme) => {
   const style = readFileSync(new URL('../../dashboard/style/base.css', import.meta.url), 'utf8')
   const part = style.split('prefers-color-scheme: dark')[scheme] ?? ''
   const colours = new Map(

@@ -54,7 +54,7 @@ describe.skipIf(lacksChromium || lacksRedis)(`a store of ${functions} functions`
   const figure = (tile: string) => page.locator(`[data-tile="${tile}"] .value`)
   const names = () => page.locator('td.main').allInnerTexts()
 
-  test('is shown as a whole for one look of the gateway and a few kilobytes', async () => {
+  test('is shown at the cost of one read by the gateway and a few kilobytes', async () => {
     const calls: string[] = []
     page.on('request', (request) => {
       const { pathname } = new URL(request.url())

@@ -27,13 +27,13 @@ test('only an object or an array is taken as JSON', () => {
   }
 })
 
-test('a dump has offset, bytes and what of them is ASCII', () => {
+test('a dump has offset, bytes and their ASCII text', () => {
   expect(dumped(Buffer.from('Crossgear\n\u00e9 is here').toString('hex'))).toBe(
     '00000000  43 72 6f 73 73 67 65 61  72 0a c3 a9 20 69 73 20  Crossgear... is \n' +
       `00000010  ${'68 65 72 65'.padEnd(48)}  here`,
   )
 })
 
-test('marks that turn the direction of text are shown by their number', () => {
+test('characters that change the direction of text are shown as their code', () => {
   expect(visible('a\u202eb\u200bc\td\ne')).toBe('a⟨U+202E⟩b⟨U+200B⟩c\td\ne')
 })

@@ -15,7 +15,7 @@ describe.skipIf(lacksRedis)('a store that came back empty', () => {
     return new Promise((resolve) => scheduler.onStoreReset(resolve))
   }
 
-  test('gets all lanes again, with the numbers of all nodes, and which of them Faktory producers use', async () => {
+  test('gets all lanes again, with the numbers of all nodes and the marks of Faktory producers', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const producer = await here.client()
     // Numbers that are not those which a store gives that begins anew.

@@ -26,7 +26,7 @@ describe.skipIf(lacksRedis)('the handshake', () => {
     expect(await client.ask(hello)).toBe('+OK')
   })
 
-  test('takes a HELLO that was sent before the greeting was read, and what follows it', async () => {
+  test('takes a HELLO sent before the greeting was read, and the commands after it', async () => {
     const { stranger } = await gateways.open()
     const client = await stranger()
     client.sendRaw('HELLO {"v":2}\nFOO\n')
@@ -79,7 +79,7 @@ describe.skipIf(lacksRedis)('the handshake', () => {
     expect(await one.ask('PUSH {}')).toBe('-ERR jobs must have a reasonable jid parameter')
   })
 
-  test('tells an address that has all the connections that it may', async () => {
+  test('refuses an address that has its maximum of connections', async () => {
     const { client, stranger, rejections } = await gateways.open({ sockets: { maxPerAddress: 1 } })
     await client()
     const second = await stranger()
@@ -157,7 +157,7 @@ describe.skipIf(lacksRedis)('the password', () => {
     ['a wrong hash', { v: 2, pwdhash: 'ab' }],
     ['no hash', { v: 2 }],
     ['an empty hash', { v: 2, pwdhash: '' }],
-  ])('turns %s away', async (_name, hello) => {
+  ])('refuses %s', async (_name, hello) => {
     const { stranger, rejections } = await gateways.open({ password })
     const client = await stranger()
     await challenge(client)
@@ -166,7 +166,7 @@ describe.skipIf(lacksRedis)('the password', () => {
     expect(rejections).toEqual(['password'])
   })
 
-  test('gives a new challenge after ten seconds, and accepts the old one from those who got it', async () => {
+  test('gives a new challenge after ten seconds, and accepts the old one from clients that got it', async () => {
     const { stranger, clock } = await gateways.open({ password, helloWithinMs: 1e9 })
     const early = await stranger()
     const first = await challenge(early)
@@ -189,7 +189,7 @@ describe.skipIf(lacksRedis)('the password', () => {
 
   const spent = '-ERR too many wrong passwords from this address, try again in a minute'
 
-  test('can be tried wrongly so often from one address, and again a minute later', async () => {
+  test('has a limit of wrong attempts from one address, and room again a minute later', async () => {
     const { stranger, clock, rejections } = await gateways.open({ password, passwordTries: 2 })
     expect(await answerTo(await stranger(), 'guess 1')).toBe('-ERR Invalid password')
     expect(await answerTo(await stranger(), password)).toBe('+OK')
@@ -213,7 +213,7 @@ describe.skipIf(lacksRedis)('the password', () => {
     expect(await admitted.ask('FOO')).toBe('-ERR unknown command FOO')
   })
 
-  test('can be tried without end where the operator wants it so', async () => {
+  test('has no limit of attempts where the operator sets none', async () => {
     const { stranger } = await gateways.open({ password, passwordTries: 0 })
     for (let tries = 0; tries < 20; tries += 1) {
       expect(await answerTo(await stranger(), 'guess')).toBe('-ERR Invalid password')

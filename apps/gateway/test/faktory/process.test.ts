@@ -31,16 +31,19 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
 }
 
 describe('a Faktory port without a password', { timeout: 60_000 }, () => {
-  test.each(['0.0.0.0', '*', '::'])('does not open on %s, and says what to do', async (host) => {
-    const { exited } = await gateway(['--host', host])
-    const { code, stdout, stderr } = await exited
-    expect(stderr).toBe(
-      `The Faktory port would be open to the network without a password (--host ${host}): ` +
-        'give --faktory-password, close it with --faktory-port off, or allow it with --faktory-open yes ' +
-        'where every machine of the network may hand in and take jobs.\n',
-    )
-    expect([code, stdout]).toEqual([2, ''])
-  })
+  test.each(['0.0.0.0', '*', '::'])(
+    'does not open on %s, and the error says what to do',
+    async (host) => {
+      const { exited } = await gateway(['--host', host])
+      const { code, stdout, stderr } = await exited
+      expect(stderr).toBe(
+        `The Faktory port would be open to the network without a password (--host ${host}): ` +
+          'give --faktory-password, close it with --faktory-port off, or allow it with --faktory-open yes ' +
+          'where every machine of the network may hand in and take jobs.\n',
+      )
+      expect([code, stdout]).toEqual([2, ''])
+    },
+  )
 
   test.each([
     ['on loopback', ['--host', '127.0.0.1']],
@@ -53,7 +56,7 @@ describe('a Faktory port without a password', { timeout: 60_000 }, () => {
     expect((await ready).doors.map(({ name }) => name)).toContain('web')
   })
 
-  test('has a web port that does not open either', async () => {
+  test('also keeps the web port closed', async () => {
     const { exited } = await gateway(['--host', '0.0.0.0', '--faktory-open', 'yes'])
     const { code, stdout, stderr } = await exited
     expect(stderr).toBe(
@@ -64,7 +67,7 @@ describe('a Faktory port without a password', { timeout: 60_000 }, () => {
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  test('is warned of where it is allowed, as is every other port that is open to the network', async () => {
+  test('is logged as a warning where it is allowed, like every other port that is open to the network', async () => {
     const ports = ['--gearman-port', '0', '--http-port', '0', '--faktory-open', 'yes']
     const web = ['--web-open', 'yes']
     const { ready, said } = await gateway(['--host', '0.0.0.0', ...ports, ...web])
@@ -76,7 +79,7 @@ describe('a Faktory port without a password', { timeout: 60_000 }, () => {
 })
 
 test(
-  '--allowed-hosts names by what the web and the HTTP port may be asked',
+  '--allowed-hosts lists the host names that the web and the HTTP port accept',
   { timeout: 60_000 },
   async () => {
     const words = ['--http-port', '0', '--allowed-hosts', 'jobs.example.org, other']

@@ -41,7 +41,7 @@ describe.skipIf(lacksRedis)('the npm package faktory-client', () => {
     expect(await client.push({ jobtype: 'mail' })).toEqual(expect.any(String))
   })
 
-  test('gets the orders to be quiet and to end', async () => {
+  test('gets the quiet and terminate orders', async () => {
     const { port, scheduler } = await gateways.open()
     const worker = await connected(port, { wid: 'w-1' })
     await scheduler.queues.order('w-1', 'quiet')

@@ -77,7 +77,7 @@ describe.skipIf(lacksRedis)('the npm package faktory-worker', () => {
     expect(jid).toEqual(expect.any(String))
   })
 
-  test('works jobs off, as many at once as it likes, through its middleware', async () => {
+  test('runs as many jobs at once as its concurrency, through its middleware', async () => {
     const { port, scheduler } = await gateways.open(brisk)
     const client = stockClient(port)
     const worker = stockWorker({ port, concurrency: 5, queues: ['critical', 'default'] })
@@ -117,7 +117,7 @@ describe.skipIf(lacksRedis)('the npm package faktory-worker', () => {
     expect(JSON.parse(job?.failure ?? '')).toMatchObject({ message: 'boom', retry_count: 0 })
   })
 
-  test('goes quiet and ends on the server’s order', async () => {
+  test('becomes quiet and ends on the server’s order', async () => {
     const { port, door } = await gateways.open(brisk)
     const worker = stockWorker({ port, wid: 'stock-1', concurrency: 2, beatInterval: 0.01 })
     await worker.work()

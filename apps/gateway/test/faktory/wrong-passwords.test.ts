@@ -10,13 +10,13 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0:1::', true],
   ['2001:db8:0:1::1', '2001:db8:0:2::1', false],
   ['::1', '::2', true],
-])('what %s tried counts for %s: %s', (one, other, isSame) => {
+])('attempts from %s count for %s: %s', (one, other, isSame) => {
   const tries = new WrongPasswords(1, new DoorClock())
   tries.add(one)
   expect([tries.isSpent(one), tries.isSpent(other)]).toEqual([true, isSame])
 })
 
-test('forgets the oldest of many addresses, and no other', () => {
+test('drops the oldest of many addresses, and no other', () => {
   const tries = new WrongPasswords(1, new DoorClock())
   const address = (n: number): string => `10.1.${n >> 8}.${n & 255}`
   for (let n = 0; n <= 10_000; n += 1) tries.add(address(n))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { AdminAccess } from '../../src/net/networks.ts'
 
 test.each(['127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1'])(
-  'this machine may change things: %s',
+  'this machine may change settings: %s',
   (address) => expect(new AdminAccess().allows(address)).toBe(true),
 )
 

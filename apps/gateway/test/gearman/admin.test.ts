@@ -41,7 +41,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(new Set(await admin.list('prioritystatus')).size).toBe(names.length)
   })
 
-  test('sees what was said just before on the same connection', async () => {
+  test('sees the effect of the command before it on the same connection', async () => {
     const admin = await (await open()).peer()
     admin.say('CAN_DO', 'a').say('CAN_DO', 'b').say('SUBMIT_JOB_BG', 'c', '', '')
     admin.say('CANT_DO', 'a').sayBytes('status\n')
@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(await admin.list('workers')).toEqual(lines)
   })
 
-  test('sees jobs, their retries and whether somebody wants them', async () => {
+  test('sees jobs, their retries and whether a client waits for them', async () => {
     const gateway = await open()
     const [admin, leaver] = [await gateway.peer(), await gateway.peer()]
     const queued = await admin.submit('SUBMIT_JOB_BG', 'mail', 'u1', '')
@@ -124,7 +124,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(await admin.command('drop function mail')).toBe(busy)
   })
 
-  test('drops the jobs that wait in a function with it, and its handles for good', async () => {
+  test('drops a function with its waiting jobs, and its handles for good', async () => {
     const gateway = await open()
     const [admin, client] = [await gateway.peer(), await gateway.peer()]
     const handle = await client.submit('SUBMIT_JOB', 'mail', 'u', '')
@@ -137,7 +137,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(await admin.list('status')).toEqual(['mail\t1\t0\t0'])
   })
 
-  test('sets limits only of functions that there are', async () => {
+  test('sets limits only of existing functions', async () => {
     const admin = await (await open()).peer()
     expect(await admin.command('maxqueue mail 1')).toBe('OK')
     expect(await admin.list('status')).toEqual([])

@@ -42,7 +42,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     await client.sync()
   })
 
-  test('replies keep the order of the requests, whatever they have to wait for', async () => {
+  test('replies keep the order of the requests, however long each takes', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     client.say('SUBMIT_JOB_BG', 'first', '', '').say('ECHO_REQ', 'x').say('SUBMIT_JOB', 'b', '', '')
@@ -82,7 +82,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await worker.ask('GRAB_JOB_UNIQ')).toEqual(assigned)
   })
 
-  test('GET_STATUS tells of queued, running and unknown jobs', async () => {
+  test('GET_STATUS distinguishes queued, running and unknown jobs', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await client.ask('GET_STATUS', 'H:test:zz:9')).toEqual(none)
   })
 
-  test('GET_STATUS_UNIQUE looks in all functions and counts who waits', async () => {
+  test('GET_STATUS_UNIQUE looks in all functions and counts waiting clients', async () => {
     const gateway = await open()
     const [one, other] = [await gateway.peer(), await gateway.peer()]
     await other.submit('SUBMIT_JOB_BG', 'post', 'another', '')
@@ -112,7 +112,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await one.ask('GET_STATUS_UNIQUE', '')).toEqual(empty)
   })
 
-  test('GET_STATUS_UNIQUE looks for no id that is too long for a job', async () => {
+  test('GET_STATUS_UNIQUE does not look for an id that is too long for a job', async () => {
     const gateway = await open()
     const look = vi.spyOn(gateway.scheduler.jobs, 'findUnique')
     const peer = await gateway.peer()
@@ -167,7 +167,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'later', 'x'])
   })
 
-  test('SUBMIT_JOB_SCHED waits for the next moment that matches', async () => {
+  test('SUBMIT_JOB_SCHED waits for the next matching time', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     const now = new Date(gateway.scheduler.storeNowMs())
@@ -217,7 +217,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await client.list('status')).toEqual([])
   })
 
-  test('a name of 512 bytes and one of many alphabets are functions', async () => {
+  test('names of 512 bytes, and of several alphabets, are valid functions', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     const names = ['f'.repeat(512), 'Wörter 数える', 'a:b:c', 'status\tx']

@@ -50,7 +50,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     ['packet 2^31', '00524551 80000000 00000000', 'unknown_command'],
     ['arguments that are not there', '00524551 00000007 00000001 41', 'malformed_arguments'],
     ['a length of 4 GiB', '00524551 00000010 ffffffff', 'packet_too_large'],
-  ])('that sends %s is closed after what it is owed', async (_what, hex, code) => {
+  ])('that sends %s gets its pending replies and is closed', async (_what, hex, code) => {
     const gateway = await open()
     const [peer, other] = [await gateway.peer(), await gateway.peer()]
     peer.say('SUBMIT_JOB_BG', 'mail', '', '').say('ECHO_REQ', 'before').sayBytes(bytesOf(hex))
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     expect(gateway.rejections).toEqual(['line_too_long'])
   })
 
-  test('over the number of connections is not taken', async () => {
+  test('over the limit of connections is refused', async () => {
     const gateway = await open({ maxConnections: 1 })
     const peer = await gateway.peer()
     const surplus = await gateway.peer()
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     expect(await peer.hear()).toEqual(['ECHO_RES', 'abc'])
   })
 
-  test('leaves nothing to be done when it goes in the middle of everything', async () => {
+  test('that disconnects in the middle of its work leaves nothing behind', async () => {
     const gateway = await open()
     const peer = await gateway.worker('mail', 'post')
     peer.say('SUBMIT_JOB', 'mail', '', 'x').say('GRAB_JOB').say('GRAB_JOB').say('PRE_SLEEP')

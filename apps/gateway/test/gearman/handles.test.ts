@@ -45,7 +45,7 @@ describe('handles', () => {
     'H:test:zz:1',
     'H:test:1:-1',
     '1:1',
-  ])('that nobody gave out are known as such: %j', (handle) =>
+  ])('that no node gave out are recognized: %j', (handle) =>
     expect(new Handles('H:test', registry).parse(handle)).toBeUndefined(),
   )
 

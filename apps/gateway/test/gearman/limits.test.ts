@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what is turned away', () => {
     expect(gateway.rejections).toEqual(['queue_full'])
   })
 
-  test('a peer that does not read is read no more until it does, and that is counted', async () => {
+  test('a peer that does not read its replies is not read from until it does, and that is counted', async () => {
     let heldBack = 0
     const gateway = await open({
       connectionLimits: { holdBackBytes: 100_000 },

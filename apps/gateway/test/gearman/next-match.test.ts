@@ -36,7 +36,7 @@ describe('the next match', () => {
   test.each([
     ['30 February', { dayOfMonth: 30, month: 2 }],
     ['29 February, a Monday', { dayOfMonth: 29, month: 2, dayOfWeek: 0 }],
-  ])('of %s is sought at few days: clients may ask for thousands', (_what, schedule) => {
+  ])('of %s is found by checking few days: clients may ask for thousands', (_what, schedule) => {
     const looked = vi.spyOn(Date.prototype, 'getUTCDate')
     onTestFinished(() => looked.mockRestore())
     nextMatch(schedule, now)

@@ -61,7 +61,7 @@ test.each([
   [' +7 of 9', '7'],
 ])('progress %s is shown as %s', (text, figure) => expect(progressFigure(bytes(text))).toBe(figure))
 
-test('progress that nobody reported is shown as 0', () => {
+test('progress that was not reported is shown as 0', () => {
   expect(progressFigure(undefined)).toBe('0')
 })
 

@@ -49,7 +49,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     await worker.say('PRE_SLEEP').sync()
   })
 
-  test('that grabs without a NOOP sleeps no more', async () => {
+  test('that grabs a job without a NOOP is no longer asleep', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     await worker.say('PRE_SLEEP').sync()
@@ -58,7 +58,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     await worker.sync()
   })
 
-  test('that learns a function in its sleep is woken for it', async () => {
+  test('that adds a function while it sleeps is woken for it', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     await worker.say('PRE_SLEEP').sync()
@@ -155,7 +155,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(await client.hear()).toEqual(['WORK_EXCEPTION', silent, ''])
   })
 
-  test('that throws may say that it failed as well', async () => {
+  test('that throws may also send a failure', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
@@ -260,7 +260,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'in time'])
   })
 
-  test('loses a job at the end of its time, and not when the store is looked through', async () => {
+  test('loses a job when its time runs out, not only at the next sweep of the store', async () => {
     // The looks for leases that are over come each second.
     const looks = stoppableLooks((ms) => ms !== 1_000)
     const gateway = await open({ schedulerClock: looks.clock })
@@ -276,7 +276,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     }
   }, 30_000)
 
-  test('that reports and asks fifty times in one write gets all answers in order', async () => {
+  test('that reports results and grabs jobs fifty times in one write gets all answers in order', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
@@ -296,7 +296,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(await client.hearMany(50)).toEqual(reports)
   })
 
-  test('that ends a lost job and asks for the next in one write gets the answers in that order', async () => {
+  test('that ends a lost job and grabs the next in one write gets the answers in that order', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)

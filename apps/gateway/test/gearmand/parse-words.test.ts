@@ -31,7 +31,7 @@ const mistakes = [
   ['--threads', '3', '-t', '4'],
 ]
 
-describe('the words of the command line', () => {
+describe('the arguments of the command line', () => {
   test.each([
     [['-p', '1'], { port: '1' }],
     [['-p1'], { port: '1' }],

@@ -73,7 +73,7 @@ describe('crossgear gearmand', () => {
     expect([code, stdout]).toEqual([1, ''])
   })
 
-  test('-d whose server does not start says why, exit code 1', async () => {
+  test('-d whose server does not start gives the reason, with exit code 1', async () => {
     const env = { CROSSGEAR_REDIS_URL: 'unix:///no/such.sock' }
     const { code, stderr } = await startGearmand(['-d', '-p', '0', '-l', 'none'], { env }).exited
     expect(stderr).toMatch(
@@ -82,7 +82,7 @@ describe('crossgear gearmand', () => {
     expect(code).toBe(1)
   })
 
-  test('is what the shim in bin starts, in the same process', async () => {
+  test('is started by the shim in bin, in the same process', async () => {
     const folder = await temporaryFolder()
     const shim = fileURLToPath(new URL('../../bin/gearmand', import.meta.url))
     const link = join(folder, 'gearmand')
@@ -137,7 +137,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     },
   )
 
-  test('opens the HTTP door with -r http, and says what has no effect', async () => {
+  test('opens the HTTP door with -r http, and lists options without effect', async () => {
     const words = [...loud, '-r', 'http', '--http-port', '0', '-t', '4', '-q', 'redis']
     const gearmand = startGearmand(words, { env })
     const port = await portOf(gearmand, 'http')

@@ -46,7 +46,7 @@ describe("gearmand's options", () => {
     expect(settings('-p 4998', env).config.gearmanPort).toBe(4998)
   })
 
-  test('leave what they do not say to the variables of the gateway', () => {
+  test('leave unset options to the variables of the gateway', () => {
     const env = {
       CROSSGEAR_REDIS_URL: 'redis://x:1/2',
       CROSSGEAR_HOST: '::1',
@@ -81,14 +81,14 @@ describe("gearmand's options", () => {
     )
   })
 
-  test('say that functions take turns with 2.0 anyway', () => {
+  test('log that functions take turns with 2.0 anyway', () => {
     expect(settings('--gearmand-version 2.0 -R').notes).toEqual([
       '--round-robin has no effect: functions of 2.0 always take turns.',
     ])
     expect(settings('-R -j 0', { CROSSGEAR_GEARMAND_VERSION: '2.0' }).config.jobRetries).toBe(1)
   })
 
-  test('with an effect say nothing', () => {
+  test('with an effect are not logged', () => {
     expect(settings('-p 1 -j 1 -R --verbose DEBUG -P /x -l none -u nobody').notes).toEqual([])
   })
 })
@@ -104,7 +104,7 @@ describe('the folder of the data', () => {
     expect(['/var/lib/crossgear', join(home, 'crossgear-data')]).toContain(chooseDataDir('/', home))
   })
 
-  test('is the one that is there', async () => {
+  test('is an existing one', async () => {
     const home = await temporaryFolder()
     mkdirSync(join(home, 'crossgear-data'))
     expect(chooseDataDir('/proc', home)).toBe(join(home, 'crossgear-data'))

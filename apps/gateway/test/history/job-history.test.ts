@@ -25,7 +25,7 @@ const aRun = (end: EndedRun['end'], runMs?: number): EndedRun => ({
   ...(runMs !== undefined && { runMs }),
 })
 
-test('what is counted is added every ten seconds', async () => {
+test('counts are added every ten seconds', async () => {
   const { clock, history, sums } = await startHistory()
   history.submitted()
   history.submitted()
@@ -48,7 +48,7 @@ test('what is counted is added every ten seconds', async () => {
   expect(await sums()).toEqual({ ...first, completed: 2 })
 })
 
-test('what the store did not take is added later', async () => {
+test('counts that the store refused are added later', async () => {
   const { clock, world, history, errors, sums } = await startHistory()
   history.submitted()
   history.ended(aRun('retried', 5))

@@ -33,7 +33,7 @@ describe.skipIf(lacksRedis)('hostile input', { timeout: 60_000 }, () => {
     await stands()
   })
 
-  test('a peer that submits and never reads is held back, and no job is lost', async () => {
+  test('a peer that submits and never reads is throttled, and no job is lost', async () => {
     const socket = connect(victim.ports.gearman, '127.0.0.1')
     sockets.push(socket)
     socket.on('error', () => undefined)

@@ -61,7 +61,7 @@ describe.skipIf(lacksRedis)(`random bytes, seed ${seed}`, { timeout: 60_000 }, (
   }, 30_000)
   afterAll(() => target.stop(), 30_000)
 
-  test.each(doors)('at the $door port harm nobody else', async ({ door, nearly }) => {
+  test.each(doors)('at the $door port harm no other client', async ({ door, nearly }) => {
     const random = new Random(seed)
     await target.withstands(async () => {
       const said: Promise<string>[] = []
@@ -74,7 +74,7 @@ describe.skipIf(lacksRedis)(`random bytes, seed ${seed}`, { timeout: 60_000 }, (
     })
   })
 
-  test('what speaks another language is let go of', async () => {
+  test('a peer of another protocol is disconnected', async () => {
     const { gearman, faktory } = target.ports
     await target.withstands(async () => {
       const hello = Buffer.from('\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03', 'latin1')

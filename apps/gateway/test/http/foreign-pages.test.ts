@@ -14,7 +14,7 @@ describe('a job by HTTP', () => {
     'app.localhost',
     'jobs.example.org:80',
     'jobs.example.org.',
-  ])('is taken by a server that is asked as %s', async (host) => {
+  ])('is taken by a server addressed as %s', async (host) => {
     const { port } = await openHttp({ hostNames: ['jobs.example.org'] })
     const headers = { ...background, Host: host }
     expect((await ask(port, '/f', { headers })).status).toBe(200)
@@ -27,7 +27,7 @@ describe('a job by HTTP', () => {
     '[::1',
     '::1',
     'x y',
-  ])('is refused where a page has made the name %s point here', async (host) => {
+  ])('is refused by the host name %s, which a page may have made point here', async (host) => {
     const { port, rejections, scheduler } = await openHttp({ hostNames: ['jobs.example.org'] })
     const answer = await ask(port, '/f', { headers: { ...background, Host: host } })
     expect([answer.status, answer.body.toString()]).toEqual([
@@ -38,7 +38,7 @@ describe('a job by HTTP', () => {
     expect(await scheduler.jobs.counts()).toEqual([])
   })
 
-  test('is taken by any name where that is allowed', async () => {
+  test('is taken by any host name where that is allowed', async () => {
     const { port } = await openHttp({ hostNames: ['*'] })
     const headers = { ...background, Host: 'evil.example' }
     expect((await ask(port, '/f', { headers })).status).toBe(200)
@@ -50,7 +50,7 @@ describe('a job by HTTP', () => {
     [{ Origin: 'http://localhost:1' }],
     [{ 'Sec-Fetch-Site': 'cross-site' }],
     [{ 'Sec-Fetch-Site': 'same-site' }],
-  ])('of a page elsewhere is refused: %j', async (signs) => {
+  ])('from a page of another site is refused: %j', async (signs) => {
     const { port, rejections, scheduler } = await openHttp()
     for (const method of ['POST', 'GET']) {
       const headers = { ...background, 'Content-Type': 'text/plain', ...signs }
@@ -60,7 +60,7 @@ describe('a job by HTTP', () => {
     expect(await scheduler.jobs.counts()).toEqual([])
   })
 
-  test('of a page of its own origin is taken', async () => {
+  test('from a page of the same origin is taken', async () => {
     const { port } = await openHttp()
     const host = `localhost:${port}`
     const headers = { ...background, Host: host, Origin: `http://${host}` }

@@ -35,7 +35,7 @@ describe('a foreground request', () => {
     expect(headers['content-length']).toBe('10')
   })
 
-  test('says that the job warned, with the warning in the body', async () => {
+  test('marks a job with a warning, and has the warning in the body', async () => {
     const { port, worker } = await openHttp()
     const hands = await worker('f')
     const asking = ask(port, '/f')

@@ -24,7 +24,7 @@ describe('requests that were sent before the answer to the first', () => {
     socket.destroy()
   })
 
-  test('may wait for their jobs for as long as these take', async () => {
+  test('may wait as long as their jobs take', async () => {
     const { port, worker, rejections } = await openHttp({ stallMs: 20 })
     const hands = await worker('f', 'large')
     const socket = await openRaw(port)
@@ -55,7 +55,7 @@ describe('requests that were sent before the answer to the first', () => {
       .toEqual([true, true, true])
   })
 
-  test('keep no bytes of an outcome that their client left', async () => {
+  test('keep no bytes of an outcome after their client left', async () => {
     const { port, worker } = await openHttp({ maxBufferedBytes: 1000 })
     const hands = await worker('f', 'g')
     const socket = await openRaw(port)
@@ -80,7 +80,7 @@ describe('requests that were sent before the answer to the first', () => {
     expect(rejections).toEqual(['pipeline'])
   })
 
-  test('do not count as malformed because of what follows them', async () => {
+  test('do not count as malformed because of the bytes after them', async () => {
     const gateway = await openHttp()
     const socket = await openRaw(gateway.port)
     socket.write(post('f', 'one'))

@@ -22,8 +22,8 @@ async function answerTo(port: number, ...parts: readonly string[]): Promise<stri
   return readUntil(socket, 'never')
 }
 
-describe('a client as the manual of gearmand has it', () => {
-  test('needs no Host, and may end lines in LF: its body comes as it is', async () => {
+describe("a client from gearmand's manual", () => {
+  test('needs no Host, and may end lines in LF: its body arrives unchanged', async () => {
     const { port, worker } = await openHttp()
     expect(await answerTo(port, example)).toMatch(
       /^HTTP\/1\.1 200 OK\r\n[^]*X-Gearman-Command: JOB_CREATED\r\n[^]*Connection: close\r\n/,
@@ -97,7 +97,7 @@ describe('no request hides in another:', () => {
   })
 })
 
-describe('every 400 says why in its body:', () => {
+describe('every 400 gives its reason in the body:', () => {
   test.each([
     ['\0REQ\0\0\0\x07\0\0\0\0', /^This is no HTTP: /],
     ['nonsense\r\n\r\n', /^This is no HTTP: /],

@@ -37,7 +37,7 @@ test('a value is shared for a second from its start', async () => {
   expect(await second).toBe(2)
 })
 
-test('one that takes long is made alone, and kept as long again', async () => {
+test('a slow value is computed once at a time, and kept for as long as it took', async () => {
   const { get, pass, done } = startCached()
   const first = get()
   pass(3_000)
@@ -50,7 +50,7 @@ test('one that takes long is made alone, and kept as long again', async () => {
   expect(get()).not.toBe(first)
 })
 
-test('one that failed is made again at once', async () => {
+test('a failed value is computed again at once', async () => {
   const { get, fail, done } = startCached()
   const first = get()
   fail(new Error('no store'))

@@ -13,7 +13,7 @@ test('500 names have their own labels, and the others are counted', () => {
   expect(labels.folded).toBe(100)
 })
 
-test('a name keeps its label while it is there, and leaves it to another when it is gone', () => {
+test('a name keeps its label while it exists, and frees it for another afterwards', () => {
   const labels = new BoundedLabels(500)
   for (const name of names) labels.of(name)
   expect(labels.prune((name) => name !== 'f0')).toEqual(['f0'])
@@ -23,7 +23,7 @@ test('a name keeps its label while it is there, and leaves it to another when it
   expect(labels.of('f0')).toBe('other')
 })
 
-test('what is counted of a function that is gone goes with its label', async () => {
+test('the counters of a deleted function go with its label', async () => {
   const metrics = new Metrics({ functions: 1, names: new LaneNames() })
   metrics.jobs.submitted('a', 'gearman', 'created')
   metrics.jobs.submitted('b@bulk', 'gearman', 'created')

@@ -39,7 +39,7 @@ function sumOf(figures: readonly Figure[], name: string): number {
   return (figure?.values ?? []).reduce((sum, value) => sum + value, 0)
 }
 
-test(`figures of ${lanes} lanes are made in pieces, and others have their turn in between`, async () => {
+test(`figures of ${lanes} lanes are computed in pieces, so that the event loop stays responsive`, async () => {
   const info = new Info({
     ...{ scheduler, version: '0', uptimeMs: () => 0, connections: () => 0, commands: () => 0 },
     ...{ workers: () => 0, reapedWorkers: () => 0, memoryBytes: () => 0 },

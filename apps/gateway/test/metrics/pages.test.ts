@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
   beforeEach(() => redis.ask('FLUSHALL'))
   afterAll(() => redis.stop())
 
-  test('say what waits, runs and is late, how old the oldest is, and who works', async () => {
+  test('show waiting, running and late jobs, the age of the oldest, and workers', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (let job = 0; job < 3; job += 1) await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
@@ -66,7 +66,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     expect(Object.values(await lines(gateway, 'crossgear_node_last_beat_seconds'))).toHaveLength(1)
   })
 
-  test('time a job by its function, the door it came by and the door of its worker', async () => {
+  test("time a job by its function, its producer's door and its worker's door", async () => {
     const gateway = await open()
     const pusher = await gateway.faktory()
     await pusher.reply()
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     expect(await counted('retried')).toEqual({ [mail]: 0, [own]: 1 })
   })
 
-  test('count connections, why they went, and bytes', async () => {
+  test('count connections, the reasons of their end, and bytes', async () => {
     const gateway = await open()
     const peer = await gateway.peer()
     await peer.ask('ECHO_REQ', 'x'.repeat(1000))
@@ -117,7 +117,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     expect(bytes[door]).toBeGreaterThanOrEqual(1012)
   })
 
-  test('time the calls to the store, and say how many jobs go with one', async () => {
+  test('time the calls to the store, and count the jobs per call', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (const data of ['x', 'y']) await client.submit('SUBMIT_JOB_BG', 'mail', '', data)
@@ -129,7 +129,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     })
   })
 
-  test('count what goes wrong from 0 on, so that an increase sees the first', async () => {
+  test('start error counters at 0, so that increase() sees the first error', async () => {
     const gateway = await open()
     const kinds = ['unreachable', 'timeout', 'refused', 'too_many_lanes', 'unconfirmed']
     expect(await lines(gateway, 'crossgear_store_errors_total')).toEqual(
@@ -148,7 +148,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     expect(await lines(gateway, 'crossgear_functions_folded_total')).toEqual({ '': 3 })
   })
 
-  test('of the node alone have nothing of the store, and say which gateway it is', async () => {
+  test('of the node alone have no figures of the store, and name the gateway', async () => {
     const gateway = await open()
     const own = await lines(gateway, '\\w+', '/metrics/node')
     expect(Object.keys(own)).toContainEqual(

@@ -123,7 +123,7 @@ describe('the dashboard for Grafana', () => {
 })
 
 describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheus', () => {
-  test('says of a gateway under load what ran, and answers the whole dashboard', async () => {
+  test('answers every query of the dashboard with a gateway under load', async () => {
     const redis = await RedisServer.start()
     onTestFinished(() => redis.stop())
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']

@@ -20,7 +20,7 @@ function startSnapshots() {
   return { looks, snapshots, view: new LatestView(snapshots), pass: (ms: number) => (nowMs += ms) }
 }
 
-test('a scrape takes what the API and the event stream have looked at within its second', async () => {
+test('a scrape shares the figures that the API and the event stream read within a second', async () => {
   const { looks, snapshots, view, pass } = startSnapshots()
   const first = await view.get()
   pass(999)
@@ -32,7 +32,7 @@ test('a scrape takes what the API and the event stream have looked at within its
   expect(looks).toEqual({ counts: 2, backlogs: 0 })
 })
 
-test('without viewers a scrape counts no more than it shows, once a second for all pages', async () => {
+test('without viewers a scrape reads only the figures that it shows, once a second for all pages', async () => {
   const { looks, snapshots, pass } = startSnapshots()
   const both = await Promise.all([snapshots.backlog(), snapshots.backlog()])
   expect(both[0]).toBe(both[1])

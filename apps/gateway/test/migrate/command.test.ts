@@ -53,7 +53,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
   }
   const stored = async (): Promise<number> => Number(await target.ask('LLEN', 'queue:mail:normal'))
 
-  test('SIGINT ends it cleanly and says how to go on, and the same command does', async () => {
+  test('SIGINT ends it cleanly with a hint, and the same command resumes it', async () => {
     const words = ['run', '--from', `file://${file}`, '--to', target.url, '--batch', '20']
     const first = start(...words, '--rate', '400')
     await waitFor('it has begun', async () => (await stored()) > 0)
@@ -73,7 +73,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     expect(await stored()).toBe(jobs)
   })
 
-  test('plan, dry run, verify and rollback: what they say and their exit codes', async () => {
+  test('plan, dry run, verify and rollback have their output and exit codes', async () => {
     const sides = ['--from', `file://${file}`, '--to', target.url]
     const plan = await migrate('plan', ...sides)
     expect(plan.code).toBe(0)
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     expect(await stored()).toBe(0)
   })
 
-  test('a run whose target is a file says which command writes one', async () => {
+  test('a run whose target is a file names the command that writes one', async () => {
     const sides = ['--from', `file://${file}`, '--to', `file://${folder}/new.ndjson`]
     const { code, stderr } = await migrate('run', ...sides)
     expect(code).toBe(1)
@@ -121,7 +121,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     ])
   })
 
-  test('what is exported comes back with the same jobs', async () => {
+  test('an export is imported with the same jobs', async () => {
     const dump = join(folder, 'dump.ndjson')
     const first = await migrate('export', '--from', `file://${file}`, '--to', `file://${dump}`)
     expect(first.code).toBe(0)
@@ -167,7 +167,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     }
   })
 
-  test('--help lists every source that is read', async () => {
+  test('--help lists every source', async () => {
     const { code, stdout } = await migrate('--help')
     expect(code).toBe(0)
     expect(stdout).toContain('gearmand+sqlite:///path/file')

@@ -109,7 +109,7 @@ describe('crossgear migrate into another server', () => {
       expect(await queued()).toBe(0)
     }, 180_000)
 
-    test('what cannot be done with a server that shows no jobs is refused in one line', async () => {
+    test('acts that need a list of jobs are refused in one line for a server that has none', async () => {
       const sides = ['--from', `file://${file}`, '--to', `gearman://127.0.0.1:${port}`]
       const journal = ['--journal', join(folder, 'refused.journal')]
       const refused = [
@@ -151,7 +151,7 @@ describe('crossgear migrate into another server', () => {
     })
     afterEach(() => server.ask('FLUSHALL'))
 
-    test('jobs of all doors come with what Faktory can say of them, and a stock worker does each once', async () => {
+    test('jobs of all doors arrive with all fields that Faktory has, and a stock worker does each once', async () => {
       const dueMs = Date.now() + 86_400_000
       const envelope = (jid: string, queue: string): string =>
         JSON.stringify({ jid, jobtype: 'Mail', queue, retry: 3, custom: { big: 1 } })

@@ -101,7 +101,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear mirror of Faktory cli
     expect(code).toBe(0)
   })
 
-  test('of each ten jobs --percent 30 copies three, and what is too long passes without a copy', async () => {
+  test('of each ten jobs --percent 30 copies three, and jobs that are too long pass without a copy', async () => {
     const mirror = await startMirror(...sides(), '--percent', '30', '--max-payload-bytes', '1000')
     const producer = new Client({ host: '127.0.0.1', port: mirror.port, password })
     await producer.connect()

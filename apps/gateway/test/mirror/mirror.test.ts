@@ -126,7 +126,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await waitFor('all jobs are done', () => Promise.resolve(originals.got.length === 200))
     })
 
-    test('bytes pass unchanged: long payloads, text commands, and what is no Gearman', async () => {
+    test('bytes pass unchanged: long payloads, text commands, and foreign protocols', async () => {
       await work(old, 'long')
       await work(crossgear, 'long')
       const mirror = await startMirror(old, crossgear, '--max-payload-bytes', '1000')
@@ -145,7 +145,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(counts).toMatchObject({ seen: 2, copied: 1, tooLong: 1, equal: 1, unread: 1 })
     })
 
-    test('a side that takes no more copies harms no job: they are skipped, and time out', async () => {
+    test("a copy's server that stops reading harms no job: copies are skipped or time out", async () => {
       await work(old, 'slow')
       const few = ['--outstanding', '5', '--timeout-seconds', '1']
       const mirror = await startMirror(old, crossgear, '--functions', 'slow', ...few)
@@ -160,7 +160,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await work(crossgear, 'slow')
     })
 
-    test('when the other side goes away jobs go on, and copies when it is back', async () => {
+    test("when the copy's server goes away jobs continue, and copies resume when it is back", async () => {
       const port = await freePort()
       const stop = await startGearmand(port)
       await work(crossgear, 'away')

@@ -143,7 +143,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await stopAgain()
     })
 
-    test('a Faktory server gets copies of what comes by Gearman and Faktory', async () => {
+    test('a Faktory server gets copies of Gearman and Faktory jobs', async () => {
       // No Faktory server can be installed here: another gateway's door stands for it.
       const other = await RedisServer.start()
       const words = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']

@@ -54,7 +54,7 @@ describe('a listening port', () => {
   test.each([
     [undefined, 1024],
     [{ backlog: 7 }, 7],
-  ])('with %j lets so many connections wait to be accepted: %i', async (sockets, backlog) => {
+  ])('with %j has a backlog of %i connections', async (sockets, backlog) => {
     const asked: unknown[] = []
     class Asked extends Server {
       override listen(...args: unknown[]): this {
@@ -83,7 +83,7 @@ describe('a listening port', () => {
   })
 })
 
-test('an address has no more connections at a time than it may, and room again when one ends', async () => {
+test('an address has a bounded number of connections, and room again when one ends', async () => {
   const refused: string[] = []
   const port = await listen({
     sockets: { maxPerAddress: 1 },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ReplyQueue } from '../../src/net/reply-slots.ts'
 
-describe('places of replies', () => {
+describe('reply slots', () => {
   function aQueue() {
     const left: string[] = []
     const queue = new ReplyQueue(() => {
@@ -12,7 +12,7 @@ describe('places of replies', () => {
     return { queue, left }
   }
 
-  test('leave in the order of their requests, whichever is known first', () => {
+  test('are sent in the order of their requests, whichever is ready first', () => {
     const { queue, left } = aQueue()
     const [one, silent, two] = [queue.add(1), queue.add(1, true), queue.add(1)]
     two.fill(Buffer.from('two'))
@@ -23,7 +23,7 @@ describe('places of replies', () => {
     expect([queue.isEmpty, queue.size, queue.cost, queue.filledBytes]).toEqual([true, 0, 0, 0])
   })
 
-  test('that have no reply as a rule let one pass that is at hand, and count until they are filled', () => {
+  test('of requests that rarely reply do not delay a ready reply, and count until they are filled', () => {
     const { queue, left } = aQueue()
     const silent = [queue.add(5, true), queue.add(6, true)]
     queue.add(7).fillAtHand(Buffer.from('at hand'))
@@ -36,7 +36,7 @@ describe('places of replies', () => {
     expect([queue.isEmpty, queue.size, queue.cost]).toEqual([true, 0, 0])
   })
 
-  test('let nothing pass while a reply before it is owed', () => {
+  test('hold back a reply while an earlier one is pending', () => {
     const { queue, left } = aQueue()
     const [silent, owed, last] = [queue.add(1, true), queue.add(1), queue.add(1)]
     last.fillAtHand(Buffer.from('last'))

@@ -31,7 +31,7 @@ async function written(text: string): Promise<string> {
   return file
 }
 
-describe('the file of settings that packages bring', () => {
+describe('the settings file of the packages', () => {
   test('changes nothing as it is', async () => {
     const config = await written(exampleFile())
     const shipped = loadConfig({ flags: { config }, env: {} })
@@ -53,14 +53,14 @@ describe('the file of settings that packages bring', () => {
     }
   })
 
-  test('says what TOML takes, which has no yes and no', () => {
+  test('uses values of TOML, which has no yes and no', () => {
     for (const text of [exampleFile(), pages['crossgear.toml.5']]) {
       expect(text).toContain('Takes true or false.')
       expect(text).not.toMatch(/Takes yes|Default: (yes|no)\./)
     }
   })
 
-  test('has what a package presets without a comment sign', async () => {
+  test("has a package's presets without a comment sign", async () => {
     const config = await written(exampleFile({ dataDir: '/var/lib/jobs' }))
     expect(loadConfig({ flags: { config }, env: {} }).dataDir).toBe('/var/lib/jobs')
   })

@@ -35,7 +35,7 @@ describe('each option changes something', () => {
     expect(optionNames.filter((name) => optionCases[name] === undefined)).toEqual([])
   })
 
-  test.each(elsewhere)('%s, in a test that is there', (name) => {
+  test.each(elsewhere)('%s, in an existing test', (name) => {
     const { file, title, writes } = optionCases[name] as ElsewhereCase
     const text = readFileSync(new URL(file, testFolder), 'utf8')
     expect(text).toContain(title)
@@ -44,7 +44,7 @@ describe('each option changes something', () => {
     ).toBe(true)
   })
 
-  test('has a case here if the table says so, and there is no other case', () => {
+  test('has a case here exactly if the table says so', () => {
     const here = optionNames.filter((name) => optionCases[name] === 'here')
     expect(Object.keys(cases).sort()).toEqual([...here].sort())
   })

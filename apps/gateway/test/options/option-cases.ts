@@ -20,7 +20,7 @@ const tlsDoors: ElsewhereCase = {
 }
 const repairs: ElsewhereCase = {
   file: 'bridge/native-worker.test.ts',
-  title: 'that died is replaced where repairs are on, and reported in the metrics',
+  title: 'that died has its jobs requeued where repairs are on, and is reported in the metrics',
 }
 
 const whoMayTake = 'bridge/who-may-take.test.ts'
@@ -37,7 +37,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   webPort: 'here',
   allowedHosts: {
     file: 'faktory/process.test.ts',
-    title: '--allowed-hosts names by what the web and the HTTP port may be asked',
+    title: '--allowed-hosts lists the host names that the web and the HTTP port accept',
   },
   faktoryPassword: { ...passwords, writes: 'FAKTORY_PASSWORD' },
   faktoryPasswordTries: passwords,
@@ -69,7 +69,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   drainSeconds: 'here',
   bridgeFaktory: {
     file: whoMayTake,
-    title: 'gets only what is opened to it with --bridge-faktory routed',
+    title: 'gets only opened functions with --bridge-faktory routed',
   },
   bridgeGraceDays: { file: whoMayTake, title: 'gets them with --bridge-grace-days 0' },
   faktoryDeadWorkerRequeue: {

@@ -27,7 +27,7 @@ async function twoAtWork(gateway: SharedGateway) {
 describe.skipIf(lacksRedis)('of two processes', () => {
   const shared = sharedByTests()
 
-  test('one is killed: its job goes to a worker of the other, and it is started again', async () => {
+  test('one is killed: its job goes to a worker of the other, and the process is restarted', async () => {
     const gateway = await shared()
     const before = (await gateway.parts()).length
     const [one, other] = await twoAtWork(gateway)
@@ -56,7 +56,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     expect(await gateway.redis.ask('KEYS', 'job:*')).toBe('')
   })
 
-  test('both are killed: connections wait until there is one again', async () => {
+  test('both are killed: connections wait until one is running again', async () => {
     const gateway = await shared()
     const ended = /Process \d ended \(signal SIGKILL\)/
     const before = (await gateway.said(ended, 0)).length
@@ -74,7 +74,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     await Promise.all(Array.from({ length: 40 }, () => gateway.gearman()))
   })
 
-  test('one is stopped: it accepts the outcome of its job, and another takes its place', async () => {
+  test('one is stopped: it accepts the outcome of its job, and another replaces it', async () => {
     const gateway = await shared()
     const before = (await gateway.parts()).length
     const atWork = await twoAtWork(gateway)
@@ -87,7 +87,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     expect(await gateway.redis.ask('KEYS', 'job:*')).toBe('')
   })
 
-  test('none can start again although the store is there: the gateway logs that and ends with 1', async () => {
+  test('none can start again although the store is reachable: the gateway logs that and ends with 1', async () => {
     const gateway = await startShared()
     await gateway.redis.ask('REPLICAOF', '127.0.0.1', '1')
     for (const { pid } of await gateway.parts()) process.kill(pid, 'SIGKILL')
@@ -119,7 +119,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
     expect(await gateway.redis.ask('ZCARD', 'xg:nodes')).toBe('0')
   })
 
-  test('whose parent is killed ends, when the jobs in hand have', async () => {
+  test('whose parent is killed ends after its running jobs', async () => {
     const gateway = await startShared()
     const atWork = await twoAtWork(gateway)
     gateway.child.kill('SIGKILL')

@@ -9,7 +9,7 @@ const json = { 'Content-Type': 'application/json', Authorization: 'Bearer sesame
 describe.skipIf(lacksRedis)('a gateway of two processes', () => {
   const shared = sharedByTests(['--http-port', '0', '--web-password', 'sesame'])
 
-  test('shares its connections out, and is one gateway to who asks for its pid', async () => {
+  test('distributes its connections, and answers one pid at all of them', async () => {
     const gateway = await shared()
     const peers = await Promise.all(Array.from({ length: 40 }, () => gateway.gearman()))
     const pids = await Promise.all(peers.map((peer) => peer.command('getpid')))
@@ -43,7 +43,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
     }
   })
 
-  test('tells all connections of a Faktory worker that it is quiet, wherever they are', async () => {
+  test('sends the quiet order to all connections of a Faktory worker, in every process', async () => {
     const gateway = await shared()
     const port = gateway.portOf('faktory')
     const hello = { wid: 'worker-1', hostname: 'h', pid: 1, labels: [] }
@@ -83,7 +83,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
     }, patience)
   })
 
-  test('shows the figures of each at a web port of its own, and reloads all by any', async () => {
+  test('shows the figures of each process at its own web port, and reloads all from any', async () => {
     const gateway = await shared()
     for (const peer of await gateway.both()) await peer.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const submitted = 'crossgear_jobs_submitted_total{function="mail",door="gearman"} 1'
@@ -109,7 +109,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
     for (const { pid } of await gateway.parts()) expect(isAlive(pid)).toBe(false)
   })
 
-  test('says once that it is ready', async () => {
+  test('logs once that it is ready', async () => {
     const gateway = await startShared()
     const [line = ''] = await gateway.said(/"Ready\."/)
     expect(JSON.parse(line)).toMatchObject({ processes: 2 })

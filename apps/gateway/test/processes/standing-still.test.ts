@@ -47,7 +47,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     for (const peer of await gateway.both()) await peer.sync()
   })
 
-  test('one that stood still together with its parent, as on a machine that was suspended, is left', async () => {
+  test('one that stood still together with its parent, as on a suspended machine, is not killed', async () => {
     const { gateway, workers, pids } = await startAtWork()
     standStill(gateway.pid, pids[0]!)
     const echoes = workers.map((worker) => worker.sync().then(() => worker))

@@ -17,7 +17,7 @@ import { withPassword } from './support/with-password.ts'
 const patience = { timeout: 30_000, interval: 50 }
 const webPort = 0
 
-describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', () => {
+describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   let folder: string
   let redis: RedisServer
   let certificates: Certificates
@@ -153,7 +153,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', (
     expect(await client.askJson('FETCH slow')).not.toMatchObject({ jid })
   })
 
-  test('its cron entries: a new one pushes jobs, and one that left does not', async () => {
+  test('its cron entries: a new one pushes jobs, and a removed one does not', async () => {
     const job = '[cron.job]\ntype = "tick"\nqueue = "ticks"'
     write([], `[[cron]]\nname = "often"\nschedule = "* * * * * *"\n${job}`)
     expect(await hangUp()).toContain('cron changed')
@@ -191,7 +191,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', (
     expect(await loggedIn()).toBe(before + 1)
   })
 
-  test('what cannot change while it runs is named, and the rest is taken', async () => {
+  test('settings that need a restart are named, and the rest is applied', async () => {
     write(['max_functions = 7', 'faktory_port = "off"'], '[throttles.other]\nconcurrency = 3')
     expect((await reload()).body).toEqual({
       changed: ['throttles'],
@@ -201,7 +201,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', (
     await consumer()
   })
 
-  test('a file with a fault changes nothing, and says which', async () => {
+  test('an invalid file changes nothing, and the error is named', async () => {
     write(['log_level = "loud"'], '[throttles.other]\nconcurrency = 3')
     expect(await reload()).toMatchObject({
       status: 422,
@@ -219,7 +219,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a gateway that runs reads again', (
     expect(await page('/api/v1/throttles')).toEqual({ throttles: [] })
   })
 
-  test('crossgear reload says what changed, and ends with 1 for a file with a fault', async () => {
+  test('crossgear reload lists the changes, and ends with 1 for an invalid file', async () => {
     const command = [...bundleWords(), 'reload', '--config', at('crossgear.toml')]
     const run = () => {
       const words = [...command, '--url', `http://127.0.0.1:${port('web')}`]

@@ -12,11 +12,11 @@ async function openOn(server: RedisServer, login = ''): Promise<readonly string[
   return lines
 }
 
-describe.skipIf(lacksRedis)('a store that does not fit at the start, with redis-server:', () => {
+describe.skipIf(lacksRedis)('a store that is unsuitable at the start, with redis-server:', () => {
   test.each([
     ['no', '', 'NOAUTH Authentication required.'],
     ['a wrong', ':wrong@', 'WRONGPASS invalid username-password pair or user is disabled.'],
-  ])('%s password is told with what to do, and without the password', async (_how, login, said) => {
+  ])('%s password is reported with advice, and without the password', async (_how, login, said) => {
     const server = await storeServer('--requirepass', 'secret')
     const shown = login.replace('wrong', '***')
     await expect(openOn(server, login)).rejects.toThrow(
@@ -25,7 +25,7 @@ describe.skipIf(lacksRedis)('a store that does not fit at the start, with redis-
     expect(await openOn(server, ':secret@')).toEqual([])
   })
 
-  test('a server that evicts at its maxmemory is warned of', async () => {
+  test('a server that evicts at its maxmemory is logged as a warning', async () => {
     const server = await storeServer('--maxmemory', '1gb', '--maxmemory-policy', 'allkeys-lru')
     expect(await openOn(server)).toEqual([
       "The store's maxmemory-policy is allkeys-lru: a full store drops jobs. Set it to noeviction.",

@@ -24,7 +24,7 @@ describe.skipIf(lacksRedis)('a store that is away, with redis-server:', () => {
     await gateway.runsJobs()
   })
 
-  test('killed and started again: every door goes on with the jobs it had', async () => {
+  test('killed and started again: every door still has its jobs', async () => {
     const server = await storeServer(...durable)
     const gateway = await TroubledGateway.open(server)
     await server.kill()

@@ -21,7 +21,7 @@ const reason = /^store (UNREACHABLE|TIMEOUT|REFUSED): (?!Stream)|^the store gave
 
 describe.skipIf(lacksRedis)('with redis-server, a gateway', { timeout: 90_000 }, () => {
   test.each(places)(
-    'answers with errors while %s is %s, and goes on with the replica, over the same connections',
+    'answers with errors while %s is %s, and continues with the replica, over the same connections',
     async (_where, how, start) => {
       const store = await start()
       const gateway = await TroubledGateway.open(store)

@@ -22,7 +22,7 @@ const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
 describe.skipIf(lacksRedis).each(Object.entries(troubles))(
   'with redis-server, while the store is %s,',
   (_how, trouble) => {
-    test('a job goes on, and its outcome is taken when the worker tells it afterwards', async () => {
+    test('a job keeps running, and its outcome is taken when the worker reports it afterwards', async () => {
       const server = await storeServer(...durable)
       const gateway = await TroubledGateway.open(server)
       const [client, worker] = [await gateway.peer(), await gateway.peer('slow')]

@@ -43,34 +43,34 @@ const policy = (word: string) => ({
   CONFIG: `*2\r\n$11\r\nappendfsync\r\n$${word.length}\r\n${word}`,
 })
 
-describe('a store that is asked whether its disk has what was written', () => {
-  test('is taken where it waits for its disk with every write', async () => {
+describe('a store that must confirm writes on its disk', () => {
+  test('is accepted if it waits for its disk with every write', async () => {
     expect(await check(await quickServer(policy('always')))).toEqual([])
   })
 
-  test('is refused where it cannot know so soon', async () => {
+  test('is refused if it confirms sooner than a disk can', async () => {
     const refusal = 'with "appendfsync everysec" answers before the disk has anything'
     await expect(check(await quickServer(policy('everysec')))).rejects.toThrow(refusal)
   })
 
-  test('is warned of where it may know so soon, and does not tell', async () => {
+  test('is logged as a warning if that is possible and not known', async () => {
     const [line] = await check(await quickServer({ CONFIG: '-NOPERM no permissions' }))
     expect(line).toContain('confirms writes to its disk at once')
   })
 
-  test('is warned of where its disk is not asked', async () => {
+  test('is logged as a warning if its disk is not asked', async () => {
     const [line] = await check(await quickServer(policy('no')))
     expect(line).toContain('the store never syncs its disk ("appendfsync no")')
   })
 
-  test('is taken where it takes no writes now', async () => {
+  test('is accepted if it takes no writes now', async () => {
     const full = { ...policy('everysec'), SET: '-OOM command not allowed' }
     expect(await check(await quickServer(full))).toEqual([])
   })
 })
 
 describe.skipIf(lacksValkey || lacksCompiler)(
-  'with valkey-server, and a C compiler for a disk that forgets: --durability fsync',
+  'with valkey-server, and a C compiler for a lossy disk: --durability fsync',
   () => {
     let folder: string
     let shape: ServerShape
@@ -105,7 +105,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
       return (await server.ask('EXISTS', 'second')) === '1'
     }
 
-    test('is taken with everysec where the store waits for its disk, and else refused', async () => {
+    test('is accepted with everysec if the store waits for its disk, and refused otherwise', async () => {
       const server = await startWith('everysec')
       const isTrue = await tellsTheTruth(server)
       const checked = check(parseStoreUrl(server.url)!)
@@ -120,7 +120,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
       expect([code, stderr]).toEqual([1, expect.stringContaining('set "appendonly yes" on it')])
     })
 
-    test('answers each door when the disk has the job, and a loss of power costs only what it refused', async () => {
+    test('answers each door when the disk has the job; a loss of power costs only refused jobs', async () => {
       const server = await startWith('always')
       const open = await startGatewayOn(server)
       const first = await open.handIn('first').answers

@@ -74,7 +74,7 @@ describe('--durability', () => {
     )
   })
 
-  test('a server that forbids the question is explained', async () => {
+  test('a server that forbids the check is explained', async () => {
     const address = await answering('-NOPERM no permissions to run the command')
     await expect(check('replicas:1', address)).rejects.toThrow(
       'The gateway could not check whether --durability replicas:1 works: NOPERM no permissions',
@@ -107,7 +107,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     )
   })
 
-  test('replicas warns at the start where there are too few', async () => {
+  test('replicas warns at the start if there are too few', async () => {
     const server = await start()
     const log = recordingLog()
     await check('replicas:2', parseStoreUrl(server.url)!, 'redis-url', log)

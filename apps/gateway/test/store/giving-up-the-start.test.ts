@@ -25,7 +25,7 @@ async function loadingStore(): Promise<{ readonly server: Server; readonly url: 
 
 describe('a start that cannot be completed', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'for the store reads its data without an end is given up at %s, with 0',
+    'because the store reads its data without end is given up at %s, with 0',
     async (signal) => {
       const { url } = await loadingStore()
       const gateway = startGateway([...baseWords, '--redis-url', url])
@@ -48,7 +48,7 @@ describe('a start that cannot be completed', () => {
   })
 
   test.skipIf(program === undefined)(
-    'for another gateway holds the lock of the data folder is given up at SIGTERM',
+    'because another gateway holds the lock of the data folder is given up at SIGTERM',
     async () => {
       const dataDir = await temporaryFolder()
       await writeFile(join(dataDir, 'store.lock'), String(process.pid))
@@ -61,7 +61,7 @@ describe('a start that cannot be completed', () => {
   )
 
   test.skipIf(program === undefined || process.platform !== 'linux')(
-    'for the data folder can never be made ends with one line and 1',
+    'because the data folder cannot be created ends with one line and 1',
     async () => {
       const gateway = startGateway([...baseWords, '--data-dir', '/proc/crossgear/data'])
       const { code, stderr } = await gateway.exited

@@ -104,7 +104,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(new URL((await open(dataDir)).nativeUrl).password).toBe(password)
   })
 
-  test('gets a password where it runs without one, as older gateways started it', async () => {
+  test('gets a password if it runs without one, as older gateways started it', async () => {
     const dataDir = await temporaryFolder()
     const first = await open(dataDir)
     await ask(first, 'SET', 'kept', 'yes')
@@ -122,7 +122,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     await expect(open(dataDir)).rejects.toThrow(/runs with another password than store\.password/)
   })
 
-  test('refuses a password that it could not be given', async () => {
+  test('refuses a password that its settings cannot hold', async () => {
     const dataDir = await temporaryFolder()
     await writeFile(join(dataDir, 'store.password'), 'with a "blank"\n')
     await expect(open(dataDir)).rejects.toThrow(
@@ -151,7 +151,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     await expect(ask(second, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
   })
 
-  test('is started again at the same address when it dies, for every gateway that uses it', async () => {
+  test('is restarted at the same address when it dies, for every gateway that uses it', async () => {
     const dataDir = await temporaryFolder()
     const [logOne, logTwo] = [recordingLog(), recordingLog()]
     const store = await open(dataDir, logOne)
@@ -166,7 +166,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await pidOf(store)).not.toBe(pid)
   })
 
-  test('that outlived a killed gateway is found by the next, which then ends it', async () => {
+  test('that outlived a killed gateway is taken over and later ended by the next', async () => {
     const dataDir = await temporaryFolder()
     const words = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
     const gateway = startGateway([...words, '--store-port', '0', '--data-dir', dataDir])
@@ -188,7 +188,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await ask(await open(dataDir), 'CONFIG', 'GET', 'dir')).toEqual(['dir', dataDir])
   })
 
-  test('does not take the store of another folder for its own', async () => {
+  test('does not use the store of another folder', async () => {
     const other = await open(join(await temporaryFolder(), 'long'.repeat(30)))
     const dataDir = join(await temporaryFolder(), 'long'.repeat(30))
     await mkdir(dataDir)
@@ -220,7 +220,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     )
   })
 
-  test('says in one line why it cannot start on damaged data', async () => {
+  test('reports in one line that it cannot start on damaged data', async () => {
     const dataDir = await temporaryFolder()
     await mkdir(join(dataDir, 'appendonlydir'))
     await writeFile(join(dataDir, 'appendonlydir/appendonly.aof.manifest'), 'nonsense\n')
@@ -230,7 +230,7 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     expect(await readFile(join(dataDir, 'store.log'), 'utf8')).not.toBe('')
   })
 
-  test('refuses a folder that cannot be made', async () => {
+  test('refuses a folder that cannot be created', async () => {
     await expect(open('/dev/null/x')).rejects.toThrow(
       /^The folder \/dev\/null\/x cannot be used \(ENOTDIR\): choose another with --data-dir or CROSSGEAR_DATA_DIR\.$/,
     )

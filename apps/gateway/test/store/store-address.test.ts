@@ -98,7 +98,7 @@ describe('a store URL', () => {
       'redis+sentinel://u:***@h?sentinel_password=***',
     ],
     ['unix:///p?password=a&db=x', 'unix:///p?password=***&db=x'],
-  ])('%s, which is wrong, is shown without its password', (url, shown) => {
+  ])('an invalid %s is shown without its password', (url, shown) => {
     expect(maskStoreUrl(url)).toBe(shown)
   })
 })

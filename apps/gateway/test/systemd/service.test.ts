@@ -53,7 +53,7 @@ async function holdSocket(host: string, name = 'web', words: readonly string[] =
 }
 
 describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
-  test('are without fault', () => {
+  test('are valid', () => {
     const names = ['gearman', 'faktory', 'web'].map((name) =>
       join(units, `crossgear-${name}.socket`),
     )
@@ -95,7 +95,7 @@ describe('sockets that were handed over', () => {
   test.each([
     ['a gateway', 'web', [], 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n', '200 OK'],
     ['a gateway of two processes', 'gearman', shared, 'version\n', 'OK 1.'],
-  ])('refuse nobody while %s restarts', async (_what, name, words, request, expected) => {
+  ])('refuse no client while %s restarts', async (_what, name, words, request, expected) => {
     const { port, next, start } = await holdSocket('127.0.0.1', name, words)
     const ask = async () => {
       const socket = connect(port, '127.0.0.1')
@@ -123,7 +123,7 @@ describe('sockets that were handed over', () => {
     ['http', '127.0.0.1', '--http-port, which is off'],
     ['other', '127.0.0.1', 'calls socket 1 "other"'],
     ['faktory', '0.0.0.0', 'open to the network without a password'],
-  ])('a socket for %s on %s is refused where it cannot be served: %s', async (name, host, why) => {
+  ])('a socket for %s on %s that cannot be served is refused: %s', async (name, host, why) => {
     const words = name === 'faktory' ? ['--faktory-port', '7419', '--web-port', 'off'] : []
     const { next, start } = await holdSocket(host, name, words)
     start()
@@ -131,7 +131,7 @@ describe('sockets that were handed over', () => {
     expect(await next(/^ended (\d+)$/)).toBe('2')
   })
 
-  test('are left alone where another process is meant', async () => {
+  test('are ignored if they are meant for another process', async () => {
     const env = { LISTEN_PID: '1', LISTEN_FDS: '1', LISTEN_FDNAMES: 'web' }
     const gateway = startGateway([...(await alone()), '--web-port', '0'], env)
     const { doors } = await gateway.ready

@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(some.stderr).toBe('There are more: --limit 1 was reached.\n')
   })
 
-  test('queues alone lists them, and a word that there is not is named', async () => {
+  test('queues alone lists them, and an unknown word is named', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001'])
     const { run } = operatorOf(api)
@@ -63,7 +63,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     ])
   })
 
-  test('jobs show shows a job by any of its names, and escapes what could steer a terminal', async () => {
+  test('jobs show shows a job by any of its names, with control characters escaped', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const handle = await client.submit(
@@ -83,7 +83,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(await run('jobs show 1-999')).toMatchObject({ code: 4, stdout: '' })
   })
 
-  test('an act on all that match counts first, asks, and does nothing without a yes', async () => {
+  test('an act on all matching jobs counts first, asks, and does nothing without a yes', async () => {
     const api = await openApi(open)
     const client = await dead(api, ['dead-0001', 'dead-0002', 'dead-0003'])
     const { run } = operatorOf(api)
@@ -141,7 +141,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(await run('jobs submit f --payload-file /etc/hostname')).toMatchObject({ code: 0 })
   })
 
-  test('queues and functions are listed, paused, opened and closed, and consumers feel it', async () => {
+  test('queues and functions are listed, paused, opened and closed, with effect on consumers', async () => {
     const api = await openApi(open)
     const { run } = operatorOf(api)
     expect(await run('queues list')).toMatchObject({ code: 4, stdout: '' })
@@ -186,7 +186,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(await run('scale none')).toMatchObject({ code: 4, stdout: '' })
   })
 
-  test('a refusal says what to do next, with a code of its own', async () => {
+  test('a refusal gives advice and an exit code of its own', async () => {
     const api = await openApi(open)
     const { env, run } = operatorOf(api)
     const { CROSSGEAR_URL } = env

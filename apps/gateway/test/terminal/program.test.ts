@@ -40,7 +40,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
   })
   afterAll(() => redis.stop())
 
-  test('answers a health check with 0 where a gateway is, else with 1 and a reason', async () => {
+  test('answers a health check with 0 if a gateway runs, else with 1 and a reason', async () => {
     const api = await openApi(open)
     const [well, away] = await Promise.all([
       startGateway(['health'], { CROSSGEAR_URL: urlOf(api) }).exited,
@@ -93,7 +93,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
   )
 
   test.skipIf(!hasScript)(
-    'top asks a gateway with many functions for those that come first',
+    'top asks a gateway with many functions only for the first ones',
     async () => {
       const api = await openApi(open)
       const client = await api.gateway.peer()

@@ -11,7 +11,7 @@ describe('a table', () => {
     { title: 'jobs', value: (row: readonly [string, number]) => row[1], isNumber: true },
   ]
 
-  test('is no wider than the terminal, and is not cut without a terminal', () => {
+  test('is no wider than the terminal, and uncut without one', () => {
     const rows = [['a-very-long-function-name-indeed', 1234567] as const, ['小', 2] as const]
     const narrow = tableLines(columns, rows, 24)
     expect(narrow).toEqual([
@@ -38,7 +38,7 @@ describe('a table', () => {
     expect(tableLines(ranked, rows, 10)[1]).toBe('a-very-lo…')
   })
 
-  test('never shows a character that steers a terminal or cannot be seen', () => {
+  test('never shows control or invisible characters', () => {
     const name = 'a\u001b[2J\u0007\n\u202e\u200bb\u2028\u{e0001}\ud800'
     expect(shownName(name)).toBe('a\\u001b[2J\\u0007\\n\\u202e\\u200bb\\u2028\\u{e0001}\\ud800')
     const [, line = ''] = tableLines(columns, [[name, 1]], Infinity)

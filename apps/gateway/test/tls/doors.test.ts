@@ -70,7 +70,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     expect((await client.hearBytes())?.equals(large)).toBe(true)
   })
 
-  test('closes the connection of a client that speaks plainly, and counts it', async () => {
+  test('closes the connection of a client that does not use TLS, and counts it', async () => {
     const { server } = await makeCertificates()
     const { port, rejections } = await openDoor('gearman', server)
     const socket = connectPlain(port, '127.0.0.1')
@@ -89,7 +89,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     expect(rejections).toEqual(['tls_handshake'])
   })
 
-  test('turns away clients without a certificate where one is required', async () => {
+  test('refuses clients without a certificate if one is required', async () => {
     const { server, ca, client, stranger } = await makeCertificates()
     const files = { ...server, ca: ca.cert, requireClientCert: true }
     const { port, rejections } = await openDoor('gearman', files)
@@ -111,7 +111,7 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
 })
 
 describe.skipIf(lacksOpenssl)('a Faktory port with a certificate', () => {
-  test('says HI to a client that trusts it', async () => {
+  test('greets a client that trusts it with HI', async () => {
     const { server } = await makeCertificates()
     const { port } = await openDoor('faktory', server)
     const socket = await secured(port, server)

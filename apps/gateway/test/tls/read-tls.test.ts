@@ -19,7 +19,7 @@ function refusal(files: TlsFiles): string {
 }
 
 describe('TLS files', () => {
-  test('that nobody names are no TLS', () => expect(readTls(nothing, flags)).toBeUndefined())
+  test('that are not given mean no TLS', () => expect(readTls(nothing, flags)).toBeUndefined())
 
   test.each([
     [{ ...nothing, cert: '/c' }, '--cert needs --key as well.'],

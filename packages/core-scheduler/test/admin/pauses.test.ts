@@ -12,7 +12,7 @@ class CountingNames extends LaneNames {
   }
 }
 
-describe('what is paused', () => {
+describe('a paused lane', () => {
   const names = new CountingNames()
   const registry = new LaneRegistry(names)
   for (let at = 0; at < 5_000; at += 1) registry.add(`f${at}`, at)
@@ -21,7 +21,7 @@ describe('what is paused', () => {
   const pauses = new Pauses(registry)
   const groups = ['default', 'bulk'].map((queue) => ({ queue, lanes: registry.ofQueue(queue) }))
 
-  test('is taken out of a request without a look at the other lanes of its queues', () => {
+  test('is left out of a request without checking the other lanes of its queues', () => {
     pauses.set(new Set(), new Set(['f1', 'f2@bulk', 'f7']))
     names.parsed = 0
     const request = pauses.unpaused('consumer', groups)
@@ -30,7 +30,7 @@ describe('what is paused', () => {
     expect(names.parsed).toBeLessThan(10)
   })
 
-  test('is known of lanes that come later', () => {
+  test('is paused although it was created after the pause', () => {
     pauses.set(new Set(), new Set(['late']))
     expect([...pauses.unpaused('consumer', groups).paused]).toEqual(['late'])
     registry.add('late@bulk', 5_003)
@@ -38,7 +38,7 @@ describe('what is paused', () => {
     expect([...pauses.unpaused('consumer', [bulk]).paused]).toEqual(['late@bulk'])
   })
 
-  test('leaves a named worker its other functions, and a consumer its other queues', () => {
+  test('leaves a by-name worker its other functions, and a consumer its other queues', () => {
     pauses.set(new Set(['bulk']), new Set(['f1', 'f2@bulk']))
     const wanted = ['f1', 'f2', 'f3'].map((fn) => ({ lanes: registry.ofFunction(fn) }))
     const named = pauses.unpaused('named', wanted)

@@ -16,7 +16,7 @@ function aWalk() {
   return { lookup, walks }
 }
 
-test('who asks during a walk shares the next one, and is answered for itself', async () => {
+test('a search requested during a walk shares the next one, and gets its own answer', async () => {
   const { lookup, walks } = aWalk()
   const answers = ['a', 'b', 'c'].map((unique) => lookup.find(Buffer.from(unique)))
   expect(walks.map(({ asked }) => asked)).toEqual([['a']])
@@ -27,7 +27,7 @@ test('who asks during a walk shares the next one, and is answered for itself', a
   expect(await Promise.all(answers)).toEqual(['a', 'b', 'c'].map((lane) => [{ lane, id: 1 }]))
 })
 
-test('a failed search fails for all who shared it, and for no others', async () => {
+test('a failed search fails for all that shared it, and for no others', async () => {
   const { lookup, walks } = aWalk()
   const [one, other] = [lookup.find(Buffer.from('a')), lookup.find(Buffer.from('b'))]
   walks[0]?.end(new Error('away'))
@@ -36,7 +36,7 @@ test('a failed search fails for all who shared it, and for no others', async () 
   expect(await other).toEqual([{ lane: 'b', id: 1 }])
 })
 
-test('one walk looks for 64 at most', async () => {
+test('one walk searches for 64 ids at most', async () => {
   const { lookup, walks } = aWalk()
   const answers = Array.from({ length: 100 }, (_none, at) => lookup.find(Buffer.from(String(at))))
   walks[0]?.end()

@@ -30,7 +30,7 @@ function crowd(then: (idle: IdleWorkers, worker: IdleWorker) => void = () => und
 const everyone = Array.from({ length: count }, (_, at) => at)
 
 describe('waking all', () => {
-  test('wakes a few at once and the others in later turns, the longest asleep first', async () => {
+  test('wakes a few at once and the others in later turns, the longest idle first', async () => {
     const { clock, woken, rounds } = crowd()
     rounds.wakeAll(['f'])
     expect(woken.length).toBeGreaterThan(0)
@@ -39,7 +39,7 @@ describe('waking all', () => {
     expect(woken).toEqual(everyone)
   })
 
-  test('wakes each once, even if workers that found nothing sleep again at once', async () => {
+  test('wakes each once, even if workers that found nothing are idle again at once', async () => {
     const { clock, idle, woken, rounds } = crowd((again, worker) => again.add(worker, true))
     rounds.wakeAll(['f'])
     await clock.turn()
@@ -56,7 +56,7 @@ describe('waking all', () => {
     expect(woken).toEqual(everyone.slice(0, -1))
   })
 
-  test('again before the end wakes those that sleep again by then', async () => {
+  test('again before the end wakes those that are idle again by then', async () => {
     const { clock, woken, rounds } = crowd((again, worker) => again.add(worker, true))
     rounds.wakeAll(['f'])
     const atOnce = woken.length

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { FifoMap } from '../../src/dispatch/fifo-map.ts'
 
 describe('a map in the order of arrival', () => {
-  test('gives the oldest entry, also after others left and came back', () => {
+  test('returns the oldest entry, also after others left and came back', () => {
     const map = new FifoMap<string, number>()
     for (const [at, key] of ['a', 'b', 'c'].entries()) map.set(key, at)
     expect(map.oldest()).toEqual({ key: 'a', value: 0 })

@@ -24,7 +24,7 @@ function wake(idle: IdleWorkers, keys: readonly string[], count: number): string
 }
 
 describe('idle workers', () => {
-  test('are woken longest asleep first, over all keys they sleep under', () => {
+  test('are woken longest idle first, over all their keys', () => {
     const idle = new IdleWorkers()
     const workers = [
       sleeper('a', 'fmail'),
@@ -41,7 +41,7 @@ describe('idle workers', () => {
     expect(idle.size).toBe(0)
   })
 
-  test('take turns: who was woken goes to the end of the line', () => {
+  test('take turns: a woken worker goes to the end of the line', () => {
     const idle = new IdleWorkers()
     const workers = ['a', 'b', 'c'].map((name) => sleeper(name, 'fmail'))
     for (const worker of workers) idle.add(worker)
@@ -54,7 +54,7 @@ describe('idle workers', () => {
     expect(order).toEqual(['a', 'b', 'c', 'a', 'b', 'c'])
   })
 
-  test('a worker that sleeps again is in the line once, at its end', () => {
+  test('a worker that is idle again is in the line once, at its end', () => {
     const idle = new IdleWorkers()
     const [a, b] = [sleeper('a', 'fmail'), sleeper('b', 'fmail')]
     for (const worker of [a, b, a]) idle.add(worker)
@@ -62,7 +62,7 @@ describe('idle workers', () => {
     expect(wake(idle, ['fmail'], 9)).toEqual(['b', 'a'])
   })
 
-  test('who was woken for nothing keeps its place, also among others who were', () => {
+  test('a worker that was woken for nothing keeps its place, also among others like it', () => {
     const idle = new IdleWorkers()
     const workers = ['a', 'b', 'c', 'd'].map((name) => sleeper(name, 'fmail'))
     for (const worker of workers) idle.add(worker)
@@ -85,7 +85,7 @@ describe('idle workers', () => {
     expect(wake(idle, ['fmail', 'qdefault'], 9)).toEqual([])
   })
 
-  test('one whose subscription changed in its sleep is forgotten under the old one', () => {
+  test('one whose subscription changed while idle is no longer found under the old one', () => {
     const idle = new IdleWorkers()
     const worker = { ...sleeper('a', 'fmail') }
     idle.add(worker)
@@ -94,7 +94,7 @@ describe('idle workers', () => {
     expect([...idle.keys()]).toEqual(['fsms'])
   })
 
-  test('one that falls asleep while others are woken is not woken by the same call twice', () => {
+  test('one that becomes idle while others are woken is not woken twice by the same call', () => {
     const idle = new IdleWorkers()
     let wakes = 0
     const restless: IdleWorker = {

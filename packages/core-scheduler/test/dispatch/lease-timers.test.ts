@@ -16,7 +16,7 @@ describe('leases', () => {
     }
   }
 
-  test('of several lengths end when they are over, and not before', async () => {
+  test('of several lengths end at their time, and not before', async () => {
     const clock = new ManualClock()
     const timers = new LeaseTimers(clock)
     const startMs = clock.nowMs()
@@ -38,7 +38,7 @@ describe('leases', () => {
     expect(clock.nowMs()).toBeGreaterThan(startMs)
   })
 
-  test('that were stopped or restarted do not end at their old time', async () => {
+  test('that were stopped or restarted do not end at their old deadline', async () => {
     const clock = new ManualClock()
     const timers = new LeaseTimers(clock)
     const [stopped, renewed] = [new Lease(clock), new Lease(clock)]
@@ -52,7 +52,7 @@ describe('leases', () => {
     expect(renewed.endedMs).toBe(dueMs)
   })
 
-  test('end no more once they are closed', async () => {
+  test('do not end after they were closed', async () => {
     const clock = new ManualClock()
     const timers = new LeaseTimers(clock)
     const lease = new Lease(clock)
@@ -62,7 +62,7 @@ describe('leases', () => {
     expect(lease.endedMs).toBeUndefined()
   })
 
-  test('longer than a timer can be last as long as they say', async () => {
+  test('that exceed the longest timer last for their whole time', async () => {
     const clock = new ManualClock()
     const timers = new LeaseTimers(clock)
     const lease = new Lease(clock)

@@ -14,7 +14,7 @@ const subscription: Subscription = {
 
 const jobs = (...ids: number[]): Lease[] => ids.map((id) => ({ lane: 'mail', id }) as Lease)
 
-describe('the stock of jobs reserved ahead', () => {
+describe('the prefetch buffer', () => {
   let stock: PrefetchBuffer
   beforeEach(() => {
     stock = new PrefetchBuffer()
@@ -25,25 +25,25 @@ describe('the stock of jobs reserved ahead', () => {
     stock.came(subscription, asks, [], true, fromMs)
   }
 
-  test('is not laid in for workers that take their time', () => {
+  test('is not filled for slow workers', () => {
     stream(39)
     expect(stock.wanted(subscription, 20)).toBe(0)
   })
 
-  test('has jobs for 6 ms at the pace of fast workers, and at most 128', () => {
+  test('holds jobs for 6 ms at the rate of fast workers, and at most 128', () => {
     stream(100)
     expect(stock.wanted(subscription, 20)).toBe(30)
     stream(2_000, 20)
     expect(stock.wanted(subscription, 40)).toBe(128)
   })
 
-  test('is not laid in while the queue runs empty', () => {
+  test('is not filled while the queue runs empty', () => {
     stream(100)
     stock.came(subscription, 0, [], false, 20)
     expect(stock.wanted(subscription, 20)).toBe(0)
   })
 
-  test('is filled again when half of it is gone, by one call at a time', () => {
+  test('is refilled when it is half empty, by one call at a time', () => {
     stream(100)
     expect(stock.wanted(subscription, 20)).toBe(30)
     stock.coming(subscription, 30)
@@ -56,7 +56,7 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.wanted(subscription, 21)).toBe(15)
   })
 
-  test('is given out first in, first out, to requests of the same subscription', () => {
+  test('hands out first in, first out, to requests of the same subscription', () => {
     stock.came(subscription, 0, jobs(1, 2), true, 0)
     expect(stock.take({ ...subscription, key: 'sms' }, 1)).toBeUndefined()
     expect(stock.take(subscription, 1)?.job.id).toBe(1)
@@ -64,7 +64,7 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.take(subscription, 1)).toBeUndefined()
   })
 
-  test('gives back what nobody asked for in 20 ms, and with it what came later', () => {
+  test('gives back jobs that were not requested within 20 ms, and the later ones with them', () => {
     stock.came(subscription, 0, jobs(1, 2), true, 0)
     stock.came(subscription, 0, jobs(3), true, 10)
     expect(stock.overdue(19)).toEqual([])
@@ -72,7 +72,7 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.take(subscription, 21)).toBeUndefined()
   })
 
-  test('gives nothing back while later jobs are on their way, then all in order', () => {
+  test('gives nothing back while later jobs are being claimed, then all in order', () => {
     stock.came(subscription, 0, jobs(1, 2), true, 0)
     stock.coming(subscription, 1)
     expect(stock.overdue(20)).toEqual([])
@@ -81,13 +81,13 @@ describe('the stock of jobs reserved ahead', () => {
     expect(stock.overdue(22).map(({ id }) => id)).toEqual([1, 2, 3])
   })
 
-  test('hands out nothing that has lain through a pause of the process', () => {
+  test('hands out no jobs that it held during a pause of the process', () => {
     stock.came(subscription, 0, jobs(1), true, 0)
     expect(stock.take(subscription, 1_000)).toBeUndefined()
     expect(stock.overdue(1_000).map(({ id }) => id)).toEqual([1])
   })
 
-  test('knows who has asked a moment ago', () => {
+  test('knows which subscriptions fetched a moment ago', () => {
     expect(stock.isLively(subscription, 0)).toBe(false)
     stock.take(subscription, 0)
     expect(stock.isLively(subscription, 19)).toBe(true)
@@ -103,7 +103,7 @@ describe('the stock of jobs reserved ahead', () => {
       stock.take(consumer, 20)
     })
 
-    test('is for those that asked for it a moment ago', () => {
+    test('is used for consumers that fetched a moment ago', () => {
       expect(stock.consumerOf('qbulk', 39)).toBe(consumer)
       expect(stock.consumerOf('qbulk', 40)).toBeUndefined()
       expect(stock.consumerOf('qother', 21)).toBeUndefined()
@@ -111,14 +111,14 @@ describe('the stock of jobs reserved ahead', () => {
       expect(stock.consumerOf('fmail', 21)).toBeUndefined()
     })
 
-    test('is not laid in with submissions for slow ones', () => {
+    test('is not filled by submissions for slow consumers', () => {
       stock.came(consumer, 9, [], true, 20)
       expect(stock.consumerOf('qbulk', 20)).toBe(consumer)
       stock.take(consumer, 40)
       expect(stock.consumerOf('qbulk', 40)).toBeUndefined()
     })
 
-    test('is not laid in with submissions for 500 ms if some went back', () => {
+    test('is not filled by submissions for 500 ms after some jobs went back', () => {
       stock.came(consumer, 0, jobs(1), true, 20)
       expect(stock.overdue(40)).toHaveLength(1)
       stock.came(consumer, 500, [], true, 519)
@@ -127,7 +127,7 @@ describe('the stock of jobs reserved ahead', () => {
       expect(stock.consumerOf('qbulk', 540)).toBe(consumer)
     })
 
-    test('is not laid in with submissions for 500 ms if twice none came', () => {
+    test('is not filled by submissions for 500 ms after none came twice', () => {
       stock.came(consumer, 0, [], false, 20)
       expect(stock.consumerOf('qbulk', 21)).toBe(consumer)
       stock.came(consumer, 500, [], false, 21)
@@ -137,7 +137,7 @@ describe('the stock of jobs reserved ahead', () => {
       expect(stock.consumerOf('qbulk', 522)).toBe(consumer)
     })
 
-    test('does not grow by jobs that came with their submission', () => {
+    test('is not enlarged by jobs that came with their submission', () => {
       stock.came(consumer, 1_000, [], false, 20)
       stock.came(consumer, 0, jobs(1), true, 21)
       expect(stock.wanted(consumer, 40)).toBe(0)
@@ -146,7 +146,7 @@ describe('the stock of jobs reserved ahead', () => {
       expect(stock.wanted(consumer, 40)).toBe(16)
     })
 
-    test('goes back as a whole before a job of a higher level', () => {
+    test('goes back as a whole when a job of a higher level arrives', () => {
       stock.came(consumer, 0, [...atLevel(5), ...atLevel(4)], true, 20)
       expect(stock.below('qbulk', 4, 21)).toEqual([])
       expect(stock.below('qother', 9, 21)).toEqual([])
@@ -158,7 +158,7 @@ describe('the stock of jobs reserved ahead', () => {
     })
   })
 
-  test('forgets workers that ask no more', () => {
+  test('drops workers that stopped fetching', () => {
     stock.take(subscription, 0)
     expect(stock.isEmpty).toBe(false)
     expect(stock.overdue(40)).toEqual([])

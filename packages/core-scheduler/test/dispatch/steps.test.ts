@@ -63,7 +63,7 @@ const reportOf = (token: string): Report => {
   return { lane: 'mail', id: 1, token, kind: 'data', data: Buffer.from('x') }
 }
 
-describe('what goes to the store', () => {
+describe('calls to the store', () => {
   let clock: TurnByTurn
   let store: SlowStore
   let steps: Steps
@@ -91,14 +91,14 @@ describe('what goes to the store', () => {
 
   const sent = (): number[] => store.steps.map(({ submissions: [of] }) => of?.places.length ?? 0)
 
-  test('goes at the end of its turn', async () => {
+  test('are sent at the end of the turn', async () => {
     come(3)
     expect(sent()).toEqual([])
     await clock.end()
     expect(sent()).toEqual([3])
   })
 
-  test('goes with what a source adds for one before it', async () => {
+  test('carry items that a source adds for an earlier step', async () => {
     const claim = { by: 'named', groups: [], max: 1 } as const
     let claims = 0
     steps.takeFrom(
@@ -123,7 +123,7 @@ describe('what goes to the store', () => {
     expect(store.steps[0]?.claims).toEqual([claim])
   })
 
-  test('waits alone while a step is under way, and not with another', async () => {
+  test('wait for a step in flight when alone, and not together with another', async () => {
     for (let turn = 1; turn <= 2; turn += 1) {
       come(1)
       await clock.end()
@@ -134,7 +134,7 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([1, 2])
   })
 
-  test('waits while two steps are under way, and goes as one with all that came meanwhile', async () => {
+  test('wait while two steps are in flight, and then go as one', async () => {
     for (const items of [1, 2, 1, 2, 3]) {
       come(items)
       await clock.end()
@@ -146,7 +146,7 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([1, 2, 6])
   })
 
-  test('goes while one step is under way, where a lot has come, but not while two are', async () => {
+  test('go while one step is in flight if many items wait, but not while two are', async () => {
     come(1)
     await clock.end()
     come(100)
@@ -160,7 +160,7 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([1, 100, 100])
   })
 
-  test('is waited for where turn after turn brings more, up to twice the size of the last step', async () => {
+  test('wait while each turn adds items, up to twice the size of the last step', async () => {
     come(10)
     await clock.end()
     store.answer()
@@ -179,7 +179,7 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([10, 20, 4])
   })
 
-  test('is not waited for to grow where the last step had few', async () => {
+  test('do not wait for more items after a small step', async () => {
     come(2)
     await clock.end()
     store.answer()
@@ -191,7 +191,7 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([2, 2])
   })
 
-  test('goes at once when asked to, whatever is under way', async () => {
+  test('go at once on demand, whatever is in flight', async () => {
     come(1)
     await clock.end()
     come(2)
@@ -199,7 +199,7 @@ describe('what goes to the store', () => {
     expect(sent()).toEqual([1, 2])
   })
 
-  test('shares one call, whatever its kind and lane, and each part gets its answer', async () => {
+  test('share one call, whatever their kind and lane, and each part gets its answer', async () => {
     const reports = steps.report([reportOf('known'), reportOf('other')])
     const output = Buffer.alloc(0)
     const outcomes = steps.finish('mail', [
@@ -216,7 +216,7 @@ describe('what goes to the store', () => {
     await refused
   })
 
-  test('is refused as a whole where no answer comes, and the next step goes', async () => {
+  test('fail as a whole without an answer, and the next step goes', async () => {
     const claim = expect(steps.claim({ by: 'named', groups: [], max: 1 })).rejects.toMatchObject({
       code: 'TIMEOUT',
     })
@@ -229,7 +229,7 @@ describe('what goes to the store', () => {
     expect(sent().at(-1)).toBe(1)
   })
 
-  test('is split if lanes are on several servers: none waits for another', () => {
+  test('are split if lanes are on several servers: none waits for another', () => {
     store.port.isSharded = true
     void steps.claim({ by: 'named', groups: [], max: 1 })
     void steps.claim({ by: 'named', groups: [], max: 1 })

@@ -13,7 +13,7 @@ class Sent {
 const upTo = (count: number, from = 0): string =>
   Array.from({ length: count }, (_none, at) => from + at).join()
 
-test('what has come goes out per key, in order, when it is flushed', () => {
+test('added items leave per key, in order, when flushed', () => {
   const sent = new Sent()
   sent.batch.add('b', 1)
   sent.batch.add('a', 2)
@@ -48,7 +48,7 @@ test('a batch holds no more than its bytes, but one item of any size', () => {
   expect(sent.batches).toEqual(['a 1,2', 'a 3', 'a 4'])
 })
 
-test('what is added during a flush belongs to the next', () => {
+test('items added during a flush belong to the next', () => {
   const batches: string[] = []
   const batch: BatchQueue<number> = new BatchQueue<number>(
     () => undefined,

@@ -36,13 +36,13 @@ const seen = (looks: readonly Look[], extent: string): number =>
   new Set(looks.filter((look) => look.extent === extent).flatMap(({ lanes }) => lanes)).size
 
 describe('the healer', () => {
-  test('looks at 2,000 lanes with every beat', async () => {
+  test('checks 2,000 lanes with every heartbeat', async () => {
     const { found, judged } = await looksOf(2_000, 2)
     expect(found.map((looks) => looks.map(({ lanes }) => lanes.length))).toEqual([[2_000], [2_000]])
     expect(judged).toEqual([2_000, 2_000])
   })
 
-  test('looks at more of them by turns: at those with jobs within five beats, at 2,000 a beat with all', async () => {
+  test('checks more lanes in turns: those with jobs within five heartbeats, 2,000 at each', async () => {
     const { found } = await looksOf(65_000, 33)
     expect(seen(found.slice(0, 5).flat(), 'occupied')).toBe(65_000)
     expect(seen(found.slice(0, 5).flat(), 'all')).toBe(10_000)

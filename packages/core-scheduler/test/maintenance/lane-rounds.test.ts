@@ -9,7 +9,7 @@ function registryOf(count: number): LaneRegistry {
   return registry
 }
 
-test('few lanes all have their turn at once, including new ones', () => {
+test('all lanes have their turn at once if they are few, including new ones', () => {
   const registry = registryOf(3)
   const rounds = new LaneRounds(registry, 10, 8)
   expect(rounds.next()).toEqual(['f1', 'f2', 'f3'])

@@ -26,7 +26,7 @@ describe('names of lanes', () => {
     expect(names.parse(lane)).toEqual({ fn, queue })
   })
 
-  test('whatever the function and queue are called, the lane leads back to them', () => {
+  test('every function and queue name can be read back from its lane', () => {
     const fn = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('mail@bulk', 'report', 'a@b'))
     const queue = fc.oneof(
       fc.constantFrom('default', 'bulk'),
@@ -75,7 +75,7 @@ describe('a registry of lanes', () => {
     expect([...registry.queues()]).toEqual(['default', 'bulk'])
   })
 
-  test('a lane that is known changes nothing when it comes again', () => {
+  test('a known lane that is added again changes nothing', () => {
     const registry = filled()
     const { version, size } = registry
     expect(registry.add('mail', 1)).toBe(false)
@@ -84,7 +84,7 @@ describe('a registry of lanes', () => {
     expect(registry.version).toBeGreaterThan(version)
   })
 
-  test('a dropped lane is found no more', () => {
+  test('a dropped lane is no longer found', () => {
     const registry = filled()
     const { version } = registry
     registry.remove('mail@bulk')

@@ -23,7 +23,7 @@ function policyOf(rules: RetryRules, retries?: ReadonlyMap<string, number>): Ret
 const ruledBy = (ruling: FailureRuling): RetryPolicy =>
   policyOf({ ...noRetries, ofFailure: () => ruling })
 
-test('the ruling becomes the outcome, with its delay and its record', () => {
+test("the policy's decision becomes the outcome, with its delay and its record", () => {
   const report = { message: 'broken', isException: true }
   expect(ruledBy({ kind: 'retry', record: 'r', delayMs: 9 }).ofFailure(job, report)).toEqual({
     ...{ ...ref, kind: 'retry', message, failure: 'r', delayMs: 9 },
@@ -37,7 +37,7 @@ test('the ruling becomes the outcome, with its delay and its record', () => {
   expect(ruledBy({ kind: 'fail' }).ofFailure(job, report)).not.toHaveProperty('failure')
 })
 
-test('a route’s retries stand for a job without a number of its own, at the store’s time', () => {
+test('a route’s retries apply to a job without a number of its own, at the store’s time', () => {
   const seen: unknown[] = []
   const rules: RetryRules = {
     ofFailure(failed, _report, nowMs) {
@@ -65,7 +65,7 @@ test('without rules every failure is final', () => {
   })
 })
 
-test('bytes of a message that are no UTF-8 reach clients as they came', () => {
+test('messages that are not UTF-8 reach clients unchanged', () => {
   const bytes = Buffer.from([0xff, 0xfe])
   const outcome = policyOf(noRetries).ofFailure(job, { message: '\uFFFD\uFFFD', bytes })
   expect(outcome).toMatchObject({ message: bytes })

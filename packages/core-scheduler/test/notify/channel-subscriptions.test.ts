@@ -44,7 +44,7 @@ class Watcher {
   }
 }
 
-test('many changes of a moment are one call', async () => {
+test('changes of one moment are sent as one call', async () => {
   const watcher = new Watcher()
   for (const lane of ['a', 'b', 'c']) {
     watcher.wanted = [...new Set(watcher.wanted).add(lane)]
@@ -58,7 +58,7 @@ test('many changes of a moment are one call', async () => {
   expect([watcher.list.covers('a'), watcher.list.covers('x')]).toEqual([true, false])
 })
 
-test('a lane that is wanted no more stays watched for a while, and is not fresh when it returns', async () => {
+test('a lane without subscribers stays watched for a while, and is not fresh when it returns', async () => {
   const watcher = new Watcher()
   await watcher.touch(['a', 'b'])
   await watcher.touch(['a'], 1_000)

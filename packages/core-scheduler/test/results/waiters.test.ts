@@ -19,7 +19,7 @@ class Ear implements Waiter {
 }
 
 describe('waiting clients', () => {
-  test('all waiters of a job get all its events, until its end', () => {
+  test('all waiters of a job get all its events until its end', () => {
     const waiters = new Waiters()
     const [a, b] = [new Ear(), new Ear()]
     waiters.add('mail', 1, a, 0)
@@ -33,7 +33,7 @@ describe('waiting clients', () => {
     expect([waiters.has('mail', 1), waiters.has('mail', 2)]).toEqual([false, true])
   })
 
-  test('a client that left gets no more events; with the last one the lane goes', () => {
+  test('a client that left gets no more events; the lane is dropped with its last client', () => {
     const waiters = new Waiters()
     const [a, b] = [new Ear(), new Ear()]
     waiters.add('mail', 1, a, 0)
@@ -68,7 +68,7 @@ describe('waiting clients', () => {
     expect(waiters.isNews(ref, bytes('2'), bytes('9'))).toBe(true)
   })
 
-  test('the longest waiters are listed first, and no others', () => {
+  test('the longest waiters are listed first', () => {
     const waiters = new Waiters()
     for (const [id, sinceMs] of [
       [3, 10],
@@ -82,7 +82,7 @@ describe('waiting clients', () => {
     expect(waiters.olderThan('sms', 99, 9)).toEqual([])
   })
 
-  test('complete, exception and fail are the end, the others are not', () => {
+  test('complete, exception and fail are final, the others are not', () => {
     const message = bytes('')
     const ends: JobEvent[] = [
       { kind: 'complete', output: message },

@@ -24,7 +24,7 @@ describe.skipIf(lacksRedis)('with redis-server, a client', () => {
     await redis.stop()
   })
 
-  test('gets every byte value back as it was', async () => {
+  test('gets every byte value back unchanged', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_item, i) => i))
     const worker = new GearMonkeyWorker(redis.url)
     await worker.accept('turn', ({ input }) => Buffer.from(input).reverse())
@@ -38,7 +38,7 @@ describe.skipIf(lacksRedis)('with redis-server, a client', () => {
     await worker.stop()
   })
 
-  test('fails a roll call without workers, and makes no job', async () => {
+  test('fails a roll call without workers, and creates no job', async () => {
     const control = redis.connect()
     for (const count of [undefined, '0', '-1', 'many', '1.5']) {
       if (count === undefined) await control.del('count:lonely')
@@ -119,7 +119,7 @@ describe.skipIf(lacksRedis)('with redis-server, a client', () => {
     expect(await control.zscore('queue:later:scheduled', '1')).toBe('1700000001')
   })
 
-  test('says when there is no id, and when a job could not be queued', async () => {
+  test('throws when there is no id, and when a job could not be queued', async () => {
     const control = redis.connect()
     await control.set('uid:odd', 'no number')
     expect((await errorOf(client.run('odd', ''))).code).toBe('NO_ID')

@@ -194,7 +194,7 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     60_000,
   )
 
-  test('watches a worker that somebody else started', async () => {
+  test('watches a worker that was started by others', async () => {
     const { lines, code } = await run('--worker-function', 'nobody')
     expect(code).toBe(1)
     expect(failed(lines)).toEqual(['FAIL  worker: a worker polls for the function -- none does'])
@@ -213,7 +213,7 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     expect(lines.join('\n')).toContain(word)
   })
 
-  test('explains itself', async () => {
+  test('prints its help', async () => {
     const { code, lines } = await run('--help')
     expect(code).toBe(0)
     expect(lines.join('\n')).toContain('GEARMONKEY_SCHEDULED')

@@ -54,7 +54,7 @@ describe('steps of a worker of 8 jobs at once', () => {
   const wanted = (): number[] => calls.map(({ words }) => words.wanted)
   const ended = (): number[] => calls.map(({ words }) => words.outcomes.length)
 
-  test('go two at a time, a half each, and never take more than may run', async () => {
+  test('go two at a time, a half each, and never claim more than may run', async () => {
     void steps.takeAll()
     await turn()
     expect(wanted()).toEqual([4])
@@ -72,7 +72,7 @@ describe('steps of a worker of 8 jobs at once', () => {
     expect(handled).toEqual([1, 2, 3, 4, 9, 10, 11, 12, 5, 6, 7, 8])
   })
 
-  test('end the taking when no step is under way that may bring a job', async () => {
+  test('finish claiming when no step in flight may bring a job', async () => {
     let isOver = false
     void steps.takeAll().then(() => (isOver = true))
     await turn()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseLine } from '../../src/conformance/monitor.ts'
 
-test('a line of MONITOR gives every word back, whatever is in it', () => {
+test('a line of MONITOR gives every argument back, whatever its bytes', () => {
   const line = String.raw`+1700000000.5 [3 127.0.0.1:50000] "SET" "a\" \"b" "\x00\xff\\\n\r\t\a\b" ""`
   expect(parseLine(line)).toEqual({
     time: 1_700_000_000.5,

@@ -87,13 +87,13 @@ describe.skipIf(lacksRedis)('with redis-server, the packed package', () => {
     return file
   }
 
-  test('brings no other package of the gateway, and what is needed to run and to be typed', () => {
+  test('contains all it needs to run and its types, and no other package of the gateway', () => {
     expect(readdirSync(join(folder, 'node_modules/@crossgear'))).toEqual(['gearmonkey-redis'])
     const packed = readdirSync(join(folder, 'node_modules/@crossgear/gearmonkey-redis'))
     expect(packed.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json'])
   })
 
-  test('has a worker and a client that get on, as the README has them', async () => {
+  test('runs the worker and the client of the README together', async () => {
     const worker = spawn(process.execPath, [example(0, 'worker.mjs')], { stdio: 'inherit' })
     const waiting = new GearMonkeyClient(redis.url)
     // Returns as soon as the worker has started.
@@ -108,12 +108,12 @@ describe.skipIf(lacksRedis)('with redis-server, the packed package', () => {
   test.each([
     [2, 'BLOCKING_TIMEOUT [ 1 ]\n'],
     [3, '2\n'],
-  ])('has example %i print what it promises', async (index, printed) => {
+  ])('runs example %i with the output that it shows', async (index, printed) => {
     const { stdout } = await run(process.execPath, [example(index, `example-${index}.mjs`)])
     expect(stdout).toBe(printed)
   })
 
-  test('says with its own tool that its worker keeps to the protocol', async () => {
+  test('confirms with its own tool that its worker keeps to the protocol', async () => {
     const worker = `exec ${process.execPath} ${dirname(example(0, 'checked.mjs'))}/checked.mjs`
     const words = [
       '--redis-url',

@@ -58,7 +58,7 @@ describe.skipIf(lacksRedis)('with redis-server, the README', () => {
     }
   }
 
-  test('has a worker and a client that get on', async () => {
+  test('has a worker and a client that work together', async () => {
     const worker = start(0)
     const waiting = new GearMonkeyClient(redis.url)
     // Returns as soon as the worker has started.
@@ -70,7 +70,7 @@ describe.skipIf(lacksRedis)('with redis-server, the README', () => {
     expect((await once(worker, 'exit'))[0]).toBe(0)
   }, 30_000)
 
-  test('has examples that print what they promise', async () => {
+  test('has examples that print the output shown', async () => {
     expect(examples).toHaveLength(4)
     for (const index of [2, 3]) {
       const { printed, promised } = await outcome(index)

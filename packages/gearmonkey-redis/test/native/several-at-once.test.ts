@@ -66,7 +66,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     }
   })
 
-  test('leaves and announces what the text says, and nothing else', async () => {
+  test('leaves and announces exactly what the specification says', async () => {
     const events: string[] = []
     const listener = redis.connect()
     listener.on('message', (_channel, event: string) => events.push(event))
@@ -96,7 +96,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     )
   })
 
-  test('does each job once where the answers of calls that took some are lost', async () => {
+  test('does each job once although the answers of claims are lost', async () => {
     const port = await freePort()
     const line = new Line()
     await line.open(port, redis.path)
@@ -183,7 +183,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(await control.keys('job:*')).toEqual([])
   })
 
-  test('works where its user may not run what its script runs', async () => {
+  test('works if its user may not run the commands of its script', async () => {
     await control.call('ACL', 'SETUSER', 'mailer', 'on', '>word', '~*', '&*', '+@all', '-lrange')
     const inputs = Array.from({ length: 30 }, (_item, i) => `${i}`)
     const ids = await client.runMany('mail', inputs)
@@ -192,7 +192,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     for (const id of ids) expect((await client.get('mail', id))?.status).toBe('success')
   })
 
-  test('works where its user may not write the note of what it took', async () => {
+  test('works if its user may not write the note of its claims', async () => {
     const keys = ['~job:*', '~queue:*', '~count:*', ...[1, 2, 3, 4].map((id) => `~lock:mail:${id}`)]
     await control.call('ACL', 'SETUSER', 'mailer', 'on', '>word', ...keys, '&*', '+@all')
     await client.runMany('mail', ['a', 'b', 'c', 'd'])
@@ -202,7 +202,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(await control.get('count:mail')).toBe('0')
   })
 
-  test('drops what is no id, and lets a job that cannot begin hold up no other', async () => {
+  test('drops invalid ids, and lets a job that cannot begin delay no other', async () => {
     const ids = await client.runMany('mail', ['a', 'b'])
     await control.set('job:mail:77', 'no hash')
     await control.rpush('queue:mail:normal', 'abc', '77')
@@ -215,7 +215,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(await control.keys('job:mail:*')).toHaveLength(3)
   }, 20_000)
 
-  test('takes long inputs and gives long outputs', async () => {
+  test('reads long inputs and writes long outputs', async () => {
     const long = Buffer.alloc(300_000, 'abc')
     const ids = await client.runMany('mail', [long, 'short', long])
     await work(3, ({ input }) => Buffer.concat([input, input]))
@@ -224,7 +224,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(outputs[2]?.equals(Buffer.concat([long, long]))).toBe(true)
   })
 
-  test('shows progress and aborts signals that are looked at late', async () => {
+  test('shows progress, and aborts signals that are read late', async () => {
     const ids = await client.runMany('mail', ['a', 'b'])
     const worker = new GearMonkeyWorker(redis.url, { concurrency: 4 })
     let begun = 0

@@ -6,7 +6,7 @@ import { Siblings } from '../../src/native/worker/siblings.ts'
 import { Line } from './support/line.ts'
 
 test.skipIf(lacksRedis)(
-  'of connections to one server those that are silent are made anew when one was lost',
+  'silent connections to a server are reopened when one of them was lost',
   async () => {
     const server = await RedisServer.start()
     const [line, port, siblings] = [new Line(), await freePort(), new Siblings()]

@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('with redis-server, several jobs submitted at once',
 
   const inputs = Array.from({ length: 250 }, (_item, i) => `${i + 1}`)
 
-  test('are stored, announced and queued as each by itself, in a few calls', async () => {
+  test('are stored, announced and queued as if submitted one by one, in a few calls', async () => {
     const events: string[] = []
     const listener = redis.connect()
     listener.on('message', (_channel, event: string) => events.push(event))
@@ -81,7 +81,7 @@ describe.skipIf(lacksRedis)('with redis-server, several jobs submitted at once',
     }
   })
 
-  test('are submitted by a user who may run no script, or not what it runs', async () => {
+  test('are submitted by a user without permission for scripts, or for their commands', async () => {
     for (const forbidden of ['-evalsha', '-@scripting', '-script']) {
       const rules = ['on', '>word', '~*', '&*', '+@all', forbidden]
       await control.call('ACL', 'SETUSER', 'sender', 'reset', ...rules)

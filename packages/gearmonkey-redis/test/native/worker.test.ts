@@ -184,7 +184,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     await worker.stop()
   })
 
-  test('works on when its connections are lost', async () => {
+  test('continues when its connections are lost', async () => {
     const errors: GearMonkeyError[] = []
     const control = redis.connect()
     const own = new GearMonkeyClient(redis.connect())
@@ -199,7 +199,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     expect(await control.get('count:again')).toBe('0')
   })
 
-  test('drops what is no id, and fails a job without input', async () => {
+  test('drops invalid ids, and fails a job without input', async () => {
     const errors: string[] = []
     const control = redis.connect()
     await control.rpush('queue:junk:high', 'abc')
@@ -224,7 +224,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     await worker.stop()
   })
 
-  test('stops although the server is gone', async () => {
+  test('stops although the server is away', async () => {
     const errors = new Set<string>()
     const other = await RedisServer.start()
     const begun = gate()

@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
     return { ...result, rejects }
   }
 
-  test('jobs of all kinds arrive as they stood; flows and schedulers are left', async () => {
+  test('jobs of all kinds arrive in their state; flows and schedulers stay', async () => {
     const { counts, rejects } = await move(false)
     expect(counts).toMatchObject({ read: 34, created: 31, rejected: 3 })
     expect(

@@ -103,7 +103,7 @@ describe.skipIf(lacksRedis)(
       ['up to 1.9', ''],
       ['from 1.10', 'q:'],
     ])(
-      'queues, retries, scheduled, dead and working jobs arrive as they stood (%s)',
+      'queues, retries, scheduled, dead and working jobs arrive in their state (%s)',
       async (_version, prefix) => {
         await fill(prefix)
         const { counts } = await move(false)
@@ -220,7 +220,7 @@ describe.skipIf(lacksRedis)(
       expect(await redis.zcard('scheduled')).toBe(1)
     })
 
-    test('what a selection leaves stays, and the rest is moved', async () => {
+    test('jobs outside the selection stay, and the rest is moved', async () => {
       await fill('q:')
       const source = await open(true)
       const selection = new Selection({ states: ['queued'], map: ['Mail=Post@slow'] })

@@ -68,7 +68,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       }
     }
 
-    test('what a real gearmand wrote arrives once, with its priority', async () => {
+    test('jobs of a real gearmand arrive once, with their priority', async () => {
       expect((await move(false)).counts).toMatchObject({ created: submitted.length, rejected: 0 })
       const levels = { high: 8, normal: 5, low: 2 }
       const expected = submitted.map(({ fn, unique, data, priority = 'normal' }) =>
@@ -89,7 +89,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       expect((await move(false)).counts).toMatchObject({ created: 0, known: submitted.length })
     })
 
-    test('a move that was killed after the removal takes identical later jobs for others', async () => {
+    test('a move that was killed after the removal treats identical later jobs as others', async () => {
       const killed = target.as('c')
       killed.moved = () => Promise.reject(new Error('killed'))
       const source = await open(true)
@@ -106,7 +106,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       expect(await server.ask(`get ${await noteKey()}`)).toBe('END')
     })
 
-    test('a move that was killed between its note and the removal knows its jobs again', async () => {
+    test('a move that was killed between its note and the removal recognizes its jobs', async () => {
       const source = await open(true)
       const pages = source.pages(undefined, { jobs: 37, bytes: 1e6 })
       const page = (await pages.next()).value as Page
@@ -148,7 +148,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       })
     })
 
-    test('a move takes the keys away, and a rollback brings back all of them', async () => {
+    test('a move removes the keys, and a rollback restores all of them', async () => {
       await server.ask('set another 0 0 7\r\nprogram')
       expect((await move(true)).counts).toMatchObject({ removed: submitted.length })
       expect(await server.ask('lru_crawler metadump all')).toContain('key=another ')

@@ -59,7 +59,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMariadb)(
       }
     }
 
-    test('what a real gearmand wrote arrives once, as its client submitted it', async () => {
+    test('jobs of a real gearmand arrive once, as their client submitted them', async () => {
       expect(await move(false)).toMatchObject({ created: 200, rejected: 0 })
       const levels = { high: 8, normal: 5, low: 2 }
       const expected = submitted.map(({ fn, unique, data, priority = 'normal', epoch }) =>
@@ -100,7 +100,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMariadb)(
       expect(rows('gearman_queue')).toBe(rows('written'))
     })
 
-    test('a move that was killed after the removal takes identical later jobs for others', async () => {
+    test('a move that was killed after the removal treats identical later jobs as others', async () => {
       const killed = target.as('p')
       killed.moved = () => Promise.reject(new Error('killed'))
       const source = await openSource(address(), { isMove: true, functions: [] })
@@ -124,7 +124,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMariadb)(
       await gearmand.stop()
     })
 
-    test('names that the collation cannot tell apart are two, and bytes stay bytes', async () => {
+    test('names that are equal in the collation stay two, and bytes stay bytes', async () => {
       server.sql('TRUNCATE gearman_queue; ALTER TABLE gearman_queue DROP INDEX unique_key')
       // Built by hand: gearmand's own index lets one of these in.
       const rows = ['u1', 'U1'].map((unique) => `('${unique}', 'Mail', 1, x'00ff', 0)`)
@@ -142,7 +142,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMariadb)(
       server.sql('CREATE UNIQUE INDEX unique_key ON gearman_queue (unique_key, function_name)')
     })
 
-    test('a copy that is stopped after each page goes on behind it', async () => {
+    test('a copy that is stopped after each page continues after it', async () => {
       let created = 0
       for (let pages = 1; ; pages += 1) {
         const stop = new AbortController()

@@ -74,7 +74,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksPostgres)(
       }
     }
 
-    test('what a real gearmand wrote arrives once, as its client submitted it', async () => {
+    test('jobs of a real gearmand arrive once, as their client submitted them', async () => {
       expect(await move(false)).toMatchObject({ created: 200, rejected: 0 })
       const levels = { high: 8, normal: 5, low: 2 }
       const expected = submitted.map(({ fn, unique, data, priority = 'normal', epoch }) =>

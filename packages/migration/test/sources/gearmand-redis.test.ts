@@ -67,7 +67,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       return { counts, rejects }
     }
 
-    test('what a real gearmand wrote arrives once, with its priority', async () => {
+    test('jobs of a real gearmand arrive once, with their priority', async () => {
       await fill()
       expect((await move(false)).counts).toMatchObject({ created: submitted.length, rejected: 0 })
       const levels = { high: 8, normal: 5, low: 2 }
@@ -87,7 +87,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await source.close()
     })
 
-    test('a move takes the keys away, and a rollback brings back what a real gearmand reads', async () => {
+    test('a move removes the keys, and a rollback restores them for a real gearmand', async () => {
       await fill()
       await server.ask('SET', 'another', 'program')
       expect((await move(true)).counts).toMatchObject({ removed: submitted.length })
@@ -109,7 +109,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     })
 
     // Built by hand: keys of versions that Debian does not have.
-    test('keys of old and new versions, and names that nobody can tell apart', async () => {
+    test('keys of old and new versions, and ambiguous names', async () => {
       await server.ask('SET', '_gear_-old-u1', 'a string of 1.1.15')
       await server.ask(
         'HSET',

@@ -87,7 +87,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       return found
     }
 
-    test('what a program left half done when it was killed is taken back before jobs are read', async () => {
+    test('the unfinished transaction of a killed program is rolled back before jobs are read', async () => {
       const half = join(folder, 'half.sqlite')
       const db = new sqlite.Database(path)
       db.exec('PRAGMA cache_size = 1; BEGIN')
@@ -157,7 +157,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(await move(false, 'another')).toMatchObject({ created: 0, known: 300 })
     })
 
-    test('a move empties the table, and verify proves what came', async () => {
+    test('a move empties the table, and verify proves that all arrived', async () => {
       expect(await move(true)).toMatchObject({ created: 300, removed: 300 })
       const source = await open()
       expect(await source.total()).toBe(0)
@@ -185,7 +185,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       }
     })
 
-    test('a rollback of a copy takes back what no worker has begun', async () => {
+    test('a rollback of a copy takes back the jobs that no worker has begun', async () => {
       await move(false)
       const [begun] = await target.store.steps.claim({
         by: 'named',
@@ -201,7 +201,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         ])
     })
 
-    test('verify tells what is missing and what was changed', async () => {
+    test('verify reports missing and changed jobs', async () => {
       await move(false)
       await target.server.ask('HSET', 'job:mail:1', 'input', 'another')
       change("INSERT INTO gearman_queue VALUES ('new', 'mail', 1, x'00', 0)")
@@ -212,7 +212,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(mail?.checksums[0]).not.toBe(mail?.checksums[1])
     })
 
-    test('a plan counts by function, state and size, and what stays', async () => {
+    test('a plan counts by function, state and size, and the jobs that stay', async () => {
       change(`INSERT INTO gearman_queue VALUES ('${'u'.repeat(65)}', 'mail', 1, x'00', 0)`)
       change("INSERT INTO gearman_queue VALUES ('p', 'mail', 7, x'00', 0)")
       const source = await open()
@@ -247,7 +247,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       }
     })
 
-    test('of a partly destroyed file everything before the damage is read, then there is one clear line', async () => {
+    test('a partly destroyed file is read up to the damage, then reported in one clear line', async () => {
       const bytes = readFileSync(path)
       bytes.fill(0xff, bytes.length - 4096, bytes.length - 16)
       writeFileSync(path, bytes)
@@ -258,7 +258,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       })
     })
 
-    test('a lock that a killed run left behind keeps nobody out', async () => {
+    test('a lock that a killed run left behind blocks no other run', async () => {
       mkdirSync(`${path}.lock`)
       expect(await move(true)).toMatchObject({ created: 300 })
     })

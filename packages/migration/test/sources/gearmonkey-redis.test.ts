@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     }
   }
 
-  test('jobs of all doors arrive as they stood; one that a client waits for stays', async () => {
+  test('jobs of all doors arrive in their state; one that a client waits for stays', async () => {
     const { counts, rejects } = await move(false)
     expect(counts).toMatchObject({ read: 21, created: 20, rejected: 1 })
     expect(rejects).toMatchObject([{ reason: 'foreground', where: 'job:report:1' }])
@@ -153,7 +153,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     }
   })
 
-  test('a move leaves nothing behind but what stays, and a rollback puts all of it back', async () => {
+  test('a move leaves only the jobs that stay, and a rollback restores all', async () => {
     const counts = async () => {
       const store = new RedisStore({ path: server.path })
       await store.open()
@@ -225,7 +225,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     await server.ask('DEL', 'job:native:73')
   })
 
-  test('a store that a gateway has open is refused, and so is one that is the target', async () => {
+  test('a store that a gateway has open, or that is the target, is refused', async () => {
     const store = new RedisStore({ path: server.path })
     await store.open()
     await expect(move(false)).rejects.toThrow('--while-live')

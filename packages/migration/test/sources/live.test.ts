@@ -104,7 +104,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await Promise.all([worker.end(), client.end()])
     })
 
-    test('with ?assume=background jobs whose unique id does not tell are taken as well', async () => {
+    test('with ?assume=background jobs with an ambiguous unique id are taken as well', async () => {
       gearmand = await Gearmand.start()
       await gearmand.submit([{ fn: 'mail', unique: '-', data: Buffer.from('by payload') }])
       expect((await move(new Selection(), '?assume=background')).counts).toMatchObject({
@@ -131,7 +131,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       },
     )
 
-    test('a NUL before the data is taken away where gearmand put it there, and nowhere else', async () => {
+    test('a NUL before the data is removed if gearmand put it there, and only then', async () => {
       gearmand = await Gearmand.start()
       // gearmand's table finds the job of the second one by its first 63 bytes, by chance: one of some 1,000 is so.
       const long = ['1', '17875'].map((text) => createHash('sha256').update(text).digest('hex'))

@@ -51,7 +51,7 @@ test('an item that was locked when memcached listed its keys is found in the nex
   expect(await read(port)).toEqual({ found: ['u1', 'u3', 'u2'], rejected: [] })
 })
 
-test('an item that no list has is reported, even if another is listed twice', async () => {
+test('an item missing from every list is reported, even if another is listed twice', async () => {
   const port = await listing(['gear_mail-u1', 'gear_mail-u3', 'gear_mail-u3'])
   const { found, rejected } = await read(port)
   expect(found).toEqual(['u1', 'u3'])

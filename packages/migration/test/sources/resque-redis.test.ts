@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
     return { ...result, rejects }
   }
 
-  test('jobs of all kinds arrive as they were, even those with the same text', async () => {
+  test('jobs of all kinds arrive unchanged, even those with equal text', async () => {
     expect((await move(false)).counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
     const lanes = ['Mail', 'Mail@bulk', 'Report', 'Same@bulk', 'Broken']
     expect(await target.store.lanes.counts(lanes)).toMatchObject([
@@ -148,7 +148,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
     expect(inputs).toEqual(Array.from({ length: 18 }, (_none, at) => `[${2 * at}]`))
   })
 
-  test('a move empties it, and after a rollback a real worker runs what it wrote', async () => {
+  test('a move empties it, and after a rollback a real worker runs the restored jobs', async () => {
     const redis = server.connect()
     const contents = async (): Promise<object> => {
       const lists = [
@@ -196,7 +196,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
   })
 
   // Built by hand, as Resque's Ruby writes them.
-  test("a namespace, Ruby's times, jobs that were tried again, and what is no job", async () => {
+  test("a namespace, Ruby's times, retried jobs, and entries that are not jobs", async () => {
     const redis = server.connect()
     await redis.sadd('app:queues', 'q')
     await redis.rpush(

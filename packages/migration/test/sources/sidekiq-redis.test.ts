@@ -79,7 +79,7 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
       return { counts, rejects }
     }
 
-    test('jobs of all kinds arrive as they stood, and no number changes', async () => {
+    test('jobs of all kinds arrive in their state, and no number changes', async () => {
       expect((await move(false)).counts).toMatchObject({ read: 33, created: 33, rejected: 0 })
       expect(
         await target.store.lanes.counts(['Mail::Send', 'Mail::Send@bulk', 'Report', 'Report@bulk']),
@@ -139,7 +139,7 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
       expect(jids).toEqual(order.map((at) => at.toString(16).padStart(24, '0')))
     })
 
-    test('a move empties it, and after a rollback Sidekiq reads what it wrote', async () => {
+    test('a move empties it, and after a rollback Sidekiq reads the restored jobs', async () => {
       const before = await withSidekiq(`${server.url}/2`, reading)
       expect((await move(true)).counts).toMatchObject({ removed: 33 })
       const redis = server.connect({ db: 2 })

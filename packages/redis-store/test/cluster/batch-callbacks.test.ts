@@ -61,7 +61,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     dying.redis.disconnect()
   }
 
-  test('follow from what a node did that died: complete', async () => {
+  test('are repaired after their node died: complete', async () => {
     await store.batches.create({ bid, description: '', complete: callback('complete') })
     await store.steps.submit('mail', [{ ...job('in'), batch: bid }])
     await store.batches.commit(bid)
@@ -70,7 +70,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     expect((await take('calls'))?.input.toString()).toBe('complete')
   })
 
-  test('follow from what a node did that died: success after complete', async () => {
+  test('are repaired after their node died: success after complete', async () => {
     await store.batches.create({
       ...{ bid, description: '' },
       ...{ complete: callback('complete'), success: callback('success') },

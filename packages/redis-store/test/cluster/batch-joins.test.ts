@@ -89,7 +89,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
     await store.steps.finish('mail', [{ lane: 'mail', id, token, kind: 'complete', output }])
   }
 
-  test('before its jobs are stored waits for them no longer than some seconds', async () => {
+  test('before its jobs are stored waits for them only for some seconds', async () => {
     await store.steps.submit('mail', [job])
     await dying.joins(2)
     dying.dies()
@@ -102,7 +102,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
     expect(await state()).toMatchObject({ total: 1, pending: 0, failed: 0 })
   })
 
-  test('takes none of them afterwards', async () => {
+  test('accepts none of them afterwards', async () => {
     const join = await dying.joins(2)
     await world.pass(20_000)
     await heal()
@@ -125,7 +125,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
     expect(await state()).toMatchObject({ total: 2, pending: 0 })
   })
 
-  test('leaves no note of a submission that came to its end', async () => {
+  test('leaves no note of a submission that ended', async () => {
     await store.steps.submit('mail', [job, job])
     expect(await world.redis.zcard('{xg}:joins')).toBe(0)
     const servers = 'nodes' in world.redis ? world.redis.nodes('master') : []

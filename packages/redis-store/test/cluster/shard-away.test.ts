@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     }
   }
 
-  test('a batch counts its jobs, even if the index of some of their jids is away', async () => {
+  test('a batch counts its jobs, even if the index of some of their jids is unreachable', async () => {
     const living = await cluster.masterOf(keys.lanes)
     const lane = await laneOn((server) => server === living)
     const bid = 'a-batch'
@@ -62,13 +62,13 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     expect(await store.batches.state(bid)).toMatchObject({ pending: 0 })
   }, 30_000)
 
-  test('a job that is stored is taken, though the index of its queue is away', async () => {
+  test('a job that is stored is accepted, though the index of its queue is unreachable', async () => {
     const lane = await laneOn((server) => server !== indexing)
     await indexing.kill()
     expect(await store.steps.submit(lane, [job])).toMatchObject([{ kind: 'created' }])
   })
 
-  test('an outcome that is stored is settled, though the index of its queue is away', async () => {
+  test('an outcome that is stored is settled, though the index of its queue is unreachable', async () => {
     const lane = await laneOn((server) => server !== indexing)
     await store.steps.submit(lane, [job, job])
     const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
@@ -94,7 +94,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     still.thaw()
   })
 
-  test('a claim hands out what it took before it came to a lane that is away', async () => {
+  test('a claim hands out the jobs that it took before it reached an unreachable lane', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)
     await store.steps.submit(here, [job])
@@ -103,7 +103,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     expect(await store.steps.claim({ by: 'named', groups, max: 2 })).toHaveLength(1)
   })
 
-  test('a claim of several functions brings the jobs of those that are there, in any order', async () => {
+  test('a claim of several functions brings the jobs of the reachable ones, in any order', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)
     for (const lane of [away, here]) await store.steps.submit(lane, [job, job])
@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     }
   })
 
-  test('a claim that finds nothing and could not look everywhere fails', async () => {
+  test('a claim that finds nothing and could not reach every lane fails', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)
     await indexing.kill()
@@ -134,7 +134,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     max: 1,
   })
 
-  test('a claim of a queue brings the jobs of lanes that are there, behind any number that are not', async () => {
+  test('a claim of a queue brings the jobs of reachable lanes, behind any number of unreachable ones', async () => {
     const gone = cluster.masters.find((server) => server !== indexing)!
     const away: string[] = []
     for (let at = 0; away.length < 20; at += 1) {
@@ -148,7 +148,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     expect(await store.steps.claim(ofQueue([...away, here]))).toMatchObject([{ lane: here }])
   })
 
-  test('a claim of a queue whose index is away brings the jobs of lanes that are there', async () => {
+  test('a claim of a queue whose index is unreachable brings the jobs of reachable lanes', async () => {
     const here = await laneOn((server) => server !== indexing)
     const away = await laneOn((server) => server === indexing)
     for (const lane of [away, here]) await open(lane)
@@ -174,7 +174,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       killed = gone
     })
 
-    test('jobs that are due come where they can, though others were due before', async () => {
+    test('due jobs are promoted where possible, though others were due before', async () => {
       const dueAtMs = Date.now() + 100
       await store.steps.submit(away, [{ ...job, dueAtMs }])
       await store.steps.submit(here, [{ ...job, dueAtMs: dueAtMs + 1 }])
@@ -186,7 +186,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       }, patience)
     })
 
-    test('jobs of a node that died go back where they can, and the others when the master is back', async () => {
+    test('jobs of a dead node go back where possible, and the others when the master is back', async () => {
       const dead = new RedisStore({
         nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })),
       })
@@ -210,7 +210,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       expect(await store.steps.claim({ by: 'named', groups, max: 1 })).toHaveLength(1)
     })
 
-    test('leases that ran out are found where they can be', async () => {
+    test('expired leases are found where possible', async () => {
       await store.steps.submit(here, [job])
       const groups = [{ lanes: [here], leaseMs: 1 }]
       await store.steps.claim({ by: 'consumer', groups, max: 1 })

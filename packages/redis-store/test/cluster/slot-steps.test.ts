@@ -66,7 +66,7 @@ test.each([
   expect(slotOfLane(lane)).toBe(slot)
 })
 
-test('what comes for lanes of one slot in one turn is one call, and each gets its own answer', async () => {
+test('items for lanes of one slot in one turn share one call, and each gets its own answer', async () => {
   const jobs = new TestJobs()
   const steps = new SlotSteps(jobs)
   const answers = await Promise.all([
@@ -100,7 +100,7 @@ test('another slot has a call of its own, and does not fail with the first', asy
   expect(taken).toEqual({ status: 'fulfilled', value: ['done'] })
 })
 
-test('a call takes a bounded number of items, and what comes later goes later', async () => {
+test('a call takes a bounded number of items, and later ones go with the next', async () => {
   const jobs = new TestJobs()
   const steps = new SlotSteps(jobs)
   await Promise.all([
@@ -113,7 +113,7 @@ test('a call takes a bounded number of items, and what comes later goes later', 
   expect(items).toEqual([[200], [200, 50], [1]])
 })
 
-test('what was gathered leaves before a call that comes after it', async () => {
+test('gathered items leave before a later call', async () => {
   const jobs = new TestJobs()
   const steps = new SlotSteps(jobs)
   const reported = steps.report({ ...status, lane: first, id: 4, token: 't' })

@@ -56,7 +56,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     store.events.watch(new Set(['mail'])),
   ]
 
-  test('what a claim without an answer has reserved goes back to the front', async () => {
+  test('jobs reserved by an unanswered claim go back to the front', async () => {
     const { store, log } = await open(1_000)
     const admin = server.connect()
     await store.steps.submit('mail', [job, job])
@@ -101,7 +101,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
   })
 
-  test('settles when all earlier messages have arrived', async () => {
+  test('settles after all earlier messages have arrived', async () => {
     const [{ store, log }, { store: other }] = [await open(), await open()]
     await store.steps.submit('mail', [{ ...job, foreground: true }])
     const [held] = await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
@@ -208,7 +208,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await log.waitFor('laneAdded')
   })
 
-  test('a watch that failed is made good by the next one', async () => {
+  test('a failed subscription is repaired by the next one', async () => {
     const { store, log } = await open()
     await server.kill()
     await log.waitFor('down')
@@ -220,7 +220,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await log.waitFor('created')
   })
 
-  test('a call that is under way when the store goes is refused', async () => {
+  test('a call in flight when the store goes away is refused', async () => {
     const { store } = await open()
     server.freeze()
     const codes = calls(store).map(codeOf)
@@ -260,7 +260,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     })
   })
 
-  test('a server that is silent for good is not listened to any longer', async () => {
+  test('a server that stays silent is disconnected', async () => {
     const { store, log } = await open(100)
     server.freeze()
     await vi.waitFor(

@@ -41,7 +41,7 @@ describe.skipIf(lacksValkey)('the disk that confirms, with valkey-server:', () =
     await store.confirm?.()
   })
 
-  test('a disk that is not asked for it confirms nothing, and again when it is', async () => {
+  test('a disk that is not asked confirms nothing, and confirms when it is asked', async () => {
     await server.ask('CONFIG', 'SET', 'appendfsync', 'no')
     await store.steps.submit('mail', [job])
     const refusal = { code: 'UNCONFIRMED', message: 'not on disk within 2000 ms' }
@@ -61,7 +61,7 @@ describe.skipIf(lacksValkey)('the disk that confirms, with valkey-server:', () =
     await expect(store.confirm?.()).rejects.toMatchObject(refusal)
   })
 
-  test('one question is asked for all that waits for the disk', async () => {
+  test('one question serves all answers that wait for the disk', async () => {
     const lanes = Array.from({ length: 50 }, (_none, at) => `lane${at}`)
     await Promise.all(
       lanes.map(async (lane) => {
@@ -86,7 +86,7 @@ describe.skipIf(lacksValkey || lacksCompiler)(
     })
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-    test('has what was confirmed, and has lost what was not', async () => {
+    test('has all confirmed writes, and has lost the others', async () => {
       const server = await RedisServer.startAs({ ...valkey, preload }, ...aof, 'always')
       const store = await open(server)
       try {

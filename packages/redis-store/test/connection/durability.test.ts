@@ -40,7 +40,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
   }
 
-  test('what a replica has is confirmed', async () => {
+  test('writes that a replica has are confirmed', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
     let submitted = 0
     // On a busy machine the replica may be late: the question is asked again, for one job more.
@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe(String(submitted))
   })
 
-  test('what too few replicas have is not confirmed', async () => {
+  test('writes that too few replicas have are not confirmed', async () => {
     const store = await open({ level: 'replicas', replicas: 2 })
     const refusal = { code: 'UNCONFIRMED', message: '1 of 2 replicas within 1000 ms' }
     // On a busy machine the one replica may be late as well.
@@ -74,7 +74,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     }, patience)
   })
 
-  test('one question is asked for all that is answered in a turn', async () => {
+  test('one question serves all answers of a turn', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
     const lanes = Array.from({ length: 50 }, (_none, at) => `lane${at}`)
     // On a busy machine the replica may be late: all is asked again.
@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
     }, patience)
   })
 
-  test('what a script wrote that the server had lost is confirmed after it, not before', async () => {
+  test('writes of a script that the server had lost are confirmed after it, not before', async () => {
     const store = await open({ level: 'replicas', replicas: 1 })
     await store.steps.submit('mail', [job])
     await master.ask('SCRIPT', 'FLUSH')
@@ -128,7 +128,7 @@ describe.skipIf(lacksRedis)('the durability of answers, with redis-server:', () 
 })
 
 test.skipIf(lacksRedis)(
-  'needs redis-server: what a replica had confirmed is there after a failover of Sentinels',
+  'needs redis-server: writes that a replica confirmed survive a failover of Sentinels',
   async () => {
     const sentinel = await RedisSentinel.start()
     const before = await sentinel.master()
@@ -174,7 +174,7 @@ test('a cluster is not asked', () => {
 test.each([
   [[1, 0], undefined],
   [[0, 1], 'not on disk within 2000 ms'],
-])('the disk says %j', async (answer, lacking) => {
+])('the disk answers %j', async (answer, lacking) => {
   const call = vi.fn(() => Promise.resolve(answer))
   const question = questionOf({ level: 'fsync' })
   const confirmations = new Confirmations({ call }, question!)

@@ -4,7 +4,7 @@ import { storeErrorOf } from '../../src/connection/errors.ts'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 
-test('of a command that was under way when the connection ended, no option of a library is spoken', async () => {
+test('the error of a command in flight at the end of the connection names no option of a library', async () => {
   const server = createServer((socket) => socket.once('data', () => socket.destroy()))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as { readonly port: number }

@@ -73,7 +73,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     return first as Lease
   }
 
-  test('accepts no job, and answers in its own words', async () => {
+  test("accepts no job, and passes on the server's error", async () => {
     await fill()
     const refusal = { code: 'REFUSED', message: expect.stringContaining('OOM') as string }
     await expect(store.steps.submit('mail', [job])).rejects.toMatchObject(refusal)
@@ -99,7 +99,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     },
   )
 
-  test('settles what a native worker ended', async () => {
+  test('settles jobs that a native worker ended', async () => {
     await store.steps.submit('mail', [job])
     const id = (await world.native.take('mail')) ?? 0
     await world.native.finish('mail', id, 'success', bytes)
@@ -126,7 +126,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     await claimed()
   })
 
-  test('gives back what a dead node held', async () => {
+  test('gives back the jobs of a dead node', async () => {
     await store.steps.submit('mail', [{ ...job, foreground: false }])
     await claimed()
     await fill()

@@ -24,8 +24,8 @@ const refused = (words: string) => ({
 
 const patience = { timeout: 30_000 }
 
-describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', () => {
-  test('a server that does, does', async () => {
+describe.skipIf(lacksRedis)('the check whether the store takes jobs, with redis-server:', () => {
+  test('a healthy server passes', async () => {
     const { store } = await oneServer()
     await expect(store.check()).resolves.toBeUndefined()
   })
@@ -35,7 +35,7 @@ describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', 
     ['OOM', ['--maxmemory', '1']],
     ['NOREPLICAS', ['--min-replicas-to-write', '1']],
     ['MASTERDOWN', ['--replicaof', '127.0.0.1', '1', '--replica-serve-stale-data', 'no']],
-  ])('one that says %s does not', async (word, words) => {
+  ])('one that answers %s fails', async (word, words) => {
     const server = await RedisServer.start()
     onTestFinished(() => server.stop())
     const store = await storeOn({ path: server.path })
@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', 
     await vi.waitFor(() => expect(store.check()).rejects.toMatchObject(refused(word)), patience)
   })
 
-  test('one that is gone does not, and the error has the system’s code', async () => {
+  test('one that is away fails, and the error has the system’s code', async () => {
     const { server, store } = await oneServer()
     await server.kill()
     const gone = {
@@ -56,7 +56,7 @@ describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', 
     await vi.waitFor(() => store.check(), patience)
   })
 
-  test('a cluster does while it serves all slots', async () => {
+  test('a cluster passes while it serves all slots', async () => {
     const cluster = await RedisCluster.start()
     onTestFinished(() => cluster.stop())
     const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
@@ -73,7 +73,7 @@ describe.skipIf(lacksRedis)('whether the store takes jobs, with redis-server:', 
   })
 })
 
-test('the embedded server takes jobs', async () => {
+test('the embedded server passes', async () => {
   const server = await startValkey()
   onTestFinished(() => server.stop())
   const store = await storeOn(server.address)

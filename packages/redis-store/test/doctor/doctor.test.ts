@@ -125,7 +125,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
     expect(found(await look(), 'replicas')).toMatch(/^warning: 1 of 1 replicas are not in sync/)
   })
 
-  test('sees a user who may run no scripts', async () => {
+  test('sees a user without permission for scripts', async () => {
     const rules = ['on', '>secret', '~*', '&*', '+@all', '-@scripting']
     await server.ask('ACL', 'SETUSER', 'plain', ...rules)
     const login = { username: 'plain', password: 'secret' }
@@ -165,7 +165,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
     expect(found(findings, 'clock')).toMatch(new RegExp(`^${level}: .*NTP`))
   })
 
-  test('sees answers that take long', async () => {
+  test('sees slow answers', async () => {
     const port = await slowProxy(server.path, 12)
     const findings = await examine({ host: '127.0.0.1', port })
     expect(found(findings, 'latency')).toMatch(/^(warning|fault): PING p50 \d\d/)
@@ -175,13 +175,13 @@ describe.skipIf(lacksRedis)('an examination', () => {
     ['version', { redis_version: '6.2.7' }, 'fault'],
     ['persistence', { aof_enabled: '1', aof_last_write_status: 'err' }, 'fault'],
     ['persistence', { aof_enabled: '0', rdb_last_bgsave_status: 'err' }, 'fault'],
-  ])('judges %s by what the server says: %j', async (check, info, level) => {
+  ])("judges %s by the server's answer: %j", async (check, info, level) => {
     const own = { redis: server.connect(), isCluster: false, nowMs: Date.now }
     const facts = { ...own, info: new Map(Object.entries(info)) }
     expect(await serverChecks[check]?.(facts)).toMatchObject({ level })
   })
 
-  test('throws where nobody answers', async () => {
+  test('throws if no server answers', async () => {
     await expect(examine({ host: '127.0.0.1', port: 1 })).rejects.toThrow('ECONNREFUSED')
   })
 })

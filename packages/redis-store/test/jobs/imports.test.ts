@@ -68,7 +68,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     return found.sort((one, other) => one.id - other.id)
   }
 
-  test('a job is stored once, however often it comes', async () => {
+  test('a job is stored once, however often it is imported', async () => {
     const jobs = [imported('a'), imported('b')]
     const first = await store.imports.store('mail', tag, jobs)
     expect(first).toEqual([
@@ -112,7 +112,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(joined).toEqual({ kind: 'joined', id: 2 })
   })
 
-  test('scheduled, retrying and dead jobs stand where such jobs stand', async () => {
+  test('scheduled, retrying and dead jobs are in their sorted sets', async () => {
     const dueAtMs = Date.now() + hour
     const retry: ImportedJob = {
       ...imported('r', { dueAtMs }),
@@ -139,7 +139,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(await store.lanes.promote()).toEqual([{ lane: 'mail', jobs: 2 }])
   })
 
-  test('of two lanes of a queue the job that was queued first comes first', async () => {
+  test('in two lanes of a queue the job that was queued first comes first', async () => {
     await store.lanes.register('post')
     for (const lane of ['mail', 'post']) await store.lanes.open(lane)
     const now = await store.imports.nowUs()
@@ -178,7 +178,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect(await store.imports.store('mail', tag, [job])).toMatchObject([{ kind: 'known' }])
   })
 
-  test('jobs that no worker has begun are taken back, and nothing else', async () => {
+  test('only jobs that no worker has begun are taken back', async () => {
     const unique = Buffer.from('u')
     await store.imports.store('mail', tag, [
       imported('a'),
@@ -207,7 +207,7 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, scheduled: 0 })
   })
 
-  test('notes and progress have an end', async () => {
+  test('notes and progress expire', async () => {
     await store.imports.store('mail', tag, [imported('a')])
     await store.imports.migrations.saveProgress('m1', { cursor: '7' })
     expect(await store.imports.migrations.progress('m1')).toEqual({ cursor: '7' })

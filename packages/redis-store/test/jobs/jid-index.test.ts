@@ -62,7 +62,7 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
     expect(await callsOf('hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(2)
   })
 
-  test('by unique id goes through them in short pieces', async () => {
+  test('by unique id reads them in short pieces', async () => {
     const store = await world.node()
     const unique = bytes('one of a kind')
     for (const lane of ['type-7', 'type-1999']) {
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
     expect(await callsOf('hget', 'hmget')).toBe(lanes.length)
   })
 
-  test('finds the jobs that a former version stored, whose jids stood lane by lane', async () => {
+  test('finds the jobs of an older version, whose jids were indexed by lane', async () => {
     const store = await world.node()
     const [redis, keys] = [world.server, new StoreKeys()]
     for (const lane of ['mail', 'sms']) {
@@ -112,7 +112,7 @@ describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
   })
   afterEach(() => world.close())
 
-  test('finds jobs of a former version, and what it has lost, again', async () => {
+  test('finds jobs of an older version, and lost entries, again', async () => {
     const store = await world.node()
     await store.lanes.register('mail')
     const jids = Array.from({ length: 40 }, (_none, at) => `jid-${at}-00`)
@@ -138,7 +138,7 @@ describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
     expect(await checkInvariants(world.redis)).toEqual([])
   })
 
-  test('follows what a node that died has left undone', async () => {
+  test('is completed after a node died', async () => {
     const store = await world.node()
     await store.steps.submit('mail', [
       jobOf('gone-0001'),

@@ -16,7 +16,7 @@ beforeEach(() => {
   kept = new KeptJobs(bounds)
 })
 
-test('a job is had until it has ended', () => {
+test('a job is kept until it has ended', () => {
   kept.add('mail', 1, job(), '7.000', 0)
   expect(kept.get('mail', 1, '7.000')).toBeDefined()
   expect(kept.get('mail', 1, '7.000')).toBeDefined()
@@ -37,7 +37,7 @@ test('a job given an id again takes the place of the one before', () => {
   expect(kept.get('mail', 1, '8.000')).toBeDefined()
 })
 
-test('the oldest go where there is no room', () => {
+test('the oldest are dropped when there is no room', () => {
   kept = new KeptJobs(bounds)
   for (let id = 1; id <= 5; id += 1) kept.add('mail', id, job(), '7.000', 0)
   expect(kept.bytes).toBe(3 * bytesOfOne)
@@ -45,7 +45,7 @@ test('the oldest go where there is no room', () => {
   expect(kept.get('mail', 3, '7.000')).toBeDefined()
 })
 
-test('a small payload counts with the whole chunk that it keeps, which others of the chunk share', () => {
+test('a small payload counts with the whole chunk that it keeps alive, shared by others of the chunk', () => {
   const chunk = new ArrayBuffer(2000)
   const part = (at: number): NewJob => ({ ...job(), input: new Uint8Array(chunk, at, 100) })
   kept.add('mail', 1, part(0), '7.000', 0)
@@ -58,7 +58,7 @@ test('a small payload counts with the whole chunk that it keeps, which others of
   expect(kept.bytes).toBe(0)
 })
 
-test('small payloads, each of a chunk of its own, go where their chunks have no room', () => {
+test('small payloads, each of its own chunk, are dropped when their chunks have no room', () => {
   const small = (): NewJob => ({ ...job(), input: new Uint8Array(new ArrayBuffer(2000), 0, 1) })
   for (let id = 1; id <= 3; id += 1) kept.add('mail', id, small(), '7.000', 0)
   expect(kept.get('mail', 2, '7.000')).toBeUndefined()
@@ -71,7 +71,7 @@ test('the texts of a Faktory job count', () => {
   expect(kept.bytes).toBe(bytesOfOne + 64 + 200 + 1000)
 })
 
-test('the oldest go first, also where ids begin again, and whatever has gone in between', () => {
+test('the oldest are dropped first, also when ids restart, and whatever was dropped in between', () => {
   kept = new KeptJobs({ ...bounds, mostBytes: 1e9, mostJobs: 2_000 })
   for (let id = 1; id <= 9_000; id += 1) {
     kept.add('mail', id, job(), '7.000', 0)
@@ -84,7 +84,7 @@ test('the oldest go first, also where ids begin again, and whatever has gone in 
   expect(left).toEqual([3_009, 9_000, 1, 2])
 })
 
-test('no more than so many jobs are kept, however small', () => {
+test('the number of kept jobs is bounded, however small they are', () => {
   kept = new KeptJobs({ ...bounds, mostJobs: 2 })
   const small = (): NewJob => ({ ...job(), input: new Uint8Array(1) })
   for (let id = 1; id <= 3; id += 1) kept.add('mail', id, small(), '7.000', 0)
@@ -113,14 +113,14 @@ test('a step names ranges of ids between submissions of others, and ids with wai
   expect(kept.ranges(0)).toEqual(['mail', 3, 1, 3, 0, 6, 6, 1, 9, 9, 0, 'sms', 1, 4, 4, 0])
 })
 
-test('a range goes with its jobs', () => {
+test('a range is dropped with its jobs', () => {
   kept = new KeptJobs()
   for (const id of [1, 2, 6, 7]) kept.add('mail', id, job(), '7.000', 0)
   for (const id of [1, 2, 6]) kept.drop('mail', id)
   expect(kept.ranges(0)).toEqual(['mail', 1, 7, 7, 0])
 })
 
-test('a range has no jobs for which there was no room', () => {
+test('a range leaves out jobs that had no room', () => {
   for (let id = 1; id <= 9; id += 1) kept.add('mail', id, job(), '7.000', 0)
   expect(kept.ranges(0)).toEqual(['mail', 1, 7, 9, 0])
 })
@@ -145,7 +145,7 @@ test.each([
   { staleAtMs: 9 },
   { reserveForSeconds: 9 },
   { lock: { key: 'k', forMs: 9, until: 'start' } },
-])('a job that the store has to look at is not kept: %j', (more) => {
+])('a job that the store has to check is not kept: %j', (more) => {
   kept.add('mail', 1, { ...job(), ...more } as NewJob, '7.000', 0)
   expect(kept.ranges(0)).toEqual([])
 })

@@ -32,7 +32,7 @@ class World {
   }
 }
 
-test('a job in no queue is found among long queues of several lanes, in short steps', async () => {
+test('a job in no queue is found among long queues of several lanes, by short scripts', async () => {
   const world = new World()
   world.queues['mail high'] = range(0, 120_000)
   world.queues['mail low'] = range(120_000, 120_010)
@@ -45,7 +45,7 @@ test('a job in no queue is found among long queues of several lanes, in short st
   expect(world.hunt.isOn).toBe(false)
 })
 
-test('a queue that grows and shrinks meanwhile hides nobody', async () => {
+test('a queue that grows and shrinks meanwhile hides no orphan', async () => {
   const world = new World()
   const queue = range(0, 100_000)
   world.queues['mail normal'] = queue
@@ -57,7 +57,7 @@ test('a queue that grows and shrinks meanwhile hides nobody', async () => {
   expect(world.candidates).toEqual([])
 })
 
-test('a hunt is due when many are kept in mind, and they are forgotten after it', async () => {
+test('a scan is due when there are many candidates, and clears them', async () => {
   const world = new World()
   world.hunt.add('mail', range(0, 20_000))
   expect(world.hunt.isFull).toBe(true)

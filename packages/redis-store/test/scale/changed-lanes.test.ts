@@ -52,14 +52,14 @@ end`,
   )
 }
 
-describe.skipIf(lacksRedis)('lanes that change between all looks', () => {
+describe.skipIf(lacksRedis)('lanes that change between polls', () => {
   beforeEach(async () => {
     await openAll()
     await filled.fillLanes(lanes.length)
   })
   afterEach(closeAll)
 
-  test('cost a look 4 commands each once the rest of them is watched', async () => {
+  test('cost a poll 4 commands each once the rest of them is watched', async () => {
     const store = await filled.world.node()
     for (let look = 0; look < 8; look += 1) {
       await submitToAll()
@@ -77,7 +77,7 @@ describe.skipIf(lacksRedis)('lanes that change between all looks', () => {
     expect(calls).toEqual([500, 500, 1_000, 0, 0, 0])
   })
 
-  test('cost a look 5 commands each while other jobs are next', async () => {
+  test('cost a poll 5 commands each while other jobs are next', async () => {
     for (const lane of lanes) await filled.fillQueue(lane, 10)
     const store = await filled.world.node()
     const take = (): Promise<void> =>
@@ -117,7 +117,7 @@ describe.skipIf(lacksRedis)('lanes that change between all looks', () => {
     }
   })
 
-  test('show each job in one place, whenever one moves', async () => {
+  test('show each job in one place at any moment of a move', async () => {
     const store = await filled.world.node()
     const { redis } = filled
     const mover = redis.duplicate()
@@ -139,7 +139,7 @@ describe.skipIf(lacksRedis)('lanes that change between all looks', () => {
     mover.disconnect()
   })
 
-  test('tell the time of the next job after another was next', async () => {
+  test('show the time of the next job after another was next', async () => {
     const store = await filled.world.node()
     const { redis } = filled
     const oldest = async (): Promise<number | undefined> => {
@@ -159,7 +159,7 @@ describe.skipIf(lacksRedis)('lanes that change between all looks', () => {
     expect(await oldest()).toBe(1_700_000_000_009)
   })
 
-  test('count jobs of unusual levels, which wait beside the lists', async () => {
+  test('count jobs of unusual levels, which are queued outside the lists', async () => {
     const store = await filled.world.node()
     const { redis } = filled
     const high = async (): Promise<number | undefined> => {
@@ -272,7 +272,7 @@ describe.skipIf(lacksRedis)('figures that are read in parts', () => {
   beforeEach(openAll)
   afterEach(closeAll)
 
-  test('are those of a node that reads all, whatever programs do to any key', async () => {
+  test('are those of a node that reads all lanes, whatever programs do to any key', async () => {
     const store = await filled.world.node()
     await fc.assert(
       fc.asyncProperty(fc.array(round, { minLength: 5, maxLength: 40 }), async (rounds) => {

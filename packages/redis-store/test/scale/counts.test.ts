@@ -16,7 +16,7 @@ describe.skipIf(lacksRedis)('the counts of 500 lanes', () => {
   afterEach(() => filled.close())
 
   test.each([1, 500])(
-    'with their oldest jobs take 5 commands of each in 8 calls, where each holds %i',
+    'with their oldest jobs take 5 commands for each lane of %i jobs, in 8 calls',
     async (jobs) => {
       for (const lane of lanes) await filled.fillQueue(lane, jobs)
       const store = await filled.world.node()
@@ -31,7 +31,7 @@ describe.skipIf(lacksRedis)('the counts of 500 lanes', () => {
     },
   )
 
-  test('that a scrape shows take 5 commands of each, which read two fields of the lane and one of its next job', async () => {
+  test('of a scrape take 5 commands for each lane, which read two fields of it and one of its next job', async () => {
     for (const lane of lanes) await filled.fillQueue(lane, 2)
     const store = await filled.world.node()
     const cost = await filled.cost(async () => {

@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     return typeof reply === 'number' ? reply : String(reply)
   }
 
-  test('a job stays in line, once and in order, where the node dies while it cancels it', async () => {
+  test('a job stays queued, once and in order, if the node dies while it cancels it', async () => {
     const id = 300_000
     const length = await filled.redis.llen(list)
     expect(await callCancel(id, '')).toMatch(/^at 2:/)
@@ -94,7 +94,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     30_000,
   )
 
-  test('a job that another node puts elsewhere between two calls is cancelled', async () => {
+  test('a job that another node moves between two calls is cancelled', async () => {
     const id = 400_000
     const length = await filled.redis.llen(list)
     const cursor = String(await callCancel(id, ''))

@@ -32,7 +32,7 @@ end`
   }
 
   test.each([1, 500])(
-    '100,000 of %i lanes are queued by one look, in short calls and one command each',
+    '100,000 of %i lanes are queued by one poll, in short calls and one command each',
     async (lanes) => {
       await fillDue(lanes)
       let promoted = 0
@@ -61,7 +61,7 @@ end`
     await promoting
   })
 
-  test('one that falls due meanwhile does not wait for them either', async () => {
+  test('a job that becomes due meanwhile does not wait for them either', async () => {
     await fillDue(1)
     await store.lanes.register('late')
     const promoting = store.lanes.promote()

@@ -25,7 +25,7 @@ describe.skipIf(lacksRedis)('a queue whose hint index is wrong about 1,000 lanes
     await server.stop()
   })
 
-  test('gives what it has all the same, in short calls', async () => {
+  test('still hands out its jobs, in short calls', async () => {
     await world.server.config('RESETSTAT')
     const groups = [{ queue: 'default', lanes: ['last', 'other'] }]
     const jobs = await store.steps.claim({ by: 'consumer', groups, max: 1 })

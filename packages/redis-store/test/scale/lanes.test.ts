@@ -40,7 +40,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     await scheduler.stop()
   })
 
-  test('a consumer asks nothing of 4,000 closed lanes in which jobs wait', async () => {
+  test('a consumer does not query 4,000 closed lanes with waiting jobs', async () => {
     const lanes = Array.from({ length: 4_000 }, (_none, at) => `closed${at + 1}`)
     await filled.fill(
       lanes.length,
@@ -62,7 +62,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     expect(cost.commands).toBeLessThan(20)
   })
 
-  test('a consumer of 4,000 lanes asks for a job in as few commands while functions are paused', async () => {
+  test('a consumer of 4,000 lanes claims a job in as few commands while functions are paused', async () => {
     const lanes = Array.from({ length: 4_000 }, (_none, at) => `f${at + 1}`)
     await filled.fillLanes(lanes.length)
     const job = { input: Buffer.from('in'), door: 'gearman', foreground: false, level: 5 } as const
@@ -137,7 +137,7 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     expect(cost.commands).toBeLessThan(0.1 * lanes.length)
   })
 
-  test('all are counted in short questions where most never held anything', async () => {
+  test('all are counted in short calls if most were always empty', async () => {
     const others = Array.from({ length: lanes.length }, (_none, at) => `g${at + 1}`)
     await filled.fillQueue('g7', 10)
     const some = [...others.slice(0, 60_000), ...lanes.slice(0, 5_000)]
@@ -178,7 +178,7 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     await filled.redis.del(words[0])
   })
 
-  test('jobs beside lists that native workers have emptied are reported', async () => {
+  test('jobs outside lists that native workers have emptied are reported', async () => {
     await filled.redis.lpush('xg:level:f5:6', '1', '2', '3')
     await filled.redis.hset('xg:lane:f5', 'aside', '3')
     await filled.redis.zadd('xg:due', Date.now() + 1_000, 'f5')
@@ -197,7 +197,7 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     expect(cost.commands).toBeLessThan(0.1 * lanes.length)
   })
 
-  test('indexes are healed without a script for the empty ones, or in short calls with these', async () => {
+  test('indexes are healed without a script for the empty ones, or in short calls including them', async () => {
     await filled.redis.del('xg:ready:default')
     const occupied = await filled.cost(() => store.lanes.heal(lanes, 'occupied'))
     expect(await filled.redis.zcard('xg:ready:default')).toBe(full.length)

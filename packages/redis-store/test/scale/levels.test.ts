@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
     },
   )
 
-  test('what comes while workers take keeps its place', async () => {
+  test('jobs that arrive while workers claim keep their place', async () => {
     const waiting = new Map<Level, number[]>()
     const add = async (level: Level, count: number): Promise<void> => {
       waiting.set(level, [...(waiting.get(level) ?? []), ...(await submit(...many(level, count)))])
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
     expect(await violations()).toEqual([])
   })
 
-  test('jobs that are given back stand before the others of their level', async () => {
+  test('jobs that are given back go before the others of their level', async () => {
     const ids = { 4: [] as number[], 5: [] as number[], 6: [] as number[] }
     for (const level of [4, 6, 5] as const) ids[level] = await submit(...many(level, 1_000))
     for (const level of [6, 5, 4] as const) {

@@ -211,7 +211,7 @@ end`
 })
 
 describe.skipIf(lacksRedis)('a claim', () => {
-  test('behind 5,000 jobs that nobody waits for any more drops them in pieces', async () => {
+  test('behind 5,000 abandoned jobs drops them in pieces', async () => {
     const filled = await FilledStore.open()
     const store = await filled.world.node()
     const job: NewJob = { input: Buffer.from('in'), door: 'gearman', foreground: true, level: 5 }

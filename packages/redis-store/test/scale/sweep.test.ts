@@ -14,7 +14,7 @@ describe.skipIf(lacksRedis)(`a sweep through ${entries} entries of unfinished jo
   })
   afterEach(() => filled.close())
 
-  test('takes short calls, finds what a native worker finished, and drops what is gone', async () => {
+  test('takes short calls, finds jobs that a native worker finished, and drops deleted ones', async () => {
     const { native, lanes } = await filled.world.node()
     await lanes.register('mail')
     const lua = `
@@ -50,8 +50,8 @@ end`
   })
 })
 
-describe.skipIf(lacksRedis)('a look through the jobs of 500 functions', () => {
-  test('takes a call for 100 jobs, whichever they belong to, and finds what was left behind', async () => {
+describe.skipIf(lacksRedis)('a scan of the jobs of 500 functions', () => {
+  test('takes one call for 100 jobs of any function, and finds orphans', async () => {
     const filled = await FilledStore.open()
     const { native } = await filled.world.node()
     const lua = `

@@ -68,7 +68,7 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
     expect(one.calls('llen')).toBe(1)
   })
 
-  test('are watched in parts where they are many, each a few looks later at most', async () => {
+  test('are watched in parts if they are many, each a few polls later at most', async () => {
     await filled.fillLanes(9_000)
     const store = await filled.world.node()
     const many = Array.from({ length: 9_000 }, (_none, at) => `f${at + 1}`)
@@ -147,7 +147,7 @@ describe.skipIf(lacksRedis)('lanes in which nothing changed', () => {
     expect(look.scripts).toBe(1)
   })
 
-  test('have figures of this moment where these depend on the time', async () => {
+  test('have current figures where these depend on the time', async () => {
     await filled.redis.lpush('queue:f1:normal', 1)
     const store = await filled.world.node()
     await settle(store, ['f1'])
@@ -198,14 +198,14 @@ function outcomeOf({ lane, id, token }: Lease, kind: Outcome['kind']): Outcome {
   return kind === 'requeueFront' ? { ...held, kind } : { ...held, kind: 'dead', message, failure }
 }
 
-describe.skipIf(lacksRedis)('the figures of a node that reads only what changed', () => {
+describe.skipIf(lacksRedis)('the figures of a node that reads only changes', () => {
   let server: RedisServer
   beforeAll(async () => {
     server = await RedisServer.start()
   })
   afterAll(() => server.stop())
 
-  test('equal those of a node that reads all, whatever another node does in between', async () => {
+  test('equal those of a node that reads all lanes, whatever another node does in between', async () => {
     const world = await RedisWorld.open({ path: server.path })
     const [store, worker] = [await world.node(), await world.node()]
     const words = ['on', '>x', '~*', '+@all', 'resetchannels', '&channel:*', '&xg:*']

@@ -30,7 +30,7 @@ describe.skipIf(lacksRedis)('the version of the structures', () => {
     await redis.set('converted', '1')
   }
 
-  test('is noted by the first node, and is 1 where older gateways noted none', async () => {
+  test('is written by the first node, and is 1 where older gateways wrote none', async () => {
     const { store } = node()
     await store.open()
     expect(await version()).toBe('null')
@@ -48,7 +48,7 @@ describe.skipIf(lacksRedis)('the version of the structures', () => {
     expect(await server.ask('DBSIZE')).toBe('1')
   })
 
-  test('is raised once no older node is left, and not while one works beside', async () => {
+  test('is raised once no older node is left, and not while one still runs', async () => {
     const [older, newer] = [node(), node([convert])]
     await older.store.open()
     await older.store.nodes.beat()

@@ -17,7 +17,7 @@ test('a function is named by its text and whether a full server refuses it', () 
   expect(new Set([name, ...others.map((other) => other.name)]).size).toBe(3)
 })
 
-test('what a script reads of its call is read in each call', () => {
+test("a script's arguments are read in each call", () => {
   const { library } = functionOf('step', { database: 0, grows: true })
   const begin = library.slice(library.indexOf('local function begin()'))
   expect(begin).toContain('\nopen, close = ARGV[1], ARGV[2]\n')
@@ -64,21 +64,21 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
   const libraries = async (): Promise<number> =>
     ((await redis.call('FUNCTION', 'LIST')) as unknown[]).length
 
-  test('takes jobs by them', async () => {
+  test('claims jobs with them', async () => {
     const store = await open()
     await redis.config('RESETSTAT')
     expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
     expect([await callsOf('fcall'), await callsOf('evalsha')]).toEqual([1, 0])
   })
 
-  test('is given them again when it has lost them', async () => {
+  test('gets them again after it lost them', async () => {
     const store = await open()
     await redis.call('FUNCTION', 'FLUSH')
     const all = await Promise.all([1, 2, 3].map(() => store.steps.submit('mail', [job])))
     expect(all.flat().map((result) => 'id' in result && result.id)).toEqual([1, 2, 3])
   })
 
-  test('has no more of them after a new version has come', async () => {
+  test('keeps no old ones after a new version', async () => {
     await redis.call(
       'FUNCTION',
       'LOAD',
@@ -88,7 +88,7 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
     expect(await libraries()).toBe(2)
   })
 
-  test('leaves functions of others alone', async () => {
+  test('does not touch functions of other programs', async () => {
     await redis.call(
       'FUNCTION',
       'LOAD',
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
     expect(await libraries()).toBe(3)
   })
 
-  test('takes jobs by scripts where a user may not give it functions', async () => {
+  test('claims jobs with scripts if its user may not load functions', async () => {
     await redis.call('ACL', 'SETUSER', 'default', '-function', '-fcall')
     const store = await open()
     expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])

@@ -22,7 +22,7 @@ const functions = filesIn(libraries).flatMap((file) => {
   return [...text.matchAll(definition)].map(([, word = '']) => word)
 })
 
-test.each(names)('%s brings what it uses of the libraries, and nothing else', (name) => {
+test.each(names)('%s includes only the library functions that it uses', (name) => {
   const script = readScript(name)
   const defined = [...script.matchAll(definition)].map(([, word = '']) => word)
   const unused = defined.filter((word) => script.split(new RegExp(`\\b${word}\\b`)).length < 3)
@@ -33,7 +33,7 @@ test.each(names)('%s brings what it uses of the libraries, and nothing else', (n
   expect(script).not.toContain('--#include')
 })
 
-test('a script brings what its libraries use of each other', () => {
+test('a script includes the library functions that its libraries use', () => {
   const script = readScript('wait-again')
   for (const word of ['laneKey', 'jobKey', 'jobFields', 'countWait', 'withoutNode']) {
     expect(script).toContain(`local function ${word}(`)
@@ -41,7 +41,7 @@ test('a script brings what its libraries use of each other', () => {
   expect(script).not.toContain('local function metaKey(')
 })
 
-test('what a function names itself is made when it is called', () => {
+test('helpers inside a function are not hoisted out of it', () => {
   const script = readScript('step')
   const at = (text: string): number => script.indexOf(`local function ${text}(`)
   expect(at('joinBatch')).toBeGreaterThan(at('joinsBatch'))

@@ -42,7 +42,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
 
   const leftOver = (): Promise<string[]> => world.server.keys('xg:input:*')
 
-  test('does not pass through Lua, and comes out as it went in', async () => {
+  test('does not pass through Lua, and is stored unchanged', async () => {
     const store = await openWatched()
     const inputs = [long, bytes(100), bytes(8192, 3), Buffer.alloc(0), bytes(300_000, 5)]
     await store.steps.submit(
@@ -77,7 +77,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
     expect(await leftOver()).toEqual([])
   })
 
-  test('of a lane that is refused leaves nothing behind, and other lanes have theirs', async () => {
+  test('of a lane that is refused leaves nothing behind, and other lanes keep theirs', async () => {
     const store = await openWatched()
     await world.server.set('queue:spoilt:normal', 'no list')
     const lane = (name: string): LaneArrivals => ({ lane: name, jobs: [job(long)], places: [0] })

@@ -30,7 +30,7 @@ describe.skipIf(lacksRedis)('a server that forgets its scripts before each call'
     await server.stop()
   })
 
-  test('runs all that come at once, and each once', async () => {
+  test('runs all calls of one moment, each once', async () => {
     const scripts = new Scripts(redis)
     const register = (lane: string): Promise<unknown> =>
       scripts.run('register-lane', ['xg:lanes'], ['', ''], [lane, 100, '', 0])

@@ -37,7 +37,7 @@ test('long values are packed beside a list, with their positions', () => {
   expect([place, value, more]).toEqual([2, long, []])
 })
 
-test('what was packed before stays as it is', () => {
+test('packing another list does not change earlier ones', () => {
   const long = Array.from({ length: 500 }, (_one, at) => `${String(at)} ${'x'.repeat(900)}`)
   const packed = long.map((text) => packer.pack([text])[0])
   expect(packed.map((list) => String((unpack(list as Buffer) as Buffer[])[0]))).toEqual(long)
@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
   })
   afterAll(() => server.stop())
 
-  test('a list reaches a script as it is', async () => {
+  test('a list reaches a script unchanged', async () => {
     const value = fc.oneof(bytes, text, fc.maxSafeInteger(), fc.constant(0.5))
     await fc.assert(
       fc.asyncProperty(fc.array(value, { maxLength: 40 }), async (list) => {
@@ -62,7 +62,7 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
     )
   })
 
-  test('what a script packs comes back as it is', async () => {
+  test('values packed by a script come back unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(bytes, { maxLength: 40 }), async (list) => {
         const args = list.map((value) => Buffer.from(value))
@@ -72,7 +72,7 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
     )
   })
 
-  test('jobs of any bytes and any length come out as they went in', async () => {
+  test('jobs of any bytes and any length come back unchanged', async () => {
     const store = new RedisStore({ path: server.path })
     await store.open()
     await store.lanes.register('mail')

@@ -27,7 +27,7 @@ export function stepContract(open: OpenWorld): void {
     })
     const claimedBy = ({ claims }: StepAnswer) => soleAnswer(claims)
 
-    test('hands out what it brings', async () => {
+    test('hands out the jobs that it brings', async () => {
       const store = await (await open()).node()
       const answer = await store.steps.step({
         ...noStep,
@@ -38,7 +38,7 @@ export function stepContract(open: OpenWorld): void {
     })
 
     test.each([[{}], [{ foreground: true }], [{ level: 8 as const }], [{ jid: 'a-jid-of-1' }]])(
-      'hands out jobs of the node as others are given them: %j',
+      'hands out jobs of the node like those of others: %j',
       async (over) => {
         const world = await open()
         const [own, other] = [await world.node(), await world.node()]
@@ -53,7 +53,7 @@ export function stepContract(open: OpenWorld): void {
       },
     )
 
-    test('hands out what it brings as others are given it', async () => {
+    test('hands out the jobs that it brings like others', async () => {
       const world = await open()
       const [own, other] = [await world.node(), await world.node()]
       const jobs = [
@@ -88,7 +88,7 @@ export function stepContract(open: OpenWorld): void {
       expect(inputsOf(taken)).toEqual(names)
     })
 
-    test('forgets the ids of a job that ends as it was handed out', async () => {
+    test('drops the ids of a job that ends right after it was handed out', async () => {
       const store = await (await open()).node()
       const unique = bytes('one of a kind')
       await submitOne(store, 'mail', { unique, jid: 'a-jid' })
@@ -100,7 +100,7 @@ export function stepContract(open: OpenWorld): void {
       expect(await submitOne(store, 'mail', { unique, jid: 'a-jid' })).toBe(job.id + 1)
     })
 
-    test('gives back the lock of a job that ends as it was handed out', async () => {
+    test('releases the lock of a job that ends right after it was handed out', async () => {
       const store = await (await open()).node()
       const lock = { key: 'only', forMs: 60_000, until: 'success' } as const
       await submitOne(store, 'mail', { door: 'faktory', lock })
@@ -113,7 +113,7 @@ export function stepContract(open: OpenWorld): void {
       expect(answer.submissions).toMatchObject([{ results: [{ kind: 'created' }] }])
     })
 
-    test('ends a job that is kept for a while as it says, though it was handed out a moment ago', async () => {
+    test('ends a job with retention as its outcome says, right after it was handed out', async () => {
       const store = await (await open()).node()
       const id = await submitOne(store, 'mail', { retentionSeconds: 60 })
       const job = await takeOne(store, 'mail')
@@ -124,7 +124,7 @@ export function stepContract(open: OpenWorld): void {
       expect([kept?.status, kept?.output?.toString()]).toEqual(['success', 'out'])
     })
 
-    test('hands out a job that was given back, and one that was tried, as it is now', async () => {
+    test('hands out a job that was given back, and one that was retried, in its current state', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail', { input: bytes('in'), door: 'faktory', retries: 3 })
@@ -159,7 +159,7 @@ export function stepContract(open: OpenWorld): void {
       expect(idsOf(claimedBy(answer))).toEqual([2])
     })
 
-    test('takes what a job says before its end', async () => {
+    test('stores the reports of a job before its end', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const held = await takeOne(store, 'mail')
@@ -193,7 +193,7 @@ export function stepContract(open: OpenWorld): void {
       ])
     })
 
-    test('says whether consumers may take what it brings', async () => {
+    test('reports whether consumers may take the jobs that it brings', async () => {
       const store = await (await open()).node()
       await store.lanes.close('closed')
       const submissions = ['mail', 'closed'].map((lane) => arrivals(lane, aJob()))
@@ -201,7 +201,7 @@ export function stepContract(open: OpenWorld): void {
       expect(answer.submissions).toMatchObject([{ isOpen: true }, { isOpen: false }])
     })
 
-    describe('with an output that is withheld', () => {
+    describe('with a withheld output', () => {
       async function ends(
         store: SteppedStore,
         over: Partial<NewJob>,
@@ -230,13 +230,13 @@ export function stepContract(open: OpenWorld): void {
       test.each([
         ['is kept', { foreground: true, retentionSeconds: 60 }],
         ['nobody waits for', { retentionSeconds: 60 }],
-      ])('asks for that of a job that %s', async (_what, over) => {
+      ])('asks for the output of a job that %s', async (_what, over) => {
         const store = await (await open()).node()
         const wanted = { before: 'wanted', after: 'done', output: long.length }
         expect(await ends(store, over)).toEqual(wanted)
       })
 
-      test('asks for that of a job for which a client of another node waits', async () => {
+      test('asks for the output of a job for which a client of another node waits', async () => {
         const world = await open()
         const [store, other] = [await world.node(), await world.node()]
         const unique = bytes('u')

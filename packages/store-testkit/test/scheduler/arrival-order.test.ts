@@ -15,7 +15,7 @@ async function drained(cluster: Cluster, node: Awaited<ReturnType<Cluster['node'
   }
 }
 
-test('what comes behind the first job of a new lane stays behind it', async () => {
+test('jobs behind the first one of a new lane stay behind it', async () => {
   const cluster = new Cluster()
   let register: () => void = () => undefined
   const node = await cluster.node('slow', {}, (store) => {
@@ -42,7 +42,7 @@ test('what comes behind the first job of a new lane stays behind it', async () =
   expect(await drained(cluster, node)).toEqual(['0', '1', '2', '3', '4', '5'])
 })
 
-test('a lane that cannot be made holds nobody up', async () => {
+test('a lane that cannot be created delays no other', async () => {
   const cluster = new Cluster()
   const node = await cluster.node('full', {}, (store) => {
     const registerLane = store.lanes.register.bind(store.lanes)
@@ -56,7 +56,7 @@ test('a lane that cannot be made holds nobody up', async () => {
   expect(clients[1]?.refusal?.code).toBe('TOO_MANY_LANES')
 })
 
-test('what comes in one turn reaches the store in one call, a refused lane alone', async () => {
+test("submissions of one turn reach the store in one call, a refused lane's alone", async () => {
   const cluster = new Cluster()
   const calls: string[][] = []
   const node = await cluster.node('counting', {}, (store) => {

@@ -29,8 +29,8 @@ async function open(): Promise<{ cluster: Cluster; node: TestNode; confirmer: Co
 
 const ignore = { reported: (): void => undefined, refused: (): void => undefined }
 
-describe('where the store is asked whether what it has is safe:', () => {
-  test('a client hears that its job exists when it is safe, and not before', async () => {
+describe('with confirmed writes:', () => {
+  test('a client is answered when its job is safe, and not before', async () => {
     const { cluster, node, confirmer } = await open()
     const client = node.submit('mail')
     await cluster.turn()
@@ -53,7 +53,7 @@ describe('where the store is asked whether what it has is safe:', () => {
     expect(node.observer.of('unconfirmed')).toMatchObject([{ what: 'submissions', n: 1 }])
   })
 
-  test('a foreground job that is refused is not run, for nobody waits for it', async () => {
+  test('a foreground job that is refused is not run, because no client waits for it', async () => {
     const { cluster, node, confirmer } = await open()
     node.ask('mail')
     await cluster.turn()
@@ -64,7 +64,7 @@ describe('where the store is asked whether what it has is safe:', () => {
     expect(worker.jobs).toEqual([])
   })
 
-  test('a client misses nothing of a job that ran before it heard of it', async () => {
+  test('a client gets all events of a job that ran before its submission was answered', async () => {
     const { cluster, node, confirmer } = await open()
     const client = node.ask('mail')
     await cluster.turn()
@@ -82,7 +82,7 @@ describe('where the store is asked whether what it has is safe:', () => {
     expect(worker.settled).toEqual(['done'])
   })
 
-  test('a client that leaves before it heard of its job abandons it', async () => {
+  test('a client that leaves before its submission was answered abandons the job', async () => {
     const { cluster, node, confirmer } = await open()
     const client = node.ask('mail')
     await cluster.turn()
@@ -94,7 +94,7 @@ describe('where the store is asked whether what it has is safe:', () => {
     expect(worker.jobs).toEqual([])
   })
 
-  test('worker and client hear of an outcome when it is safe, or when it will not be', async () => {
+  test('worker and client get an outcome when it is safe, or when confirmation failed', async () => {
     const { cluster, node, confirmer } = await open()
     const clients = [node.ask('mail'), node.ask('mail')]
     await cluster.turn()
@@ -114,7 +114,7 @@ describe('where the store is asked whether what it has is safe:', () => {
     expect(node.observer.of('unconfirmed')).toMatchObject([{ what: 'outcomes', n: 1 }])
   })
 
-  test('a job whose outcome is not safe yet is not taken for lost', async () => {
+  test('a job whose outcome is not safe yet does not count as lost', async () => {
     const { cluster, node, confirmer } = await open()
     const client = node.ask('mail')
     await cluster.turn()
@@ -129,7 +129,7 @@ describe('where the store is asked whether what it has is safe:', () => {
     expect(client.heard).toEqual(['mail:1 complete result'])
   })
 
-  test('a store that is lost before it has answered refuses', async () => {
+  test('a submission is refused if the store is lost before its answer', async () => {
     const { cluster, node, confirmer } = await open()
     const client = node.submit('mail')
     await cluster.turn()

@@ -32,7 +32,7 @@ async function world(options: SchedulerOptions = {}) {
   return { cluster, a, b, holders }
 }
 
-test('a job of another door goes back 60 s after its worker was heard of last, as a loss', async () => {
+test('a job of another door goes back 60 s after the last sign of its worker, as a loss', async () => {
   const { cluster, a, holders } = await world()
   const client = a.ask('mail')
   await cluster.turn()
@@ -93,7 +93,7 @@ test.each([
   expect(await statusOf(a)).toBe(status)
 })
 
-test('a job that its worker ended is held by nobody', async () => {
+test('a job that its worker ended has no holder', async () => {
   const { cluster, a, holders } = await world()
   a.submit('mail')
   await cluster.turn()
@@ -104,7 +104,7 @@ test('a job that its worker ended is held by nobody', async () => {
   expect(await a.store.holders.held(name)).toEqual([])
 })
 
-test('a store that was away for long is no silence of the workers', async () => {
+test('a long outage of the store does not count as silence of the workers', async () => {
   const { cluster, a, holders } = await world()
   a.submit('mail')
   await cluster.turn()

@@ -10,7 +10,7 @@ describe('a node that drains', () => {
     node = await cluster.node('node')
   })
 
-  test('wakes no worker that falls asleep: it would ask in vain, again and again', async () => {
+  test('wakes no worker that becomes idle: it would ask in vain, again and again', async () => {
     node.submit('mail')
     await cluster.turn()
     node.scheduler.drain()
@@ -21,7 +21,7 @@ describe('a node that drains', () => {
     expect([worker.nothings, worker.wakes]).toEqual([1, 0])
   })
 
-  test('wakes no worker that sleeps, and leaves what comes to those of other nodes', async () => {
+  test('wakes no idle worker, and leaves new jobs to those of other nodes', async () => {
     const other = await cluster.node('other')
     const workers = [node.worker('mail').sleep(), other.worker('mail').sleep()]
     await cluster.turn()

@@ -5,7 +5,7 @@ import { aroundSteps, Cluster, type TestNode } from './harness.ts'
 /** Time in which consumers show how fast they are, milliseconds. */
 const windowMs = 20
 
-describe('a consumer that asks often', () => {
+describe('a consumer that fetches often', () => {
   let cluster: Cluster
   let node: TestNode
   let steps: Step[]
@@ -61,7 +61,7 @@ describe('a consumer that asks often', () => {
     expect(second.last.job.id).toBe(first.last.job.id + 1)
   })
 
-  test('is given none where losses count, or by the pace of a slow one', async () => {
+  test('is given none if losses count, or at the rate of a slow one', async () => {
     const counting = await cluster.node('b', { maxLosses: 3 })
     await lively(30, ['default'], counting)
     expect((await counting.store.lanes.counts(['mail']))[0]).toMatchObject({ running: 0 })
@@ -74,7 +74,7 @@ describe('a consumer that asks often', () => {
     expect(await counts()).toMatchObject({ running: 1 })
   })
 
-  test('has its time written with a step that follows, counted from the fetch', async () => {
+  test('has its lease time written with a later step, counted from the fetch', async () => {
     await lively(30)
     await cluster.pass(3)
     const { last } = await fetchHeld()
@@ -86,7 +86,7 @@ describe('a consumer that asks often', () => {
     expect(starts()).toHaveLength(1)
   })
 
-  test('that ends its job first leaves nothing to write', async () => {
+  test('that ends its job first needs no lease time written', async () => {
     await lively(30)
     const worker = await fetchHeld()
     worker.complete('done')
@@ -95,7 +95,7 @@ describe('a consumer that asks often', () => {
     expect(starts()).toEqual([])
   })
 
-  test('whose outcome the store refuses still has its time written', async () => {
+  test('whose outcome the store refuses still has its lease time written', async () => {
     await lively(30)
     const worker = await fetchHeld()
     around = () => Promise.reject(new Error('away'))
@@ -111,7 +111,7 @@ describe('a consumer that asks often', () => {
     expect(worker.settled).toEqual(['done'])
   })
 
-  test('loses the job if the node dies before its time was written: it comes again', async () => {
+  test('loses the job if the node dies before its lease time was written: it is handed out again', async () => {
     await lively(30)
     const worker = await fetchHeld()
     const other = await cluster.node('b')
@@ -129,7 +129,7 @@ describe('a consumer that asks often', () => {
     expect(seen).toContain(worker.last.job.id)
   })
 
-  test('keeps the job where its time was written, though the node dies', async () => {
+  test('keeps the job if its lease time was written, though the node dies', async () => {
     await lively(30)
     const worker = await fetchHeld()
     await cluster.pass(windowMs)
@@ -141,7 +141,7 @@ describe('a consumer that asks often', () => {
     expect(worker.settled).toEqual(['done'])
   })
 
-  test('keeps the job where the node leaves in order', async () => {
+  test('keeps the job if the node stops normally', async () => {
     await lively(30)
     const worker = await fetchHeld()
     node.scheduler.drain()
@@ -155,7 +155,7 @@ describe('a consumer that asks often', () => {
     expect((await other.store.lanes.counts(['mail']))[0]).toMatchObject({ running: 1 })
   })
 
-  test('that stops asking leaves what was held to others', async () => {
+  test('that stops fetching leaves the held jobs to others', async () => {
     await lively(30)
     await cluster.pass(50)
     await cluster.turn()
@@ -182,7 +182,7 @@ describe('a consumer that asks often', () => {
     expect(await counts()).toMatchObject({ running: 0 })
   })
 
-  test('gets a job of its first queue first, whatever is held of another', async () => {
+  test('gets a job of its first queue first, although some of another are held', async () => {
     await lively(30)
     node.submit('mail@urgent', { door: 'faktory' })
     await cluster.turn()
@@ -191,7 +191,7 @@ describe('a consumer that asks often', () => {
     expect(worker.jobs).toEqual(['mail@urgent:1'])
   })
 
-  test('of several queues gets what is held of the last, where the store has nothing', async () => {
+  test('of several queues gets held jobs of the last if the store has none', async () => {
     await lively(3)
     expect(await counts()).toMatchObject({ normal: 0 })
     const worker = node.consumer('urgent', 'default').take()
@@ -254,7 +254,7 @@ describe('a consumer that asks often', () => {
       expect(worker.jobs).toHaveLength(1)
     })
 
-    test('gets none that was submitted to another queue, for later, or by name alone', async () => {
+    test('gets no job that was submitted to another queue, for later, or for by-name workers', async () => {
       await inTurn()
       node.submit('mail@urgent', { door: 'faktory' })
       node.submit('mail', { door: 'faktory', dueAtMs: node.scheduler.storeNowMs() + 60_000 })
@@ -263,7 +263,7 @@ describe('a consumer that asks often', () => {
       expect(claims()).toEqual([])
     })
 
-    test('is given back what it does not ask for, and for a while gets none so', async () => {
+    test('gets none with submissions for a while after it did not fetch them', async () => {
       await inTurn()
       node.submit('mail', { door: 'faktory' })
       await cluster.turn()
@@ -290,7 +290,7 @@ describe('a consumer that asks often', () => {
       expect(await counts()).toMatchObject({ running: 0, normal: 1 })
     })
 
-    test('gets none so by the pace of a slow one', async () => {
+    test('gets none with submissions at the rate of a slow one', async () => {
       await inTurn(['default'], 3)
       await cluster.pass(windowMs - 4)
       await inTurn(['default'], 1)
@@ -317,7 +317,7 @@ describe('a consumer that asks often', () => {
       expect(seen).toEqual([higher.result, first.result, second.result])
     })
 
-    test('gets none so where losses count', async () => {
+    test('gets none with submissions if losses count', async () => {
       node = await cluster.node('b', { maxLosses: 3 })
       await inTurn()
       node.submit('mail', { door: 'faktory' })
@@ -326,7 +326,7 @@ describe('a consumer that asks often', () => {
     })
   })
 
-  test('shares what is held of its first queue with those that name others behind it', async () => {
+  test('shares the held jobs of its first queue with consumers that name others behind it', async () => {
     await lively(30, ['default', 'low'])
     await fetchHeld(['default', 'low'])
     await fetchHeld(['default', 'high'])

@@ -15,7 +15,7 @@ function noting(reads: string[]): (store: MemoryNode) => MemoryNode {
 }
 
 describe('clients of a native worker', () => {
-  test('hear of its progress within a quarter of a second', async () => {
+  test('get its progress within a quarter of a second', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail')
@@ -31,7 +31,7 @@ describe('clients of a native worker', () => {
     expect(client.heard.at(-1)).toBe('mail:1 complete done')
   })
 
-  test('are the only ones whose jobs are looked at', async () => {
+  test('are the only ones whose jobs are polled', async () => {
     const cluster = new Cluster()
     const reads: string[] = []
     const node = await cluster.node('a', {}, noting(reads))
@@ -48,7 +48,7 @@ describe('clients of a native worker', () => {
     expect(reads.length).toBeLessThanOrEqual(2)
   })
 
-  test('are heard at once where the native worker is counted, however short they wait', async () => {
+  test('are polled at once if the native worker is counted, however short they wait', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')
@@ -64,7 +64,7 @@ describe('clients of a native worker', () => {
     expect(client.heard).toEqual(['mail:2 complete done'])
   })
 
-  test('have their turn however many wait', async () => {
+  test('all have their turn, however many wait', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const clients = Array.from({ length: 1_200 }, () => node.ask('mail'))
@@ -79,8 +79,8 @@ describe('clients of a native worker', () => {
   })
 })
 
-describe('jobs that nobody waits for', () => {
-  test('are settled as soon as the native worker says so, whichever node took them', async () => {
+describe('jobs without waiting clients', () => {
+  test('are settled as soon as the native worker announces the end, whichever node submitted them', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     b.submit('mail', { unique: bytes('same'), jid: 'j-1' })
@@ -95,7 +95,7 @@ describe('jobs that nobody waits for', () => {
     expect(await cluster.world.violations()).toEqual([])
   })
 
-  test('are found by a sweep where nobody was there to hear of them', async () => {
+  test('are found by a sweep if no node got the announcement', async () => {
     const cluster = new Cluster()
     const a = await cluster.node('a', { retentionSeconds: new Map([['kept', 60]]) })
     a.submit('mail', { unique: bytes('same') })
@@ -118,7 +118,7 @@ describe('jobs that nobody waits for', () => {
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(3)
   })
 
-  test('of Faktory are tried again by their policy after a native worker’s error', async () => {
+  test('of Faktory are retried by their policy after a native worker’s error', async () => {
     const cluster = new Cluster()
     const a = await cluster.node('a')
     a.submit('mail', { door: 'faktory', jid: 'j-1', retries: 1 })
@@ -138,7 +138,7 @@ describe('jobs that nobody waits for', () => {
     expect((await a.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
   })
 
-  test('are settled once by nodes that all believe to be the one that does it', async () => {
+  test('are settled once although several nodes believe to be the leader', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     await cluster.world.native.count('mail', 1)
@@ -155,7 +155,7 @@ describe('jobs that nobody waits for', () => {
 })
 
 describe('native clients', () => {
-  test('are kept waiting while a route retries their job, and let go when it is dead', async () => {
+  test('are kept waiting while a route retries their job, and released when it is dead', async () => {
     const cluster = new Cluster()
     const { native } = cluster.world
     const node = await cluster.node('a', { retries: new Map([['mail', 1]]) })
@@ -177,7 +177,7 @@ describe('native clients', () => {
 })
 
 describe('worker counts', () => {
-  test('that the store did not take are told again when it answers', async () => {
+  test('that the store refused are sent again when it answers', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.scheduler.countNamed('mail', 1)
@@ -194,7 +194,7 @@ describe('worker counts', () => {
 describe('repairs', () => {
   const leaseMs = 10_000
 
-  test('put back what a silent native worker holds and what was never pushed', async () => {
+  test('requeue the job of a silent native worker and a job that was never pushed', async () => {
     const cluster = new Cluster()
     const { native } = cluster.world
     const node = await cluster.node('a', { repair: { mode: 'on', leaseMs } })
@@ -218,7 +218,7 @@ describe('repairs', () => {
     ])
   })
 
-  test('of strays queue what no worker can have, and take nothing from one that may be slow', async () => {
+  test('of orphans queue only jobs that no worker can have, and none of a slow worker', async () => {
     const cluster = new Cluster()
     const { native } = cluster.world
     const node = await cluster.node('a', { repair: { mode: 'strays', leaseMs } })
@@ -253,7 +253,7 @@ describe('repairs', () => {
     expect((await node.scheduler.jobs.counts(['sms']))[0]).toMatchObject({ normal: 0 })
   })
 
-  test('open a lane to consumers that the count of a dead native worker kept closed', async () => {
+  test('open a lane to consumers if only the count of a dead native worker kept it closed', async () => {
     const cluster = new Cluster({ graceMs: 0 })
     const node = await cluster.node('a', { repair: { mode: 'on', leaseMs } })
     await cluster.world.native.count('mail', 1)
@@ -271,7 +271,7 @@ describe('repairs', () => {
     expect(consumer.jobs).toEqual(['mail:1'])
   })
 
-  test('are off where nobody asked for them', async () => {
+  test('are off by default', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     await cluster.world.native.write('sms', bytes('stray'))
@@ -281,7 +281,7 @@ describe('repairs', () => {
   })
 })
 
-describe('what native programs wrote unheard', () => {
+describe('unannounced changes by native programs', () => {
   /** A store that notes which lanes are searched, beat by beat: where they are many, those in which jobs wait. */
   function searched(beats: string[][], many: boolean): (store: MemoryNode) => MemoryNode {
     return (store) => {
@@ -299,7 +299,7 @@ describe('what native programs wrote unheard', () => {
     [2_000, 1],
     [3_000, 2],
     [50_000, 5],
-  ])('in %i lanes is found within %i beats', async (lanes, within) => {
+  ])('in %i lanes are found within %i heartbeats', async (lanes, within) => {
     const cluster = new Cluster()
     const beats: string[][] = []
     const node = await cluster.node('a', {}, searched(beats, lanes > 2_000))
@@ -311,7 +311,7 @@ describe('what native programs wrote unheard', () => {
   })
 })
 
-test('an announced job that is not in this store adds no function, and the next that is does', async () => {
+test('an announced job adds a function only if it is in this store', async () => {
   const cluster = new Cluster()
   const node = await cluster.node('a')
   node.consumer('default').sleep()

@@ -6,7 +6,7 @@ const ends = ({ observer }: TestNode) =>
   observer.of('ended').map(({ lane, door, by, end, runMs }) => [lane, door, by, end, runMs])
 
 describe('an observer of a scheduler', () => {
-  test('is told the function, both doors and the time of a run', async () => {
+  test('gets the function, both doors and the time of a run', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail@bulk', { door: 'faktory', retries: 3 })
@@ -22,7 +22,7 @@ describe('an observer of a scheduler', () => {
     expect(ends(node)).toEqual([['mail@bulk', 'faktory', 'named', 'completed', 2_000]])
   })
 
-  test('is told a failure, a retry and a worker that vanished, each as what it is', async () => {
+  test('gets a failure, a retry and a vanished worker, each as such', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('final')
@@ -39,7 +39,7 @@ describe('an observer of a scheduler', () => {
     expect(Object.fromEntries(told)).toEqual({ final: 'failed', again: 'retried', crash: 'lost' })
   })
 
-  test('is told of a lease that ran out as of a worker that vanished', async () => {
+  test('gets an expired lease as a vanished worker', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail', { reserveForSeconds: 1 })
@@ -49,7 +49,7 @@ describe('an observer of a scheduler', () => {
     expect(ends(node)).toEqual([['mail', 'gearman', 'consumer', 'lost', undefined]])
   })
 
-  test('is told of a native worker’s success, whose time is not known', async () => {
+  test('gets a native worker’s success without a time', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.ask('mail')
@@ -60,7 +60,7 @@ describe('an observer of a scheduler', () => {
     expect(ends(node)).toEqual([['mail', 'gearman', 'native', 'completed', undefined]])
   })
 
-  test('is told of a job that joined another, and of one that an operator ended', async () => {
+  test('gets a job that joined another, and one that an operator ended', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     for (const door of ['gearman', 'http'] as const) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { bytes, Cluster } from './harness.ts'
 
-describe('a lease that nobody knows of', () => {
-  test('goes back when it was so at two looks, a minute apart', async () => {
+describe('an orphaned lease', () => {
+  test('goes back if it is found orphaned twice, a minute apart', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { aroundSteps, Cluster } from './harness.ts'
 
-test('news of a job is told though there is never a moment without a submission under way', async () => {
+test('events of a job are delivered although submissions are always in flight', async () => {
   const cluster = new Cluster()
   const underWay: (() => void)[] = []
   let isSlow = false

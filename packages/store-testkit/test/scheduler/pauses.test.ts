@@ -17,7 +17,7 @@ describe('a paused function', () => {
     await cluster.turn()
   }
 
-  test('takes jobs in and gives none, to workers by name or consumers at any node', async () => {
+  test('accepts jobs and hands out none, to by-name workers or consumers at any node', async () => {
     await pause('mail')
     const client = here.submit('mail')
     here.submit('mail@bulk')
@@ -31,7 +31,7 @@ describe('a paused function', () => {
     expect([consumer.jobs, consumer.nothings]).toEqual([[], 1])
   })
 
-  test('wakes no worker that sleeps or falls asleep: it would ask in vain, again and again', async () => {
+  test('wakes no worker that is or becomes idle: it would ask in vain, again and again', async () => {
     const sleeping = there.worker('mail').sleep()
     await pause('mail')
     here.submit('mail')
@@ -44,7 +44,7 @@ describe('a paused function', () => {
     expect([sleeping.wakes, late.nothings, late.wakes, consumer.wakes]).toEqual([0, 1, 0, 0])
   })
 
-  test('gives its jobs at every node once it is resumed, and wakes those who sleep', async () => {
+  test('hands out its jobs at every node once it is resumed, and wakes idle workers', async () => {
     await pause('mail')
     here.submit('mail')
     await cluster.turn()
@@ -56,7 +56,7 @@ describe('a paused function', () => {
     expect([...here.scheduler.queues.pausedFunctions]).toEqual([])
   })
 
-  test('is one lane of it where that is named, and stays paused for a node that comes later', async () => {
+  test('can be a single lane, and stays paused for a node that starts later', async () => {
     await pause('mail@bulk')
     here.submit('mail')
     here.submit('mail@bulk')

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { Step } from '@crossgear/core-scheduler'
 import { aroundSteps, Cluster, type TestNode } from './harness.ts'
 
-describe('a worker that goes on at once', () => {
+describe('a worker that grabs its next job at once', () => {
   let cluster: Cluster
   let node: TestNode
   let claims: number
@@ -29,7 +29,7 @@ describe('a worker that goes on at once', () => {
     await cluster.turn()
   }
 
-  test('is told that there is nothing without asking the store, once all is watched', async () => {
+  test('is answered "no job" without a call to the store, once all lanes are watched', async () => {
     const idler = node.worker('mail').sleep()
     await cluster.pass(10)
     const worker = node.worker('mail').take()
@@ -46,7 +46,7 @@ describe('a worker that goes on at once', () => {
     expect(claims).toBe(before)
   })
 
-  test('is given what another node took in meanwhile', async () => {
+  test('is given a job that another node accepted meanwhile', async () => {
     const other = await cluster.node('b')
     const idler = node.worker('mail').sleep()
     await cluster.pass(10)
@@ -75,7 +75,7 @@ describe('a worker that goes on at once', () => {
     expect(claims).toBe(before)
   })
 
-  test('wakes up while the store takes its job in, and need not ask for it again', async () => {
+  test('wakes up while its job is being stored, and needs no other claim', async () => {
     const worker = node.worker('mail').take()
     await cluster.turn()
     worker.sleep()
@@ -98,7 +98,7 @@ describe('a worker that goes on at once', () => {
     expect(worker.wakes).toBe(1)
   })
 
-  test('asks the store itself where what was reserved for it did not come', async () => {
+  test('claims from the store if the job reserved for it did not arrive', async () => {
     const worker = node.worker('mail').take()
     await cluster.turn()
     worker.sleep()
@@ -119,7 +119,7 @@ describe('a worker that goes on at once', () => {
     expect(worker.nothings).toBe(2)
   })
 
-  test('that does not come for it leaves it to others', async () => {
+  test('that does not fetch it leaves it to others', async () => {
     const sleeper = node.worker('mail').take()
     await cluster.turn()
     sleeper.sleep()
@@ -132,7 +132,7 @@ describe('a worker that goes on at once', () => {
     expect(other.jobs).toEqual(['mail:1'])
   })
 
-  test('gets nothing that was reserved ahead where losses count', async () => {
+  test('gets no job that was reserved ahead if losses count', async () => {
     const counting = await cluster.node('c', { maxLosses: 1 })
     const worker = counting.worker('mail').take()
     await cluster.turn()
@@ -148,7 +148,7 @@ describe('a worker that goes on at once', () => {
 })
 
 describe('a consumer that waits', () => {
-  test('claims with the step that brings a job of an open lane, and that of a closed one wakes nobody', async () => {
+  test('claims with the step that brings a job of an open lane; a job of a closed one wakes none', async () => {
     const cluster = new Cluster()
     const steps: Step[] = []
     const node = await cluster.node('a', {}, (store) =>

@@ -17,7 +17,7 @@ describe('a scheduler', () => {
     ])
   })
 
-  test('hands each worker of one turn another job, the first to ask the first', async () => {
+  test('hands each worker of one turn a job, in the order of their requests', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     for (let job = 0; job < 2; job += 1) node.submit('mail')
@@ -58,7 +58,7 @@ describe('a scheduler', () => {
     expect(all.jobs).toEqual(['mail:1', 'mail@bulk:2'])
   })
 
-  test('the clients of this node hear an outcome once', async () => {
+  test('the clients of this node get an outcome once', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail')
@@ -72,7 +72,7 @@ describe('a scheduler', () => {
     expect(node.scheduler.running).toBe(0)
   })
 
-  test('an outcome after the lease was lost is unknown and told to nobody', async () => {
+  test('an outcome after the lease was lost is unknown and reaches no client', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail')
@@ -87,7 +87,7 @@ describe('a scheduler', () => {
     expect(client.heard).toEqual([])
   })
 
-  test('a claimed job whose worker has gone meanwhile is put back', async () => {
+  test('a claimed job whose worker left meanwhile is requeued', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')
@@ -102,7 +102,7 @@ describe('a scheduler', () => {
     expect(other.last.job.losses).toBe(0)
   })
 
-  test('a worker that has gone before the end of its turn costs no claim', async () => {
+  test('a worker that left before the end of the turn costs no claim', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')
@@ -124,7 +124,7 @@ describe('a scheduler', () => {
     expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
-  test('a client that abandons hears no more, and its queued job is not run', async () => {
+  test('a client that leaves gets no more events, and its queued job is not run', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail')
@@ -137,7 +137,7 @@ describe('a scheduler', () => {
     expect(client.heard).toEqual([])
   })
 
-  test('a store that refuses is told to all who asked, and nothing else happens', async () => {
+  test('an error of the store reaches all callers and has no other effect', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')
@@ -169,7 +169,7 @@ describe('a scheduler', () => {
     expect(holder.settled).toEqual(['done'])
   })
 
-  test('a broken store ends none of the tasks that a node does unasked', async () => {
+  test("a broken store ends none of a node's background tasks", async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
@@ -212,7 +212,7 @@ describe('a scheduler', () => {
   })
 
   test.each(['fetched', 'named'] as const)(
-    'who waits for the last jobs does not wait for one that ended elsewhere: %s',
+    'waiting for the last jobs ignores one that ended elsewhere: %s',
     async (kind) => {
       const cluster = new Cluster()
       const node = await cluster.node('a')
@@ -235,7 +235,7 @@ describe('a scheduler', () => {
     },
   )
 
-  test('a job that is held for long is known to be, or is forgotten', async () => {
+  test('a long lease is confirmed by the store, or dropped', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const other = await cluster.node('b')
@@ -254,7 +254,7 @@ describe('a scheduler', () => {
     expect(node.scheduler.running).toBe(0)
   })
 
-  test('news of an end that overtake the answer to the submission are not lost', async () => {
+  test('the end of a job is not lost if it overtakes the answer to the submission', async () => {
     const cluster = new Cluster()
     const other = await cluster.node('b')
     const gate = new Gate()

@@ -63,7 +63,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
   })
 
-  test('is complete when each job has run, and successful when a job that failed has been done', async () => {
+  test('is complete when each job has run, and successful when a failed one has been done', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const bid = await newBatch(one)
@@ -81,7 +81,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
   })
 
-  test('survives that its node ends', async () => {
+  test('survives the end of its node', async () => {
     const first = await gateways.open()
     const producer = await first.client()
     const bid = await newBatch(producer)
@@ -110,7 +110,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     expect(await run(one, 'calls')).toMatchObject({ jid: 'complete1' })
   })
 
-  test('calls back success where its complete callback died, and complete when it is sent back', async () => {
+  test('calls back success although its complete callback died, and complete when that is requeued', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const bid = await newBatch(one, { success, complete: { ...complete, retry: -1 } })
@@ -198,7 +198,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)
   })
 
-  test('FLUSH forgets batches and calls nobody back', async () => {
+  test('FLUSH deletes batches without calling back', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const bid = await newBatch(one)

@@ -38,7 +38,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
     expect(await (await client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  test('does what was sent at once in its order', async () => {
+  test('keeps the order of pipelined commands', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('12345678', { at: later }))
@@ -102,7 +102,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
     expect(await figures(operator)).toMatchObject({ dead: 2, processed: 7, failures: 6 })
   })
 
-  test('goes through more jobs than it looks at in one step', async () => {
+  test('handles more jobs than fit in one step', async () => {
     const { client } = await gateways.open()
     const one = await client()
     const jobs = Array.from({ length: 1_234 }, (_none, at) => ({

@@ -17,7 +17,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     expect(await figures(worker)).toEqual({ ...nothing, processed: 1, failures: 0 })
   })
 
-  test('is harmless the second time, and for a job that nobody knows', async () => {
+  test('is harmless the second time, and for an unknown job', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -45,7 +45,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     },
   )
 
-  test('is good on any connection, also one without a wid', async () => {
+  test('is accepted on any connection, also without a wid', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
   })
 
-  test('is good at any node', async () => {
+  test('is accepted at any node', async () => {
     const here = await gateways.open()
     const there = await gateways.open()
     const worker = await here.client({ wid: 'worker-1' })
@@ -64,7 +64,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
   })
 
-  test('is good at the node of an earlier run that was settled at another', async () => {
+  test('is accepted at the node of an earlier run that was settled at another', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const one = await here.client({ wid: 'worker-1' })
     const two = await there.client({ wid: 'worker-1' })
@@ -125,7 +125,7 @@ describe.skipIf(lacksRedis)('FAIL', () => {
     expect(await (await client()).ask(`FAIL ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  test('counts as remaining what Faktory does: retry less the failures before this one', async () => {
+  test('counts the remaining retries as Faktory does: retry minus the earlier failures', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { retry: 3 }))
@@ -145,7 +145,7 @@ describe.skipIf(lacksRedis)('FAIL', () => {
     expect(await failureOfNext()).toMatchObject({ retry_count: 0, remaining: -1 })
   })
 
-  test('puts a job into the retries, and notes it in its failure', async () => {
+  test('puts a job into the retries, with its failure', async () => {
     const gateway = await gateways.open({
       schedulerOptions: { retryRules: new FaktoryRetries(() => 0) },
     })
@@ -224,7 +224,7 @@ describe.skipIf(lacksRedis)('FAIL', () => {
     expect(failure).toMatchObject({ backtrace: lines.slice(0, kept) })
   })
 
-  test('cuts what a worker says to its bounds, and blanks become unknown', async () => {
+  test('cuts the texts of a worker to their bounds; blanks become unknown', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))

@@ -132,7 +132,7 @@ describe.skipIf(lacksRedis)('PUSH', () => {
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ total_processed: 2 })
   })
 
-  test('takes a time that has passed as now, and one to come as a schedule', async () => {
+  test('runs a job with a past time now, and schedules one with a future time', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask('PUSH {"jid":"of-the-past","jobtype":"t","args":[],"at":"2001-01-01T00:00:00Z"}')
@@ -158,7 +158,7 @@ describe.skipIf(lacksRedis)('PUSH', () => {
     expect(await one.askJson('FETCH bulk')).toMatchObject({ jid: '23456789', jobtype: 'mail' })
   })
 
-  test('says at once that the store is gone, and takes jobs again when it is back', async () => {
+  test('answers at once that the store is away, and takes jobs again when it is back', async () => {
     const { client, scheduler } = await gateways.open({ troubled: true })
     const one = await client()
     const line = 'PUSH {"jid":"12345678","jobtype":"t","args":[]}'
@@ -189,7 +189,7 @@ describe.skipIf(lacksRedis)('PUSHB', () => {
     expect(await one.ask(`PUSHB ${list}`)).toBe(`$${map.length}\r\n${map}`)
   })
 
-  test('refuses what is no list', async () => {
+  test('refuses anything but a list', async () => {
     const { client } = await gateways.open()
     const one = await client()
     expect(await one.ask('PUSHB {}')).toBe('-ERR invalid JSON: expected an array at character 0')

@@ -26,7 +26,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     })
   })
 
-  test('GET of a job that its producer does not want tracked says no more', async () => {
+  test('GET of a job whose producer does not want tracking says no more', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const unknown = { jid: '12345678', state: 'unknown', updated_at: '' }
@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     expect(left).toBeGreaterThan(1_790)
   })
 
-  test('follows a job through its life, and beyond where its producer asks for it', async () => {
+  test('follows a job to its end, and beyond if its producer asks for it', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     const producer = await client()
@@ -121,7 +121,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     expect(await worker.askJson('TRACK GET 12345678')).toMatchObject({ desc: 'more' })
   })
 
-  test('SET extends a lease by a day at most, and keeps so much of a text', async () => {
+  test('SET extends a lease by a day at most, and cuts a text to its bound', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { custom: { track: 1 } }))
@@ -163,7 +163,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     },
   )
 
-  test('a tracked job that is finished, for good or bad, is kept for half an hour', async () => {
+  test('a tracked job is kept for half an hour after success or failure', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     for (const [jid, outcome] of [
@@ -183,7 +183,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     }
   })
 
-  test('SET tells the client of another door how far its job is', async () => {
+  test('SET reports progress to a client of another door', async () => {
     const { client, scheduler } = await gateways.open()
     const heard: unknown[] = []
     await new Promise<void>((resolve, reject) => {

@@ -9,7 +9,7 @@ const custom = { unique_for: 600 }
 describe.skipIf(lacksRedis)('unique jobs', () => {
   const gateways = faktoryGateways()
 
-  test('are refused while their double has not been done, at every node', async () => {
+  test('are refused while their duplicate has not been done, at every node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [one, other] = [await here.client({ wid: 'w1' }), await there.client()]
     expect(await one.ask(pushLine('first001', { custom }))).toBe('+OK')
@@ -20,7 +20,7 @@ describe.skipIf(lacksRedis)('unique jobs', () => {
     expect(await other.ask(pushLine('second01', { custom }))).toBe('+OK')
   })
 
-  test('can be pushed again from the start on, where the first says so', async () => {
+  test('can be pushed again once the first has started, if it says so', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })
     const untilStart = { custom: { ...custom, unique_until: 'start' } }

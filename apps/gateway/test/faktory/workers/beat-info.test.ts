@@ -10,7 +10,7 @@ const blocksMs = 2_000
 describe.skipIf(lacksRedis)('BEAT', () => {
   const gateways = faktoryGateways()
 
-  test('is answered OK while the worker is to run', async () => {
+  test('is answered OK while the worker has no order', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     expect(await worker.ask('BEAT {"wid":"worker-1","rss_kb":54321}')).toBe('+OK')
@@ -26,7 +26,7 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     expect(await (await client({ wid: 'worker-1' })).ask(`BEAT ${argument}`)).toBe(`-ERR ${text}`)
   })
 
-  test('tells no other worker anything, whatever the wid', async () => {
+  test('changes no other worker, whatever the wid', async () => {
     const { client, stranger, door } = await gateways.open()
     await client({ wid: 'worker-1' })
     const forger = await stranger()
@@ -46,7 +46,7 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     )
   })
 
-  test('brings a new state to every connection of the wid, and it never goes back', async () => {
+  test('passes a new state to every connection of the wid, and never an earlier one', async () => {
     const { client, door } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const two = await client({ wid: 'worker-1' })
@@ -61,7 +61,7 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     expect(await two.ask(beat)).toBe('$21\r\n{"state":"terminate"}')
   })
 
-  test('takes the state that the worker says it has', async () => {
+  test('takes over the state that the worker reports', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     expect(await worker.ask('BEAT {"wid":"worker-1","current_state":"quiet"}')).toBe(
@@ -70,7 +70,7 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     expect(await worker.ask('BEAT {"wid":"worker-1"}')).toBe('$17\r\n{"state":"quiet"}')
   })
 
-  test('leaves a quiet worker without jobs, also the FETCH that waits', async () => {
+  test('gives a quiet worker no jobs, not even to a waiting FETCH', async () => {
     const { client, clock, door } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
     const two = await client({ wid: 'worker-1' })
@@ -133,7 +133,7 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     expect(workers.find('worker-1')).toBe(after)
   })
 
-  test('lets a lease stand whose worker has gone, for whoever acknowledges it', async () => {
+  test('keeps the lease of a worker that left, for any client that acknowledges it', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
@@ -188,7 +188,7 @@ describe.skipIf(lacksRedis)('INFO', () => {
     })
   })
 
-  test('tells what its tasks have done: jobs that were due, failed or were held too long', async () => {
+  test('counts the work of its tasks: jobs that were due, failed or were held too long', async () => {
     const { client } = await gateways.open({
       schedulerOptions: { retryRules: new FaktoryRetries(() => 0) },
     })

@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 60_000 }, (
   const holders = (): Promise<string> => gateways.redis('ZRANGE', 'xg:holders', '0', '-1')
   const status = (id: number): Promise<string> => gateways.redis('HGET', `job:t:${id}`, 'status')
 
-  test('loses a job of another door to another worker, and its outcome no longer counts', async () => {
+  test('loses a job of another door to another worker, and its late outcome is ignored', async () => {
     const [here, there] = [await open(), await open()]
     await here.scheduler.openLane('t')
     await there.scheduler.openLane('t')
@@ -65,7 +65,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 60_000 }, (
     await expect.poll(() => status(1), patience).toBe('idle')
   })
 
-  test('is known by the jobs of other doors alone, until it has ended them', async () => {
+  test('is tracked only for the jobs of other doors, until it has ended them', async () => {
     const { client, scheduler } = await open()
     await scheduler.openLane('t')
     const worker = await client({ wid: 'worker-1' })

@@ -88,7 +88,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     expect(await worker.reply()).toContain('"jid":"12345678"')
   })
 
-  test('gives no waiting worker a second job before each has had one', async () => {
+  test('gives each waiting worker one job before any gets a second', async () => {
     const { client, clock } = await gateways.open()
     const producer = await client()
     const workers = await Promise.all(['w-1', 'w-2', 'w-3'].map((wid) => client({ wid })))
@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     await Promise.all(replies.values())
   })
 
-  test('answers what was pipelined behind it in order', async () => {
+  test('answers pipelined commands in order', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('pushed-0'))
@@ -130,7 +130,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     await one.closed()
   })
 
-  test('gives nothing to a client that has gone', async () => {
+  test('hands out nothing to a client that has gone', async () => {
     const { client, clock } = await gateways.open()
     const leaver = await client({ wid: 'worker-1' })
     const stayer = await client({ wid: 'worker-2' })
@@ -143,7 +143,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     expect(await stayer.reply()).toContain('"jid":"12345678"')
   })
 
-  test('gives no jobs to a worker while the gateway drains, but takes what it says of its last', async () => {
+  test('gives no jobs to a worker while the gateway drains, but takes the outcomes of its last ones', async () => {
     const { client, clock, door, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
@@ -172,7 +172,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('a job whose hash somebody has spoilt', () => {
+describe.skipIf(lacksRedis)('a job whose hash is damaged', () => {
   const gateways = faktoryGateways()
 
   test('is answered with an error, and others go on', async () => {

@@ -33,7 +33,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 120_000 }, ()
     return client
   }
 
-  test('loses no job that stock clients fetch as fast as they can, nor one that it held for them', async () => {
+  test('loses no job that stock clients fetch at full speed, nor one that it held ahead for them', async () => {
     const first = await gateway()
     const producer = stockClient(first.port)
     const pushed = new Set<string>()

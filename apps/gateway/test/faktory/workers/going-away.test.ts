@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () =
     return { ...(await gateways.open({ goingAway })), recorded }
   }
 
-  test('and still gets a job by a running FETCH is logged once', async () => {
+  test('and still gets a job from a running FETCH is logged once', async () => {
     const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
     for (const jid of ['job-00001', 'job-00002']) await worker.ask(pushLine(jid))
@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () =
   })
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'as the example does at %s ends by itself, and leaves no job behind',
+    'in the way of the example ends by itself at %s, and leaves no job behind',
     async (signal) => {
       const { client, port, door, recorded } = await open()
       const producer = await client()

@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => 
       .toEqual({ ...nothing, processed: 1, failures: 1, ...left })
   })
 
-  test('stands after the worker is taken for dead, until then', async () => {
+  test('is kept after the worker counts as dead, until then', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const silent = await here.client({ wid: 'silent' })
     const next = await there.client({ wid: 'next' })
@@ -90,7 +90,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => 
 describe.skipIf(lacksRedis)('dead jobs', { timeout: 60_000 }, () => {
   const gateways = faktoryGateways()
 
-  test('are so many at most, and the oldest go', async () => {
+  test('are bounded, and the oldest go', async () => {
     const { client } = await gateways.open({ storeOptions: { deadPerLane: 3 } })
     const worker = await client({ wid: 'worker-1' })
     for (let n = 0; n < 5; n += 1) {
@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('dead jobs', { timeout: 60_000 }, () => {
     expect(states).toEqual(['unknown', 'unknown', 'dead', 'dead', 'dead'])
   })
 
-  test('are kept for 180 days, and forgotten then at whichever node', async () => {
+  test('are kept for 180 days, and then deleted by any node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const worker = await here.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { retry: -1 }))

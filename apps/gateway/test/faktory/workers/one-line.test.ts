@@ -94,7 +94,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 
     expect(await fetchAll(await here.client({ wid: 'worker-1' }), jobs)).toEqual(inOrder)
   })
 
-  test('come by their priorities first, and in each as they were sent', async () => {
+  test('are ordered by priority, and within each as they were sent', async () => {
     const { client } = await gateways.open()
     const priorityOf = (at: number): number => [5, 9, 1, 7][at % 4] ?? 5
     const list = inOrder.map((at) => jobOf(at, { priority: priorityOf(at) }))
@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 
     expect(await fetchAll(consumer, jobs)).toEqual(inOrder)
   })
 
-  test('take turns with jobs of a native client as both came', async () => {
+  test('take turns with jobs of a native client in order of arrival', async () => {
     const { client } = await gateways.open()
     const producer = await client()
     const consumer = await client({ wid: 'worker-1' })

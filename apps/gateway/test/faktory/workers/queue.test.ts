@@ -66,7 +66,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
     expect(await worker.reply()).toBe('$-1')
   })
 
-  test('REMOVE ends what is queued there, and nothing else', async () => {
+  test('REMOVE ends the queued jobs, and nothing else', async () => {
     const { client } = await gateways.open()
     const one = await client()
     for (const priority of [1, 5, 9]) {
@@ -81,7 +81,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
     expect((await gateways.redis('KEYS', 'job:t@bulk:*')).split(',')).toHaveLength(2)
   })
 
-  test('REMOVE takes the name out of INFO at every node, until a job comes again', async () => {
+  test('REMOVE takes the name out of INFO at every node, until another job is pushed', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [one, other] = [await here.client({ wid: 'worker-1' }), await there.client()]
     const queues = async (): Promise<object> => {
@@ -109,7 +109,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
     expect(await one.ask('FETCH')).toContain('12345678')
   })
 
-  test('does what was sent at once in its order', async () => {
+  test('keeps the order of pipelined commands', async () => {
     const { client } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('12345678'))
@@ -118,7 +118,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
     expect(await one.reply()).toContain('12345678')
   })
 
-  test('LATENCY tells the age of the oldest job of each queue in seconds', async () => {
+  test('LATENCY answers the age of the oldest job of each queue in seconds', async () => {
     const { client, scheduler } = await gateways.open()
     const one = await client()
     await one.ask(pushLine('12345678', { queue: 'old' }))

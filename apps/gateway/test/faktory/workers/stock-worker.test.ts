@@ -70,7 +70,7 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
     return status
   }
 
-  test('works two jobs at a time through its middleware, the better queue first', async () => {
+  test('runs two jobs at a time through its middleware, the first queue first', async () => {
     const client = producer()
     await push(client, 'c')
     await push(client, 'a', 'critical')
@@ -113,7 +113,7 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
     }
   })
 
-  test('goes quiet, and then ends, on an operator’s order at another gateway', async () => {
+  test('becomes quiet, and then ends, on an operator’s order at another gateway', async () => {
     const client = producer()
     const { child, says, said, ended } = await stockWorker(ports[1]!.faktory, 'told')
     await push(client, 'last')

@@ -15,7 +15,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
       schedulerOptions: { throttles: new Map([['bulk', throttle]]) },
     })
 
-  test('let so many jobs run at a time, over two nodes, and the next worker as soon as one ends', async () => {
+  test('limit the jobs that run at a time, over two nodes, and wake the next worker as soon as one ends', async () => {
     const [here, there] = [await open({ concurrency: 1 }), await open({ concurrency: 1 })]
     const [one, other] = [await here.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
     for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
@@ -39,7 +39,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00003' })
   })
 
-  test('give a worker so many jobs at a time, over its connections and nodes, and others theirs', async () => {
+  test('limit the jobs of one worker, over its connections and nodes, and not those of others', async () => {
     const [here, there] = [await open({ perWorker: 1 }), await open({ perWorker: 1 })]
     const one = await here.client({ wid: 'w1' })
     const [same, other] = [await there.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
@@ -52,7 +52,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     expect(await same.reply()).toContain('"jid":"job00003"')
   })
 
-  test('wake a worker with room if another waiting worker has none', async () => {
+  test('wake a worker that may take more if another waiting worker may not', async () => {
     const { client, clock } = await open({ perWorker: 1 })
     const [full, waiting, free] = [
       await client({ wid: 'w1' }),
@@ -79,7 +79,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00004' })
   })
 
-  test('let a job go on that runs for longer than their timeout, and hand out the next', async () => {
+  test('let a job that exceeds their timeout continue, and hand out the next', async () => {
     const { client } = await open({ concurrency: 1, timeoutMs: 300 })
     const [one, other] = [await client({ wid: 'w1' }), await client({ wid: 'w2' })]
     for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
@@ -91,7 +91,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ sets: { working: 1 } })
   })
 
-  test('give out the allowed jobs of a time span, and wake waiting workers after it', async () => {
+  test('hand out the allowed jobs of a time window, and wake waiting workers after it', async () => {
     const perMs = 300
     const [here, there] = [
       await open({ rate: { jobs: 2, perMs } }),
@@ -110,7 +110,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     expect(performance.now() - startMs).toBeGreaterThan(perMs - 20)
   })
 
-  test('hold for workers that named the function, too', async () => {
+  test('also apply to by-name workers', async () => {
     const { client, scheduler } = await open({ concurrency: 1 })
     const one = await client({ wid: 'w1' })
     for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))

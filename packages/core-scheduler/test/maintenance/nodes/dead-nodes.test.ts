@@ -12,7 +12,7 @@ function looksUntilDead(heartbeats: readonly number[], gapsMs: readonly number[]
   return 0
 }
 
-test('a node is dead when its heartbeat stood still in three looks after the first', () => {
+test('a node is dead when its heartbeat did not change in three checks after the first', () => {
   expect(looksUntilDead([5, 5, 5, 5])).toBe(4)
   expect(looksUntilDead([5, 5, 5, 6, 6, 6, 6])).toBe(7)
 })
@@ -21,16 +21,16 @@ test('a node lives while its heartbeat changes, ahead or back', () => {
   expect(looksUntilDead([5, 5, 5, 4, 4, 4, 9_999, 9_999, 9_999, 1])).toBe(0)
 })
 
-test('looks that follow each other quickly are not enough', () => {
+test('checks in quick succession are not enough', () => {
   expect(looksUntilDead([5, 5, 5, 5, 5, 5], [10, 10, 10, 10, 10])).toBe(0)
 })
 
-test('a node that did not look for a while starts again: the others may have been cut off, too', () => {
+test('a node that did not check for a while starts over: the others may have been cut off, too', () => {
   expect(looksUntilDead([5, 5, 5, 5, 5], [1_000, 1_000, 10_000])).toBe(0)
   expect(looksUntilDead([5, 5, 5, 5, 5, 5, 5], [1_000, 1_000, 10_000])).toBe(7)
 })
 
-test('a dead node is named until it is gone', () => {
+test('a dead node is listed until it is removed', () => {
   const nodes = new DeadNodes()
   const look = (heartbeats: readonly [string, number][], nowMs: number) =>
     nodes.look(new Map(heartbeats), nowMs)

@@ -58,7 +58,7 @@ test('a consumer of 2,000 lanes is counted in calls for some lanes each, one aft
   expect([store.counted.size, new Set(store.counted.values())]).toEqual([2_000, new Set([1])])
 })
 
-test('a worker that has left before it was counted is never counted', async () => {
+test('a worker that left before it was counted is never counted', async () => {
   const store = new TestStore()
   const counts = countsOf(store)
   counts.consumer('bulk', 1)

@@ -61,7 +61,7 @@ async function committed(store: SteppedStore, bid: string, jobs: number): Promis
 /** Batches of jobs and their callbacks. */
 export function batchContract(open: OpenWorld): void {
   describe('batches', () => {
-    test('are listed in pages, the newest first, until they are forgotten', async () => {
+    test('are listed in pages, the newest first, until they are deleted', async () => {
       const world = await open()
       const store = await world.node()
       expect(await store.batches.list(undefined, 2)).toEqual({ batches: [] })
@@ -78,7 +78,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.list(undefined, 2)).toEqual({ batches: [] })
     })
 
-    test('count what becomes of their jobs, and call back once when all is done', async () => {
+    test('count the outcomes of their jobs, and call back once when all are done', async () => {
       const store = await (await open()).node()
       await committed(store, 'b1', 2)
       expect(await store.batches.state('b1')).toMatchObject({
@@ -130,7 +130,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['success b1'])
     })
 
-    test('whose complete callback comes back from the dead call back success no second time', async () => {
+    test('whose complete callback is requeued from the dead call back success only once', async () => {
       const store = await (await open()).node()
       await committed(store, 'b1', 1)
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
@@ -191,7 +191,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['complete b1', 'success b1'])
     })
 
-    test('that succeeded can be opened and added to, and call back no second time', async () => {
+    test('that succeeded can be opened and added to, and call back only once', async () => {
       const store = await (await open()).node()
       await committed(store, 'b1', 1)
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
@@ -257,7 +257,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['success child', 'success parent'])
     })
 
-    test('a child without callbacks counts when it is done, however deep', async () => {
+    test('a child without callbacks counts when it is done, at any depth', async () => {
       const store = await (await open()).node()
       const plain = { description: '' }
       await store.batches.create(both('a'))
@@ -271,7 +271,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['complete a', 'success a'])
     })
 
-    test('that nobody knows take no jobs and no children', async () => {
+    test('that are unknown take no jobs and no children', async () => {
       const store = await (await open()).node()
       const [result] = await store.steps.submit('mail', [aJob({ batch: 'b9', door: 'faktory' })])
       expect(result).toEqual({ kind: 'unbatched' })
@@ -281,7 +281,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.state('b9')).toBeUndefined()
     })
 
-    test('jobs that nobody wants any more do not count as failures, removed jobs do', async () => {
+    test('abandoned jobs do not count as failures, removed jobs do', async () => {
       const world = await open()
       const store = await world.node()
       await store.batches.create(both('b1'))
@@ -295,7 +295,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
     })
 
-    test('are all forgotten on demand, and then nothing is called back', async () => {
+    test('are all deleted on demand, and then call nothing back', async () => {
       const store = await (await open()).node()
       await committed(store, 'b1', 1)
       await store.batches.clear()

@@ -8,7 +8,7 @@ const tickAt = async (store: SteppedStore, atMs: number): Promise<string | undef
 /** Jobs pushed by the clock. */
 export function cronContract(open: OpenWorld): void {
   describe('cron', () => {
-    test('a tick gives one job, whoever submits it, and an earlier tick gives none', async () => {
+    test('a tick creates one job, whichever node submits it, and an earlier tick creates none', async () => {
       const world = await open()
       const [here, there] = [await world.node(), await world.node()]
       const kinds = await Promise.all([tickAt(here, 60_000), tickAt(there, 60_000)])
@@ -19,7 +19,7 @@ export function cronContract(open: OpenWorld): void {
       expect(await here.cron.lastTick('mail', 'hourly')).toBeUndefined()
     })
 
-    test('a tick whose job is refused gives none', async () => {
+    test('a tick whose job is refused creates none', async () => {
       const store = await (await open()).node()
       const lock = { key: 'k', forMs: 60_000, until: 'success' } as const
       await store.steps.submit('mail', [aJob({ lock })])

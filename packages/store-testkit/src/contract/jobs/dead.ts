@@ -73,7 +73,7 @@ export function deadContract(open: OpenWorld): void {
       },
     )
 
-    test('in the foreground leave nothing: their clients have got the failure', async () => {
+    test('in the foreground are not kept: their clients have got the failure', async () => {
       const store = await (await open()).node()
       for (const outcome of [failedFor, killed]) {
         const id = await submitOne(store, 'mail', { foreground: true })
@@ -91,7 +91,7 @@ export function deadContract(open: OpenWorld): void {
       expect(await deadOf(store)).toEqual([id])
     })
 
-    test('that said nothing of their failure are not kept', async () => {
+    test('without a recorded failure are not kept', async () => {
       const store = await (await open()).node()
       const id = await submitOne(store, 'mail', { door: 'faktory' })
       const { lane, token } = await takeOne(store, 'mail')
@@ -101,7 +101,7 @@ export function deadContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', id)).toBeUndefined()
     })
 
-    test('of a native client are kept, and their clients let go', async () => {
+    test('of a native client are kept, and their clients released', async () => {
       const world = await open()
       const store = await world.node()
       const id = await world.native.write('mail', bytes('native'))
@@ -160,7 +160,7 @@ export function deadContract(open: OpenWorld): void {
     })
   })
 
-  describe('jobs that consumers failed which may not know their function', () => {
+  describe('jobs failed by consumers that may not know their function', () => {
     const retry = (job: { readonly id: number; readonly token: string }): Outcome => {
       const { id, token } = job
       const message = bytes('no such jobtype')
@@ -205,7 +205,7 @@ export function deadContract(open: OpenWorld): void {
       await world.native.finish('mail', id, 'success', bytes('done'))
     })
 
-    test('wait for their time where the lane is open to consumers for good', async () => {
+    test('wait for their time if the lane is always open to consumers', async () => {
       const store = await (await open()).node()
       await store.lanes.open('mail')
       const id = await submitOne(store, 'mail')

@@ -51,7 +51,7 @@ export function dependenciesContract(open: OpenWorld): void {
       expect((await takeOne(store, 'mail')).id).toBe(1)
     })
 
-    test('that were scheduled are dropped, too, and in line with others of the queue', async () => {
+    test('that were scheduled are dropped, too, in the order of their queue', async () => {
       const world = await open()
       const store = await world.node()
       const nowMs = await nowOf(store)
@@ -76,7 +76,7 @@ export function dependenciesContract(open: OpenWorld): void {
   })
 
   describe('locks', () => {
-    test('keep equal jobs out until the job is done', async () => {
+    test('refuse equal jobs until the job is done', async () => {
       const store = await (await open()).node()
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')
@@ -91,7 +91,7 @@ export function dependenciesContract(open: OpenWorld): void {
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
     })
 
-    test('are given back at the start where that is wanted', async () => {
+    test('are released at the start if the job says so', async () => {
       const store = await (await open()).node()
       await kindOf(store, lockFor(60_000, 'start'))
       await takeOne(store, 'mail')
@@ -112,7 +112,7 @@ export function dependenciesContract(open: OpenWorld): void {
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
     })
 
-    test('that ran out are not given back by the job that held them', async () => {
+    test('that expired are not released by the job that held them', async () => {
       const world = await open()
       const store = await world.node()
       await kindOf(store, lockFor(1_000))
@@ -132,7 +132,7 @@ export function dependenciesContract(open: OpenWorld): void {
       expect(await kindOf(store, lockFor(1_000))).toBe('locked')
     })
 
-    test('of a job that an operator takes away are given back', async () => {
+    test('of a job that an operator removes are released', async () => {
       const store = await (await open()).node()
       await kindOf(store, lockFor(60_000))
       expect(await store.admin.cancel('mail', 1)).toBe(true)

@@ -25,7 +25,7 @@ export function inspectContract(open: OpenWorld): void {
       return { ids: jobs.map(({ id }) => id), ...rest }
     }
 
-    test('in pieces of a queue, the next to be taken first', async () => {
+    test('in pieces of a queue, the next job first', async () => {
       const store = await (await open()).node()
       await submitAll(store, 'mail', [aJob(), aJob(), aJob()])
       const whole = { seen: 2, unsearched: 0, more: true }
@@ -37,7 +37,7 @@ export function inspectContract(open: OpenWorld): void {
       expect(await idsAt(store, 'high')).toMatchObject({ ids: [], more: false })
     })
 
-    test('that wait beside the list of their band as well', async () => {
+    test('that are queued outside the list of their band as well', async () => {
       const store = await (await open()).node()
       const many = Array.from({ length: 1_000 }, () => aJob({ level: 6 }))
       await submitAll(store, 'mail', [aJob(), ...many])
@@ -73,7 +73,7 @@ export function inspectContract(open: OpenWorld): void {
       expect((await idsAt(store, 'busy')).ids).toEqual([4])
     })
 
-    test('whose payload or error holds a text, and says what it cannot search', async () => {
+    test('whose payload or error contains a text, and counts those that it cannot search', async () => {
       const store = await (await open()).node()
       const long = Buffer.alloc(searchedBytes + 1, 'needle')
       await submitAll(store, 'mail', [
@@ -116,7 +116,7 @@ export function inspectContract(open: OpenWorld): void {
       expect(await store.inspect.standing('mail', 3)).toBeUndefined()
     })
 
-    test('and ends some of a piece of a queue, the others as they stood', async () => {
+    test('and ends some of a piece of a queue, the others unchanged', async () => {
       const world = await open()
       const store = await world.node()
       await submitAll(store, 'mail', [...jobsOf(5, 6, 5, 5, 4, 5), aJob({ unique, jid: 'j-1' })])
@@ -143,7 +143,7 @@ export function inspectContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ failed: 4, completed: 2 })
     })
 
-    test('and sees of which job one is another run', async () => {
+    test('and sees which job one is a rerun of', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { origin: '1-7' })
       expect((await store.jobs.look('mail', [1]))[0]?.origin).toBe('1-7')

@@ -25,7 +25,7 @@ import {
 /** Leases, their tokens, and the effects of outcomes. */
 export function outcomeContract(open: OpenWorld): void {
   describe('outcomes', () => {
-    test('a claimed job is busy, says who holds it, and how long it waited', async () => {
+    test('a claimed job is busy, with its holder and its waiting time', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
@@ -41,7 +41,7 @@ export function outcomeContract(open: OpenWorld): void {
     test.each([
       ['complete', completed],
       ['fail', failed],
-    ] as const)('%s removes the record of a job that nothing keeps', async (_kind, outcome) => {
+    ] as const)('%s removes the record of a job without retention', async (_kind, outcome) => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
@@ -82,7 +82,7 @@ export function outcomeContract(open: OpenWorld): void {
       },
     )
 
-    test('of unfinished jobs are kept for a caller that asks, queued or held, longer retention as it was', async () => {
+    test('of unfinished jobs are kept on request, queued or held, and longer retention is unchanged', async () => {
       const world = await open()
       const store = await world.node()
       await submitAll(store, 'mail', [aJob(), aJob(), aJob({ retentionSeconds: 300 }), aJob()])
@@ -131,7 +131,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await world.native.locks('mail', 1)).toBe(0)
     })
 
-    test('an old token changes nothing, whatever it says', async () => {
+    test('an old token changes nothing, whatever the outcome', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const old = await takeOne(store, 'mail')
@@ -188,7 +188,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['later'])
     })
 
-    test('due jobs of many lanes are promoted together, each where it belongs', async () => {
+    test('due jobs of many lanes are promoted together, each to its own queue', async () => {
       const world = await open()
       const store = await world.node()
       const { nowMs } = await store.nodes.beat()
@@ -248,7 +248,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-2')).toEqual({ lane: 'mail', id: 3 })
     })
 
-    test('a job that lost as many workers as it may is given up', async () => {
+    test('a job that lost too many workers is given up', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { retentionSeconds: 60 })
       expect(
@@ -264,7 +264,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await take(store, ['mail'])).toEqual([])
     })
 
-    test('reports are taken from the holder alone; progress is stored', async () => {
+    test('reports are accepted only from the holder; progress is stored', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const { lane, id, token } = await takeOne(store, 'mail')
@@ -281,7 +281,7 @@ export function outcomeContract(open: OpenWorld): void {
       })
     })
 
-    test('progress of a run is forgotten when the job goes back', async () => {
+    test('progress of a run is cleared when the job goes back', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail')

@@ -39,7 +39,7 @@ const members = async (store: SteppedStore, set: JobSet): Promise<readonly numbe
 /** Faktory queues, and the sets of jobs that are not queued. */
 export function setContract(open: OpenWorld): void {
   describe('sets', () => {
-    test('tell their members apart, and page by page', async () => {
+    test('list their members page by page', async () => {
       const store = await (await open()).node()
       await filled(store)
       expect(await members(store, 'scheduled')).toEqual([1, 2])
@@ -89,7 +89,7 @@ export function setContract(open: OpenWorld): void {
       expect(await seen(store, 'mail', id)).toMatchObject({ status: 'error', settled: true })
     })
 
-    test('jobs end where they stand', async () => {
+    test('jobs are ended in place', async () => {
       const store = await (await open()).node()
       await filled(store)
       await submitOne(store, 'mail', { level: 9 })
@@ -114,7 +114,7 @@ export function setContract(open: OpenWorld): void {
       expect(await since()).toEqual([undefined, undefined])
     })
 
-    test('what a scrape shows of lanes is what their counts say', async () => {
+    test('the figures of lanes for a scrape equal their counts', async () => {
       const store = await (await open()).node()
       await filled(store)
       await submitOne(store, 'mail', { level: 9 })
@@ -189,7 +189,7 @@ export function setContract(open: OpenWorld): void {
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })
 
-    test('a claim gets nothing from paused lanes, and finds them again when they are resumed', async () => {
+    test('a claim takes no jobs of paused lanes, and takes them again when they are resumed', async () => {
       const store = await (await open()).node()
       const lanes = ['mail', 'sms', 'fax']
       for (const lane of lanes) await submitOne(store, lane)
@@ -204,7 +204,7 @@ export function setContract(open: OpenWorld): void {
       expect(namesOf(await claim())).toEqual(['mail:1', 'fax:1'])
     })
 
-    test('a claim of one lane, or of some that a consumer named, gets nothing from paused ones', async () => {
+    test("a claim of one lane, or of a consumer's named functions, takes no jobs of paused lanes", async () => {
       const store = await (await open()).node()
       for (const lane of ['mail', 'sms']) await submitOne(store, lane)
       const request = { by: 'consumer', max: 9, paused: new Set(['mail', 'elsewhere']) } as const
@@ -216,7 +216,7 @@ export function setContract(open: OpenWorld): void {
     })
 
     test.each(['quiet', 'alive', { settled: 'a \0 jid' }] as const)(
-      'news of a worker are heard at every node: %j',
+      'news of a worker reach every node: %j',
       async (news) => {
         const world = await open()
         const here = await listening(world)
@@ -228,7 +228,7 @@ export function setContract(open: OpenWorld): void {
       },
     )
 
-    test('a note on a job that nobody holds is kept while it is queued, runs and is finished', async () => {
+    test('a note on a job without a holder is kept while it is queued, runs and is finished', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { door: 'faktory', retentionSeconds: 60 })
       const noteds = async (percent: number): Promise<unknown[]> => {
@@ -247,7 +247,7 @@ export function setContract(open: OpenWorld): void {
       expect(await store.jobs.read('mail', [2])).toEqual([undefined])
     })
 
-    test('a note is kept on the job of the one who holds it', async () => {
+    test('the holder of a job can store a note on it', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail')
@@ -259,7 +259,7 @@ export function setContract(open: OpenWorld): void {
       expect(notedAtMs).toBeGreaterThan(0)
     })
 
-    test('a note can make a lease longer and not shorter', async () => {
+    test('a note can extend a lease and not shorten it', async () => {
       const world = await open({ reserveForSeconds: 100 })
       const store = await world.node()
       await submitOne(store, 'mail')

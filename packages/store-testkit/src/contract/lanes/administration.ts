@@ -23,7 +23,7 @@ const foreground = true
 /** Operations of administrators on lanes and jobs. */
 export function administrationContract(open: OpenWorld): void {
   describe('administration', () => {
-    test('a limit holds from the job on that would break it, until it is lifted', async () => {
+    test('a limit refuses the first job above it, until it is lifted', async () => {
       const store = await (await open()).node()
       await store.admin.setLimits('mail', { high: 0, normal: 1, low: 0 })
       expect(await submitAll(store, 'mail', [aJob(), aJob(), aJob({ level: 8 })])).toEqual([
@@ -44,7 +44,7 @@ export function administrationContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([1, 3])
     })
 
-    test('jobs that are not where they came in are cancelled, and the others keep their order', async () => {
+    test('jobs that moved within their queue are cancelled, and the others keep their order', async () => {
       const world = await open()
       const store = await world.node()
       await submitAll(store, 'mail', [aJob(), aJob(), aJob(), aJob(), aJob()])
@@ -71,7 +71,7 @@ export function administrationContract(open: OpenWorld): void {
       expect(counts).toMatchObject({ running: 0, scheduled: 0, failed: 2 })
     })
 
-    test('no other job is cancelled: one that is not, or is dead, or has ended', async () => {
+    test('a job that does not exist, is dead or has ended is not cancelled', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
@@ -94,7 +94,7 @@ export function administrationContract(open: OpenWorld): void {
       expect({ ref, event }).toEqual({ ref: { lane: 'mail', id: 1 }, event: 'finish' })
     })
 
-    test('a list names jobs of all places with what is known of them', async () => {
+    test('a list has jobs of all states with their details', async () => {
       const store = await (await open()).node()
       await submitAll(store, 'mail', [
         aJob({ level: 2 }),
@@ -141,7 +141,7 @@ export function administrationContract(open: OpenWorld): void {
       expect(listed.map(({ more }) => more)).toEqual([true, true, false])
     })
 
-    test('a lane is cleared in steps of all but what runs', async () => {
+    test('a lane is cleared in steps, except for running jobs', async () => {
       const store = await (await open()).node()
       await submitAll(store, 'mail', [
         aJob({ level: 9 }),
@@ -171,7 +171,7 @@ export function administrationContract(open: OpenWorld): void {
       expect(await store.admin.clearLane('mail', 9)).toEqual([1])
     })
 
-    test('a lane in which nothing has been for long enough is given back, and no other', async () => {
+    test('only a lane that was empty for long enough is removed', async () => {
       const world = await open()
       const [store, other] = [await world.node(), await listening(world)]
       const idleForMs = 60_000
@@ -193,7 +193,7 @@ export function administrationContract(open: OpenWorld): void {
       expect([...(await store.lanes.all()).keys()].sort()).toEqual(lanes.slice(1, 5).sort())
     })
 
-    test('a lane that was given back comes again with ids that are new', async () => {
+    test('a removed lane that is used again gives new ids', async () => {
       const store = await (await open()).node()
       const number = await store.lanes.register('mail')
       await submitOne(store, 'mail')
@@ -204,7 +204,7 @@ export function administrationContract(open: OpenWorld): void {
       expect(await submitOne(store, 'mail')).toBe(2)
     })
 
-    test('a lane that comes again has a new number and new ids', async () => {
+    test('a lane that is created again has a new number and new ids', async () => {
       const world = await open()
       const [store, other] = [await world.node(), await listening(world)]
       const number = await store.lanes.register('mail')

@@ -25,7 +25,7 @@ const pushes: readonly (readonly [Level, number])[] = [
 /** Claims by level before group. */
 export function byLevelContract(open: OpenWorld): void {
   describe('a claim by level', () => {
-    test('takes the highest level of all groups, whichever is asked first', async () => {
+    test('takes the highest level of all groups, whatever their order', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'a', { level: 2 })
       await submitOne(store, 'b', { level: 5 })
@@ -36,14 +36,14 @@ export function byLevelContract(open: OpenWorld): void {
       expect(await takeByLevel(store, 3)).toEqual([])
     })
 
-    test('takes groups of one level in turn, the first in line first', async () => {
+    test('takes jobs of one level from the groups in their order', async () => {
       const store = await (await open()).node()
       for (const lane of ['c', 'b', 'a']) await submitAll(store, lane, [aJob(), aJob()])
       expect(await takeByLevel(store, 5)).toEqual(['a:1', 'b:1', 'c:1', 'a:2', 'b:2'])
       expect(await takeByLevel(store, 5)).toEqual(['c:2'])
     })
 
-    test('holds each job for the time of its own group, and says when nothing is left', async () => {
+    test('holds each job for the time of its own group, and reports when no job is left', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'a')

@@ -61,7 +61,7 @@ async function drain(store: SteppedStore, max = 1): Promise<string[]> {
 
 /** The lanes of a queue are one line, with an order finer than the clock. */
 export function lineContract(open: OpenWorld): void {
-  describe('jobs of several lanes that came together', () => {
+  describe('jobs of several lanes submitted together', () => {
     test.each([1, 7])(
       'are handed to consumers in the order in which they came, %i at a time',
       async (max) => {
@@ -72,7 +72,7 @@ export function lineContract(open: OpenWorld): void {
       },
     )
 
-    test('are one line with those that came before and after, in the same millisecond or not', async () => {
+    test('are in one order with earlier and later ones, in the same millisecond or not', async () => {
       const store = await (await open()).node()
       const all = line(120)
       const calls = [all.slice(0, 50), all.slice(50, 51), all.slice(51, 53), all.slice(53)]
@@ -86,7 +86,7 @@ export function lineContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, lanes, 40))).toEqual(numbers(40))
     })
 
-    test('stand by their levels, and in each by their places', async () => {
+    test('are ordered by level, and within one by their places', async () => {
       const store = await (await open()).node()
       const levelOf = (at: number): Level => ([5, 8, 2, 6, 9] as const)[at % 5] ?? 5
       await submitLine(
@@ -121,7 +121,7 @@ export function lineContract(open: OpenWorld): void {
       ])
     })
 
-    test('that are due later take their places by when they are due', async () => {
+    test('that are due later are placed by their due time', async () => {
       const world = await open()
       const store = await world.node()
       const { nowMs } = await store.nodes.beat()
@@ -148,7 +148,7 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(numbers(25))
     })
 
-    test('are met by a retry that is due where it stands by its time', async () => {
+    test('are joined by a due retry at the place of its time', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'f0', { input: bytes('retry') })
@@ -161,7 +161,7 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(['before', 'retry', 'after'])
     })
 
-    test('are met by a retry of a native job where it stands by its time', async () => {
+    test('are joined by a retry of a native job at the place of its time', async () => {
       const world = await open()
       const store = await world.node()
       const id = await world.native.write('f0', bytes('retry'))
@@ -176,7 +176,7 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(['before', 'retry', 'after'])
     })
 
-    test('stand with native jobs by when those were first seen, a backlog of them in one piece', async () => {
+    test('are ordered with native jobs by when those were first seen, a backlog of them in one piece', async () => {
       const world = await open()
       const store = await world.node()
       const push = async (name: string): Promise<void> => {

@@ -56,7 +56,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(idsOf(await fetch(store, 'default', ['mail']))).toEqual([1])
     })
 
-    test('workers of a node that died close their lanes for the grace time', async () => {
+    test('workers of a dead node keep their lanes closed for the grace time', async () => {
       const world = await open({ graceMs })
       const [dead, alive] = [await world.node(), await world.node()]
       await dead.lanes.setWorkers(new Map([['mail', one]]))
@@ -70,7 +70,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(idsOf(await fetch(alive, 'default', ['mail']))).toEqual([1])
     })
 
-    test('a grace time that was shortened holds for what was seen before', async () => {
+    test('a shortened grace time also applies to workers seen before', async () => {
       const world = await open({ graceMs })
       const store = await world.node()
       await store.lanes.setWorkers(new Map([['mail', one]]))
@@ -83,7 +83,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(idsOf(await fetch(hasty, 'default', ['mail']))).toEqual([1])
     })
 
-    test('a new lane of a function is closed as its home lane is, before any node tells of it', async () => {
+    test('a new lane of a function is closed like its home lane, before any node reports it', async () => {
       const world = await open({ graceMs, names: new LaneNames() })
       const [works, submits] = [await world.node(), await world.node()]
       await works.lanes.register('mail')
@@ -129,7 +129,7 @@ export function opennessContract(open: OpenWorld): void {
       ])
     })
 
-    test('the counts of a lane say if consumers get its jobs, and why', async () => {
+    test('the counts of a lane show whether consumers get its jobs, and why', async () => {
       const world = await open({ graceMs })
       const store = await world.node()
       const opennessOf = async (lane: string) => (await store.lanes.counts([lane]))[0]?.openness
@@ -146,7 +146,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(await opennessOf('empty')).toBe('shut')
     })
 
-    test('all nodes hear that a lane with jobs is opened, or closed', async () => {
+    test('all nodes are notified when a lane with jobs is opened or closed', async () => {
       const world = await open()
       const store = await world.node()
       const { log } = await listening(world)
@@ -157,7 +157,7 @@ export function opennessContract(open: OpenWorld): void {
       await log.waitFor('laneClosed', ({ lane }) => lane === 'mail')
     })
 
-    test('a closed lane stays closed, whoever has been seen, until it is opened', async () => {
+    test('a closed lane stays closed, whichever workers were seen, until it is opened', async () => {
       const world = await open({ graceMs })
       const store = await world.node()
       await store.lanes.open('mail')
@@ -196,7 +196,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(idsOf(await claim(['mail', 'sms']))).toEqual([2])
     })
 
-    test('a job tells whether the automatic rule handed it out', async () => {
+    test('a job shows whether the automatic rule handed it out', async () => {
       const store = await (await open()).node()
       await submitAll(store, 'mail', jobsOf(5, 5))
       const [first] = await fetch(store, 'default', ['mail'])
@@ -206,7 +206,7 @@ export function opennessContract(open: OpenWorld): void {
       expect([first, second].map((job) => job?.heldBy)).toEqual(['consumer', 'consumer'])
     })
 
-    test('closed lanes with jobs, without their workers, beside consumers of their queue are told', async () => {
+    test('closed lanes with jobs and without their own workers are reported if their queue has consumers', async () => {
       const world = await open({ graceMs })
       const store = await world.node()
       const lanes = ['mail', 'sms', 'fax', 'free']

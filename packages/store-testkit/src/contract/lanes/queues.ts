@@ -20,7 +20,7 @@ import {
 /** Order: ids, levels, lanes as one line. */
 export function queueContract(open: OpenWorld): void {
   describe('queues', () => {
-    test('ids of a lane count from 1, whichever node hands the job in', async () => {
+    test('ids of a lane count from 1, whichever node submits the job', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       expect(await submitAll(a, 'mail', [aJob(), aJob()])).toEqual([1, 2])
@@ -28,7 +28,7 @@ export function queueContract(open: OpenWorld): void {
       expect(await submitOne(b, 'sms')).toBe(1)
     })
 
-    test('what a job was handed in with is read back, and nothing else', async () => {
+    test('a job is read back exactly as it was submitted', async () => {
       const store = await (await open()).node()
       const job = {
         input: bytes('in'),
@@ -54,7 +54,7 @@ export function queueContract(open: OpenWorld): void {
       expect(await store.jobs.read('mail', [4])).toEqual([undefined])
     })
 
-    test('a look brings all but the payload, and the output of a job that has ended', async () => {
+    test('a read returns all but the payload, and the output of a job that has ended', async () => {
       const store = await (await open()).node()
       const long = Buffer.alloc(100_000, 'x')
       const terms = { level: 9, jid: 'j-1', unique: bytes('u'), retries: 2 } as const
@@ -77,7 +77,7 @@ export function queueContract(open: OpenWorld): void {
       for (const state of [ended, bare]) expect(state).not.toHaveProperty('envelope')
     })
 
-    test('the highest level is first, and in a level the oldest, however they came mixed', async () => {
+    test('the highest level is first, and within a level the oldest, whatever the order of arrival', async () => {
       const store = await (await open()).node()
       const levels: Level[] = [7, 8, 9, 5, 6, 4, 9, 2, 3, 1, 8, 7, 5, 6, 4, 1, 2, 3, 9, 5]
       await store.steps.submit('mail', jobsOf(...levels.slice(0, 9)))
@@ -121,7 +121,7 @@ export function queueContract(open: OpenWorld): void {
       expect(inputs).toContain('native')
     })
 
-    test('a job given back stands behind its own level and before the next', async () => {
+    test('a job given back goes behind its own level and before the next', async () => {
       const store = await (await open()).node()
       await store.steps.submit('mail', jobsOf(8, 8, 7, 9))
       const [nine, eight] = await take(store, ['mail'], 2)
@@ -147,7 +147,7 @@ export function queueContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ high: 1, normal: 0, low: 1 })
     })
 
-    test('lanes of one request are one line: the highest level, there the oldest job', async () => {
+    test('lanes of one request form one queue: the highest level, there the oldest job', async () => {
       const world = await open()
       const store = await world.node()
       const line: [string, Level][] = [
@@ -172,7 +172,7 @@ export function queueContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, lanes, 9))).toEqual(['5', '7'])
     })
 
-    test('groups of one request are taken from in their order, whatever their levels', async () => {
+    test('groups of one request are served in their order, whatever their levels', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { level: 1 })
       await submitOne(store, 'sms', { level: 9 })
@@ -184,7 +184,7 @@ export function queueContract(open: OpenWorld): void {
       expect(await store.steps.claim({ by: 'named', groups: [{ lanes: [] }], max: 3 })).toEqual([])
     })
 
-    test('a native job of one lane is not overtaken for ever by those of another', async () => {
+    test('a native job of one lane is not starved by those of another', async () => {
       const world = await open()
       const store = await world.node()
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
@@ -203,7 +203,7 @@ export function queueContract(open: OpenWorld): void {
       ['the lanes are', 'all'],
       ['lanes with jobs are', 'occupied'],
     ] as const)(
-      'a consumer finds a native push that no node heard of, once %s healed',
+      'a consumer finds an unannounced native push once %s healed',
       async (_which, extent) => {
         const world = await open()
         const store = await world.node()
@@ -217,7 +217,7 @@ export function queueContract(open: OpenWorld): void {
       },
     )
 
-    test('a native push above what a lane was known to hold moves it up, once healed', async () => {
+    test('a native push above the known level of a lane moves it up, once healed', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'sms', { level: 2 })
@@ -228,7 +228,7 @@ export function queueContract(open: OpenWorld): void {
       expect(order).toEqual(['sms:2', 'mail:1', 'sms:1'])
     })
 
-    test('a consumer finds a native push in a lane that was seen not to be empty', async () => {
+    test('a consumer finds a native push in a lane known not to be empty', async () => {
       const world = await open()
       const store = await world.node()
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
@@ -236,7 +236,7 @@ export function queueContract(open: OpenWorld): void {
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['sms:1'])
     })
 
-    test('a native pop that no node heard of leaves the rest in order', async () => {
+    test('an unannounced native pop leaves the rest in order', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail', { level: 9 })
@@ -290,7 +290,7 @@ export function queueContract(open: OpenWorld): void {
       expect(await submitAll(store, 'mail', jobsOf(5))).not.toContain(0)
     })
 
-    test('counts tell what stands where and what became of jobs', async () => {
+    test('counts show the jobs of each state and their outcomes', async () => {
       const world = await open()
       const store = await world.node()
       await store.steps.submit('mail', [...jobsOf(9, 8, 5, 3), aJob({ dueAtMs: 9e15 })])

@@ -75,7 +75,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('a jid that is given again names the later job, until that one ends', async () => {
+    test('a reused jid names the later job, until that one ends', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { jid: 'j-1' })
       await submitOne(store, 'mail', { jid: 'j-1' })
@@ -86,7 +86,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('a foreground job whose only client left is not given to a worker', async () => {
+    test('a foreground job whose only client left is not handed out', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true, unique, jid: 'j-1', door: 'http' })
       expect((await seen(store, 'mail', 1)).waiting).toBe(1)
@@ -106,7 +106,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('it is given while another client waits, on this node or another', async () => {
+    test('it is handed out while another client waits, on this node or another', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await submitOne(a, 'mail', { foreground: true, unique })
@@ -145,7 +145,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail']))).toEqual([1])
     })
 
-    test('a running job that nobody waits for any more is dropped when its worker gives it up', async () => {
+    test('a running job without waiting clients is dropped when its worker releases it', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true })
       const job = await takeOne(store, 'mail')
@@ -154,7 +154,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
     })
 
-    test('the node of a waiting client is told of the end, and can read the outcome', async () => {
+    test('the node of a waiting client is notified of the end, and can read the outcome', async () => {
       const world = await open()
       const asks = await listening(world)
       const works = await listening(world)
@@ -168,7 +168,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', 1)).toBe(60)
     })
 
-    test('the node that worked is not told of its own outcome', async () => {
+    test('the node that worked is not notified of its own outcome', async () => {
       const world = await open()
       const { store, log } = await listening(world)
       await submitOne(store, 'mail', { foreground: true })
@@ -179,7 +179,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(log.heard.map(({ kind }) => kind)).not.toContain('relayed')
     })
 
-    test('what a native worker wrote is settled once, by the first node that asks', async () => {
+    test('the result of a native worker is settled once, by the first node that asks', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await submitOne(a, 'mail', { foreground: true, unique, retentionSeconds: 60 })
@@ -195,7 +195,7 @@ export function sharingContract(open: OpenWorld): void {
       expect((await a.lanes.counts(['mail']))[0]?.completed).toBe(1)
     })
 
-    test('the word native ends no lease, and no job of a native client', async () => {
+    test('the token "native" ends no lease, and no job of a native client', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')

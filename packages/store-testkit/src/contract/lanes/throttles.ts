@@ -38,7 +38,7 @@ async function heldBack(
 /** Limits of Faktory queues. */
 export function throttleContract(open: OpenWorld): void {
   describe('throttles', () => {
-    test('so many jobs of a queue run at a time, over its lanes, nodes and kinds of workers', async () => {
+    test("a queue's limit of running jobs holds over its lanes, nodes and kinds of workers", async () => {
       const world = await open(throttled({ concurrency: 2 }))
       const [here, there] = [await world.node(), await world.node()]
       const lanes = ['mail@bulk', 'news@bulk']
@@ -79,7 +79,7 @@ export function throttleContract(open: OpenWorld): void {
       expect(await take(store, ['mail@bulk', 'news@bulk'], 9)).toHaveLength(1)
     })
 
-    test('a job that is taken away makes room', async () => {
+    test('a removed job makes room', async () => {
       const store = await (await open(throttled({ concurrency: 1 }))).node()
       await submitAll(store, 'mail@bulk', jobs(2))
       const { id } = await takeOne(store, 'mail@bulk')
@@ -87,7 +87,7 @@ export function throttleContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail@bulk'], 9))).toEqual([2])
     })
 
-    test('so many jobs of a queue are handed out in any time of a length', async () => {
+    test("a queue's rate limit holds for any window of its length", async () => {
       const rate = { jobs: 2, perMs: 60_000 }
       const world = await open(throttled({ rate }))
       const [here, there] = [await world.node(), await world.node()]
@@ -116,7 +116,7 @@ export function throttleContract(open: OpenWorld): void {
       store.steps.claim({ by: 'consumer', groups: [{ lanes: bulk, queue: 'bulk' }], max, worker })
     const bulk = ['mail@bulk', 'news@bulk']
 
-    test('so many jobs of a queue each worker has at a time, over its lanes and nodes', async () => {
+    test("a queue's limit for each worker holds over its lanes and nodes", async () => {
       const world = await open(throttled({ perWorker: 2 }))
       const [here, there] = [await world.node(), await world.node()]
       for (const lane of bulk) await submitAll(here, lane, jobs(3))
@@ -133,7 +133,7 @@ export function throttleContract(open: OpenWorld): void {
       expect(await takenBy(here, 'w1')).toHaveLength(1)
     })
 
-    test('a job of a worker that is taken away makes room for that worker', async () => {
+    test('a removed job of a worker makes room for that worker', async () => {
       const store = await (await open(throttled({ perWorker: 1 }))).node()
       await submitAll(store, 'mail@bulk', jobs(3))
       const [job] = await takenBy(store, 'w1')

@@ -24,7 +24,7 @@ const allPlaces: readonly JobPlace[] = ['high', 'normal', 'low', 'scheduled', 'd
 /** Unique keys of jobs whose native workers died. */
 export function leftKeyContract(open: OpenWorld): void {
   describe('a unique key that a native worker died with', () => {
-    test('is that of a job which is queued again, where it was not busy', async () => {
+    test('stays with its job, which is queued again, if that was not busy', async () => {
       const world = await open()
       const store = await world.node()
       const id = await submitOne(store, 'mail', { unique })
@@ -38,7 +38,7 @@ export function leftKeyContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([id])
     })
 
-    test('is free after a lease where the job was busy, which stays as it is', async () => {
+    test('is free after a lease if the job was busy, which stays unchanged', async () => {
       const world = await open()
       const store = await world.node()
       const id = await submitOne(store, 'mail', { unique })
@@ -60,7 +60,7 @@ export function leftKeyContract(open: OpenWorld): void {
       expect(await submitOne(store, 'mail', { unique })).toBe(other)
     })
 
-    test('stays that of a job whose native worker shows signs of life', async () => {
+    test('stays with a job whose native worker shows activity', async () => {
       const world = await open()
       const store = await world.node()
       const id = await submitOne(store, 'mail', { unique })
@@ -76,7 +76,7 @@ export function leftKeyContract(open: OpenWorld): void {
       await store.steps.finish('mail', [completed(native('mail', id))])
     })
 
-    test('does not keep counts from being left alone', async () => {
+    test('does not cause counts to be corrected', async () => {
       const world = await open()
       const store = await world.node()
       await world.native.count('mail', 1)

@@ -89,7 +89,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(finished.sort()).toEqual([done, dead, cut])
     })
 
-    test('a walk through all jobs tells how many it looked at', async () => {
+    test('a walk through all jobs returns how many it checked', async () => {
       const world = await open()
       const store = await world.node()
       for (const lane of ['mail', 'mail', 'sms']) await submitOne(store, lane)
@@ -102,7 +102,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(jobs).toBe(3)
     })
 
-    test('a result whose worker died before it gave it an end is given one', async () => {
+    test('a result whose worker died before it set an expiry gets one', async () => {
       const world = await open()
       const store = await world.node()
       const id = await world.native.write('mail', bytes('native'))
@@ -112,7 +112,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(90_000)
     })
 
-    test('a client that waits for such a result is released, once', async () => {
+    test('a client that waits for such a result is released once', async () => {
       const world = await open()
       const store = await world.node()
       const id = await world.native.write('mail', bytes('native'))
@@ -121,7 +121,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.native.locks('mail', id)).toBe(1)
     })
 
-    test('an end that a worker sets late is not that of a job which waits, runs again or is dead', async () => {
+    test('a late expiry by a worker does not apply to a job that waits, runs again or is dead', async () => {
       const world = await open()
       const store = await world.node()
       const ids = [await submitOne(store, 'mail'), await submitOne(store, 'mail')] as const
@@ -147,7 +147,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await ends()).toEqual([Infinity, Infinity])
     })
 
-    test('those that nobody settled are told from all other finished jobs', async () => {
+    test('unsettled jobs are distinguished from all other finished jobs', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail', { retentionSeconds: 60 })
@@ -164,7 +164,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await lookAtAll(store, false)).toEqual([ours])
     })
 
-    test('one that nobody settled is found by its jid alone', async () => {
+    test('an unsettled job is found by its jid alone', async () => {
       const world = await open()
       const store = await world.node()
       await submitAll(store, 'mail', [aJob({ jid: 'j-1' }), aJob({ jid: 'j-2' })])
@@ -174,7 +174,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-2')).toEqual({ lane: 'mail', id: 2 })
     })
 
-    test('the indexes forget jobs whose record is gone', async () => {
+    test('the indexes drop jobs whose record is gone', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail', { unique, jid: 'j-1' })
@@ -186,7 +186,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('of the lanes that native clients made those that have jobs are found', async () => {
+    test('lanes made by native clients are found if they have jobs', async () => {
       const world = await open()
       const store = await world.node()
       await world.native.write('idle', bytes('in no queue'))
@@ -197,7 +197,7 @@ export function nativeContract(open: OpenWorld): void {
       expect([...new Set(found)].sort()).toEqual(['later', 'queued'])
     })
 
-    test('lanes that native workers serve are told from those of workers behind nodes', async () => {
+    test('lanes of native workers are distinguished from those of workers behind nodes', async () => {
       const world = await open()
       const store = await world.node()
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 2 }]]))
@@ -210,7 +210,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await worked()).toEqual([])
     })
 
-    test('one node at a time looks after what native programs left, the next when it is silent', async () => {
+    test('one node at a time repairs native jobs, the next when it falls silent', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       expect(await a.native.holdLeadership(minute)).toBe(true)
@@ -254,7 +254,7 @@ export function nativeContract(open: OpenWorld): void {
       })
     })
 
-    test('a cancelled job, queued or reserved, lets the client go', async () => {
+    test('a cancelled job, queued or reserved, releases the client', async () => {
       const world = await open()
       const store = await world.node()
       const { id } = await heldNative(world, store)
@@ -266,7 +266,7 @@ export function nativeContract(open: OpenWorld): void {
       }
     })
 
-    test('a retry that an operator ends or kills, and a lane that is dropped, let the client go', async () => {
+    test('a retry that an operator ends or kills, and a dropped lane, release the client', async () => {
       const world = await open()
       const store = await world.node()
       const ids: number[] = []

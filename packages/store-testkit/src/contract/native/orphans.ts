@@ -24,7 +24,7 @@ const minute = 60_000
 
 /** Orphans of native programs that died. */
 export function orphanContract(open: OpenWorld): void {
-  describe('leftovers of native programs', () => {
+  describe('orphans of native programs', () => {
     test('a busy job whose worker went silent goes back, once, and not before its time', async () => {
       const world = await open()
       const store = await world.node()
@@ -40,7 +40,7 @@ export function orphanContract(open: OpenWorld): void {
       expect((await take(store, ['mail'], 9)).map((job) => [job.id, job.losses])).toEqual([[id, 1]])
     })
 
-    test('progress is a sign of life', async () => {
+    test('progress counts as activity', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
@@ -69,7 +69,7 @@ export function orphanContract(open: OpenWorld): void {
       expect(await world.native.locks('mail', id)).toBe(1)
     })
 
-    test('an idle job in no queue is queued; those in queues stay where they are', async () => {
+    test('an idle job in no queue is queued; those in queues stay', async () => {
       const world = await open()
       const store = await world.node()
       const stray = await world.native.write('mail', bytes('stray'))
@@ -89,7 +89,7 @@ export function orphanContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([stray, ...queued])
     })
 
-    test('what was put right in time by others is left alone', async () => {
+    test('jobs that others repaired in time are not touched', async () => {
       const world = await open()
       const store = await world.node()
       const late = await world.native.write('mail', bytes('late'))
@@ -103,7 +103,7 @@ export function orphanContract(open: OpenWorld): void {
       await store.steps.finish('sms', [completed(native('sms', slow))])
     })
 
-    test('leases of workers behind nodes are no leftovers', async () => {
+    test('leases of workers behind nodes are not orphans', async () => {
       const world = await open()
       const store = await world.node()
       await submitOne(store, 'mail')
@@ -113,7 +113,7 @@ export function orphanContract(open: OpenWorld): void {
       expect(await store.native.repair(['mail'], lease)).toEqual([])
     })
 
-    test('a dry run changes nothing and tells of each once per lease', async () => {
+    test('a dry run changes nothing and reports each once per lease', async () => {
       const world = await open()
       const store = await world.node()
       const dry = { ...lease, mends: 'nothing' } as const
@@ -135,7 +135,7 @@ export function orphanContract(open: OpenWorld): void {
       await world.native.count('mail', 1)
     })
 
-    test('a count that nobody stands for is put right when the next job has waited for a lease', async () => {
+    test('a count without workers is corrected when the next job has waited for a lease', async () => {
       const world = await open()
       const store = await world.node()
       await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
@@ -176,7 +176,7 @@ export function orphanContract(open: OpenWorld): void {
       await store.steps.finish('taking', [completed(native('taking', taken))])
     })
 
-    test('a count below what nodes told is put right at once', async () => {
+    test("a count below the nodes' own is corrected at once", async () => {
       const world = await open()
       const store = await world.node()
       await store.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))

@@ -28,7 +28,7 @@ export function aheadContract(open: OpenWorld): void {
       ['9 9 7', [9, 9, 7], 1, ['9-0', '9-1', '7-2']],
       ['1 1 1', [1, 1, 1], 2, ['1-0', '1-1', '1-2']],
     ] as const)(
-      'jobs that no worker has had go back to the front of their level: %s',
+      'jobs that no worker got go back to the front of their level: %s',
       async (_name, levels, count, order) => {
         const world = await open()
         const { store, log } = await listening(world)
@@ -47,7 +47,7 @@ export function aheadContract(open: OpenWorld): void {
       },
     )
 
-    test('jobs that came meanwhile stand behind those that went back, but for higher levels', async () => {
+    test('jobs that came meanwhile are behind those that went back, except on higher levels', async () => {
       const store = await (await open()).node()
       await store.steps.submit('mail', jobsOf(5, 5))
       const held = await take(store, ['mail'], 2)
@@ -59,7 +59,7 @@ export function aheadContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['urgent', '5-0', '5-1', 'late'])
     })
 
-    test('a job that nobody waits for any more goes back all the same, and is not run', async () => {
+    test('an abandoned job goes back as well, and is not run', async () => {
       const store = await (await open()).node()
       await submitOne(store, 'mail', { foreground: true })
       const held = await takeOne(store, 'mail')
@@ -80,7 +80,7 @@ export function aheadContract(open: OpenWorld): void {
       ])
     })
 
-    test('a claim tells when it leaves nothing, in any lane that it was for', async () => {
+    test('a claim reports when it leaves no job in any of its lanes', async () => {
       const store = await (await open()).node()
       await store.steps.submit('mail', jobsOf(5, 5))
       await store.steps.submit('sms', jobsOf(2))
@@ -138,7 +138,7 @@ export function aheadContract(open: OpenWorld): void {
         expect(idsOf(await claim(other, 9, 0))).toEqual([first.id, second.id])
       })
 
-      test('outlive their node once it has said that a consumer has them', async () => {
+      test('survive their node once it has reported that a consumer has them', async () => {
         const { store, other, first, second } = await claimed(await open())
         expect(await store.steps.report([startOf(first)])).toEqual([true])
         await other.nodes.reclaim(store.node, ['mail'], 0)
@@ -146,7 +146,7 @@ export function aheadContract(open: OpenWorld): void {
         expect(await other.steps.finish('mail', [completed(first)])).toEqual(['done'])
       })
 
-      test('are reserved from when their consumer has them, however often that is said', async () => {
+      test('are leased from when their consumer got them, however often that is reported', async () => {
         const world = await open()
         const { store, first, second } = await claimed(world)
         for (let times = 0; times < 2; times += 1)
@@ -159,7 +159,7 @@ export function aheadContract(open: OpenWorld): void {
         expect(await late()).toContain(first.id)
       })
 
-      test('that a consumer has done need no such word', async () => {
+      test('that a consumer has done need no such report', async () => {
         const { store, first } = await claimed(await open())
         const outcomes = [{ lane: 'mail', outcomes: [completed(first)] }]
         const answer = await store.steps.step({ ...noStep, reports: [startOf(first)], outcomes })
@@ -167,7 +167,7 @@ export function aheadContract(open: OpenWorld): void {
         expect(await store.steps.report([startOf(first)])).toEqual([false])
       })
 
-      test('are given out again by another claim where they went back', async () => {
+      test('are handed out by another claim if they went back', async () => {
         const { store, other, first } = await claimed(await open())
         await store.steps.finish('mail', [requeuedInFront(first)])
         const [again] = await claim(other, 1, 0)

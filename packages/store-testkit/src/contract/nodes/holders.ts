@@ -7,7 +7,7 @@ const lease = (id: number): HeldRef => ({ lane: 'mail to:all', id, token: `cnode
 /** Holders of leases, and the silent ones among them. */
 export function holderContract(open: OpenWorld): void {
   describe('holders of leases', () => {
-    test('are known with what they hold at every node, until it has ended', async () => {
+    test('are known with their jobs at every node, until these end', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await a.holders.hold('w1', [lease(1), lease(2)])
@@ -20,7 +20,7 @@ export function holderContract(open: OpenWorld): void {
       expect(await a.holders.quiet(-1_000, 9)).toEqual([])
     })
 
-    test('are silent from when they were heard of last, the longest first', async () => {
+    test('are silent since their last sign, the longest first', async () => {
       const world = await open()
       const store = await world.node()
       for (const holder of ['w1', 'w2', 'w3']) await store.holders.hold(holder, [lease(1)])

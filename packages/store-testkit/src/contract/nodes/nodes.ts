@@ -21,7 +21,7 @@ import {
 /** Lanes, workers, deadlines and nodes that come and go. */
 export function nodeContract(open: OpenWorld): void {
   describe('nodes', () => {
-    test('a lane has one number, whichever node names it first, and both hear of it', async () => {
+    test('a lane has one number, whichever node creates it, and both are notified', async () => {
       const world = await open()
       const a = await listening(world)
       const b = await listening(world)
@@ -63,7 +63,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await workers()).toBe(1)
     })
 
-    test('a node is told what it has given out and is not ended, and of no other node’s', async () => {
+    test('a node gets the list of its own unfinished leases, and of no other node’s', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await submitAll(a, 'mail', jobsOf(5, 5, 5))
@@ -79,7 +79,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await b.jobs.held(['mail', 'sms'])).toEqual([nameOf(three as Lease)])
     })
 
-    test('all nodes hear that a lane with jobs has lost its last by-name worker', async () => {
+    test('all nodes are notified when a lane with jobs loses its last by-name worker', async () => {
       const world = await open()
       const a = await world.node()
       const b = await listening(world)
@@ -89,7 +89,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await b.log.waitFor('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
     })
 
-    test('all nodes hear of jobs that were given back or promoted', async () => {
+    test('all nodes are notified of jobs that were given back or promoted', async () => {
       const world = await open()
       const a = await world.node()
       const b = await listening(world)
@@ -103,7 +103,7 @@ export function nodeContract(open: OpenWorld): void {
       await b.log.waitFor('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
     })
 
-    test('watching nodes hear of submissions, starts and ends in their lanes alone', async () => {
+    test('subscribed nodes are notified of submissions, starts and ends in their lanes alone', async () => {
       const world = await open()
       const worker = await world.node()
       const one = await listening(world, ['mail'])
@@ -167,7 +167,7 @@ export function nodeContract(open: OpenWorld): void {
       expect((await seen(store, 'mail', 2)).status).toBe('busy')
     })
 
-    test('reclaiming a node gives back what its by-name workers hold, and nothing else', async () => {
+    test('reclaiming a node gives back only the jobs of its by-name workers', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       await submitAll(dead, 'mail', jobsOf(5, 5, 9, 5))
@@ -185,7 +185,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([nine.id, 4])
     })
 
-    test('reclaiming a node takes away its workers from the counts, and no others', async () => {
+    test('reclaiming a node removes its workers from the counts, and no others', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       await dead.lanes.setWorkers(new Map([['mail', { named: 3, consumers: 2 }]]))
@@ -196,7 +196,7 @@ export function nodeContract(open: OpenWorld): void {
       expect((await alive.lanes.counts(['mail']))[0]?.workers).toBe(3)
     })
 
-    test('a consumer finds what a reclaimed node held', async () => {
+    test('a consumer finds the jobs of a reclaimed node', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       await submitOne(dead, 'mail')
@@ -206,7 +206,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(namesOf(await fetch(alive, 'default', ['mail', 'sms']))).toEqual(['mail:1'])
     })
 
-    test('a heartbeat is seen by the others, another with every beat, until its node is reclaimed', async () => {
+    test('a heartbeat is seen by the others and changes with each beat, until its node is reclaimed', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
@@ -225,7 +225,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await heard()).toBeUndefined()
     })
 
-    test('a node that was taken for dead hears of it at its next beat, once', async () => {
+    test('a node that was reclaimed while alive learns so at its next heartbeat, once', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
@@ -235,7 +235,7 @@ export function nodeContract(open: OpenWorld): void {
       expect((await a.nodes.beat()).wasReclaimed).toBe(false)
     })
 
-    test('a node that leaves gives back and is not missed', async () => {
+    test('a node that leaves gives back its jobs and does not count as dead', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
@@ -251,7 +251,7 @@ export function nodeContract(open: OpenWorld): void {
       expect((await b.nodes.beat()).heartbeats.has(a.node)).toBe(false)
     })
 
-    test('queues are those of the routes: a lane of another queue is no part of this one', async () => {
+    test('queues follow the routes: a lane of another queue is not part of this one', async () => {
       const world = await open({ names: new LaneNames(new Map([['mail', 'bulk']])) })
       const store = await world.node()
       await submitOne(store, 'mail')
@@ -262,7 +262,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(namesOf(bulk).sort()).toEqual(['mail:1', 'sms@bulk:1'])
     })
 
-    test('a lane whose home queue is another now is taken by consumers of that one alone', async () => {
+    test('a lane with a new home queue is claimed by consumers of that one alone', async () => {
       const names = new LaneNames()
       const world = await open({ names })
       const store = await world.node()

@@ -20,7 +20,7 @@ export function reclaimContract(open: OpenWorld): void {
   describe('a node that died', () => {
     const foreground = { foreground: true }
 
-    test('has no clients any more: what nobody else waits for is not run', async () => {
+    test('has no clients: jobs without other clients are not run', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       const [high, normal, low] = [
@@ -42,7 +42,7 @@ export function reclaimContract(open: OpenWorld): void {
       }
     })
 
-    test('is forgotten by every job of a long queue', async () => {
+    test('is removed from every job of a long queue', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       const first = await submitOne(dead, 'mail')
@@ -73,7 +73,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(alive, 'mail', shared)).toMatchObject({ status: 'success' })
     })
 
-    test('has no clients of a job that is to be tried again', async () => {
+    test('has no clients of a job that waits for a retry', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
@@ -106,7 +106,7 @@ export function reclaimContract(open: OpenWorld): void {
       })
     })
 
-    test('takes a job with it that its worker held and its own client alone waited for', async () => {
+    test('drops a job that its worker held and only its own client waited for', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
@@ -115,7 +115,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
-    test('and lives says again who waits at it', async () => {
+    test('and turns out alive registers its waiting clients again', async () => {
       const world = await open()
       const [taken, alive] = [await world.node(), await world.node()]
       const id = await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
@@ -137,7 +137,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(alive, 'mail', id + 1)).toBeUndefined()
     })
 
-    test('leaves nothing to run when it ends as it should', async () => {
+    test('leaves no abandoned job when it stops normally', async () => {
       const world = await open()
       const [leaving, alive] = [await world.node(), await world.node()]
       await submitOne(leaving, 'mail', foreground)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { bytes, Cluster } from '../harness.ts'
 
 describe('idle workers', () => {
-  test('are woken in the order in which they fell asleep, one per job', async () => {
+  test('are woken in the order in which they became idle, one per job', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const workers = [1, 2, 3].map(() => node.worker('mail').sleep())
@@ -25,7 +25,7 @@ describe('idle workers', () => {
     expect(workers.map(({ wakes }) => wakes)).toEqual([1, 1, 1])
   })
 
-  test('one that falls asleep beside a job is woken if it asks for a look', async () => {
+  test('one that becomes idle while a job waits is woken if it asks for a check', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')
@@ -35,7 +35,7 @@ describe('idle workers', () => {
     expect(worker.wakes).toBe(1)
   })
 
-  test('one that was roused is not woken', async () => {
+  test('one that was removed is not woken', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
@@ -45,7 +45,7 @@ describe('idle workers', () => {
     expect(worker.wakes).toBe(0)
   })
 
-  test('one that knows of no stir since it looked has missed nothing', async () => {
+  test('one without arrivals since its check has missed nothing', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     for (const worker of [node.worker('mail'), node.consumer('default')]) {
@@ -58,7 +58,7 @@ describe('idle workers', () => {
     }
   })
 
-  test('a job whose time is past wakes as one that names none', async () => {
+  test('a job with a past time wakes a worker like one without', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
@@ -95,7 +95,7 @@ describe('idle workers', () => {
     expect(consumer.jobs).toEqual(['mail:1'])
   })
 
-  test('a consumer takes over when the last by-name worker leaves, where no grace is given', async () => {
+  test('a consumer takes over when the last by-name worker leaves if there is no grace time', async () => {
     const cluster = new Cluster({ graceMs: 0 })
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('legacy', 1)
@@ -124,8 +124,8 @@ describe('idle workers', () => {
   })
 })
 
-describe('what nobody asks for', () => {
-  test('a by-name worker that runs out of time has lost the job to the next', async () => {
+describe('background maintenance', () => {
+  test('a by-name worker that runs out of time loses the job to the next', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')
@@ -160,7 +160,7 @@ describe('what nobody asks for', () => {
     expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
-  test('a consumer’s lease that ran out is a failure, and tried again', async () => {
+  test('an expired lease of a consumer is a failure, and retried', async () => {
     const cluster = new Cluster({ reserveForSeconds: 2 })
     const node = await cluster.node('a')
     node.submit('mail', { door: 'faktory' })
@@ -200,7 +200,7 @@ describe('what nobody asks for', () => {
     },
   )
 
-  test('a route’s retries stand in for a door that has none', async () => {
+  test('a route’s retries apply to a door that has none', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a', { retries: new Map([['mail', 1]]) })
     const client = node.ask('mail')
@@ -219,7 +219,7 @@ describe('what nobody asks for', () => {
     })
   })
 
-  test('a job of a route that keeps results can be read after its end', async () => {
+  test('a job of a route with retention can be read after its end', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a', { retentionSeconds: new Map([['mail', 60]]) })
     node.submit('mail', { jid: 'j-1', unique: bytes('u') })

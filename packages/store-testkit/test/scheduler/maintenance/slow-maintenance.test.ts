@@ -8,7 +8,7 @@ test.each([
   ['lanes', 'heal'],
   ['lanes', 'nonEmpty'],
 ] as const)(
-  'a node lives for the others while its store takes long for one step of its upkeep: %s.%s',
+  'a node stays alive for the others during a slow maintenance call: %s.%s',
   async (part, step) => {
     const cluster = new Cluster()
     let isSlow = false

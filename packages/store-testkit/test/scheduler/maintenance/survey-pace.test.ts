@@ -24,7 +24,7 @@ describe('the walk through all jobs', () => {
     return pages.asked - before
   }
 
-  test('looks at 2,000 a second twice, then at 500 a second', async () => {
+  test('checks 2,000 a second twice, then 500 a second', async () => {
     const cluster = new Cluster()
     const pages = { asked: 0 }
     await cluster.node('a', {}, paged(pages))
@@ -33,7 +33,7 @@ describe('the walk through all jobs', () => {
     expect(await pagesIn(20, cluster, pages)).toBe(10)
   })
 
-  test('looks at 2,000 a second while a native worker is counted', async () => {
+  test('checks 2,000 a second while a native worker is counted', async () => {
     const cluster = new Cluster()
     const pages = { asked: 0 }
     const node = await cluster.node('a', {}, paged(pages))

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { StoreError, type StoreListener } from '@crossgear/core-scheduler'
 import { Cluster, type TestNode } from '../harness.ts'
 
-describe('a node that the store was away for', () => {
+describe('a node whose store was away', () => {
   let cluster: Cluster
   let node: TestNode
   let listener: StoreListener
@@ -38,13 +38,13 @@ describe('a node that the store was away for', () => {
     return consumer.jobs
   }
 
-  test('knows what happened meanwhile', async () => {
+  test('learns what happened meanwhile', async () => {
     listener.up()
     await cluster.turn()
     expect(await fetches()).toEqual(['new:1'])
   })
 
-  test('looks again where it could not at once', async () => {
+  test('checks again if it could not at once', async () => {
     failAtFirst(2)
     listener.up()
     await cluster.pass(3_000)

@@ -23,7 +23,7 @@ test.each([3_600_000, 10_000, -3_600_000])(
   },
 )
 
-test('a node that died is reclaimed in time though the store’s clock stepped', async () => {
+test('a dead node is reclaimed in time although the store’s clock stepped', async () => {
   const cluster = new Cluster()
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
   a.submit('mail')
@@ -40,7 +40,7 @@ test('a node that died is reclaimed in time though the store’s clock stepped',
   expect(worker.jobs).toEqual(['mail:1'])
 })
 
-test('the clients of a node that was taken for dead are waited for again', async () => {
+test('the clients of a node that was reclaimed while alive are registered again', async () => {
   const cluster = new Cluster()
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
   const client = a.ask('mail')

@@ -46,7 +46,7 @@ describe('a claim that is answered late', () => {
     expect(worker.jobs).toEqual(['mail:1'])
   })
 
-  test('brings no job after it, and the job is the first again', async () => {
+  test('brings no job after that, and the job is first in its queue again', async () => {
     const worker = await claimFor(3_001)
     expect([worker.jobs, worker.nothings]).toEqual([[], 1])
     const next = other.worker('mail').take()
@@ -57,7 +57,7 @@ describe('a claim that is answered late', () => {
     expect(worker.jobs).toEqual(['mail:2'])
   })
 
-  test('brings no job to a node that stops meanwhile, which waits to give it back', async () => {
+  test('brings no job to a node that is stopping, which first gives it back', async () => {
     let idleWhile: string | undefined
     const worker = await claimFor(100, () => {
       slow.scheduler.drain()
@@ -71,7 +71,7 @@ describe('a claim that is answered late', () => {
     expect(next.jobs).toEqual(['mail:1'])
   })
 
-  test('leaves a job alone that another node has handed out since', async () => {
+  test('does not touch a job that another node has handed out since', async () => {
     slow.store.nodes.beat = () => Promise.reject(new Error('stands still'))
     const taker = other.worker('mail')
     const worker = await claimFor(6_000, () => void taker.take().take())

@@ -4,7 +4,7 @@ import { aroundSteps, Cluster, type TestClient, type TestNode } from '../harness
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
 
-describe('what other nodes say, heard later than the store can be looked at', () => {
+describe('late notifications from other nodes', () => {
   let cluster: Cluster
   let listening: TestNode
   let working: TestNode
@@ -47,7 +47,7 @@ describe('what other nodes say, heard later than the store can be looked at', ()
     working.scheduler.report({ kind: 'data', lane, id, token, data: bytes(data) }, reporting)
   }
 
-  test('comes before the end of the job all the same', async () => {
+  test('are still delivered before the end of the job', async () => {
     const { client, worker } = await asked()
     report(worker, 'one')
     report(worker, 'two')
@@ -56,7 +56,7 @@ describe('what other nodes say, heard later than the store can be looked at', ()
     expect(client.heard).toEqual(['mail:1 data one', 'mail:1 data two', 'mail:1 complete done'])
   })
 
-  test('does not hold up progress that is heard, and tells it once', async () => {
+  test('do not delay progress, which is delivered once', async () => {
     const { client, worker } = await asked()
     isLate = false
     const { lane, id, token } = worker.last.job
@@ -68,8 +68,8 @@ describe('what other nodes say, heard later than the store can be looked at', ()
   })
 })
 
-describe('an outcome that the store has, and whose answer is not there yet', () => {
-  test('is not taken for a lost job', async () => {
+describe('an outcome that is stored and not yet answered', () => {
+  test('does not count as a lost job', async () => {
     const cluster = new Cluster()
     let answer = (): void => undefined
     const node = await cluster.node('a', {}, (store) =>

@@ -30,7 +30,7 @@ describe('an outcome whose answer from the store is lost', () => {
   }
 
   test.each(['TIMEOUT', 'UNREACHABLE'] as const)(
-    'reaches its client all the same, if the store took it (%s)',
+    'reaches its client if the store took it (%s)',
     async (code) => {
       lose = { code, isTaken: true }
       const { client, worker } = await ended((held) => held.complete('done'))
@@ -41,7 +41,7 @@ describe('an outcome whose answer from the store is lost', () => {
     },
   )
 
-  test('that is a failure is one for the client as well', async () => {
+  test('that is a failure reaches the client as a failure', async () => {
     lose = { code: 'TIMEOUT', isTaken: true }
     const { client } = await ended((held) => held.fail('broken'))
     lose = undefined
@@ -49,7 +49,7 @@ describe('an outcome whose answer from the store is lost', () => {
     expect(client.heard).toEqual(['mail:1 exception broken'])
   })
 
-  test('is not told before the store is known to have it', async () => {
+  test('is not reported before the store is known to have it', async () => {
     lose = { code: 'TIMEOUT', isTaken: false }
     const { client, worker } = await ended((held) => held.complete('first'))
     lose = undefined

@@ -22,7 +22,7 @@ describe('a client whose job the store has lost', () => {
     )
   })
 
-  test('hears that it failed when another job is given its id', async () => {
+  test('gets a failure when another job reuses its id', async () => {
     const lost = node.ask('mail')
     await cluster.turn()
     const client = node.ask('mail')
@@ -31,7 +31,7 @@ describe('a client whose job the store has lost', () => {
     expect(client.heard).toEqual([])
   })
 
-  test('and so it does where nobody waits for that job', async () => {
+  test('gets a failure even if that job has no waiting client', async () => {
     const lost = node.ask('mail')
     await cluster.turn()
     node.submit('mail')

@@ -3,7 +3,7 @@ import { StoreError } from '@crossgear/core-scheduler'
 import { bytes, Cluster } from '../harness.ts'
 
 describe('over two nodes', () => {
-  test('a foreground client hears the outcome of a worker on another node', async () => {
+  test('a foreground client gets the outcome of a worker on another node', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const client = a.ask('mail')
@@ -25,7 +25,7 @@ describe('over two nodes', () => {
     expect(worker.settled).toEqual(['done'])
   })
 
-  test('an outcome by jid is none for a job that a by-name worker holds', async () => {
+  test('an outcome by jid is refused for a job of a by-name worker', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.ask('mail')
@@ -37,7 +37,7 @@ describe('over two nodes', () => {
     expect(a.scheduler.lookupLease({ ...job, token: job.token.replace(/^n/, 'c') })).toBeDefined()
   })
 
-  test('a foreground client hears of a failure on another node', async () => {
+  test('a foreground client gets a failure from another node', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const clients = [a.ask('mail'), a.ask('mail')]
@@ -54,7 +54,7 @@ describe('over two nodes', () => {
     ])
   })
 
-  test('clients of both nodes that share a job both hear its one outcome', async () => {
+  test('clients of both nodes that share a job both get its one outcome', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const unique = bytes('same')
@@ -78,7 +78,7 @@ describe('over two nodes', () => {
     expect(worker.wakes).toBe(1)
   })
 
-  test('a consumer on another node is woken for a lane that nobody knew before', async () => {
+  test('a consumer on another node is woken for a new lane', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const consumer = b.consumer('default')
@@ -90,7 +90,7 @@ describe('over two nodes', () => {
     expect(consumer.jobs).toEqual(['mail:1'])
   })
 
-  test('a wake-up that finds nothing looks again for what a native client pushes later', async () => {
+  test('a wake-up that finds nothing checks again for a later native push', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     node.submit('mail')
@@ -106,7 +106,7 @@ describe('over two nodes', () => {
     expect(worker.wakes).toBe(1)
   })
 
-  test('a client hears of a native worker’s finish as soon as it is announced', async () => {
+  test('a client gets a native worker’s finish as soon as it is announced', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const unique = bytes('same')
@@ -138,7 +138,7 @@ describe('over two nodes', () => {
     expect(client.heard).toEqual(['mail:1 complete second try'])
   })
 
-  test('a client hears a native worker’s progress and its finish even if no news arrived', async () => {
+  test('a client gets a native worker’s progress and finish even if no message arrived', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail')
@@ -172,7 +172,7 @@ describe('over two nodes', () => {
     expect(await cluster.world.violations()).toEqual([])
   })
 
-  test('a dead node whose jobs cannot be put back does not keep those of another from it', async () => {
+  test('a dead node whose jobs cannot be requeued does not block those of another', async () => {
     const cluster = new Cluster()
     const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
     const reclaim = c.store.nodes.reclaim.bind(c.store.nodes)
@@ -192,7 +192,7 @@ describe('over two nodes', () => {
     expect(c.observer.errors).toContain('dead nodes')
   })
 
-  test('a node that starts after all others died puts their jobs back', async () => {
+  test('a node that starts after all others died requeues their jobs', async () => {
     const cluster = new Cluster()
     const a = await cluster.node('a')
     a.submit('mail')
@@ -210,7 +210,7 @@ describe('over two nodes', () => {
     expect(worker.jobs).toEqual(['mail:1'])
   })
 
-  test('a node taken for dead tells its workers again', async () => {
+  test('a node that was reclaimed while alive registers its workers again', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
@@ -237,7 +237,7 @@ describe('over two nodes', () => {
     expect(left).toEqual([0, 1])
   })
 
-  test('a node that stops gives back what its Gearman workers hold, and its counts', async () => {
+  test('a node that stops gives back the jobs of its Gearman workers, and its counts', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.submit('mail')
