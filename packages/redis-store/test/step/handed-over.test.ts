@@ -1,0 +1,148 @@
+import { noStep, soleAnswer, type Lease, type NewJob } from '@crossgear/core-scheduler'
+import type { SteppedStore } from '@crossgear/store-testkit'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { FilledStore } from '../scale/filled-store.ts'
+
+const longBytes = 100_000
+
+function jobOf(bytes: number): NewJob {
+  return { input: Buffer.alloc(bytes, 'x'), door: 'gearman', level: 5, foreground: false }
+}
+
+describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
+  let filled: FilledStore
+  let store: SteppedStore
+
+  beforeEach(async () => {
+    filled = await FilledStore.open()
+    store = await filled.world.node()
+    await store.lanes.register('mail')
+    // From now on it knows that the server has no replicas, and so all listeners.
+    await store.nodes.beat()
+    for (const lease of await handOver(jobOf(1))) await complete(lease)
+  })
+  afterEach(() => filled.close())
+
+  async function handOver(...jobs: NewJob[]): Promise<readonly Lease[]> {
+    const places = [...jobs.keys()]
+    const groups = [{ lanes: ['mail'] }]
+    const { claims } = await store.steps.step({
+      ...noStep,
+      submissions: [{ lane: 'mail', jobs, places }],
+      claims: [{ by: 'named', groups, max: jobs.length }],
+    })
+    return soleAnswer(claims)
+  }
+
+  async function complete(
+    { lane, id, token }: Lease,
+    bytes = 0,
+    withheld = false,
+  ): Promise<unknown> {
+    const output = Buffer.alloc(bytes, 'y')
+    return await store.steps.finish(lane, [{ lane, id, token, kind: 'complete', output, withheld }])
+  }
+
+  /** Bytes that the server received and sent meanwhile. */
+  async function traffic(run: () => Promise<unknown>): Promise<{ in: number; out: number }> {
+    const read = async (): Promise<number[]> => {
+      const info = await filled.redis.info('stats')
+      return ['in', 'out'].map((way) =>
+        Number(new RegExp(`total_net_${way}put_bytes:(\\d+)`).exec(info)?.[1]),
+      )
+    }
+    const before = await read()
+    await run()
+    const after = await read()
+    const [received = 0, sent = 0] = after.map((bytes, at) => bytes - (before[at] ?? 0))
+    return { in: received, out: sent }
+  }
+
+  test('is handed over by one script, which reads nothing of its hash', async () => {
+    const scripts = await filled.scripts(async () => {
+      expect(await handOver(jobOf(10), jobOf(10))).toHaveLength(2)
+    })
+    expect(scripts).toHaveLength(1)
+    const reads = scripts.flat().filter(([name = '']) => /^h(get|mget|getall|exists)/.test(name))
+    expect(reads.filter(([, key = '']) => key.startsWith('job:'))).toEqual([])
+  })
+
+  test('takes the same commands for all jobs, but for their hashes', async () => {
+    const commandsOf = async (jobs: number): Promise<Map<string, number>> => {
+      const counts = new Map<string, number>()
+      const scripts = await filled.scripts(() =>
+        handOver(...Array.from({ length: jobs }, () => jobOf(10))),
+      )
+      for (const [name = ''] of scripts.flat()) counts.set(name, (counts.get(name) ?? 0) + 1)
+      return counts
+    }
+    const [one, many] = [await commandsOf(1), await commandsOf(50)]
+    expect([one.get('hset'), many.get('hset')]).toEqual([2, 100])
+    for (const counts of [one, many]) counts.delete('hset')
+    expect(many).toEqual(one)
+  })
+
+  test('is not sent back', async () => {
+    const bytes = await traffic(async () => {
+      const [lease] = await handOver(jobOf(longBytes))
+      expect(lease?.input.length).toBe(longBytes)
+    })
+    expect(bytes.in).toBeGreaterThan(longBytes)
+    expect(bytes.out).toBeLessThan(longBytes / 10)
+  })
+
+  test('is not sent back by a later step either', async () => {
+    await store.steps.submit('mail', [jobOf(longBytes)])
+    const bytes = await traffic(async () => {
+      const [lease] = await store.steps.claim({
+        by: 'named',
+        groups: [{ lanes: ['mail'] }],
+        max: 1,
+      })
+      expect(lease?.input.length).toBe(longBytes)
+    })
+    expect(bytes.out).toBeLessThan(longBytes / 10)
+  })
+
+  test('ends without its output, where that is withheld', async () => {
+    const [lease] = await handOver({ ...jobOf(10), foreground: true })
+    if (!lease) throw new Error('nothing handed over')
+    const bytes = await traffic(async () => {
+      expect(await complete(lease, longBytes, true)).toEqual(['done'])
+    })
+    expect(bytes.in).toBeLessThan(longBytes / 10)
+  })
+
+  test.each([
+    ['nobody', new Set<string>()],
+    ['this node alone', new Set(['mail'])],
+  ])('is not announced where %s listens, which is asked once', async (_who, watched) => {
+    await store.events.watch(watched)
+    const scripts = await filled.scripts(async () => {
+      for (const lease of await handOver(jobOf(10), jobOf(10), jobOf(10))) await complete(lease)
+    })
+    const commands = scripts.flat().map(([name = '', ...words]) => `${name} ${words.join(' ')}`)
+    expect(commands.filter((command) => command.startsWith('publish'))).toEqual([])
+    for (const script of scripts) {
+      const asked = script.filter(([name]) => name === 'pubsub').map(([, what]) => what)
+      expect(asked).toEqual(['NUMPAT', 'NUMSUB'])
+    }
+  })
+
+  test('is announced in the order of the text where somebody listens', async () => {
+    const ear = filled.redis.duplicate()
+    const heard: string[] = []
+    ear.on('message', (_channel, message) => heard.push(message))
+    await ear.subscribe('channel:mail')
+    const leases = await handOver(jobOf(10), jobOf(10))
+    const outcomes = leases.map(({ lane, id, token }) => ({
+      ...{ lane, id, token, kind: 'complete' as const, output: Buffer.alloc(0) },
+    }))
+    await store.steps.finish('mail', outcomes)
+    await expect
+      .poll(() => heard)
+      .toEqual(['create:2', 'create:3', 'start:2', 'start:3', 'finish:2', 'finish:3'])
+    ear.disconnect()
+  })
+})
