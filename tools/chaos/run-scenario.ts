@@ -34,7 +34,7 @@ export interface ScenarioResult {
 const doors: readonly DoorName[] = ['gearman', 'faktory', 'native']
 /** A function on its home queue per kind of name, and one on a queue of its own. */
 export const lanes: readonly string[] = ['alpha', 'beta', 'gamma@bulk']
-const concurrency = 4
+const concurrency: Readonly<Record<DoorName, number>> = { gearman: 4, faktory: 4, native: 16 }
 const workMs = 8
 const defaultRate = 1_500
 const lookEveryMs = 250
@@ -80,7 +80,7 @@ export async function runScenario(
 
 /** Jobs held at a time; a native worker has its number per function. */
 function slotsOf(subject: string): number {
-  const slots = { gearman: concurrency, faktory: concurrency, native: concurrency * lanes.length }
+  const slots = { ...concurrency, native: concurrency.native * lanes.length }
   const door = /^worker-(\w+)-/.exec(subject)?.[1]
   if (door) return slots[door as DoorName]
   return subject === 'store' ? slots.gearman + slots.faktory + slots.native : slots.gearman
@@ -140,7 +140,7 @@ async function populate(
   const common = { ways, store: store.native, lanes }
   const workers = doors.map((door) =>
     startWorker(folder, {
-      ...{ ...common, door, concurrency, workMs, name: `worker-${door}-1` },
+      ...{ ...common, door, workMs, concurrency: concurrency[door], name: `worker-${door}-1` },
       seed: random.whole(1, 2 ** 30),
     }),
   )

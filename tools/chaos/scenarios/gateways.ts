@@ -79,6 +79,24 @@ export const gatewayScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'cluster-gateways-killed',
+    about:
+      'one gateway of two on a cluster is killed and started again, then the other; workers are killed',
+    store: 'cluster',
+    recoverWithinSeconds: 5,
+    ratePerSecond: 300,
+    jobShare: 0.25,
+    settleWithinSeconds: 90,
+    async play(stage) {
+      for (const [at, gateway] of stage.gateways.entries()) {
+        await stage.share(0.2 + at * 0.35)
+        await killAndRestart(stage, gateway)
+        await stage.share(0.4 + at * 0.35)
+        await stage.killWorker(stage.random.pick(stage.workers))
+      }
+    },
+  },
+  {
     name: 'rolling-restart',
     about: 'one gateway after the other is told to stop, and started again',
     quick: true,
