@@ -210,6 +210,24 @@ export function outcomeContract(open: OpenWorld): void {
       ])
     })
 
+    test.each(['mail', 'ma*l'])(
+      'many jobs due at once keep levels and order in %s',
+      async (lane) => {
+        const world = await open()
+        const store = await world.node()
+        const { nowMs } = await store.nodes.beat()
+        const numbers = Array.from({ length: 40 }, (_none, at) => at)
+        const due = numbers.map((at) =>
+          aJob({ dueAtMs: nowMs + 5_000, input: bytes(String(at)), level: at % 2 === 0 ? 9 : 5 }),
+        )
+        await submitAll(store, lane, due)
+        await world.pass(6_000)
+        expect(await store.lanes.promote()).toEqual([{ lane, jobs: 40 }])
+        const inOrder = [...numbers.filter((at) => at % 2 === 0), ...numbers.filter((at) => at % 2)]
+        expect(inputsOf(await take(store, [lane], 40))).toEqual(inOrder.map(String))
+      },
+    )
+
     test('a job that a native client scheduled is promoted once the lanes are healed', async () => {
       const world = await open()
       const store = await world.node()
