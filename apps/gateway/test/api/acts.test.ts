@@ -93,6 +93,41 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['dead-0002'])
   })
 
+  test('a filter by jid, handle or unique id takes that job alone', async () => {
+    const api = await openApi(open)
+    await dead(api, ['dead-0001', 'dead-0002'])
+    const client = await api.gateway.peer()
+    const handle = await client.submit('SUBMIT_JOB_BG', 'g', 'u1', 'x')
+    await client.submit('SUBMIT_JOB_BG', 'g', 'u2', 'x')
+    const filters = [
+      ...[{ jid: 'dead-0001' }, { handle }, { unique: 'u2' }, { handle, function: 'g' }],
+      ...[{ jid: 'none-0001' }, { handle: 'H:none:1' }, { unique: 'u3' }],
+      ...[
+        { handle, jid: 'dead-0001' },
+        { jid: 'dead-0001', state: 'waiting' },
+      ],
+      { jid: 'dead-0002', text: 'broken dead-0001' },
+    ]
+    const counts: number[] = []
+    for (const filter of filters) {
+      const { done, cursor } = await api.actOn('delete', { filter, dry_run: true })
+      expect(cursor).toBeNull()
+      counts.push(done)
+    }
+    expect(counts).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0, 0])
+    expect(await api.actOn('retry', { filter: { jid: 'dead-0002' } })).toMatchObject({ done: 1 })
+    expect(await api.actOn('delete', { filter: { handle } })).toMatchObject({ done: 1 })
+    expect(await api.actOn('delete', { filter: { handle } })).toMatchObject({ done: 0 })
+    const left = (await api.jobs('')).jobs.map(({ jid, unique, state }) => [jid ?? unique, state])
+    expect(left.sort()).toEqual([
+      ...[
+        ['dead-0001', 'dead'],
+        ['dead-0002', 'waiting'],
+        ['u2', 'waiting'],
+      ],
+    ])
+  })
+
   test('a cancelled job is not run, and its client gets a failure', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()

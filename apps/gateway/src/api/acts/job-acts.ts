@@ -3,8 +3,10 @@ import type { Static } from '@sinclair/typebox'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import type { JobNames } from '../reads/job-names.ts'
+import { namedJobs } from '../reads/job-reads.ts'
 import type { FoundJob, JobScan } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
+import type { JobFilter } from '../schemas/jobs.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
 import type { JobMove } from './job-move.ts'
@@ -50,10 +52,11 @@ export function jobActs(
 type Result = Static<typeof actResult>
 
 async function run(parts: JobActParts, selection: Selection, act: GroupAct): Promise<Result> {
-  const { jobs, filter, dry_run: isDry = false } = selection
-  if ((jobs === undefined) === (filter === undefined)) {
+  const { filter, dry_run: isDry = false } = selection
+  if ((selection.jobs === undefined) === (filter === undefined)) {
     throw new ApiError('invalid_request', 'give either jobs or a filter')
   }
+  const jobs = selection.jobs ?? (await namedBy(parts, filter ?? {}))
   const tally = new Tally()
   if (jobs) {
     const groups = await groupsOf(parts, jobs, tally)
@@ -77,6 +80,13 @@ async function run(parts: JobActParts, selection: Selection, act: GroupAct): Pro
     ...{ dry_run: isDry, ...tally.result() },
     ...{ looked_at: piece.lookedAt, total, cursor: piece.cursor },
   }
+}
+
+/** The job that a filter names by its jid or handle: a scan does not know these. */
+async function namedBy(parts: JobActParts, filter: JobFilter): Promise<string[] | undefined> {
+  if (filter.jid === undefined && filter.handle === undefined) return undefined
+  const found = await namedJobs(parts, filter)
+  return found?.map(({ job }) => parts.names.of(job))
 }
 
 /** Adds up what was done. */
