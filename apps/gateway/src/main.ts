@@ -84,7 +84,7 @@ async function completion(words: readonly string[]): Promise<number> {
 async function terminal(words: readonly string[]): Promise<number> {
   const { runTerminal } = await import('./terminal/run-terminal.ts')
   const { env, stdin, stdout, stderr } = process
-  // A reader such as head that has enough.
+  // The reader, such as head, has read enough.
   stdout.on('error', () => process.exit(0))
   return await runTerminal(words, { env, stdin, stdout, stderr, stopSignal })
 }
@@ -99,7 +99,7 @@ function stopSignal(): AbortSignal {
 /** Waits for what is left of the output: a pipe takes 64 KiB at a time, and an exit drops the rest. */
 async function written(stream: NodeJS.WriteStream): Promise<void> {
   await new Promise<void>((resolve) => {
-    // A reader such as head that has enough.
+    // The reader, such as head, has read enough.
     stream.on('error', () => resolve())
     stream.write('', () => resolve())
   })

@@ -9,7 +9,7 @@ interface Timer {
 /** Turns of one call of {@link ManualClock.turn} after which the tasks count as endless. */
 const mostTurns = 10_000
 
-/** A clock that only moves when it is told to. Equal runs give equal orders. */
+/** A clock that tests move by hand. Equal runs give equal orders. */
 export class ManualClock implements Clock {
   #nowMs: number
   #order = 0

@@ -7,7 +7,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { RedisContext } from './connection/redis-context.ts'
 
-/** The store port's part for what happened lately. */
+/** The store port's part for recent events. */
 export class RedisHistory implements HistoryStore {
   readonly #context: RedisContext
 

@@ -68,7 +68,8 @@ export class FaktoryRetries implements RetryRules {
  * consumer may not know its function.
  */
 function defaultRetries({ door, token, foreground }: FailedJob): number {
-  // A native client may or may not wait: it hears of the failure, and the job goes to the dead set.
+  // A native client may or may not wait: it is notified of the failure, and the job goes to the
+  // dead set.
   const isBridged = isAutomatic(token) && !foreground && door !== 'native'
   const isRetried = door === 'faktory' || isBridged
   return isRetried ? defaultFaktoryRetries : 0

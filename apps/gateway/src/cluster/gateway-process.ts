@@ -15,8 +15,8 @@ export class GatewayProcess {
   readonly exited: Promise<string>
   /** True from its start until its end. */
   serves = false
-  /** Looks of the parent since its last heartbeat; undefined before the first: loading may take long. */
-  silentLooks: number | undefined
+  /** Checks by the parent since its last heartbeat; undefined before the first: loading may take long. */
+  silentChecks: number | undefined
 
   /** The sockets are handed over as by a service manager. */
   constructor(number: number, sockets: readonly SharedSocket[]) {
@@ -44,13 +44,13 @@ export class GatewayProcess {
       child.once('error', (error) => resolve(error.message))
       child.once('close', (code, signal) => {
         this.serves = false
-        this.silentLooks = undefined
+        this.silentChecks = undefined
         resolve(signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`)
       })
     })
     this.ready = new Promise((resolve, reject) => {
       child.on('message', (message: FromProcess) => {
-        if (message === 'alive') this.silentLooks = 0
+        if (message === 'alive') this.silentChecks = 0
         else if (Array.isArray(message)) {
           this.serves = true
           resolve(message)

@@ -14,12 +14,12 @@ const usualAliveEveryMs = 5000
 const againAfterMs = 1000
 /** Failed starts in a row, with a healthy store and no process that serves, after which the gateway gives up. */
 const mostFailedStarts = 5
-/** Looks without a heartbeat, one per interval, before a process is killed. */
-const mostSilentLooks = 6
-/** Time for processes to end once they were told to, ms. */
+/** Checks without a heartbeat, one per interval, before a process is killed. */
+const mostSilentChecks = 6
+/** Time for processes to end once they were asked to, ms. */
 const endWithinMs = 10_000
 
-/** Opens a gateway of several processes: this one starts the others on its sockets, and serves nobody itself. */
+/** Opens a gateway of several processes: this one starts the others on its sockets, and serves no client itself. */
 export async function openProcesses(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { config, ways } = opening
   const bound: BoundSocket[] = []
@@ -82,7 +82,7 @@ class Processes {
    */
   async start(settings: Omit<ChildSettings, 'number'>): Promise<readonly OpenDoor[]> {
     for (const process of this.#all) process.start(settings)
-    setInterval(() => this.#look(settings.aliveEveryMs), settings.aliveEveryMs).unref()
+    setInterval(() => this.#check(settings.aliveEveryMs), settings.aliveEveryMs).unref()
     const doors = await Promise.all(this.#all.map(({ ready }) => ready))
     for (const process of this.#all) void this.#keep(process, settings)
     // Each has a web port of its own.
@@ -95,7 +95,7 @@ class Processes {
     for (const { child } of this.serving) child.kill('SIGHUP')
   }
 
-  /** Tells all to end; none is started again. One that does not serve yet knows no graceful end. */
+  /** Asks all to end; none is started again. One that does not serve yet cannot end gracefully. */
   leave(signal: NodeJS.Signals): void {
     this.#isStopping = true
     for (const { child, serves } of this.#all) {
@@ -148,13 +148,13 @@ class Processes {
     fail(reason)
   }
 
-  /** Kills frozen processes. It counts looks, not time: if the whole machine stood still, no process is at fault. */
-  #look(everyMs: number): void {
+  /** Kills frozen processes. It counts checks, not time: if the whole machine was frozen, no process is at fault. */
+  #check(everyMs: number): void {
     for (const process of this.#all) {
-      if (process.silentLooks === undefined) continue
-      process.silentLooks += 1
-      if (process.silentLooks !== mostSilentLooks) continue
-      const seconds = (mostSilentLooks * everyMs) / 1000
+      if (process.silentChecks === undefined) continue
+      process.silentChecks += 1
+      if (process.silentChecks !== mostSilentChecks) continue
+      const seconds = (mostSilentChecks * everyMs) / 1000
       const { log } = this.#opening
       log.error(`Process ${process.number} sent no heartbeat for ${seconds} s: killing it.`)
       process.child.kill('SIGKILL')

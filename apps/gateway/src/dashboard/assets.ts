@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** A file that the dashboard is made of. */
+/** A file of the dashboard. */
 export interface Asset {
   readonly type: string
   readonly body: Buffer

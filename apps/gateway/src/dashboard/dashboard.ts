@@ -27,7 +27,7 @@ export function dashboardRoutes(app: FastifyInstance): void {
   let assets: ReadonlyMap<string, Asset> | undefined
   for (const path of ['/', `${assetPrefix}/*`]) {
     app.get(path, (request, reply) => {
-      // Read when they are asked for first: most gateways are never looked at.
+      // Read at the first request: most gateways are never visited.
       assets ??= readAssets()
       const asset = assets.get(request.url.split('?', 1)[0] ?? '')
       if (!asset) {

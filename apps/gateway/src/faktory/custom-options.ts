@@ -33,7 +33,7 @@ function staleAt({ expiresAtMs, expiresInMs }: CustomOptions, dueMs: number): nu
 }
 
 /**
- * Jobs of one type and queue are doubles if their args are the same JSON apart from white space.
+ * Jobs of one type and queue are duplicates if their args are the same JSON apart from white space.
  */
 function keyOf(args: string): string {
   return createHash('sha256').update(withoutBlanks(args)).digest('base64url').slice(0, 22)

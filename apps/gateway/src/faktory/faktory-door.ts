@@ -47,7 +47,7 @@ export interface FaktoryDoorOptions {
   readonly fetchBlocksMs?: number
   /** A worker without a BEAT for this long loses its connections, milliseconds. 60000. */
   readonly deadAfterMs?: number
-  /** Interval of looks for such workers, milliseconds. 15000. */
+  /** Interval of checks for such workers, milliseconds. 15000. */
   readonly reapEveryMs?: number
   /** Addresses that may FLUSH. Loopback. */
   readonly mayFlush?: (address: string) => boolean
@@ -176,7 +176,7 @@ export class FaktoryDoor implements Door {
     return this.#listener.listen()
   }
 
-  /** For connections from now on; those that stand go on. */
+  /** Applies to new connections; open ones continue. */
   configure({ tls, password }: Pick<FaktoryDoorOptions, 'tls' | 'password'>): void {
     if (tls) this.#listener.renewTls(tls)
     this.#handshake.configure(password)

@@ -77,9 +77,9 @@ export class Fetch implements FetchRequest, IdleWorker {
     this.#armTimer()
     if (!this.#session.mayFetch) return
     const { scheduler } = this.#session.context
-    const hasStirred = scheduler.arrivals(this.subscription) !== this.#arrivals
-    if (hasStirred && this.#claims < maxClaimsInARow) this.#claim()
-    else scheduler.addIdle(this, hasStirred, true)
+    const hasArrivals = scheduler.arrivals(this.subscription) !== this.#arrivals
+    if (hasArrivals && this.#claims < maxClaimsInARow) this.#claim()
+    else scheduler.addIdle(this, hasArrivals, true)
   }
 
   refused(problem: StoreError): void {

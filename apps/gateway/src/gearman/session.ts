@@ -99,7 +99,7 @@ export class Session implements ConnectionHandler {
     this.#answer(this.#asking, make, () => this.refusal('QUEUE_FAILED'))
   }
 
-  /** The same for one cheap look: it is made now, before anything that the peer says later. */
+  /** The same for one cheap read: it runs now, before anything that the peer sends later. */
   answerNow(make: () => Promise<Buffer>): void {
     this.#answer(noTurns, make, () => this.refusal('QUEUE_FAILED'))
   }

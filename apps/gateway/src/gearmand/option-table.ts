@@ -99,7 +99,7 @@ export const gearmandOptions: readonly GearmandOption[] = [
     ...number,
   }),
   some('daemon', 'Run in the background; returns when the port is open.', { short: 'd' }),
-  some('exceptions', 'Clients hear exceptions without asking for them.'),
+  some('exceptions', 'Clients get exceptions without asking for them.'),
   some('file-descriptors', 'Connections at a time.', { short: 'f', ...number }),
   some('gearmand-version', 'The gearmand to behave as: 1.1 (default) or 2.0.', text),
   some('help', 'Print this help.', { short: 'h' }),

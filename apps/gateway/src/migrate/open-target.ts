@@ -86,7 +86,7 @@ function refuseForStore({ journal, inDoubt }: MigrateArguments): void {
 
 function refuseStoreOptions({ durability, dataDir }: MigrateArguments): void {
   if (durability === undefined && dataDir === undefined) return
-  const why = 'another server keeps its jobs as it was told to'
+  const why = 'another server has its own settings for these'
   throw new MigrationError(
     'USAGE',
     `--durability and --data-dir are for a Crossgear store: ${why}.`,

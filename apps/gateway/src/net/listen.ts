@@ -87,7 +87,7 @@ function boundPort(server: Server): number | undefined {
   return typeof bound === 'object' ? bound?.port : undefined
 }
 
-/** Says of a port that cannot be opened what to do. */
+/** The error for a port that cannot be opened, with a remedy. */
 export function listenError(
   error: unknown,
   { host, port }: ListenAddress,

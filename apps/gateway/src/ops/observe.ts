@@ -20,7 +20,7 @@ const found: Readonly<Record<Orphan, string>> = {
   count: 'Found a stale native worker count.',
 }
 
-/** Tells metrics, history and log what the scheduler does. */
+/** Passes the scheduler's events to metrics, history and log. */
 export function observeWith(
   metrics: Metrics,
   log: Logger,

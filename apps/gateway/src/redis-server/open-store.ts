@@ -22,7 +22,7 @@ export interface OpenStore {
   readonly describe: string
   /** URL for native GearMonkey programs; shows a given store's password as `***`. */
   readonly nativeUrl: string
-  /** Stops what was started for this gateway, and nothing else. */
+  /** Stops only the servers started for this gateway. */
   close(): Promise<void>
 }
 

@@ -9,9 +9,9 @@ import type { DoorTls, Settings } from './doors.ts'
 export interface Changes {
   /** The settings from now on. */
   readonly settings: Settings
-  /** Names of settings that are others now, as an operator writes them. */
+  /** Names of changed settings, as an operator writes them. */
   readonly changed: readonly string[]
-  /** Names of settings that count after a restart alone. */
+  /** Names of changed settings that need a restart. */
   readonly fixed: readonly string[]
 }
 

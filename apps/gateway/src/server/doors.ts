@@ -89,7 +89,7 @@ export interface DoorParts {
   readonly parentPid?: number
 }
 
-/** Gives changed certificates and passwords to the doors; connections that stand go on. */
+/** Gives changed certificates and passwords to the doors; open connections continue. */
 export function configureDoors(doors: readonly Door[], { config, tls }: Settings): void {
   for (const door of doors) {
     if (door instanceof GearmanDoor && tls.gearman) door.renewTls(tls.gearman)

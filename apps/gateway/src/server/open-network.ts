@@ -80,7 +80,7 @@ function refuse({ name, options, whatItAllows }: ClosedDoor, reason: string): ne
  */
 export async function checkOpenNetwork(config: Config): Promise<readonly string[]> {
   const { host } = config
-  // A host that cannot be found is the listener's to tell.
+  // The listener reports a host that cannot be found.
   const addresses = await bindAddresses(host).catch(() => [])
   if (addresses.every((address) => isLoopback(address.host))) return []
   for (const door of closedDoors)

@@ -53,9 +53,9 @@ export interface Opening {
   readonly reload?: Reload
   /** The text command `shutdown` came by the Gearman port. */
   readonly shutdown: (graceful: boolean) => void
-  /** The gateway cannot go on. */
+  /** The gateway cannot continue. */
   readonly fail: (reason: string) => void
-  /** Aborted when the gateway is told to stop before it has started. */
+  /** Aborted when the gateway is asked to stop before it has started. */
   readonly signal: AbortSignal
 }
 

@@ -34,7 +34,7 @@ const interruptedCode = 130
 const storeEndMs = 2000
 /** Time for systemd to take a message. */
 const notifyWithinMs = 5000
-/** Interval of a graceful end's looks for remaining jobs. */
+/** Interval at which a graceful end checks for remaining jobs. */
 const lookAgainMs = 100
 
 /**
@@ -115,7 +115,7 @@ export async function serve(
       opened = gateway
       hasStarted(gateway)
       const { doors, store } = gateway
-      // Of several processes the first has looked at the sockets.
+      // Of several processes the first has checked the sockets.
       const warns = child ? child.number === 1 : config.processes === 1
       for (const warning of warns ? warnings : []) log.warn(warning)
       if (child) tellParent(doors)
@@ -151,14 +151,14 @@ export async function serve(
   return await Promise.race([running, interrupted])
 }
 
-/** The parent of several processes serves nobody itself. */
+/** The parent of several processes serves no client itself. */
 async function share(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { openProcesses } = await import('../cluster/processes.ts')
   return await openProcesses(opening, closers)
 }
 
 /**
- * Clients of a socket that nobody serves would wait for ever.
+ * Clients of a socket that no door serves would wait for ever.
  *
  * @throws StartError (code 2)
  */
@@ -188,7 +188,7 @@ async function endReason(
   return await Promise.race([last, signals.first]).finally(() => left.abort())
 }
 
-/** Settles when two looks in a row find no job: then the last replies have left. */
+/** Settles when two checks in a row find no job: then the last replies have left. */
 async function lastJob(gateway: RunningGateway, signal: AbortSignal): Promise<void> {
   for (let none = 0; none < 2 && !signal.aborted;) {
     const left = await gateway.unfinished().catch(() => 1)

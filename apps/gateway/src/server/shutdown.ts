@@ -131,7 +131,7 @@ export class StopSignals {
     this.#stop({ reason, exitCode: 0, graceful })
   }
 
-  /** The gateway cannot go on. */
+  /** The gateway cannot continue. */
   fail(reason: string): void {
     this.#stop({ reason, exitCode: 1, graceful: false })
   }

@@ -38,14 +38,14 @@ export class Administration {
     return this.#parts.store.lanes.sizes([...this.#parts.registry.all()])
   }
 
-  /** Makes a lane known before it has jobs or workers. */
+  /** Registers a lane before it has jobs or workers. */
   async addLane(lane: string): Promise<void> {
     await this.#parts.registrar.register(lane)
   }
 
   /**
-   * Drops a lane with its queued jobs; their waiters hear a failure. Refused while it has workers
-   * or running jobs.
+   * Drops a lane with its queued jobs; their waiters get a failure. Refused while it has workers or
+   * running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
     const { store, registry, waiters } = this.#parts

@@ -8,11 +8,11 @@ import { UniqueLookup } from './unique-lookup.ts'
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  /** A look that follows its flush includes reports of this node's workers. */
+  /** A read after this flush includes reports of this node's workers. */
   readonly steps: Pick<Steps, 'flush'>
 }
 
-/** Finds jobs by their names, whichever node took them, and counts them. */
+/** Finds and counts the jobs of all nodes. */
 export class JobLookup {
   readonly #store: Store
   readonly #registry: LaneRegistry
@@ -35,7 +35,7 @@ export class JobLookup {
     return job
   }
 
-  /** Jobs of one lane as they stand, without their payloads. */
+  /** The current state of jobs of one lane, without their payloads. */
   lookAll(
     lane: string,
     ids: readonly number[],
@@ -73,7 +73,7 @@ export class JobLookup {
     return this.#uniques.find(unique)
   }
 
-  /** Figures of lanes, of all where none are named; `withOldest` adds the age of the oldest job. */
+  /** Figures of the named lanes, or of all; `withOldest` adds the age of the oldest job. */
   counts(
     lanes: Iterable<string> = this.#registry.all(),
     withOldest = false,

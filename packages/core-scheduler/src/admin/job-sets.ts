@@ -11,7 +11,7 @@ const movedPerStep = 64
 
 /** Selects jobs of a set; an empty filter selects all. */
 export interface SetFilter {
-  /** Jobs of this function alone. */
+  /** Only jobs of this function. */
   readonly fn?: string
   readonly matches?: (job: Job) => boolean
 }

@@ -8,7 +8,7 @@ import type { ConsumerNews, ConsumerOrder, JobPlace, QueuedPiece } from '../stor
 
 /** Jobs ended per step: some 2 ms of the store's time. */
 const endedPerStep = 100
-/** The same of a piece of a queue, where as much goes into counting up to them. */
+/** The same for a piece of a queue: counting up to them costs as much again. */
 const endedOfPiece = 50
 const queuedPlaces: readonly JobPlace[] = ['high', 'normal', 'low']
 const allPlaces: readonly JobPlace[] = [...queuedPlaces, 'scheduled', 'dead', 'busy']
@@ -45,7 +45,7 @@ export class QueueControl {
     return this.#parts.pauses.functions
   }
 
-  /** True if no worker behind a gateway gets jobs of the lane, for its function is paused. */
+  /** True if the lane's function is paused: no worker behind a gateway gets its jobs. */
   holdsBack(lane: string): boolean {
     return this.#parts.pauses.holdsBack(lane)
   }
@@ -67,7 +67,7 @@ export class QueueControl {
     if (known.length > 0) await store.lanes.heal([...new Set(known)])
   }
 
-  /** No worker behind a gateway gets jobs of these functions or lanes; jobs keep coming in. */
+  /** Pauses functions or lanes: workers behind gateways get none of their jobs, which still come in. */
   async pauseFunctions(names: readonly string[]): Promise<void> {
     await this.#parts.store.queues.setFunctionsPaused(names, true)
     await this.load()
@@ -78,7 +78,7 @@ export class QueueControl {
     await this.load()
   }
 
-  /** Consumers get nothing from these queues; jobs keep coming in. */
+  /** Pauses queues: consumers get none of their jobs, which still come in. */
   async pause(queues: readonly string[]): Promise<void> {
     await this.#setPaused(queues, true)
   }
@@ -87,7 +87,7 @@ export class QueueControl {
     await this.#setPaused(queues, false)
   }
 
-  /** Sends an order to a Faktory worker, or with `*` to all, at whichever node they are. */
+  /** Sends an order to a Faktory worker, or with `*` to all, at any node. */
   async order(wid: string, order: ConsumerOrder): Promise<void> {
     await this.#parts.store.queues.notifyOfConsumer(wid, order)
   }
@@ -122,7 +122,7 @@ export class QueueControl {
 
   /**
    * Ends all jobs, running ones too, and forgets the batches first, so that no callback runs.
-   * Counters begin at zero again, and unused lanes are given back.
+   * Resets counters, and removes unused lanes.
    */
   async flush(): Promise<void> {
     await this.#withoutPrefetched(() => this.#flushAll())
@@ -152,7 +152,7 @@ export class QueueControl {
     return all
   }
 
-  /** When the oldest queued job of a queue was queued, milliseconds since 1970. */
+  /** Time at which the oldest queued job of a queue was queued, milliseconds since 1970. */
   async oldest(queue: string): Promise<number | undefined> {
     const { store, registry } = this.#parts
     const lanes = registry.ofQueue(queue)

@@ -2,8 +2,8 @@ import type { JobRef } from '../model/job.ts'
 import type { Store } from '../store/store.ts'
 import type { Assignment } from '../model/requests.ts'
 
-/** Jobs in one look at what is still held. */
-const perLook = 500
+/** Jobs in one check of what is still held. */
+const perCheck = 500
 /** Interval at which a held job is checked, milliseconds. */
 const recheckAfterMs = 60_000
 
@@ -64,7 +64,7 @@ export class ActiveLeases {
     const byLane = new Map<string, Map<string, number>>()
     let count = 0
     for (const [token, { ref, knownMs }] of this.#byToken) {
-      if (!all && (nowMs - knownMs < recheckAfterMs || count >= perLook)) break
+      if (!all && (nowMs - knownMs < recheckAfterMs || count >= perCheck)) break
       const held = byLane.get(ref.lane) ?? new Map<string, number>()
       byLane.set(ref.lane, held.set(token, ref.id))
       count += 1
@@ -84,8 +84,8 @@ export class ActiveLeases {
     held: readonly (readonly [string, number])[],
     nowMs: number,
   ): Promise<void> {
-    for (let from = 0; from < held.length; from += perLook) {
-      const some = held.slice(from, from + perLook)
+    for (let from = 0; from < held.length; from += perCheck) {
+      const some = held.slice(from, from + perCheck)
       const ids = some.map(([, id]) => id)
       const jobs = await store.jobs.look(lane, ids)
       for (const [at, [token, id]] of some.entries()) {

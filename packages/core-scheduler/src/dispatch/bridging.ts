@@ -4,10 +4,10 @@ import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * Looks at a closed lane with jobs, no workers and idle consumers before it is reported: by then a
- * deploy is over.
+ * Checks that find a closed lane with jobs, no workers and idle consumers before it is reported: a
+ * deploy is over by then.
  */
-const looksBeforeNews = 2
+const checksBeforeReport = 2
 
 interface Parts {
   readonly store: Pick<Store, 'lanes'>
@@ -19,8 +19,8 @@ export class Bridging {
   readonly #parts: Parts
   /** Lanes that the automatic rule has opened to consumers. */
   readonly #bridged = new Set<string>()
-  /** Consecutive looks that found a lane stranded. */
-  readonly #looks = new Map<string, number>()
+  /** Consecutive checks that found a lane stranded. */
+  readonly #checks = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -41,19 +41,19 @@ export class Bridging {
     )
   }
 
-  /** Takes the looked-at lanes, and the stranded ones among them. */
+  /** Takes the checked lanes, and the stranded ones among them. */
   looked(lanes: readonly string[], stranded: readonly string[]): void {
-    if (this.#looks.size === 0 && stranded.length === 0) return
+    if (this.#checks.size === 0 && stranded.length === 0) return
     const found = new Set(stranded)
-    for (const lane of lanes) if (!found.has(lane)) this.#looks.delete(lane)
-    for (const lane of stranded) this.#looks.set(lane, (this.#looks.get(lane) ?? 0) + 1)
-    const fresh = stranded.filter((lane) => this.#looks.get(lane) === looksBeforeNews)
-    const known = [...this.#looks.values()].filter((looks) => looks >= looksBeforeNews)
+    for (const lane of lanes) if (!found.has(lane)) this.#checks.delete(lane)
+    for (const lane of stranded) this.#checks.set(lane, (this.#checks.get(lane) ?? 0) + 1)
+    const fresh = stranded.filter((lane) => this.#checks.get(lane) === checksBeforeReport)
+    const known = [...this.#checks.values()].filter((checks) => checks >= checksBeforeReport)
     this.#parts.observer.stranded(known.length, fresh)
   }
 
   dropped(lane: string): void {
-    this.#looks.delete(lane)
+    this.#checks.delete(lane)
     this.#bridged.delete(lane)
   }
 }

@@ -97,7 +97,7 @@ export class Claims {
     else this.#batch.add(this.#batchKey(request), request)
   }
 
-  /** True where the store is known to hold nothing for it. */
+  /** True if the store is known to hold nothing for it. */
   isKnownEmpty(subscription: Subscription): boolean {
     return this.#local.isKnownEmpty(subscription)
   }
@@ -258,7 +258,7 @@ export class Claims {
     await this.#giveBack(this.#local.drain())
   }
 
-  /** A consumer's time begins only now. */
+  /** A consumer's lease time begins only now. */
   #assignKept({ job, sinceMs }: Kept, request: FetchRequest): void {
     const { clock, leaseStarts } = this.#parts
     const nowMs = clock.nowMs()

@@ -1,4 +1,4 @@
-/** Removed entries that may stand in the order before it is made anew. */
+/** Most removed entries in the order before it is rebuilt. */
 const mostGone = 1_024
 
 interface Entry<Key, Value> {
@@ -7,8 +7,8 @@ interface Entry<Key, Value> {
 }
 
 /**
- * A map whose oldest entry is found at once. A Map alone steps over all that were deleted before it: 40 us where 5,000
- * come and go.
+ * A map that finds its oldest entry at once. A plain Map steps over all entries deleted before it:
+ * 40 us if 5,000 come and go.
  */
 export class FifoMap<Key, Value> {
   readonly #entries = new Map<Key, Entry<Key, Value>>()

@@ -11,7 +11,7 @@ export interface IdleWorker {
 
 /** Idle workers under one key, each with its place in the line, oldest first. */
 interface IdleLine {
-  /** Woken for nothing and idle again, in their old places: before all others. */
+  /** Workers woken for nothing and idle again, in their old places: before all others. */
   readonly returned: FifoMap<IdleWorker, number>
   readonly others: FifoMap<IdleWorker, number>
 }
@@ -72,7 +72,7 @@ export class IdleWorkers {
     }
   }
 
-  /** Nobody is woken any more. */
+  /** Wakes no more workers. */
   close(): void {
     this.#isClosed = true
     this.#idle.clear()
@@ -91,7 +91,7 @@ export class IdleWorkers {
     }
   }
 
-  /** The worker that is woken next. */
+  /** The next worker to be woken. */
   next(keys: readonly string[]): IdleWorker | undefined {
     return this.#longestIdle(keys, Infinity)
   }

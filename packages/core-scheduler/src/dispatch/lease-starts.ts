@@ -8,7 +8,7 @@ import type { Steps } from './steps.ts'
  * FETCH and ACK take 0.85 of the processor time without prefetch, 1.0 if it goes at once.
  */
 const mergedWithinMs = 5
-/** Without other steps it makes one after this time, milliseconds. */
+/** Without other steps it sends one after this time, milliseconds. */
 const longestDelayMs = 20
 /** The store is asked again after this time, milliseconds. */
 const retryAfterMs = 1_000
@@ -69,7 +69,7 @@ export class LeaseStarts {
     this.#arm()
   }
 
-  /** Adds what is old enough to the step that is being made. */
+  /** Adds starts that are old enough to the step being built. */
   flush(): void {
     if (this.#pending.size === 0) return
     const beforeMs = this.#parts.clock.nowMs() - mergedWithinMs
@@ -100,7 +100,7 @@ export class LeaseStarts {
         if (answers[at] === false) activeLeases.remove(start.token)
       }
     } catch {
-      // It is tried again; an outcome sent meanwhile gets the store's error.
+      // The start is sent again; an outcome sent meanwhile gets the store's error.
       for (const pending of due) {
         const { token } = pending.start
         if (activeLeases.has(token)) this.#pending.set(token, pending)

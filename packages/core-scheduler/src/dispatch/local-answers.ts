@@ -32,7 +32,7 @@ interface Refill {
   readonly least: number
 }
 
-/** Answers claims without the store: by jobs leased ahead, and where lanes are known to be empty. */
+/** Answers claims without the store: with jobs leased ahead, or if lanes are known to be empty. */
 export class LocalAnswers {
   readonly #parts: Parts
   readonly #prefetched = new PrefetchBuffer()
@@ -53,7 +53,7 @@ export class LocalAnswers {
     this.#parts.giveBack(this.#prefetched.drain())
   }
 
-  /** True where the store is known to hold nothing for it. */
+  /** True if the store is known to hold nothing for it. */
   isKnownEmpty(subscription: Subscription): boolean {
     const { clock, arrivals, subscriptions } = this.#parts
     return (
@@ -95,7 +95,7 @@ export class LocalAnswers {
     return kept
   }
 
-  /** The same where the store has nothing in any of its queues: a job of another queue will do. */
+  /** The same if the store has nothing in any of its queues: a job of another queue will do. */
   takeAny(subscription: Subscription): Kept | undefined {
     if (!this.#mayClaimAhead || !subscription.mayWait) return undefined
     const nowMs = this.#parts.clock.nowMs()

@@ -11,10 +11,7 @@ const aheadMs = 6
 const maxAhead: Readonly<Record<ClaimBy, number>> = { named: 128, consumer: 16 }
 /** A prefetched job goes back if nobody asks within this time, milliseconds. */
 export const prefetchTtlMs = 20
-/**
- * If jobs that were prefetched with their submission went back, or none came, none are for this
- * time, milliseconds.
- */
+/** Time without prefetches of submissions after such jobs went back, or none came, milliseconds. */
 const restMs = 500
 /**
  * A job older than this is not handed out, milliseconds: after a pause of the process it may have
@@ -143,7 +140,7 @@ export class PrefetchBuffer {
   ): void {
     const supply = this.#supplyOf(subscription, nowMs)
     supply.taken += handedOut
-    // Not for these consumers: they may take other functions alone.
+    // Not for these consumers: they may only take other functions.
     if (!supply.hasMore && handedOut + ahead.length === 0) supply.restsUntilMs = nowMs + restMs
     // All jobs that were prefetched with their submission: nothing is known of others.
     if (!hasMore || handedOut > 0 || supply.by === 'named') supply.hasMore = hasMore

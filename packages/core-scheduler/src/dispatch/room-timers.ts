@@ -20,7 +20,7 @@ export class RoomTimers {
     this.#byQueue.clear()
   }
 
-  /** `waitMs` is 0 where the end of a job makes room. */
+  /** `waitMs` is 0 if the end of a job makes room. */
   arm(queue: string, waitMs: number): void {
     if (waitMs === 0 || this.#byQueue.has(queue)) return
     const { clock, events } = this.#parts

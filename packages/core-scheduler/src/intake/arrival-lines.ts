@@ -1,12 +1,12 @@
-/** An item in line, and if it may go on. */
+/** An item in line, and its state. */
 interface Waiting<Item> {
   readonly item: Item
   state: 'waiting' | 'ready' | { readonly error: unknown }
 }
 
 /**
- * Keeps the order of arrival within a queue: items behind one that waits, for its lane to be made
- * for instance, wait too.
+ * Keeps the order of arrival within a queue: items behind one that waits (for a new lane, for
+ * instance) wait too.
  */
 export class ArrivalLines<Item> {
   readonly #pass: (item: Item) => void

@@ -6,12 +6,12 @@ import { beatEveryMs } from './nodes/heartbeat.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/** Lanes looked at with all that belongs to them, some 15 us of the store's time each; more take turns. */
-const lanesPerLook = 2_000
-/** Most looks until all had their turn, a second each. */
-const looksPerRound = 60
-/** Of more lanes, those in which something stands are found and looked at within five looks. */
-const looksAtOccupied = 5
+/** Lanes checked completely per run, some 15 us of the store's time each; more lanes take turns. */
+const lanesPerRun = 2_000
+/** Most runs, one a second, until all lanes had their turn. */
+const runsPerRound = 60
+/** With more lanes, non-empty ones are found and checked within five runs. */
+const runsForOccupied = 5
 
 interface Parts extends LoopParts {
   readonly store: Pick<Store, 'lanes'>
@@ -24,10 +24,10 @@ interface Parts extends LoopParts {
 export class Healer extends BackgroundLoop {
   constructor(parts: Parts) {
     const { store, registry, bridging, tasks } = parts
-    const rounds = new LaneRounds(registry, lanesPerLook, looksPerRound)
-    const occupied = new LaneRounds(registry, lanesPerLook, looksAtOccupied)
+    const rounds = new LaneRounds(registry, lanesPerRun, runsPerRound)
+    const occupied = new LaneRounds(registry, lanesPerRun, runsForOccupied)
     const heal = async (): Promise<void> => {
-      const isMany = registry.size > lanesPerLook
+      const isMany = registry.size > lanesPerRun
       const looked = rounds.next()
       const stranded = await store.lanes.heal(looked)
       if (!isMany) {

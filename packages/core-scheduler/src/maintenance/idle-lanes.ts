@@ -3,13 +3,13 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Store } from '../store/store.ts'
 import { LaneRounds } from './lane-rounds.ts'
 
-/** A lane unused for this long is given back: 7 days, in milliseconds. */
+/** A lane unused for this long is removed: 7 days, in milliseconds. */
 const idleForMs = 7 * 24 * 3_600_000
-/** Beats from one look to the next. */
-const beatsPerLook = 60
-/** Lanes per look; more lanes take turns, all within an hour. */
-const lanesPerLook = 64
-const looksPerRound = 60
+/** Heartbeats from one check to the next. */
+const beatsPerCheck = 60
+/** Lanes per check; more lanes take turns, all within an hour. */
+const lanesPerCheck = 64
+const checksPerRound = 60
 
 interface Parts {
   readonly store: Store
@@ -17,17 +17,17 @@ interface Parts {
   readonly registrar: LaneRegistrar
 }
 
-/** Gives back unused lanes, so that there is always room for new ones. */
+/** Removes unused lanes, so that there is always room for new ones. */
 export class IdleLanes {
   readonly #parts: Parts
   readonly #rounds: LaneRounds
   #beats = 0
-  /** Given back by the last look, which may have missed a job that came at that moment. */
+  /** Removed by the last check, which may have missed a job that came at that moment. */
   #given: readonly string[] = []
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#rounds = new LaneRounds(parts.registry, lanesPerLook, looksPerRound)
+    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
   }
 
   /** Called once a second by one node. */
@@ -39,7 +39,7 @@ export class IdleLanes {
       for (const lane of await store.lanes.nonEmpty(given)) await registrar.register(lane)
     }
     this.#beats += 1
-    if (this.#beats % beatsPerLook !== 0) return
+    if (this.#beats % beatsPerCheck !== 0) return
     this.#given = await store.lanes.giveBack(this.#rounds.next(), idleForMs)
     for (const lane of this.#given) registry.remove(lane)
   }

@@ -1,6 +1,6 @@
 import type { LaneRegistry } from '../model/lane-registry.ts'
 
-/** Goes round all lanes, some per turn, or all where they are few. */
+/** Goes round all lanes, some per turn, or all if they are few. */
 export class LaneRounds {
   readonly #registry: LaneRegistry
   readonly #least: number

@@ -11,10 +11,10 @@ export type DeadWorkerRequeue = 'others' | 'all'
 export const defaultDeadWorkerMs = 60_000
 /** Share of the silence that this node must have seen itself: the store may have been away. */
 const ownShare = 1 / 3
-/** A longer pause between two looks restarts the observation, milliseconds. */
+/** A longer pause between two checks restarts the observation, milliseconds. */
 const longestPauseMs = 5_000
-/** Silent workers handled per look. */
-const perLook = 100
+/** Silent workers handled per check. */
+const perCheck = 100
 
 interface Silence {
   readonly seenMs: number
@@ -123,7 +123,7 @@ export class LeaseHolders {
     const nowMs = clock.nowMs()
     if (nowMs - this.#lookedMs > longestPauseMs) this.#silences.clear()
     this.#lookedMs = nowMs
-    const quiet = await store.holders.quiet(deadMs * (1 - ownShare), perLook)
+    const quiet = await store.holders.quiet(deadMs * (1 - ownShare), perCheck)
     const before = new Map(this.#silences)
     this.#silences.clear()
     return quiet.flatMap(({ holder, seenMs, quietMs }) => {
@@ -135,7 +135,7 @@ export class LeaseHolders {
     })
   }
 
-  /** A job that cannot be requeued now is found again by the next look. */
+  /** A job that cannot be requeued now is found again by the next check. */
   async #putBack(holder: string): Promise<void> {
     const { store, outcomes, maxLosses } = this.#parts
     const leases = await store.holders.held(holder)

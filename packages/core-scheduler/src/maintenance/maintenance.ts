@@ -25,7 +25,7 @@ import { StoreReset } from './nodes/store-reset.ts'
 import type { RouteChanges } from './route-changes.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/** Interval of looks at the progress of jobs with native workers, milliseconds. */
+/** Interval of polls for the progress of jobs with native workers, milliseconds. */
 const progressEveryMs = 250
 
 export interface MaintenanceParts {
@@ -81,7 +81,7 @@ export class Maintenance {
       loop('waiters', watchWaitersAfterMs, () => this.#watchWaiters()),
       new OrphanLeases(parts),
       parts.routeChanges,
-      loop('progress', progressEveryMs, () => notifications.lookAtProgress()),
+      loop('progress', progressEveryMs, () => notifications.pollProgress()),
     ]
   }
 

@@ -20,9 +20,9 @@ const jidSweepsPerBeat = 4
 const repairsPerBeat = 50
 /** Lanes with orphans per beat; the rest wait for the next one. */
 const lanesPerBeat = 256
-/** Lanes per look for native workers; more lanes take turns, all within five looks. */
-const lanesPerLook = 2_000
-const looksPerRound = 5
+/** Lanes per check for native workers; more lanes take turns, all within five checks. */
+const lanesPerCheck = 2_000
+const checksPerRound = 5
 
 const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
 /** Finished jobs per call. */
@@ -80,7 +80,7 @@ export class NativeRecovery {
   constructor(parts: NativeRecoveryParts) {
     this.#parts = parts
     this.#idleLanes = new IdleLanes(parts)
-    this.#rounds = new LaneRounds(parts.registry, lanesPerLook, looksPerRound)
+    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
   }
 
   /** Lanes with native workers, whose events this node must receive. */
@@ -114,7 +114,7 @@ export class NativeRecovery {
     this.#leads = await store.native.holdLeadership(leadForMs)
     if (!this.#leads || !had) this.#forgetLaps()
     const lanes = this.#rounds.next()
-    await this.#lookForWorkers(lanes)
+    await this.#findWorkers(lanes)
     if (!this.#leads) return
     await this.#sweep()
     await this.#sweepJids()
@@ -124,7 +124,7 @@ export class NativeRecovery {
   }
 
   /** Learns which of these lanes have native workers. */
-  async #lookForWorkers(lanes: readonly string[]): Promise<void> {
+  async #findWorkers(lanes: readonly string[]): Promise<void> {
     const { store, registry } = this.#parts
     const found = await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts)
     const worked = new Set(this.#worked)
@@ -134,7 +134,7 @@ export class NativeRecovery {
     this.#worked = worked
   }
 
-  /** Counting idle workers needs a look at all lanes: only some policies pay for it. */
+  /** Counting idle workers needs a check of all lanes: only some policies pay for it. */
   get #mendsCounts(): boolean {
     const { repair } = this.#parts
     return repair !== undefined && repair.mode !== 'strays'

@@ -28,8 +28,8 @@ export class OrphanLeases extends BackgroundLoop {
   }
 
   /**
-   * Gives back leases that were unknown at the last look too: outcomes and claims in progress end
-   * long before.
+   * Gives back leases that were unknown at the last comparison too: outcomes and claims in progress
+   * end long before.
    */
   async #compare(): Promise<void> {
     const { store, registry, activeLeases, outcomes } = this.#parts

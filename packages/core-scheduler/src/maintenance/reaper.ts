@@ -9,12 +9,12 @@ import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 
 /**
- * Lanes per look, some 10 us of the store's time each; more lanes take turns, all within five
- * looks.
+ * Lanes per check, some 10 us of the store's time each; more lanes take turns, all within five
+ * checks.
  */
-const lanesPerLook = 2_000
-const looksPerRound = 5
-/** Expired leases per look and lane. */
+const lanesPerCheck = 2_000
+const checksPerRound = 5
+/** Expired leases per check and lane. */
 const maxExpired = 500
 
 interface Parts extends LoopParts {
@@ -34,7 +34,7 @@ export class Reaper extends BackgroundLoop {
   constructor(parts: Parts) {
     super(parts, { name: 'reap', everyMs: beatEveryMs, run: () => this.#reap() })
     this.#parts = parts
-    this.#rounds = new LaneRounds(parts.registry, lanesPerLook, looksPerRound)
+    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
   }
 
   async #reap(): Promise<void> {

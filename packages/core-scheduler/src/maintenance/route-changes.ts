@@ -13,8 +13,8 @@ interface Parts extends LoopParts {
 }
 
 /**
- * Tells the store which routes changed: lanes of another queue, functions to be opened. Changes that the store does not
- * take are repeated with the next heartbeats.
+ * Passes changed routes to the store: lanes of another queue, functions to be opened. Changes that
+ * fail are repeated with the next heartbeats.
  */
 export class RouteChanges extends BackgroundLoop {
   readonly #parts: Parts

@@ -1,12 +1,12 @@
 import type { SurveyPage } from '../store/native-ports.ts'
 
 const pagesPerBeat = 2
-/** Jobs looked at per beat where no native worker is seen; those of a page are looked at together. */
+/** Jobs checked per beat while no native worker is seen; those of a page are checked together. */
 const quietJobsPerBeat = 500
 /** Whole laps at full pace after a sign of a native worker; the first may have begun before it. */
 const lapsAfterSign = 2
 
-/** Spreads the walk through all jobs over the beats: slower where no native worker is seen. */
+/** Spreads the walk through all jobs over the beats: slower while no native worker is seen. */
 export class SurveyPace {
   #fullLaps = lapsAfterSign
   #jobsLeft = 0

@@ -30,7 +30,7 @@ export class TaskTimes implements Settlement {
     if (result !== 'unknown') this.#expired += 1
   }
 
-  /** The next look retries. */
+  /** The next run retries. */
   refused(): void {}
 
   of(task: TimedTask): TaskTime {

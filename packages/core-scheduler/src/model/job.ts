@@ -77,7 +77,7 @@ export interface NewJob {
   readonly origin?: string
 }
 
-/** A job without its payload. Fields that a look did not ask for ({@link LookExtra}) are absent. */
+/** A job without its payload. Fields that a read did not ask for ({@link LookExtra}) are absent. */
 export interface JobState extends JobRef {
   readonly status: Status
   readonly door: Door
@@ -118,7 +118,7 @@ export interface JobState extends JobRef {
   readonly waiting: number
 }
 
-/** Long fields that a look reads only on request; `output` only of an ended job. */
+/** Long fields that are read only on request; `output` only of an ended job. */
 export type LookExtra = 'envelope' | 'output'
 
 /** A job as stored, payload included. */
@@ -192,7 +192,7 @@ export type Outcome = JobRef & { readonly token: string } & (
     | {
         readonly kind: 'fail'
         readonly message: Uint8Array
-        /** Clients hear an exception even if the message is empty. */
+        /** Clients get an exception even if the message is empty. */
         readonly isException?: boolean
         /** Faktory's `failure`, JSON text. */
         readonly failure?: string
@@ -221,8 +221,8 @@ export type Outcome = JobRef & { readonly token: string } & (
   )
 
 /**
- * The store's answer to an outcome. `unknown`: no such lease. `dropped`: requeued, but nobody waits or too many workers
- * were lost; waiters hear a failure. `wanted`: the withheld output has to be sent.
+ * The store's answer to an outcome. `unknown`: no such lease. `dropped`: requeued, but nobody waits or too many workers were
+ * lost; waiters get a failure. `wanted`: the withheld output has to be sent.
  */
 export type Settled = 'done' | 'requeued' | 'dropped' | 'unknown' | 'wanted'
 

@@ -104,7 +104,7 @@ function withdraw(lists: Map<string, LaneList>, key: string, lane: string): void
   if (list?.size === 0) lists.delete(key)
 }
 
-/** Lanes in the order in which they came. One of 65,000 leaves at once; the list is made anew when it is asked for next. */
+/** Lanes in the order in which they came. One of 65,000 leaves at once; the list is rebuilt when it is read next. */
 class LaneList {
   readonly #lanes = new Set<string>()
   #list: string[] | undefined = []

@@ -6,7 +6,7 @@ import type { Observer } from '../observer.ts'
 import type { EventStore } from '../store/event-ports.ts'
 import type { WantedLanes } from './wanted-lanes.ts'
 
-/** Delay before the store is told of a change, milliseconds: many changes become one call. */
+/** Delay before a change goes to the store, milliseconds: many changes become one call. */
 const settleMs = 5
 /**
  * Time that an unused lane stays watched, milliseconds: a short pause of a worker costs no calls.
@@ -53,7 +53,7 @@ export class ChannelSubscriptions {
     this.#isCaughtUp = false
   }
 
-  /** The gap since the connection was lost has been looked through. */
+  /** Events missed since the connection was lost are made up for. */
   caughtUp(): void {
     this.#isCaughtUp = true
   }

@@ -5,7 +5,7 @@ import type { Pauses } from '../admin/pauses.ts'
 import type { QueueControl } from '../admin/queue-control.ts'
 import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { JobEvent, JobRef } from '../model/job.ts'
-import { JobPoller, ownAnswerMs, type LookReason } from '../results/job-poller.ts'
+import { JobPoller, ownAnswerMs, type PollReason } from '../results/job-poller.ts'
 import { LaneRounds } from '../maintenance/lane-rounds.ts'
 import { LanePoller } from '../maintenance/lane-poller.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
@@ -25,7 +25,7 @@ import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { ChannelSubscriptions } from './channel-subscriptions.ts'
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 
-/** Up to this many lanes are asked one by one for a worker that becomes idle. */
+/** Up to this many lanes are polled one by one for a worker that becomes idle. */
 const fewLanes = 64
 /** Lanes with idle workers per sweep; more lanes take turns, all within eight sweeps. */
 const sweptAtOnce = 2_000
@@ -98,7 +98,7 @@ export class NotificationHandler implements StoreListener {
         return
       }
       this.#parts.clock.after(ownAnswerMs, () => {
-        if (this.#parts.waiters.has(lane, id)) void this.#lookAtJobs(lane, [id])
+        if (this.#parts.waiters.has(lane, id)) void this.#pollJobs(lane, [id])
       })
     })
   }
@@ -107,7 +107,7 @@ export class NotificationHandler implements StoreListener {
     this.#parts.submissions.settled(ref.lane, () => {
       if (event !== 'finish') this.#parts.waiters.notify(ref, event)
       else if (this.#parts.waiters.has(ref.lane, ref.id)) {
-        void this.#lookAtJobs(ref.lane, [ref.id], { endWasSeen: true })
+        void this.#pollJobs(ref.lane, [ref.id], { endWasSeen: true })
       }
     })
   }
@@ -135,7 +135,7 @@ export class NotificationHandler implements StoreListener {
       await this.loadLanes()
       await this.#parts.queues.load()
       this.#parts.counts.retell()
-      await this.#lookAtLanes('all')
+      await this.#pollLanes('all')
       if (outages === this.#outages) subscriptions.caughtUp()
     })
   }
@@ -177,9 +177,9 @@ export class NotificationHandler implements StoreListener {
     for (const [lane, number] of await this.#parts.store.lanes.all()) this.laneAdded(lane, number)
   }
 
-  /** Looks at lanes for events that were missed. */
+  /** Polls lanes for events that were missed. */
   async #catchUp(fresh: ReadonlySet<string> | 'all'): Promise<void> {
-    await this.#guard('catch up', () => this.#lookAtLanes(fresh))
+    await this.#guard('catch up', () => this.#pollLanes(fresh))
   }
 
   /** The safety net: finds queued jobs beside idle workers, and waiters that missed an outcome. */
@@ -188,14 +188,14 @@ export class NotificationHandler implements StoreListener {
       const { waiters } = this.#parts
       if (this.#parts.wakeups.idle.size > 0) await this.#wakeIdle(this.#toSweep.next())
       for (const lane of [...waiters.lanes()]) {
-        await this.#lookAtOld(lane, 1_000, { goneIsLost: true })
+        await this.#pollOld(lane, 1_000, { goneIsLost: true })
       }
     })
   }
 
-  /** Looks for the progress of jobs that have native workers and waiters at this node. */
-  async lookAtProgress(): Promise<void> {
-    for (const [lane, ids] of this.#progress.next()) await this.#lookAtJobs(lane, ids)
+  /** Polls the progress of jobs that have native workers and waiters at this node. */
+  async pollProgress(): Promise<void> {
+    for (const [lane, ids] of this.#progress.next()) await this.#pollJobs(lane, ids)
   }
 
   /** Wakes a worker that has just become idle if it overlooked a job. */
@@ -217,12 +217,12 @@ export class NotificationHandler implements StoreListener {
     })
   }
 
-  #lookAtJobs(lane: string, ids: readonly number[], reason?: LookReason): Promise<void> {
-    return this.#guard('look at a job', () => this.#jobPoller.look(lane, ids, reason))
+  #pollJobs(lane: string, ids: readonly number[], reason?: PollReason): Promise<void> {
+    return this.#guard('look at a job', () => this.#jobPoller.poll(lane, ids, reason))
   }
 
-  #lookAtOld(lane: string, ageMs: number, reason: LookReason): Promise<void> {
-    return this.#guard('look at a job', () => this.#jobPoller.lookAtOld(lane, ageMs, reason))
+  #pollOld(lane: string, ageMs: number, reason: PollReason): Promise<void> {
+    return this.#guard('look at a job', () => this.#jobPoller.pollOld(lane, ageMs, reason))
   }
 
   /** Consumers name no functions: lanes made by native clients have to be found for them. */
@@ -234,13 +234,13 @@ export class NotificationHandler implements StoreListener {
     }
   }
 
-  async #lookAtLanes(fresh: ReadonlySet<string> | 'all'): Promise<void> {
+  async #pollLanes(fresh: ReadonlySet<string> | 'all'): Promise<void> {
     if (fresh === 'all') await this.#discover()
     const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
     await this.#wakeFor(lanes, () => 1)
     for (const lane of lanes) {
       if (!this.#parts.waiters.hasLane(lane)) continue
-      await this.#lookAtOld(lane, 0, { afterSilence: true })
+      await this.#pollOld(lane, 0, { afterSilence: true })
     }
   }
 

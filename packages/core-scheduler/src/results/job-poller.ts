@@ -8,8 +8,8 @@ import type { Waiters } from './waiters.ts'
 
 /** How long the answer to this node's own step may lag behind its event, milliseconds. */
 export const ownAnswerMs = 2
-/** Waiters per look; the rest wait for the next one. */
-const maxLookedAt = 500
+/** Waiters per poll; the rest wait for the next one. */
+const maxPolled = 500
 
 interface Parts {
   readonly store: Store
@@ -20,8 +20,8 @@ interface Parts {
   readonly progress: ProgressPoller
 }
 
-/** Reason for a look at a job. */
-export interface LookReason {
+/** Reason to poll a job. */
+export interface PollReason {
   /** Its end was announced, and everything before it. */
   readonly endWasSeen?: boolean
   /** Events were missed for a while: progress of that time is in the store alone. */
@@ -30,7 +30,7 @@ export interface LookReason {
   readonly goneIsLost?: boolean
 }
 
-/** Looks at jobs with waiters in the store, and delivers events that were missed. */
+/** Polls jobs with waiters, and delivers events that were missed. */
 export class JobPoller {
   readonly #parts: Parts
 
@@ -38,7 +38,7 @@ export class JobPoller {
     this.#parts = parts
   }
 
-  async look(lane: string, ids: readonly number[], reason: LookReason = {}): Promise<void> {
+  async poll(lane: string, ids: readonly number[], reason: PollReason = {}): Promise<void> {
     const { store, outcomes } = this.#parts
     const jobs = await store.jobs.look(lane, ids, ['output'])
     const over: (JobState | JobRef)[] = []
@@ -54,15 +54,15 @@ export class JobPoller {
     for (const one of over) if (!outcomes.isSettling(one)) this.#notifyEnd(one)
   }
 
-  /** Looks at jobs that have been waited for this long. */
-  async lookAtOld(lane: string, ageMs: number, reason: LookReason): Promise<void> {
+  /** Polls jobs that have been waited for this long. */
+  async pollOld(lane: string, ageMs: number, reason: PollReason): Promise<void> {
     const beforeMs = this.#parts.clock.nowMs() - ageMs
-    const ids = this.#parts.waiters.inTurn(lane, beforeMs, maxLookedAt)
-    if (ids.length > 0) await this.look(lane, ids, reason)
+    const ids = this.#parts.waiters.inTurn(lane, beforeMs, maxPolled)
+    if (ids.length > 0) await this.poll(lane, ids, reason)
   }
 
   /** Gateways forward their workers' progress; a native worker only writes it into the job. */
-  #notifyProgress(job: JobState, { afterSilence = false }: LookReason): void {
+  #notifyProgress(job: JobState, { afterSilence = false }: PollReason): void {
     const { waiters, progress } = this.#parts
     const { lane, id, dividend, divisor } = job
     const isNative = job.token === undefined

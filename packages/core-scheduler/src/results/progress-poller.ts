@@ -1,6 +1,6 @@
 import type { Waiters } from './waiters.ts'
 
-/** Jobs per look; the rest wait for the next one. */
+/** Jobs per poll; the rest wait for the next one. */
 const maxLookedAt = 500
 
 /**
@@ -15,7 +15,7 @@ export class ProgressPoller {
     this.#waiters = waiters
   }
 
-  /** A native worker may run the job: only a look tells. */
+  /** A native worker may run the job: only a poll can tell. */
   add(lane: string, id: number): void {
     const ids = this.#byLane.get(lane)
     if (ids) ids.add(id)
@@ -28,7 +28,7 @@ export class ProgressPoller {
     if (ids?.delete(id) && ids.size === 0) this.#byLane.delete(lane)
   }
 
-  /** Jobs due for a look in each lane, as long as somebody waits for them. */
+  /** Jobs due for a poll in each lane, while clients wait for them. */
   *next(): Iterable<readonly [string, readonly number[]]> {
     for (const [lane, ids] of [...this.#byLane]) {
       const looked: number[] = []

@@ -11,9 +11,9 @@ const maxNamed = 500
 interface Wait {
   readonly waiters: Set<Waiter>
   readonly sinceMs: number
-  /** Round of looks in which it had its turn. */
+  /** Round of polls in which it had its turn. */
   round: number
-  /** Last progress announced, so that a look finds only news. */
+  /** Last progress announced, so that a poll finds only news. */
   progress?: string
   /** The job's end as its worker reported it, while the store may or may not have it. */
   pendingOutcome?: JobEvent
@@ -129,7 +129,7 @@ export class Waiters {
     return ids
   }
 
-  /** As {@link olderThan}, but in turn: no job has a second look before all had one. */
+  /** As {@link olderThan}, but in turn: no job has a second turn before all had one. */
   inTurn(lane: string, beforeMs: number, max: number): number[] {
     const round = this.#rounds.get(lane) ?? 1
     const ids: number[] = []

@@ -13,7 +13,7 @@ export interface HistoryBucket {
   readonly sums: ReadonlyMap<string, number>
 }
 
-/** The part of the store for what happened lately: sums over all nodes, by minute and by hour. */
+/** The part of the store for recent events: sums over all nodes, by minute and by hour. */
 export interface HistoryStore {
   /** Adds whole numbers to the sums of the minute and of the hour in which `atMs` is. */
   add(atMs: number, sums: ReadonlyMap<string, number>): Promise<void>

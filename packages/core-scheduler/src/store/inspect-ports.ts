@@ -13,17 +13,17 @@ export interface PlaceRequest {
 
 export interface PlacePage {
   readonly jobs: readonly PlacedJob[]
-  /** Jobs that were looked at: fewer than asked for where the place ends, or the texts were long. */
+  /** Jobs that were read: fewer than asked for if the place ends, or the texts are long. */
   readonly seen: number
   /** Jobs whose payload is too long to be searched. */
   readonly unsearched: number
-  /** There are further ones. */
+  /** True if there are more. */
   readonly more: boolean
 }
 
 export interface PlacedJob {
   readonly id: number
-  /** Place among those that were looked at, from 0. */
+  /** Place among those that were read, from 0. */
   readonly offset: number
   /** When it is due, forgotten or taken from its worker, milliseconds since 1970; absent in a queue. */
   readonly atMs?: number
@@ -38,7 +38,7 @@ export interface Standing {
   readonly outputBytes: number
 }
 
-/** The part of the store by which an operator looks at jobs: each call is short, however many there are. */
+/** The part of the store by which an operator inspects jobs: each call is short, however many there are. */
 export interface InspectStore {
   page(request: PlaceRequest): Promise<PlacePage>
   /** Undefined where there is no such job. */

@@ -13,7 +13,7 @@ export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
 /** A note on a job, mostly by the worker that holds it. */
 export interface JobNote {
   readonly text?: string
-  /** Percentage done, 0 to 100. Waiters hear it by a report, not by this. */
+  /** Percentage done, 0 to 100. Waiters get it by a report, not by this. */
   readonly percent?: number
   /** Extends the lease at least until then, milliseconds since 1970; never shortens it. */
   readonly reserveUntilMs?: number
@@ -28,7 +28,7 @@ export type ConsumerOrder = 'quiet' | 'terminate'
  */
 export type ConsumerNews = ConsumerOrder | 'alive' | { readonly settled: string }
 
-/** Some jobs of one piece of a queue, as a look at it found them. */
+/** Some jobs of one piece of a queue, as a read found them. */
 export interface QueuedPiece {
   readonly lane: string
   readonly band: Band
@@ -39,7 +39,10 @@ export interface QueuedPiece {
   readonly ids: readonly number[]
 }
 
-/** Of a piece deeper in a queue, from its nearer end, jobs are ended one by one: to count there takes over 2 ms. */
+/**
+ * In a piece deeper than this, from the nearer end of a queue, jobs are ended one by one: counting
+ * there takes over 2 ms.
+ */
 export const reachableDepth = 50_000
 
 /** The part of the store for Faktory queues and sets of jobs. */
@@ -54,7 +57,7 @@ export interface QueueStore {
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void>
   /** When the next job of each lane was queued, milliseconds since 1970. */
   oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
-  /** Up to `count` members of a set, from `from` on; `seen` were looked at. */
+  /** Up to `count` members of a set, from `from` on; `seen` were read. */
   setIds(
     lane: string,
     set: JobSet,

@@ -1,4 +1,4 @@
--- Takes imported jobs back that no worker has begun.
+-- Takes back imported jobs that no worker has begun.
 -- KEYS:
 --   1 uid:{lane}: string
 -- ARGV:

@@ -36,7 +36,7 @@ local perJob = 11
 local now, toRetry, toDead = nowMs(), 1, 2
 assertQueueTypes(lane)
 
--- True if anybody may hear of it: the server may know all listeners.
+-- True if there may be a listener: the server may know all listeners.
 local function isHeard()
   if isSole == 0 or redis.call('PUBSUB', 'NUMPAT') > 0 then return true end
   return redis.call('PUBSUB', 'NUMSUB', channelOf(lane))[2] > 0

@@ -6,7 +6,7 @@
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 for how long: integer, ms
 --   4 and more: lanes: strings
--- Returns the lanes that are to be given back.
+-- Returns the lanes to be removed.
 --#include keys
 local now, idleForMs, over = nowMs(), tonumber(ARGV[3]), {}
 local keptForMs = 90 * 24 * 3600 * 1000
@@ -22,7 +22,7 @@ local function isUsed(lane, fields)
   return false
 end
 
--- True if nothing has come since the first look that found the lane empty. The last id tells.
+-- True if nothing has come since the first check that found the lane empty, by its last id.
 local function isIdleLongEnough(lane, fields)
   local last = redis.pcall('GET', laneKey('uid', lane))
   local id = type(last) == 'string' and last or ''

@@ -1,13 +1,13 @@
 -- Moves due jobs of lanes into their queues, the oldest first. They line up by due time, then by arrival. A lane with
--- jobs beside its lists is looked at every second, so that native workers get the next of them.
+-- jobs beside its lists is polled every second, so that native workers get the next of them.
 -- KEYS:
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 most: integer
 --   4 and more, per lane: lane, queue (hint index, empty for none)
--- Returns per lane { moved, when it is to be looked at again in ms or empty, 1 where more is due, 2 where it had no
--- turn }.
+-- Returns per lane { moved, when it is to be polled again in ms or empty, 1 where more is due, 2 where it had no turn
+-- }.
 --#include keys
 --#include levels
 local most, now, results = tonumber(ARGV[3]), nowMs(), {}

@@ -3,7 +3,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import { readSettings, restoreSetting, type Setting, type SettingParts } from './settings.ts'
 import { listedLevels, type UnfinishedJob, unfinishedJobs } from './unfinished-jobs.ts'
 
-/** The part of the store that a backup reads and a return writes, beside the jobs' own imports. */
+/** The part of the store that a backup reads and a restore writes, beside the jobs' own imports. */
 export class RedisBackup {
   readonly #context: RedisContext
   readonly #parts: SettingParts
@@ -13,12 +13,12 @@ export class RedisBackup {
     this.#parts = parts
   }
 
-  /** All jobs that are not over, in no order, some perhaps twice. */
+  /** All unfinished jobs, in no order, some perhaps twice. */
   unfinished(): AsyncGenerator<readonly UnfinishedJob[]> {
     return unfinishedJobs(this.#context)
   }
 
-  /** Levels that only the lists of a lane tell, by id. */
+  /** Levels known only from the lists of a lane, by id. */
   listedLevels(lane: string): Promise<ReadonlyMap<number, Level>> {
     return listedLevels(this.#context, lane)
   }
@@ -28,7 +28,7 @@ export class RedisBackup {
     return readSettings(this.#context, this.#parts.lanes)
   }
 
-  /** Brings a setting back; what the store has already stays. */
+  /** Restores a setting; one that the store has already stays. */
   restore(setting: Setting): Promise<void> {
     return restoreSetting(this.#context, this.#parts, setting)
   }

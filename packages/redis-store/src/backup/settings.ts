@@ -7,17 +7,17 @@ import type { RedisQueues } from '../lanes/queues.ts'
 const batchSeconds = 30 * 24 * 3600
 const keysPerLook = 1_000
 const callbackLists = ['complete', 'success'] as const
-/** Fields of a lane that say something of it, and are no figures. */
+/** Fields of a lane that are settings, not figures. */
 const laneFields = ['open', 'closed', 'bridged', 'max:high', 'max:normal', 'max:low'] as const
 
-/** Something that operators or clients have set in a store, beside its jobs. Plain JSON. */
+/** A setting of a store, by an operator or a client. Plain JSON. */
 export type Setting =
   | {
       readonly kind: 'lane'
       readonly lane: string
       readonly fields: Readonly<Record<string, string>>
     }
-  /** When cron entries pushed their last jobs into a lane, milliseconds since 1970. */
+  /** Times at which cron entries pushed their last jobs into a lane, milliseconds since 1970. */
   | {
       readonly kind: 'ticks'
       readonly lane: string
@@ -96,7 +96,7 @@ async function* batches(context: RedisContext): AsyncGenerator<Setting> {
   }
 }
 
-/** The parts of the store that settings go through. */
+/** The parts of the store that read and write settings. */
 export interface SettingParts {
   readonly lanes: RedisLanes
   readonly queues: RedisQueues
@@ -159,7 +159,7 @@ const restorers: Restorers = {
   },
 }
 
-/** Brings one setting back. */
+/** Restores one setting. */
 export function restoreSetting(
   context: RedisContext,
   parts: SettingParts,

@@ -15,13 +15,13 @@ export interface UnfinishedJob {
   readonly bytes: number
   /** When it was last queued, milliseconds since 1970; 0 for a job of a native client. */
   readonly enqueuedAtMs: number
-  /** True where only the list that it stands in says its level. */
+  /** True if only its list tells its level. */
   readonly isNative: boolean
 }
 
 /**
- * Walks all jobs that are not over, in no order. One that is there from the first call to the last is returned, perhaps
- * more than once.
+ * Walks all unfinished jobs, in no order. One that exists from the first call to the last is
+ * returned, perhaps more than once.
  */
 export async function* unfinishedJobs(
   context: RedisContext,

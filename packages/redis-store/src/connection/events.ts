@@ -95,8 +95,8 @@ export class Events implements EventStore {
   }
 
   /**
-   * Listens for changed keys, which the server tells to the connection of this number; undefined where it does not give
-   * numbers. To be called again for each new connection.
+   * Listens for changed keys, which the server reports to the connection of this number; undefined
+   * if it gives no numbers. To be called again for each new connection.
    */
   async hearOfKeys(listener: KeyListener): Promise<number | undefined> {
     this.#keyListener = listener
@@ -153,9 +153,9 @@ export class Events implements EventStore {
 
   /** A list of keys, or nothing after a flush, whatever ioredis says of messages. */
   #onKeys(message: unknown): void {
-    const heard = this.#keyListener
-    if (!Array.isArray(message)) heard?.()
-    else for (const key of message) heard?.(String(key))
+    const listener = this.#keyListener
+    if (!Array.isArray(message)) listener?.()
+    else for (const key of message) listener?.(String(key))
   }
 
   #isReady(): boolean {

@@ -3,18 +3,18 @@ import type { Redis } from 'ioredis'
 import type { Events } from './events.ts'
 import type { RedisContext } from './redis-context.ts'
 
-/** Called with a key that was changed, by whomever; without one where any may have been. */
+/** Called with a changed key; without one if any key may have changed. */
 type OnChange = (key?: string) => void
 
 /**
- * Says which keys were changed since they were watched. The server tells it on the connection for events, once for each
- * key. A server or a user without that (Redis 6 has it) is noticed: then nothing is watched.
+ * Reports which watched keys have changed. The server announces each once, on the connection for
+ * events. If the server (before Redis 6) or the user cannot have that, nothing is watched.
  */
 export class KeyTracking {
   readonly #context: RedisContext
   readonly #events: Events
   readonly #listeners: OnChange[] = []
-  /** If the server tells of changes; absent while that was not asked on these connections. */
+  /** True if the server reports changes; absent until it was asked on these connections. */
   #isOn: Promise<boolean> | undefined
 
   constructor(context: RedisContext, eventRedis: Redis, events: Events) {
@@ -30,14 +30,14 @@ export class KeyTracking {
     this.#listeners.push(listener)
   }
 
-  /** Resolves when every change until now was told; to false where none is told. */
+  /** Resolves when every change until now was reported; to false if none is reported. */
   async upToDate(): Promise<boolean> {
     const isOn = (this.#isOn ??= this.#turnOn())
     if (!(await isOn)) return false
     try {
       await this.#context.call(() => this.#events.ping())
     } catch (error) {
-      // A server that stands still answers nothing else either.
+      // A frozen server answers nothing else either.
       if (error instanceof StoreError && error.code === 'TIMEOUT') throw error
       return false
     }
@@ -45,7 +45,7 @@ export class KeyTracking {
     return this.#isOn === isOn
   }
 
-  /** From this call on changes of the keys are told; false where they are not. Commands sent next come after it. */
+  /** Reports changes of the keys from this call on; false if it cannot. Commands sent next come after it. */
   async watch(keys: readonly string[]): Promise<boolean> {
     const { redis } = this.#context
     const [allowed, looked] = await Promise.allSettled([

@@ -5,7 +5,7 @@ import type { Events } from './events.ts'
 import { checkHealth, whyAway } from './health.ts'
 import type { RedisContext } from './redis-context.ts'
 
-/** Knows whether both connections to the store are there, and tells the listener when that changes. */
+/** Tracks if both connections to the store are there, and notifies the listener of changes. */
 export class Reachability {
   readonly #context: RedisContext
   readonly #eventRedis: Redis

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { fault, ok, type Result, warning } from './finding.ts'
 
-/** A server of the store, and what it says of itself. */
+/** A server of the store, and its report about itself. */
 export interface ServerFacts {
   readonly redis: Redis
   /** True if it is one of a cluster. */

@@ -18,16 +18,16 @@ export interface StoreFacts {
   readonly nowMs: number
 }
 
-/** A node without a heartbeat for so long is dead, ms. */
+/** A node without a heartbeat for this long is dead, ms. */
 const deadAfterMs = 10_000
 /** Time for the others to clear a dead node away, ms. */
 const clearedAfterMs = 30_000
 /** A lease that is over is given back by any node within a second, ms. */
 const overdueMs = 10_000
 const lanesPerCall = 500
-/** With more keys the jobs are looked at on request alone. */
+/** With more keys, jobs are only checked on request. */
 const mostKeys = 200_000
-/** Looks at the invariants: what two of them do not both see was under way. */
+/** Checks of the invariants: a violation that only one of them sees was a change in progress. */
 const looks = 3
 const lookAgainMs = 500
 const shownViolations = 10

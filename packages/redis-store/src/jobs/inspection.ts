@@ -13,7 +13,7 @@ type StandingReply =
   | [place: Buffer, score: Buffer, inputBytes: number, outputBytes: number]
   | readonly []
 
-/** The steps of the store port by which an operator looks at jobs. */
+/** The steps of the store port by which an operator inspects jobs. */
 export class RedisInspection implements InspectStore {
   readonly #context: RedisContext
 

@@ -55,7 +55,7 @@ export class RedisJobs extends JobReads implements JobStore {
         leased.push({ ...job, token: job.token, heldBy: holderOf(job.token) })
       }
     }
-    // Leases that nobody has heard of go back as well. A look that fails is made again.
+    // Leases that nobody has heard of go back as well. A look-up that fails is repeated.
     await this.#context.ignoreUnavailable(() => this.#steps.settleLost())
     return leased
   }

@@ -5,9 +5,9 @@ import type { RedisContext } from '../connection/redis-context.ts'
 /** Lanes in one question, some 150 us of the store's time; where something is found, parts of it are asked about. */
 const lanesAtOnce = 64
 const lanesPerPart = 8
-/** Questions under way: the store has work while an answer comes. */
+/** Questions in progress: the store has work while an answer comes. */
 const questionsAtOnce = 4
-/** Lanes that are left in unasked, where a question has found something in most. */
+/** Lanes kept without a question, after one that found something in most of its lanes. */
 const leftUnasked = 1_024
 
 /** A question about many lanes costs the store a fifth of what a script for each would. */
@@ -18,7 +18,7 @@ interface Question {
   readonly index?: string
 }
 
-/** Leaves out lanes that hold nothing; of the others some may hold nothing either. In a cluster all are left in. */
+/** Leaves out empty lanes; some empty ones may remain. In a cluster all remain. */
 export async function occupiedLanes(
   context: RedisContext,
   lanes: readonly string[],
@@ -34,7 +34,7 @@ export async function occupiedLanes(
 class Search {
   readonly #context: RedisContext
   readonly #question: Question
-  /** Lanes that the next pieces leave in unasked. */
+  /** Lanes that the next pieces keep without a question. */
   #unasked = 0
 
   constructor(context: RedisContext, question: Question) {

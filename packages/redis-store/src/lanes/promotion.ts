@@ -10,7 +10,7 @@ const callsPerLook = 64
 const lanesPerCall = 64
 /** Due jobs moved per call, some 8 us of the store's time each. */
 const jobsPerCall = 128
-/** Calls under way: the store has work while an answer comes. */
+/** Calls in progress: the store has work while an answer comes. */
 const callsAtOnce = 2
 
 /** Per lane: jobs moved, when it is due again, and a {@link turn}. */

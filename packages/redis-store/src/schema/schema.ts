@@ -13,7 +13,7 @@ export const schemaSteps: readonly SchemaStep[] = []
 
 /** The outcome for the store's version. */
 export type SchemaNews =
-  /** A newer gateway has taken the store over: this node may touch it no more. */
+  /** A newer gateway has taken the store over: this node must not use it any more. */
   | { readonly kind: 'newer'; readonly message: string }
   | { readonly kind: 'taken'; readonly version: number }
   /** The next heartbeat tries again. */

@@ -88,7 +88,7 @@ export class Functions {
     }
   }
 
-  /** The commands leave in one write, and those of nobody else come between them. */
+  /** The commands leave in one write, so that no others come between them. */
   async #transaction(
     hashes: readonly HashSet[],
     args: readonly ScriptArgument[],

@@ -184,8 +184,8 @@ function addToRanges(ranges: Range[], id: number, foreground: boolean): void {
 }
 
 /**
- * Drops the parts of ranges before the oldest job, so that the store sends those jobs. Drain of 150,000: 206 us of
- * processor time a job, and not 282.
+ * Drops the parts of ranges before the oldest job, so that the store sends those jobs. Drain of
+ * 150,000: 206 us of processor time a job, instead of 282.
  */
 function dropEmpty({ jobs, ranges }: Lane): void {
   const [oldest] = jobs.oldest() ?? []

@@ -1,6 +1,6 @@
 /**
- * Looks after the store answers again. One is not enough: a server that was frozen may execute late
- * what an old connection asked of it.
+ * Checks after the store answers again. One is not enough: a server that was frozen may execute
+ * late what an old connection asked of it.
  */
 const looks = 5
 
@@ -32,7 +32,7 @@ export class LostClaims {
     }
   }
 
-  /** Has their leases put back. A look that fails does not count. */
+  /** Has their leases put back. A check that fails does not count. */
   async settle(
     putBack: (lane: string, first: number, end: number) => Promise<void>,
   ): Promise<void> {

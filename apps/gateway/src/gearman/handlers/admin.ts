@@ -148,7 +148,7 @@ export function takeLine(session: Session, line: string): void {
 
 type Command<Name extends AdminCommand['command']> = Extract<AdminCommand, { command: Name }>
 
-/** `cancel job HANDLE`: queued or running; its clients hear a failure. */
+/** `cancel job HANDLE`: queued or running; its clients get a failure. */
 export async function cancelJob(session: Session, { handle }: Command<'cancel job'>) {
   const ref = session.context.handles.parse(handle)
   const cancelled = ref !== undefined && (await session.scheduler.admin.cancel(ref))

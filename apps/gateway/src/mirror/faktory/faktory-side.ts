@@ -31,7 +31,10 @@ export interface FaktorySideOptions {
   readonly onChange: (error?: Error) => void
 }
 
-/** Pushes copies of what Faktory producers push to another Faktory server. Producers hear no results, so none are compared. */
+/**
+ * Pushes copies of what Faktory producers push to another Faktory server. Producers get no results,
+ * so none are compared.
+ */
 export class FaktorySide implements CopySide {
   readonly #options: FaktorySideOptions
   readonly #pushes: FaktoryPushes

@@ -5,7 +5,7 @@ import { laneFor } from '../../faktory/lanes.ts'
 import { newJobOf, type PayloadRuleOf } from '../../faktory/translate.ts'
 import { type CronEntry, CronEntryError, plainEntry, readCronEntry } from './cron-entry.ts'
 
-/** Interval of looks for entries that other nodes added, milliseconds. */
+/** Interval of checks for entries that other nodes added, milliseconds. */
 const reloadEveryMs = 5_000
 /** Interval and limit of retries for a tick whose job the store did not take, milliseconds. */
 const tryAgainMs = 1_000

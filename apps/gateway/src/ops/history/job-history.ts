@@ -1,7 +1,7 @@
 import type { Clock, EndedRun, HistoryStore, Lease, StoreClock } from '@crossgear/core-scheduler'
 import { bucketOf } from './time-buckets.ts'
 
-/** How often this node adds what it has counted to the sums of all, milliseconds. */
+/** Interval at which this node adds its counts to the sums of all nodes, milliseconds. */
 export const historyEveryMs = 10_000
 
 export const historyCounters = ['submitted', 'completed', 'failed', 'retried', 'lost'] as const
@@ -18,7 +18,7 @@ interface Parts {
   readonly onError: (task: string, error: unknown) => void
 }
 
-/** Counts what happens to jobs at this node, and adds it to the history in the store. */
+/** Counts the events of jobs at this node, and adds them to the history in the store. */
 export class JobHistory {
   readonly #parts: Parts
   #counts = new Counts()
@@ -50,7 +50,7 @@ export class JobHistory {
     })
   }
 
-  /** Settles when nothing is under way. What was counted since the last look is not added. */
+  /** Settles when no call is in progress. Counts since the last addition are not added. */
   async stop(): Promise<void> {
     this.#cancel?.()
     this.#cancel = undefined

@@ -12,7 +12,7 @@ export interface FigureSources {
   store(): Promise<readonly Figure[]>
   /** The same under the names of gearmand's exporter. */
   gearman(): Promise<readonly Figure[]>
-  /** The same for those of INFO, which looks at the store again. */
+  /** The same for those of INFO, which reads the store again. */
   faktory(): Promise<readonly Figure[]>
 }
 
@@ -27,7 +27,7 @@ export class MetricsPages {
     const node = new Cached(pageLifetimeMs, nowMs, () => sources.node())
     const pages: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
       '/metrics': async () => {
-        // First: a look at all functions may fold some, which the node counts.
+        // First: reading all functions may fold some that the node counts.
         const ofStore = await sources.store()
         return [...(await node.get()), ...ofStore]
       },

@@ -90,7 +90,7 @@ export class Metrics {
     })
     this.#unconfirmed = new Counter({
       name: 'crossgear_unconfirmed_total',
-      help: 'Jobs (refused) and outcomes (told all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
+      help: 'Jobs (refused) and outcomes (reported to clients all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
       labelNames: ['what'],
       registers,
     })

@@ -25,22 +25,20 @@ export interface StoreSnapshot<Counts extends LaneBacklog = LaneBacklog> {
 /** A snapshot with the lanes' counters. */
 export type WholeSnapshot = StoreSnapshot<LaneCounts>
 
-/** How long figures of the whole store are shown as they were taken, ms: they cost the same however many ask. */
-const snapshotKeptMs = 1000
+/** Lifetime of a snapshot, ms: it costs the same for any number of readers. */
+const snapshotTtlMs = 1000
 
-/** The latest looks at all lanes, for all pages that show some of it. */
+/** The latest readings of all lanes, shared by all pages. */
 export class StoreSnapshots {
   readonly #whole: Cached<WholeSnapshot>
   readonly #backlog: Cached<StoreSnapshot>
 
   constructor(scheduler: Scheduler, nowMs: () => number) {
     const { jobs, registry } = scheduler
-    this.#whole = new Cached(snapshotKeptMs, nowMs, () =>
+    this.#whole = new Cached(snapshotTtlMs, nowMs, () =>
       takeSnapshot(scheduler, jobs.counts(registry.all(), true)),
     )
-    this.#backlog = new Cached(snapshotKeptMs, nowMs, () =>
-      takeSnapshot(scheduler, jobs.backlogs()),
-    )
+    this.#backlog = new Cached(snapshotTtlMs, nowMs, () => takeSnapshot(scheduler, jobs.backlogs()))
   }
 
   /** With counters, at twice the cost. */
@@ -54,7 +52,7 @@ export class StoreSnapshots {
   }
 }
 
-/** Looks at all lanes: a few commands each, in batches, whatever the number of jobs. */
+/** Reads all lanes: a few commands each, in batches, whatever the number of jobs. */
 export async function takeSnapshot<Counts extends LaneBacklog>(
   scheduler: Scheduler,
   counted: Promise<readonly Counts[]>,

@@ -12,12 +12,12 @@ export class FwpClient {
     this.#socket = socket
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk])
-      this.#stir()
+      this.#resume()
     })
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.#ended = true
-      this.#stir()
+      this.#resume()
     })
   }
 
@@ -90,7 +90,7 @@ export class FwpClient {
     return reply
   }
 
-  #stir(): void {
+  #resume(): void {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 }

@@ -10,7 +10,7 @@ local fewBelow = 128
 -- Most jobs of a lower level brought after native workers emptied a list: they bring none themselves.
 local mostAfterNative = 4096
 local unusualLevels = { high = { 9, 7 }, normal = { 6, 4 }, low = { 3, 1 } }
--- Delay of the look that brings waiting jobs to native workers.
+-- Delay of the poll that brings waiting jobs to native workers.
 local asideLookMs = 1000
 
 local function slice(ids, first, last)
