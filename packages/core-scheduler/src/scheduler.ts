@@ -241,9 +241,9 @@ export class Scheduler {
     }
   }
 
-  /** Counts a Faktory consumer of a queue: +1 or -1. */
-  countConsumer(queue: string, change: 1 | -1): void {
-    this.#parts.counts.consumer(queue, change)
+  /** Counts a Faktory consumer of a queue: +1 or -1. `functions`: those of its labels, if any. */
+  countConsumer(queue: string, change: 1 | -1, functions?: ReadonlySet<string>): void {
+    this.#parts.counts.consumer(queue, change, functions)
   }
 
   /** Opens a lane to Faktory consumers for good, for a producer or a route. */

@@ -45,6 +45,8 @@ export interface RedisStoreOptions {
   readonly deadSeconds?: number
   /** How long by-name workers that left still close a lane to consumers, milliseconds. A week. */
   readonly graceMs?: number
+  /** `routed`: consumers get no lane by the automatic rule, and do not count as its workers. `auto`. */
+  readonly bridge?: 'auto' | 'routed'
   /** Lease of a Faktory job without a `reserve_for`, seconds. 1800. */
   readonly reserveForSeconds?: number
   /** Limits of Faktory queues, the same at every node. None. */

@@ -7,8 +7,8 @@ import { HeldJobs } from './held-jobs.ts'
 export const workerStates = ['running', 'quiet', 'terminate'] as const
 export type WorkerState = (typeof workerStates)[number]
 
-/** Most queues that a worker is counted for. */
-const maxCountedQueues = 1_000
+/** Most queues that a worker is counted for; with labels, most queues of functions. */
+const maxCounted = 1_000
 
 /** A worker that goes away with jobs. */
 export interface GoingAway {
@@ -45,7 +45,9 @@ export class Worker {
   readonly held = new HeldJobs()
   readonly connections = new Set<WorkerConnection>()
   readonly #scheduler: Scheduler
-  readonly #queues = new Set<string>()
+  /** Each with the functions of the labels of the connection that fetched first. */
+  readonly #queues = new Map<string, ReadonlySet<string> | undefined>()
+  #counted = 0
   #state: WorkerState = 'running'
   lastBeatMs: number
   rssKb = 0
@@ -74,23 +76,28 @@ export class Worker {
   }
 
   /** Queues it has fetched from while connected. */
-  get queues(): ReadonlySet<string> {
-    return this.#queues
+  get queues(): readonly string[] {
+    return [...this.#queues.keys()]
   }
 
-  /** Counts the worker once for each queue it fetches from. */
-  count(queues: readonly string[]): void {
+  /** Counts the worker once for each queue it fetches from; with labels, for their functions alone. */
+  count(queues: readonly string[], functions?: ReadonlySet<string>): void {
+    const each = functions?.size ?? 1
     for (const queue of queues) {
-      if (this.#queues.has(queue) || this.#queues.size >= maxCountedQueues) continue
-      this.#queues.add(queue)
-      this.#scheduler.countConsumer(queue, 1)
+      if (this.#queues.has(queue) || this.#counted + each > maxCounted) continue
+      this.#queues.set(queue, functions)
+      this.#counted += each
+      this.#scheduler.countConsumer(queue, 1, functions)
     }
   }
 
   /** Its last connection ended: it counts for no queue until it fetches again. */
   uncount(): void {
-    for (const queue of this.#queues) this.#scheduler.countConsumer(queue, -1)
+    for (const [queue, functions] of this.#queues) {
+      this.#scheduler.countConsumer(queue, -1, functions)
+    }
     this.#queues.clear()
+    this.#counted = 0
   }
 }
 
@@ -136,10 +143,11 @@ export class Workers {
     const [byQueue, byFunction] = [new HandCounts(), new HandCounts()]
     let connections = 0
     for (const worker of this.#connected) {
-      if (worker.queues.size === 0) continue
+      const { queues } = worker
+      if (queues.length === 0) continue
       connections += worker.connections.size
       const lanes = worker.held.lanes()
-      for (const queue of worker.queues) byQueue.add(queue, lanes.size > 0 ? 'busy' : 'idle')
+      for (const queue of queues) byQueue.add(queue, lanes.size > 0 ? 'busy' : 'idle')
       const functions = new Set([...lanes].map((lane) => names.parse(lane).fn))
       for (const fn of functions) byFunction.add(fn, 'busy')
     }

@@ -76,6 +76,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     names,
     throttles: config.throttles,
     graceMs: config.bridgeGraceDays * dayMs,
+    bridge: config.bridgeFaktory,
     observer: metrics.calls,
     onSchema: (news) => onSchema(news, parts),
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),

@@ -10,6 +10,12 @@ import { Fleet, type FleetNode } from './support/fleet.ts'
 const buriedWithin = { timeout: 30_000, interval: 20 }
 const soon = { timeout: 30_000, interval: 10 }
 
+/** Of the API. */
+interface Answer {
+  readonly workers: number
+  readonly functions: readonly { readonly lane: string; readonly workers: number }[]
+}
+
 async function gearmanWorkers(node: FleetNode, fn: string, many: number): Promise<GearmanPeer[]> {
   const connecting = Array.from({ length: many }, () => GearmanPeer.connect(node.gearman))
   return (await Promise.all(connecting)).map((worker) => worker.say('CAN_DO', fn))
@@ -52,6 +58,59 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     const job = await client.get(fn, await outcome)
     expect(job).toMatchObject({ status: 'success', output: Buffer.from('done') })
     client.close()
+  })
+
+  test('is shown with the Faktory consumers that may get its jobs', async () => {
+    const [fn, queue] = [randomUUID(), randomUUID()]
+    const seer = await fleet.node('--web-port', '0')
+    const lane = `${fn}@${queue}`
+    const admin = await GearmanPeer.connect(seer.gearman)
+    peers.push(admin)
+    const page = async (path: string): Promise<string> =>
+      (await fetch(`http://127.0.0.1:${seer.web}${path}`)).text()
+    const json = async (path: string): Promise<Partial<Answer>> =>
+      JSON.parse(await page(`/api/v1/${path}`)) as Partial<Answer>
+    const shown = async (): Promise<readonly unknown[]> => {
+      const row = (await admin.list('status')).find((line) => line.startsWith(`${lane}\t`))
+      const scale = await json(`scale?function=${fn}&queue=${queue}`)
+      const list = await json(`functions?contains=${fn}&sort=name`)
+      const series = `crossgear_function_workers{function="${fn}",queue="${queue}"} `
+      const metric = (await page('/metrics')).split('\n').find((line) => line.startsWith(series))
+      const entry = list.functions?.find((one) => one.lane === lane)
+      return [row?.split('\t')[3], scale.workers, entry?.workers, metric?.slice(series.length)]
+    }
+    const shows = (workers: number): Promise<void> =>
+      vi.waitFor(async () => {
+        expect(await shown()).toEqual([`${workers}`, workers, workers, `${workers}`])
+      }, soon)
+    const client = await GearmanPeer.connect(node.gearman)
+    peers.push(client)
+    await client.submit('SUBMIT_JOB_BG', lane, '', 'x')
+    const [worker] = await gearmanWorkers(node, fn, 1)
+    if (!worker) throw new Error('no worker')
+    peers.push(worker)
+    await counted(lane, 1)
+    const plain = await FwpClient.greeted(node.faktory, { wid: randomUUID() })
+    plain.send(`FETCH ${queue}`)
+    await counted(lane, 2)
+    await shows(1)
+    await worker.leave()
+    await counted(lane, 1)
+    await shows(0)
+    const labels = [`fn:${fn}`]
+    const labelled = await FwpClient.greeted(seer.faktory, { wid: randomUUID(), labels })
+    labelled.send(`FETCH ${queue}`)
+    await counted(lane, 2)
+    await shows(1)
+    labelled.close()
+    await shows(0)
+    const producer = await FwpClient.greeted(node.faktory)
+    producer.send(`PUSH {"jid":"${randomUUID()}","jobtype":"${fn}","queue":"${queue}","args":[]}`)
+    await shows(1)
+    plain.close()
+    await shows(0)
+    producer.close()
+    await seer.stop()
   })
 
   test('follows workers that disconnect without notice', async () => {

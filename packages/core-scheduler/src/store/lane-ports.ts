@@ -19,7 +19,7 @@ export interface LaneSizes {
   readonly running: number
   readonly scheduled: number
   readonly dead: number
-  /** `count:{lane}`: workers of all nodes and native ones. */
+  /** Workers of all nodes and native ones that may get its jobs: consumers only where it is open to them. */
   readonly workers: number
 }
 
@@ -27,8 +27,6 @@ export interface LaneSizes {
 export interface LaneBacklog extends LaneSizes {
   /** Scheduled jobs that wait for a retry. */
   readonly retrying: number
-  /** Dropped at a claim: their time was over, or no client waited for them any more. */
-  readonly expired: number
   /**
    * When the next job was queued, milliseconds since 1970; undefined without a job, or if not asked
    * for.
@@ -42,6 +40,8 @@ export interface LaneCounts extends LaneBacklog {
   readonly completed: number
   readonly failed: number
   readonly retried: number
+  /** Dropped at a claim: their time was over, or no client waited for them any more. */
+  readonly expired: number
   /** Scheduled jobs and retries that were queued when due. */
   readonly promoted: number
   readonly requeued: number
@@ -56,8 +56,10 @@ export interface LaneCounts extends LaneBacklog {
 export interface WorkerCount {
   /** Workers that named the function. */
   readonly named: number
-  /** Faktory consumers of the lane's queue. */
+  /** Faktory consumers of the lane's queue, without those whose labels name other functions. */
   readonly consumers: number
+  /** Consumers among these with the function's label, which get its jobs also while it is closed. 0. */
+  readonly labelled?: number
   /** Workers that named only other lanes of the function. 0. */
   readonly elsewhere?: number
 }

@@ -7,10 +7,16 @@
 --     since when that has been queued is known, or 0; xg:busy:{lane} and xg:dead:{lane}; count:{lane}; xg:lane:{lane}
 -- Returns one list, packed, in this order: of a list its length, the next id (0 without one, or if it is the known one) and
 -- since when that has been queued (us; 0: it has no time of its own), of a sorted set its length, of a count its value, of a
--- hash 1 if jobs wait beside lists, and how many expired.
+-- hash the lane's consumers, or -1 if jobs wait beside lists. After consumers: those with its label, and what gateOf says.
+--#include lanes
 --#include packed
 local given, found, size = unpackedArguments(3), {}, 0
 local call, pcall = redis.call, redis.pcall
+
+local function nowMs()
+  local time = call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
 local sets = 4 + 2 * given[1]
 local counts = sets + given[2]
 local hashes = counts + given[3]
@@ -39,11 +45,14 @@ for at = counts, hashes - 1 do
   size = size + 1
   found[size] = tonumber(pcall('GET', given[at])) or 0
 end
--- Together in a table they would cost more.
 for at = hashes, #given do
   local key = given[at]
-  found[size + 1] = call('HGET', key, 'aside') and 1 or 0
-  found[size + 2] = tonumber(call('HGET', key, 'expired') or 0)
-  size = size + 2
+  size = size + 1
+  found[size] = call('HGET', key, 'aside') and -1 or math.max(0, tonumber(call('HGET', key, 'consumers') or 0))
+  if found[size] > 0 then
+    found[size + 1] = tonumber(call('HGET', key, 'labelled') or 0)
+    found[size + 2] = gateOf(call('HGET', key, 'open'), call('HGET', key, 'closed'), nowMs())
+    size = size + 2
+  end
 end
 return cmsgpack.pack(found)

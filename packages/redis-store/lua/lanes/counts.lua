@@ -3,26 +3,30 @@
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
---   3 extent (sizes: places and workers; backlog: the next jobs, retries and expired jobs too; totals: counters, without
---     the next jobs; oldest: all): string
---   4 and more: lanes: strings
+--   3 extent (sizes: places and workers; backlog: the next jobs and retries too; totals: counters, without the next jobs;
+--     oldest: all): string
+--   4 1 if the automatic rule opens lanes to consumers: flag
+--   5 and more: lanes: strings
 -- Returns one list, packed: the time (ms), and per lane a number of figures, then as many of: since when the next job has
--- been queued (us; 0 where none is or it was not asked for), normal, workers, running, scheduled, high, low, dead, retrying,
--- expired. Of a backlog then 1 if jobs wait beside its lists. Else submitted, completed, failed, retried, if consumers get
--- its jobs (0 open by rule, 1 open for good, 2 closed by workers, 3 closed by an operator), promoted, requeued, forgotten, 1
--- if its queue was removed and no job has come since, until when workers that left close it (ms, 0 otherwise).
+-- been queued (us; 0 where none is or it was not asked for), normal, workers that may get its jobs, running, scheduled,
+-- high, low, dead, retrying. Of a backlog then 1 if jobs wait beside its lists, until when its workers are told apart (ms).
+-- Else expired, submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed
+-- by workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come
+-- since, until when workers that left close it (ms, 0 otherwise).
 --#include keys
 --#include lanes
-local now, size, extent = nowMs(), 1, ARGV[3]
+local now, size, extent, isAutoOpen, firstLane = nowMs(), 1, ARGV[3], ARGV[4] == '1', 5
 local found = { now }
-local withSince, isOfTotals = extent == 'backlog' or extent == 'oldest', extent == 'totals' or extent == 'oldest'
+local isBacklog, isOfTotals = extent == 'backlog', extent == 'totals' or extent == 'oldest'
+local withSince = isBacklog or extent == 'oldest'
 -- The fields of a lane's hash that the extent needs: each costs a walk through the hash.
 local fields = {
   'aside',
-  'expired',
+  'consumers',
   'open',
   'closed',
-  'consumers',
+  'labelled',
+  'expired',
   'submitted',
   'completed',
   'failed',
@@ -32,7 +36,7 @@ local fields = {
   'forgotten',
   'removed',
 }
-local fieldCount = isOfTotals and #fields or extent == 'backlog' and 2 or 1
+local fieldCount = isOfTotals and #fields or 2
 
 -- Another program may have put another type in the place of a queue.
 local function sizeOf(command, key) return tonumber(redis.pcall(command, key)) or 0 end
@@ -57,32 +61,45 @@ end
 -- The lane's counters, and what says if it is open. Most of what is 0 is absent.
 local function addTotals(lane, workers, meta)
   local state = meta[3] == '1' and 1 or meta[3] and 3 or 0
-  local closed, isWorked = tonumber(meta[4] or 0), workers > tonumber(meta[5] or 0)
+  local closed, isWorked = tonumber(meta[4] or 0), workers > tonumber(meta[2] or 0)
   local isLeft = state == 0 and not isWorked and closed > now
   if state == 0 and (isWorked or isLeft) then state = 2 end
-  for at = 6, 9 do
+  for at = 6, 10 do
     found[size + at - 5] = tonumber(meta[at] or 0)
   end
-  found[size + 5] = state
-  for at = 10, 12 do
+  found[size + 6] = state
+  for at = 11, 13 do
     found[size + at - 4] = tonumber(meta[at] or 0)
   end
-  found[size + 9] = meta[13] and meta[13] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0
-  found[size + 10] = isLeft and closed or 0
-  size = size + 10
+  found[size + 10] = meta[14] and meta[14] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0
+  found[size + 11] = isLeft and closed or 0
+  size = size + 11
+end
+
+-- Workers that may get the lane's jobs, and until when those that left close it to consumers (ms, 0 otherwise).
+local function workersOf(lane, workers, meta)
+  local consumers = tonumber(meta[2] or 0)
+  if workers == 0 or consumers <= 0 then return workers, 0 end
+  local open, closed, labelled = meta[3], meta[4], meta[5]
+  if not isOfTotals then
+    local more = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'labelled')
+    open, closed, labelled = more[1], more[2], more[3]
+  end
+  local gate = gateOf(open, closed, now)
+  return ableWorkers(workers, consumers, tonumber(labelled or 0), gate, isAutoOpen), math.max(0, gate)
 end
 
 -- The keys of all that the lanes hold, `keysPerLane` each. Most of many lanes are empty, which one question tells.
 local keys, keysPerLane, lanesPerPart = {}, 7, 8
-for at = 4, #ARGV do
-  local place = keysPerLane * (at - 4)
+for at = firstLane, #ARGV do
+  local place = keysPerLane * (at - firstLane)
   keys[place + 1], keys[place + 2], keys[place + 3], keys[place + 4], keys[place + 5], keys[place + 6], keys[place + 7] =
     placeKeys(ARGV[at])
 end
 
 -- How many of the keys of some lanes there are, by their places in ARGV.
 local function keysThere(first, last)
-  return redis.call('EXISTS', unpack(keys, keysPerLane * (first - 4) + 1, keysPerLane * (last - 3)))
+  return redis.call('EXISTS', unpack(keys, keysPerLane * (first - firstLane) + 1, keysPerLane * (last - firstLane + 1)))
 end
 
 -- Jobs wait beside empty lists where native workers took the others: then the lane is in the index of due ones.
@@ -116,7 +133,7 @@ local function addCounts(lane, at, left)
     return
   end
   local normalKey, highKey, lowKey, laterKey, ranKey, lostKey, countKey =
-    unpack(keys, keysPerLane * (at - 4) + 1, keysPerLane * (at - 3))
+    unpack(keys, keysPerLane * (at - firstLane) + 1, keysPerLane * (at - firstLane + 1))
   local normal, workers, running, scheduled, high, low, dead, since, retrying = 0, 0, 0, 0, 0, 0, 0, 0, 0
   -- Most lanes have few of these keys: once all are found, the rest is not asked for.
   if left > 0 then
@@ -137,34 +154,34 @@ local function addCounts(lane, at, left)
     scheduled, high, low = sizeOf('ZCARD', laterKey), sizeOf('LLEN', highKey), sizeOf('LLEN', lowKey)
     dead = redis.call('ZCARD', lostKey)
     since = earlier(earlier(since, sinceOf(lane, highKey, high)), sinceOf(lane, lowKey, low))
-    if scheduled > 0 and fieldCount > 1 then retrying = redis.call('ZCOUNT', retriesKey(lane), now, '+inf') end
+    if scheduled > 0 and extent ~= 'sizes' then retrying = redis.call('ZCOUNT', retriesKey(lane), now, '+inf') end
   end
   if meta[1] then
     high, normal, low = high + sizeAside(lane, 9, 7), normal + sizeAside(lane, 6, 4), low + sizeAside(lane, 3, 1)
   end
-  local first, expired = size, tonumber(meta[2] or 0)
+  local first, able, untilMs = size, workersOf(lane, workers, meta)
   found[first + 1] = 0
-  found[first + 2], found[first + 3], found[first + 4], found[first + 5] = since, normal, workers, running
+  found[first + 2], found[first + 3], found[first + 4], found[first + 5] = since, normal, able, running
   size = first + 5
-  if isOfTotals or meta[1] or scheduled + high + low + dead + expired > 0 then
+  if isOfTotals or meta[1] or scheduled + high + low + dead + untilMs > 0 then
     found[first + 6], found[first + 7], found[first + 8] = scheduled, high, low
-    found[first + 9], found[first + 10], found[first + 11] = dead, retrying, expired
-    size = first + 11
+    found[first + 9], found[first + 10] = dead, retrying
+    size = first + 10
     if isOfTotals then addTotals(lane, workers, meta) end
-    if meta[1] and extent == 'backlog' then
+    if isBacklog and (meta[1] or untilMs > 0) then
+      found[first + 11], found[first + 12] = meta[1] and 1 or 0, untilMs
       size = first + 12
-      found[size] = 1
     end
-  elseif running == 0 and workers == 0 then
+  elseif running == 0 and able == 0 then
     size = normal == 0 and first + 1 or first + 3
   end
   found[first + 1] = size - first - 1
 end
 
 local last = #ARGV
-local there = keysThere(4, last)
-if there > 0 and last > 4 and there < #keys / keysPerLane / 2 then
-  for first = 4, last, lanesPerPart do
+local there = keysThere(firstLane, last)
+if there > 0 and last > firstLane and there < #keys / keysPerLane / 2 then
+  for first = firstLane, last, lanesPerPart do
     local lastOfPart = math.min(first + lanesPerPart - 1, last)
     local isEmpty = keysThere(first, lastOfPart) == 0
     for at = first, lastOfPart do
@@ -172,8 +189,8 @@ if there > 0 and last > 4 and there < #keys / keysPerLane / 2 then
     end
   end
 else
-  for at = 4, last do
-    addCounts(ARGV[at], at, (there == 0 or last == 4) and there or keysThere(at, at))
+  for at = firstLane, last do
+    addCounts(ARGV[at], at, (there == 0 or last == firstLane) and there or keysThere(at, at))
   end
 end
 return cmsgpack.pack(found)

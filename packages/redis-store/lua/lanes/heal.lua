@@ -83,7 +83,10 @@ local function healLane(place, lane, queue)
   if not band then return end
   if opennessOf(lane, meta[1], closed, meta[3], now, named) then return noteReady(lane, queue, rankOfHead) end
   if queue ~= '' then redis.call('ZREM', readyKey(queue), lane) end
-  if not isWorked and tonumber(meta[3] or 0) > 0 then stranded[#stranded + 1] = lane end
+  local hasConsumers = not isWorked and tonumber(meta[3] or 0) > 0
+  if hasConsumers and tonumber(redis.call('HGET', metaKey(lane), 'labelled') or 0) <= 0 then
+    stranded[#stranded + 1] = lane
+  end
 end
 
 local failure

@@ -17,6 +17,20 @@ local function openness(lane, now)
   return opennessOf(lane, meta[1], meta[2], meta[3], now)
 end
 
+-- What says if consumers get a lane's jobs while no by-name worker is there: -1 open for good, -2 closed by an operator,
+-- else until when workers that left close it (ms), or 0.
+local function gateOf(open, closed, now)
+  if open then return open == '1' and -1 or -2 end
+  local untilMs = tonumber(closed or 0)
+  return untilMs > now and untilMs or 0
+end
+
+-- Of all workers of a lane those that may get its jobs: where it is closed to consumers, not those without its label.
+local function ableWorkers(workers, consumers, labelled, gate, isAutoOpen)
+  if gate == -1 or (gate == 0 and isAutoOpen and workers <= consumers) then return workers end
+  return math.max(0, workers - consumers + math.min(labelled, consumers))
+end
+
 -- Notes that by-name workers are there, or were until now. Writes once a minute at most, unless `exactly`.
 local function noteNamedWorkers(lane, closed, graceMs, now, exactly)
   local untilMs, step = now + graceMs, exactly and 0 or 60000

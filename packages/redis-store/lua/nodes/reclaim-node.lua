@@ -116,12 +116,13 @@ end
 local place, cursor = tonumber(ARGV[12]), ARGV[13]
 if place == 1 and cursor == '0' then
   local meta = metaKey(lane)
-  local counts = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node)
+  local counts = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'l:' .. node)
   local named, consumers = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
   if named + consumers > 0 then
-    redis.call('HDEL', meta, 'n:' .. node, 'c:' .. node)
+    redis.call('HDEL', meta, 'n:' .. node, 'c:' .. node, 'l:' .. node)
     redis.pcall('INCRBY', laneKey('count', lane), -(named + consumers))
     if consumers > 0 then redis.call('HINCRBY', meta, 'consumers', -consumers) end
+    if counts[3] then redis.call('HINCRBY', meta, 'labelled', -tonumber(counts[3])) end
     if named > 0 then noteNamedWorkers(lane, redis.call('HGET', meta, 'closed'), graceMs, now, true) end
   end
 end

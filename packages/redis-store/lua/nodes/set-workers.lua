@@ -6,17 +6,17 @@
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
 --   4 how long by-name workers close a lane: integer, ms
---   5 and more, per lane: lane, by name, consumers, 1 where by-name workers of the function are in other lanes,
---     queue (its hint index, empty for none)
+--   5 and more, per lane: lane, by name, consumers, those of them with the function's label, 1 where by-name workers of
+--     the function are in other lanes, queue (its hint index, empty for none)
 -- Returns { lane, why } flat of those that are refused; the others are set all the same.
 --#include keys
 --#include levels
 --#include bridged
 local node, graceMs, now, refused = ARGV[3], tonumber(ARGV[4]), nowMs(), {}
 
-local function setWorkers(lane, named, consumers, elsewhere, queue)
+local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
   local meta = metaKey(lane)
-  local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'consumers', 'closed')
+  local before = redis.call('HMGET', meta, 'n:' .. node, 'c:' .. node, 'consumers', 'closed', 'l:' .. node)
   local namedBefore, consumersBefore = tonumber(before[1] or 0), tonumber(before[2] or 0)
   local change = named - namedBefore + consumers - consumersBefore
   -- First, since it is refused if another program has put another type there.
@@ -37,6 +37,12 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
       redis.call('HSET', meta, 'consumers', all)
     end
   end
+  local labelledBefore = tonumber(before[5] or 0)
+  if labelled ~= labelledBefore then
+    redis.call('HSET', meta, 'l:' .. node, labelled)
+    redis.call('HINCRBY', meta, 'labelled', labelled - labelledBefore)
+    if labelled == 0 then redis.call('HDEL', meta, 'l:' .. node) end
+  end
   if named > 0 or namedBefore > 0 or elsewhere == '1' then noteNamedWorkers(lane, before[4], graceMs, now, true) end
   if named > 0 then
     takeBackBridged(lane, now, 1000)
@@ -52,10 +58,10 @@ local function setWorkers(lane, named, consumers, elsewhere, queue)
   end
 end
 
-for at = 5, #ARGV, 5 do
+for at = 5, #ARGV, 6 do
   local lane = ARGV[at]
-  local isSound, problem =
-    pcall(setWorkers, lane, tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4])
+  local named, consumers, labelled = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local isSound, problem = pcall(setWorkers, lane, named, consumers, labelled, ARGV[at + 4], ARGV[at + 5])
   if not isSound then
     refused[#refused + 1] = lane
     refused[#refused + 1] = problem.err or problem

@@ -31,6 +31,8 @@ interface LinkOptions {
   readonly observer?: CallObserver | undefined
   /** Version of the structures that the node knows. 1. */
   readonly schemaVersion?: number | undefined
+  /** `routed`: the automatic rule opens no lane to consumers. `auto`. */
+  readonly bridge?: 'auto' | 'routed' | undefined
 }
 
 /** Shared by all parts of the store: names, keys, scripts, errors. */
@@ -47,6 +49,8 @@ export class RedisContext {
 
   /** How long by-name workers close a lane to consumers, milliseconds. */
   readonly graceMs: number
+  /** The automatic rule opens lanes to consumers. */
+  readonly isAutoOpen: boolean
 
   readonly #observer: CallObserver | undefined
 
@@ -54,7 +58,7 @@ export class RedisContext {
     address: StoreAddress,
     names: LaneNames,
     graceMs: number,
-    { answerWithinMs, observer, schemaVersion = 1 }: LinkOptions = {},
+    { answerWithinMs, observer, schemaVersion = 1, bridge = 'auto' }: LinkOptions = {},
   ) {
     this.node = newNodeName(schemaVersion)
     this.#observer = observer
@@ -64,6 +68,7 @@ export class RedisContext {
     this.keys = new StoreKeys(this.isCluster, database)
     this.names = names
     this.graceMs = graceMs
+    this.isAutoOpen = bridge === 'auto'
     this.#scripts = new Scripts(this.redis, database)
   }
 

@@ -154,5 +154,9 @@ function countViolations({ lane, meta, count }: LaneFacts): string[] {
   }
   const told = Number(meta['consumers'] ?? 0)
   if (told !== consumers) found.push(`${lane}: counts ${told} consumers of ${consumers}`)
+  const [labelled, toldLabelled] = [sum('l:'), Number(meta['labelled'] ?? 0)]
+  if (toldLabelled !== labelled) {
+    found.push(`${lane}: counts ${toldLabelled} consumers with its label of ${labelled}`)
+  }
   return found
 }

@@ -15,12 +15,26 @@ export interface Band {
 export const bands = ['high', 'normal', 'low'] as const
 export const emptyBand: Band = { length: 0, id: '', sinceUs: 0 }
 
-/** Lists and a field of the lane's hash, which figures do not tell apart; undefined where not known. */
+/** The gate of a lane that was opened to consumers for good. */
+const openForGood = -1
+
+/** Workers of a lane, and what says which of them may get its jobs. */
+export interface Hands {
+  /** `count:{lane}`. */
+  readonly all: number
+  /** Faktory consumers among them, and those with the function's label. */
+  readonly consumers: number
+  readonly labelled: number
+  /** As the store's `gateOf` tells it. */
+  readonly gate: number
+}
+
+/** Lists and workers, which figures do not tell apart; undefined where not known. */
 interface BacklogParts {
   readonly high: Band | undefined
   readonly normal: Band | undefined
   readonly low: Band | undefined
-  readonly expired: number | undefined
+  readonly hands: Hands | undefined
 }
 
 /** A scrape's figures of a lane. Without parts where jobs wait beside its lists: all is read at each look then. */
@@ -37,9 +51,20 @@ export const backlogReadOf: ReadFigures<BacklogRead> = (lane, reply) => {
     high: high === 0 ? emptyBand : undefined,
     normal: normal === 0 ? emptyBand : undefined,
     low: low === 0 ? emptyBand : undefined,
-    expired: undefined,
+    hands: undefined,
   }
   return { ...lasting, parts }
+}
+
+/** Workers that may get the lane's jobs; the twin of the store's `ableWorkers`. */
+export function ableWorkers(
+  { all, consumers, labelled, gate }: Hands,
+  isAutoOpen: boolean,
+): number {
+  const isOpen = gate === openForGood || (gate === 0 && isAutoOpen && all <= consumers)
+  return isOpen || consumers === 0
+    ? all
+    : Math.max(0, all - consumers + Math.min(labelled, consumers))
 }
 
 /** Keys, as bits, that can be read alone. Scheduled jobs cannot: those that wait for a retry are counted by the time. */
@@ -78,7 +103,7 @@ export function sameKeys(one: BacklogRead, other: BacklogRead): number {
     if (before[band] === now[band] && mayBeSame) same |= figureKeys[band]
   }
   const areAll = (same | figureKeys['xg:lane'] | nextJobs) === (allFigureKeys | nextJobs)
-  return areAll && before.expired === now.expired ? same | figureKeys['xg:lane'] : same
+  return areAll ? same | figureKeys['xg:lane'] : same
 }
 
 /** The same jobs are next, of those bands that have one. */

@@ -4,7 +4,8 @@ import { figureKeys, nextJobs, type StoreKeys } from '../keys.ts'
 import { unpack } from '../scripts/packed.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
-import { bands, emptyBand, type BacklogRead, type Band } from './backlog-parts.ts'
+import { ableWorkers, bands, emptyBand } from './backlog-parts.ts'
+import type { BacklogRead, Band, Hands } from './backlog-parts.ts'
 import type { OnSend, Stale } from './unchanged-lanes.ts'
 
 /** Lanes per call, some 6 us of the store's time each. */
@@ -30,7 +31,7 @@ export async function changedParts(
 }
 
 async function ask(
-  { keys, run }: RedisContext,
+  { keys, run, isAutoOpen }: RedisContext,
   lanes: readonly Stale<BacklogRead>[],
   onSend: OnSend,
 ): Promise<(BacklogRead | undefined)[]> {
@@ -38,12 +39,12 @@ async function ask(
   const asked = lanes.map((lane) => lane.keys | unknownKeys(lane.last))
   const { args, counts } = questionOf(keys, lanes, asked)
   const list = await run('backlog-parts', [keys.meta(lanes[0]?.lane ?? '')], args)
-  const reply = new PartsReply(unpack(list as Buffer) as (number | Buffer)[], counts)
+  const reply = new PartsReply(unpack(list as Buffer) as (number | Buffer)[], counts, isAutoOpen)
   return lanes.map(({ last }, at) => reply.next(last, asked[at] ?? 0))
 }
 
 function unknownKeys({ parts }: BacklogRead): number {
-  let unknown = parts?.expired === undefined ? figureKeys['xg:lane'] : 0
+  let unknown = parts?.hands ? 0 : figureKeys.count | figureKeys['xg:lane']
   for (const band of bands) if (!parts?.[band]) unknown |= figureKeys[band]
   return unknown
 }
@@ -81,9 +82,15 @@ class PartsReply {
   #setAt: number
   #countAt: number
   #hashAt: number
+  readonly #isAutoOpen: boolean
 
-  constructor(list: readonly (number | Buffer)[], [lists, sets, counts]: PartCounts) {
+  constructor(
+    list: readonly (number | Buffer)[],
+    [lists, sets, counts]: PartCounts,
+    isAutoOpen: boolean,
+  ) {
     this.#list = list
+    this.#isAutoOpen = isAutoOpen
     this.#setAt = 3 * lists
     this.#countAt = this.#setAt + sets
     this.#hashAt = this.#countAt + counts
@@ -96,15 +103,8 @@ class PartsReply {
     const low = read & figureKeys.low ? this.#band(parts?.low) : parts?.low
     const running = read & figureKeys['xg:busy'] ? this.#number(this.#setAt++) : before.running
     const dead = read & figureKeys['xg:dead'] ? this.#number(this.#setAt++) : before.dead
-    const workers = read & figureKeys.count ? this.#number(this.#countAt++) : before.workers
-    let expired = parts?.expired
-    let hasAside = false
-    if (read & figureKeys['xg:lane']) {
-      hasAside = this.#number(this.#hashAt) === 1
-      expired = this.#number(this.#hashAt + 1)
-      this.#hashAt += 2
-    }
-    if (hasAside || !high || !normal || !low || expired === undefined) return undefined
+    const hands = this.#hands(parts?.hands, read)
+    if (!hands || !high || !normal || !low) return undefined
     let next = Infinity
     for (const { length, sinceUs } of [high, normal, low]) {
       if (length > 0) next = Math.min(next, sinceUs)
@@ -119,12 +119,27 @@ class PartsReply {
       low: low.length,
       running,
       dead,
-      workers,
-      expired,
+      workers: ableWorkers(hands, this.#isAutoOpen),
       scheduled: before.scheduled,
       retrying: before.retrying,
     }
-    return { figures, untilMs: Infinity, parts: { high, normal, low, expired } }
+    return {
+      figures,
+      untilMs: hands.gate > 0 ? hands.gate : Infinity,
+      parts: { high, normal, low, hands },
+    }
+  }
+
+  /** Undefined where jobs wait beside the lane's lists. */
+  #hands(before: Hands | undefined, read: number): Hands | undefined {
+    const all = read & figureKeys.count ? this.#number(this.#countAt++) : (before?.all ?? 0)
+    if (!(read & figureKeys['xg:lane'])) return before && { ...before, all }
+    const consumers = this.#number(this.#hashAt++)
+    if (consumers < 0) return undefined
+    if (consumers === 0) return { all, consumers, labelled: 0, gate: 0 }
+    const [labelled, gate] = [this.#number(this.#hashAt), this.#number(this.#hashAt + 1)]
+    this.#hashAt += 2
+    return { all, consumers, labelled, gate }
   }
 
   #band(before: Band | undefined): Band | undefined {

@@ -57,7 +57,6 @@ export const backlogOf: ReadFigures<LaneBacklog> = (lane, reply) => ({
   low: reply.at(6),
   dead: reply.at(7),
   retrying: reply.at(8),
-  expired: reply.at(9),
 })
 
 export const countsOf: ReadFigures<LaneCounts> = (lane, reply) => ({
@@ -90,12 +89,18 @@ function isTimed({ oldestMs = 0, retrying }: LaneBacklog, { nowMs }: CountsReply
 
 export const lastingBacklogOf: ReadFigures<Lasting<LaneBacklog>> = (lane, reply) => {
   const figures = backlogOf(lane, reply)
-  return { figures, untilMs: isTimed(figures, reply) ? 0 : Infinity, nowMs: reply.nowMs }
+  const untilMs = isTimed(figures, reply) ? 0 : closedUntilMs(reply) || Infinity
+  return { figures, untilMs, nowMs: reply.nowMs }
+}
+
+/** Of a backlog: until when workers that left close it to consumers that are there, milliseconds since 1970, or 0. */
+function closedUntilMs(reply: CountsReply): number {
+  return reply.at(10)
 }
 
 /** Of a backlog: if jobs of unusual levels wait beside its lists. */
 export function hasJobsAside(reply: CountsReply): boolean {
-  return reply.at(10) === 1
+  return reply.at(9) === 1
 }
 
 /** Also until by-name workers that left no longer close the lane. */

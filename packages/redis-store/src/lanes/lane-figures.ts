@@ -46,10 +46,14 @@ export class LaneFigures {
     figuresOf: ReadFigures<Figures>,
     before?: (some: readonly string[]) => void,
   ): Promise<readonly Figures[]> {
-    const { run, keys, perLanes } = this.#context
+    const { run, keys, perLanes, isAutoOpen } = this.#context
     return perLanes(lanes, async (some, first) => {
       before?.(some)
-      const list = await run('counts', [keys.busy(first)], [extent, ...some])
+      const list = await run(
+        'counts',
+        [keys.busy(first)],
+        [extent, isAutoOpen ? '1' : '0', ...some],
+      )
       const reply = new CountsReply(unpack(list as Buffer) as number[])
       return some.map((lane) => {
         reply.next()

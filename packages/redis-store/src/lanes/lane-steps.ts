@@ -230,8 +230,9 @@ export class RedisLanes implements LaneStore {
     const { run, keys, node, graceMs, perLanes } = this.#context
     const reply = await perLanes([...counts.keys()], async (some, first) => {
       const args = some.flatMap((lane) => {
-        const { named = 0, consumers = 0, elsewhere } = counts.get(lane) ?? {}
-        return [lane, named, consumers, elsewhere ? '1' : '', this.#context.queueOf(lane)]
+        const { named = 0, consumers = 0, labelled = 0, elsewhere } = counts.get(lane) ?? {}
+        const queue = this.#context.queueOf(lane)
+        return [lane, named, consumers, labelled, elsewhere ? '1' : '', queue]
       })
       return (await run('set-workers', [keys.count(first)], [node, graceMs, ...args])) as Buffer[]
     })

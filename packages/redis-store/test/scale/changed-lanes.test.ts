@@ -221,6 +221,14 @@ const oneCommand: fc.Arbitrary<Command> = fc.oneof(
   ),
   fc.tuple(fc.constantFrom('HSET', 'HDEL'), laneHash, fc.constant('aside'), fc.constant(1)),
   fc.tuple(
+    fc.constant('HSET'),
+    laneHash,
+    fc.constantFrom('consumers', 'labelled'),
+    fc.constantFrom(0, 1, 2),
+  ),
+  fc.tuple(fc.constantFrom('HSET', 'HDEL'), laneHash, fc.constant('open'), fc.constantFrom(0, 1)),
+  fc.tuple(fc.constant('HSET'), laneHash, fc.constant('closed'), fc.constantFrom(1, 4e12)),
+  fc.tuple(
     fc.constant('SET'),
     fc.oneof(queue, fc.constant('queue:f1:scheduled')),
     fc.constant('x'),

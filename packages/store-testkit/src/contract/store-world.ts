@@ -12,6 +12,8 @@ export interface WorldOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** How long by-name workers close a lane to consumers, milliseconds. A week. */
   readonly graceMs?: number
+  /** `routed`: the automatic rule opens no lane to consumers. `auto`. */
+  readonly bridge?: 'auto' | 'routed'
   /** Lease of a consumer's job without a `reserve_for`, seconds. */
   readonly reserveForSeconds?: number
 }

@@ -192,9 +192,17 @@ export class MemoryLane {
     return sum
   }
 
-  counts(nowMs: number): LaneCounts {
-    let consumers = 0
-    for (const count of this.workers.values()) consumers += count.consumers
+  /** Faktory consumers, and those of them with the function's label. */
+  get consumers(): { readonly all: number; readonly labelled: number } {
+    const counts = [...this.workers.values()]
+    return {
+      all: counts.reduce((sum, { consumers }) => sum + consumers, 0),
+      labelled: counts.reduce((sum, { labelled = 0 }) => sum + labelled, 0),
+    }
+  }
+
+  /** `isAutoOpen`: the automatic rule opens lanes to consumers. */
+  counts(nowMs: number, isAutoOpen = true): LaneCounts {
     return {
       lane: this.lane,
       high: this.queues.high.length,
@@ -204,7 +212,7 @@ export class MemoryLane {
       scheduled: this.scheduled.size,
       retrying: [...this.scheduled.keys()].filter((id) => this.#jobs.get(id)?.failure).length,
       dead: this.dead.length,
-      workers: this.byName + consumers,
+      workers: this.#ableWorkers(nowMs, isAutoOpen),
       ...this.counters,
       isRemoved: this.removedAt === this.#lastId,
       openness: this.standing(nowMs),
@@ -222,6 +230,14 @@ export class MemoryLane {
     const { unique } = job.terms ?? {}
     const key = unique && uniqueKey(unique)
     if (key !== undefined && this.unique.get(key) === job.id) this.unique.delete(key)
+  }
+
+  /** Workers that may get its jobs. */
+  #ableWorkers(nowMs: number, isAutoOpen: boolean): number {
+    const { all, labelled } = this.consumers
+    const openness = this.openness(nowMs)
+    const isOpen = openness === 'open' || (openness === 'auto' && isAutoOpen)
+    return isOpen || all === 0 ? this.byName + all : Math.max(0, this.byName + labelled)
   }
 
   #isBelow(id: number, level: Level): boolean {

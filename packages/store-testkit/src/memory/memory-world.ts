@@ -69,6 +69,11 @@ export class MemoryWorld {
   }
 
   /** How long by-name workers close a lane to consumers, milliseconds. */
+  /** The automatic rule opens lanes to consumers. */
+  get isAutoOpen(): boolean {
+    return this.options.bridge !== 'routed'
+  }
+
   get graceMs(): number {
     return this.options.graceMs ?? weekMs
   }

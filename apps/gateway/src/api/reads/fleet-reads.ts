@@ -157,7 +157,7 @@ function consumerView(
   const { wid = '', hostname, pid, labels } = hello
   return {
     ...{ wid, hostname: hostname ?? null, pid: pid ?? null, labels: [...labels] },
-    ...{ state, queues: [...queues].slice(0, mostFunctions), rss_kb: rssKb },
+    ...{ state, queues: queues.slice(0, mostFunctions), rss_kb: rssKb },
     ...{ jobs: held.size, connections: connections.size },
     seconds_since_beat: Math.max(0, Math.round((nowMs - lastBeatMs) / 1000)),
   }

@@ -48,7 +48,10 @@ export const functionQuery = strict({
   sort: Type.Optional(oneOf(functionSorts, 'What functions are in the order of. name')),
 })
 
-const workers = Type.Integer({ minimum: 0, description: 'Workers of all nodes, native ones too' })
+const workers = Type.Integer({
+  minimum: 0,
+  description: 'Workers of all nodes that may get its jobs, native ones too',
+})
 
 export const functionEntry = strict({
   function: Type.String(),

@@ -49,7 +49,7 @@ const end: Handler = (session) => {
  */
 const fetch: Handler = (session, argument) => {
   const { queues, subscription } = session.context.subscriptions.of(argument, session.functions)
-  session.worker.count(queues)
+  session.worker.count(queues, session.functions)
   new Fetch(session, subscription).start()
 }
 

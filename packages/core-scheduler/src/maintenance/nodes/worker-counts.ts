@@ -32,7 +32,10 @@ export class WorkerCounts {
   readonly #named = new Map<string, number>()
   /** The same, for all lanes of a function. */
   readonly #namedOfFunction = new Map<string, number>()
+  /** By queue; those without a function's label. */
   readonly #consumers = new Map<string, number>()
+  /** Consumers with a function's label, by function and queue. */
+  readonly #labelled = new Map<string, number>()
   readonly #published = new Map<string, string>()
   #sending: Promise<void> | undefined
   /** Lanes whose counts may have changed. */
@@ -60,10 +63,25 @@ export class WorkerCounts {
     this.#publish()
   }
 
-  consumer(queue: string, change: 1 | -1): void {
+  /** `functions`: those of the consumer's labels, if any. */
+  consumer(queue: string, change: 1 | -1, functions?: ReadonlySet<string>): void {
+    if (functions) this.#labelledConsumer(queue, change, functions)
+    else this.#consumerOfAll(queue, change)
+    this.#publish()
+  }
+
+  #labelledConsumer(queue: string, change: 1 | -1, functions: ReadonlySet<string>): void {
+    for (const fn of functions) {
+      count(this.#labelled, labelledKey(fn, queue), change)
+      const lane = this.#registry.names.lane(fn, queue)
+      // One that is not registered yet is published when it is.
+      if (this.#registry.numberOf(lane) !== undefined) this.#dirty.add(lane)
+    }
+  }
+
+  #consumerOfAll(queue: string, change: 1 | -1): void {
     count(this.#consumers, queue, change)
     this.#dirtyQueues.set(queue, this.#registry.ofQueue(queue).values())
-    this.#publish()
   }
 
   /** The lanes are of another queue now, with other consumers. */
@@ -146,9 +164,12 @@ export class WorkerCounts {
     const { fn, queue } = this.#registry.names.parse(lane)
     const of = (one: string): number => this.#named.get(one) ?? 0
     const named = of(lane) + (lane === fn ? 0 : of(fn))
+    const isLabelled = this.#labelled.size > 0
+    const labelled = (isLabelled && this.#labelled.get(labelledKey(fn, queue))) || 0
     return {
       named,
-      consumers: this.#consumers.get(queue) ?? 0,
+      consumers: (this.#consumers.get(queue) ?? 0) + labelled,
+      labelled,
       elsewhere: (this.#namedOfFunction.get(fn) ?? 0) - named,
     }
   }
@@ -170,10 +191,15 @@ export class WorkerCounts {
   }
 }
 
-const none = textOf({ named: 0, consumers: 0, elsewhere: 0 })
+const none = textOf({ named: 0, consumers: 0, labelled: 0, elsewhere: 0 })
 
-function textOf({ named, consumers, elsewhere }: Required<WorkerCount>): string {
-  return `${named} ${consumers} ${elsewhere}`
+/** Queues have no `@` in their names. */
+function labelledKey(fn: string, queue: string): string {
+  return `${fn}@${queue}`
+}
+
+function textOf({ named, consumers, labelled, elsewhere }: Required<WorkerCount>): string {
+  return `${named} ${consumers} ${labelled} ${elsewhere}`
 }
 
 function count(counts: Map<string, number>, key: string, change: number): void {

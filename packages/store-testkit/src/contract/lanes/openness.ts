@@ -146,6 +146,55 @@ export function opennessContract(open: OpenWorld): void {
       expect(await opennessOf('empty')).toBe('shut')
     })
 
+    test('consumers are workers of a lane while they may get its jobs', async () => {
+      const world = await open({ graceMs })
+      const store = await world.node()
+      const workers = async () => {
+        const all = await store.lanes.counts(['mail'], true)
+        const found = [
+          ...all,
+          ...(await store.lanes.counts(['mail'])),
+          ...(await store.lanes.sizes(['mail'])),
+          ...(await store.lanes.backlogs(['mail'])),
+        ].map((counts) => counts.workers)
+        expect(new Set(found).size).toBe(1)
+        return found[0]
+      }
+      const set = (named: number, consumers: number, labelled = 0) =>
+        store.lanes.setWorkers(new Map([['mail', { named, consumers, labelled }]]))
+      await set(0, 3)
+      expect(await workers()).toBe(3)
+      await set(2, 3)
+      expect(await workers()).toBe(2)
+      await set(2, 3, 1)
+      expect(await workers()).toBe(3)
+      await set(0, 3, 1)
+      expect(await workers()).toBe(1)
+      await set(0, 2)
+      expect(await workers()).toBe(0)
+      await world.pass(graceMs + 1)
+      expect(await workers()).toBe(2)
+      await world.native.count('mail', 1)
+      expect(await workers()).toBe(1)
+      await store.lanes.open('mail')
+      expect(await workers()).toBe(3)
+      await store.lanes.close('mail')
+      expect(await workers()).toBe(1)
+      await world.native.count('mail', -1)
+      expect(await workers()).toBe(0)
+      expect(await world.violations()).toEqual([])
+    })
+
+    test('without the automatic rule, consumers are workers of opened lanes alone', async () => {
+      const store = await (await open({ bridge: 'routed' })).node()
+      const workers = async (): Promise<number | undefined> =>
+        (await store.lanes.sizes(['mail']))[0]?.workers
+      await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 2, labelled: 1 }]]))
+      expect(await workers()).toBe(1)
+      await store.lanes.open('mail')
+      expect(await workers()).toBe(2)
+    })
+
     test('all nodes are notified when a lane with jobs is opened or closed', async () => {
       const world = await open()
       const store = await world.node()
@@ -222,7 +271,10 @@ export function opennessContract(open: OpenWorld): void {
       expect(await store.lanes.heal(lanes)).toEqual(['mail'])
       await store.lanes.setWorkers(new Map([['mail', nobody]]))
       expect(await store.lanes.heal(lanes)).toEqual([])
+      await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 2, labelled: 1 }]]))
+      expect(await store.lanes.heal(lanes)).toEqual([])
       await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
+      expect(await store.lanes.heal(lanes)).toEqual(['mail'])
       await store.lanes.open('mail')
       expect(await store.lanes.heal(lanes)).toEqual([])
     })

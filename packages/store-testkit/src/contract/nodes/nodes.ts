@@ -53,6 +53,8 @@ export function nodeContract(open: OpenWorld): void {
         (await a.lanes.counts(['mail']))[0]?.workers
       await a.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 1 }]]))
       await b.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
+      expect(await workers()).toBe(3)
+      await a.lanes.open('mail')
       expect(await workers()).toBe(4)
       await world.native.count('mail', 1)
       await a.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
@@ -188,12 +190,15 @@ export function nodeContract(open: OpenWorld): void {
     test('reclaiming a node removes its workers from the counts, and no others', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
-      await dead.lanes.setWorkers(new Map([['mail', { named: 3, consumers: 2 }]]))
-      await alive.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+      await dead.lanes.setWorkers(new Map([['mail', { named: 3, consumers: 2, labelled: 1 }]]))
+      await alive.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 2, labelled: 1 }]]))
       await world.native.count('mail', 1)
       await alive.nodes.reclaim(dead.node, ['mail'], 0)
       await alive.nodes.reclaim(dead.node, ['mail'], 0)
       expect((await alive.lanes.counts(['mail']))[0]?.workers).toBe(3)
+      await alive.lanes.open('mail')
+      expect((await alive.lanes.counts(['mail']))[0]?.workers).toBe(4)
+      expect(await world.violations()).toEqual([])
     })
 
     test('a consumer finds the jobs of a reclaimed node', async () => {

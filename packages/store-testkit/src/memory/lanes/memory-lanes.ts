@@ -60,10 +60,10 @@ export class MemoryLanes implements LaneStore {
   async backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
     return (await this.counts(lanes, true)).map((counts) => {
       const { lane, high, normal, low, running, scheduled, dead, workers } = counts
-      const { retrying, expired, oldestMs } = counts
+      const { retrying, oldestMs } = counts
       return {
         ...{ lane, high, normal, low, running, scheduled, dead, workers },
-        ...{ retrying, expired, oldestMs },
+        ...{ retrying, oldestMs },
       }
     })
   }
@@ -72,7 +72,7 @@ export class MemoryLanes implements LaneStore {
     const since = withOldest ? await this.#queues.oldest(lanes) : []
     return this.#step((world) =>
       lanes.map((lane, at) => ({
-        ...world.lane(lane).counts(world.nowMs()),
+        ...world.lane(lane).counts(world.nowMs(), world.isAutoOpen),
         oldestMs: since[at],
       })),
     )

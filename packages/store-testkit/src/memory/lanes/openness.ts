@@ -33,8 +33,8 @@ export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number):
   if (lane.byName > 0 || lane.closedUntilMs > nowMs + graceMs) lane.noteNamed(nowMs, graceMs)
   if (lane.byName > 0) takeBackBridged(world, lane)
   const isClosed = lane.openness(nowMs) === undefined
-  const { workers } = lane.counts(nowMs)
-  return isClosed && lane.byName <= 0 && lane.queued > 0 && workers > lane.byName
+  const { all, labelled } = lane.consumers
+  return isClosed && lane.byName <= 0 && lane.queued > 0 && all > 0 && labelled === 0
 }
 
 /** Says if consumers get jobs of a lane, and why. */

@@ -228,6 +228,7 @@ describe('over two nodes', () => {
     a.scheduler.countConsumer('bulk', 1)
     await cluster.turn()
     b.submit('mail@bulk')
+    await b.scheduler.openLane('mail@bulk')
     await cluster.turn()
     const workers = (await b.scheduler.jobs.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
     expect(workers).toEqual([1, 2])
@@ -235,6 +236,28 @@ describe('over two nodes', () => {
     await cluster.turn()
     const left = (await b.scheduler.jobs.counts(['mail', 'mail@bulk'])).map((one) => one.workers)
     expect(left).toEqual([0, 1])
+  })
+
+  test('consumers whose labels name functions count in the lanes of these, also closed ones', async () => {
+    const cluster = new Cluster()
+    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const labels = new Set(['mail', 'sms'])
+    const lanes = ['mail@bulk', 'fax@bulk', 'sms@bulk', 'mail']
+    const workers = async (): Promise<readonly number[]> =>
+      (await b.scheduler.jobs.counts(lanes)).map((one) => one.workers)
+    b.submit('mail@bulk')
+    b.submit('fax@bulk')
+    await cluster.turn()
+    await b.scheduler.closeLane('mail@bulk')
+    await cluster.turn()
+    a.scheduler.countConsumer('bulk', 1, labels)
+    a.scheduler.countConsumer('bulk', 1)
+    b.submit('sms@bulk')
+    await cluster.turn()
+    expect(await workers()).toEqual([1, 1, 2, 0])
+    a.scheduler.countConsumer('bulk', -1, labels)
+    await cluster.turn()
+    expect(await workers()).toEqual([0, 1, 1, 0])
   })
 
   test('a node that stops gives back the jobs of its Gearman workers, and its counts', async () => {

@@ -56,7 +56,7 @@ export async function storeFigures(
     ),
     gauge(
       'crossgear_function_workers',
-      `Workers of the function, native ones among them, and Faktory workers of its queue, ${ofStore}, by function and Faktory queue`,
+      `Workers of the function, native ones among them, and Faktory workers of its queue that may get its jobs, ${ofStore}, by function and Faktory queue`,
       labelled.map(({ labels: of, workers }) => [of, workers]),
     ),
     gauge(
