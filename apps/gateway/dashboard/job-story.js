@@ -113,11 +113,11 @@ const failureWords = {
 
 const workerWords = {
   worker:
-    'Its Gearman worker is not interrupted and goes on; its WORK_COMPLETE or WORK_FAIL will count for nothing.',
+    'Its Gearman worker is not interrupted and continues; its WORK_COMPLETE or WORK_FAIL will count for nothing.',
   consumer:
-    'Its Faktory worker is not interrupted and goes on; its ACK or FAIL will count for nothing.',
+    'Its Faktory worker is not interrupted and continues; its ACK or FAIL will count for nothing.',
   native:
-    'Its GearMonkey worker is not interrupted and goes on; what it stores will count for nothing.',
+    'Its GearMonkey worker is not interrupted and continues; what it stores will count for nothing.',
 }
 
 /**

@@ -145,7 +145,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
       return { gateway, connect, web }
     }
     const stored = (id: number) => redis.ask('HGET', `job:mail:${id}`, 'trace')
-    await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is at work/)
+    await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is loaded/)
     expect(await stored(1)).toBe('null')
     const env = { NODE_OPTIONS: `--import ${sdk.href}` }
     // Spans that the SDK still holds leave as the gateway ends.

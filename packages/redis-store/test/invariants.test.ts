@@ -102,7 +102,7 @@ const plants: readonly (readonly [string, (redis: Redis) => Promise<unknown>, st
   [
     'a hash without a status',
     (redis) => redis.hset('job:mail:77', 'input', 'x'),
-    ['mail: unspoken job 77 has no status'],
+    ['mail: unknown job 77 has no status'],
   ],
   [
     'more jobs of a level than their band has',

@@ -81,7 +81,7 @@ function Card({ one }) {
       <p class="muted">
         ${isSilent ? 'It noted nothing for ' : 'Noted '}${duration(ago)}${
           isSilent
-            ? ': it was killed, or cannot reach the store. Run it again: it goes on where it was.'
+            ? ': it was killed, or cannot reach the store. Run it again: it continues where it was.'
             : ' ago'
         }
       </p>

@@ -70,7 +70,7 @@ function orderOf({ queue, is_paused: isPaused, waiting, running }) {
   return {
     ...{ title: `${label} the queue`, label, body: { queues: [queue] } },
     path: isPaused ? '/queues/resume' : '/queues/pause',
-    said: isPaused ? 'The queue goes on.' : 'The queue is paused.',
+    said: isPaused ? 'The queue is resumed.' : 'The queue is paused.',
     means: html`<p><b><${Name} name=${queue} /></b>: ${plural(waiting, 'job')} waiting, ${count(running)} running.</p>
       <p>${means}</p>`,
   }

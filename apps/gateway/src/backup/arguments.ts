@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
     help: 'the store (default: the one that crossgear would open here)',
     acts: both,
   },
-  { flags: '--data-dir <path>', help: "the gateway's, where there is no --redis-url", acts: both },
+  { flags: '--data-dir <path>', help: "the gateway's, if there is no --redis-url", acts: both },
   {
     flags: '--config <file>',
     help: "the gateway's settings file: its store, and its routes, which name the home queues",
@@ -59,13 +59,14 @@ const rows: readonly Row[] = [
 
 const descriptions: Readonly<Record<BackupAct, string>> = {
   backup:
-    'Writes all jobs that are not over, and all settings, of a store into a file, while gateways run on it.',
-  restore: 'Brings a backup back into a store; killed or stopped, the same command goes on.',
+    'Writes all unfinished jobs and all settings of a store into a file, while gateways run on it.',
+  restore:
+    'Restores a backup into a store. If it is killed or stopped, the same command continues.',
 }
 
 const endings: Readonly<Record<BackupAct, string>> = {
   backup: '4 stopped: there is no backup',
-  restore: '3 some jobs could not be brought back, 4 stopped half way',
+  restore: '3 some jobs could not be restored, 4 stopped half way',
 }
 
 /** The parser of one of the two commands. */

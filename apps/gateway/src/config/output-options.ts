@@ -5,7 +5,7 @@ export const outputOptions = {
   logLevel: row({
     group: 'Output',
     argument: 'level',
-    help: 'least level of lines that are logged: trace, debug, info, warn, error, fatal or silent',
+    help: 'lowest level that is logged: trace, debug, info, warn, error, fatal or silent',
     value: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     fallback: 'info',
     reloads: true,

@@ -23,7 +23,7 @@ export function doctorProgram(out: HelpOutput): Command {
       'Examines a store: its server, its settings, and whether each job is in its place.',
     )
     .option('--redis-url <url>', 'the store (default: the private one of a gateway that runs)')
-    .option('--data-dir <path>', "the gateway's, where there is no --redis-url")
+    .option('--data-dir <path>', "the gateway's, if there is no --redis-url")
     .option(
       '--config <file>',
       "the gateway's settings file: its store, and its routes, which name the home queues",

@@ -42,7 +42,7 @@ type Refused = Exclude<Submitted['kind'], 'created' | 'joined'>
 const refusals: Readonly<Record<Refused, (job: NewJob) => Refusal>> = {
   full: () => ({ kind: 'ERR', text: 'the queue of this job type is full' }),
   locked: () => ({ kind: 'NOTUNIQUE', text: 'Job not unique' }),
-  ticked: () => ({ kind: 'ERR', text: 'the tick has its job' }),
+  ticked: () => ({ kind: 'ERR', text: 'the tick already has a job' }),
   unbatched: ({ batch = '' }) => ({ kind: 'ERR', text: noSuchBatch(batch) }),
 }
 

@@ -111,10 +111,10 @@ export const gearmandOptions: readonly GearmandOption[] = [
       ...number,
     },
   ),
-  some('job-handle-prefix', 'What handles begin with (default H:<host name>).', text),
+  some('job-handle-prefix', 'Prefix of handles (default H:<host name>).', text),
   none('hashtable-buckets', 'jobs are in the store', number),
   none('keepalive', 'TCP keepalive is always on'),
-  some('keepalive-idle', 'Idle seconds before TCP asks for a peer (default 60).', number),
+  some('keepalive-idle', 'Idle seconds before TCP probes a peer (default 60).', number),
   none('keepalive-interval', ofTheSystem, number),
   none('keepalive-count', ofTheSystem, number),
   some('log-file', 'File for the log, stderr or none (default /var/log/gearmand.log).', {

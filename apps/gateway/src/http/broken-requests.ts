@@ -32,7 +32,7 @@ const answers: Readonly<Record<string, Answer>> = {
 /** Node's parser says what it did not expect. */
 function malformed(error: Error): Answer {
   const reason = 'reason' in error ? String(error.reason) : error.message
-  return { breach: 'malformed', status: '400 Bad Request', text: `This is no HTTP: ${reason}` }
+  return { breach: 'malformed', status: '400 Bad Request', text: `This is not HTTP: ${reason}` }
 }
 
 /**

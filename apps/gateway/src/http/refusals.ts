@@ -15,7 +15,7 @@ export const refusals = {
   UNIQUE_TOO_LARGE: { status: 400, text: 'X-Gearman-Unique is over 64 bytes' },
   BODY_TOO_LARGE: { status: 413, text: 'The body is larger than a job may be' },
   OUTCOME_TOO_LARGE: { status: 502, text: 'The outcome is larger than an answer may be' },
-  BUSY: { status: 503, text: 'Too many bytes are under way, try again' },
+  BUSY: { status: 503, text: 'Too many bytes are in progress, try again' },
   QUEUE_FULL: { status: 503, text: 'The queue of the function is full' },
   STORE: { status: 503, text: 'The store does not take the job' },
   STOPPING: { status: 503, text: 'The gateway stops' },

@@ -169,9 +169,9 @@ const rows: readonly Row[] = [
 
 const descriptions: Readonly<Record<Act, string>> = {
   plan: 'read the source, change nothing, and say what a run would do',
-  run: 'move the jobs; killed or stopped, the same command goes on',
-  verify: 'compare each job of the source with what the target has of it',
-  rollback: 'take back what a run brought and no worker has begun',
+  run: 'move the jobs; if killed or stopped, the same command continues',
+  verify: 'compare each job of the source with its copy in the target',
+  rollback: 'take back the jobs of a run that no worker has begun',
   export: 'write the jobs of the source into a file',
 }
 
@@ -183,7 +183,7 @@ ${sourceForms.map((form) => `  ${form}`).join('\n')}
 ${serverForms.map((form) => `  ${form}`).join('\n')}
 
 Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences found,
-4 stopped half way: the same command goes on.
+4 stopped half way: the same command continues.
 `
 
 /** The parser of `crossgear migrate`; it calls `run` with what is given. */

@@ -52,7 +52,7 @@ async function openServerTarget(
   refuseStoreOptions(given)
   if (path === undefined) {
     const why =
-      'such a server keeps no notes of what came, and a run that is killed goes on by them'
+      'such a server does not record which jobs came, which a killed run needs to continue'
     throw new MigrationError('USAGE', `--to ${server.identity} needs --journal FILE: ${why}.`)
   }
   const carrier = await server.open(namesOf(given, env))

@@ -43,8 +43,8 @@ const helpAfter = `
 --from a Crossgear store (any --redis-url of the gateway's): jobs that come to it by any door, or straight to Redis, are
 copied to --to, gearman://host:port or faktory://[:password@]host:port. No client is touched, and no door waits.
 --from gearman://host:port or faktory://host:port: clients come to --listen. Their bytes go to that server and back,
-unchanged, and copies go to --to, a server of the same protocol (faktory://[:password@]host:port). What a copy brings goes
-to nobody. Each side needs workers of its own: a copied job is done twice.
+unchanged, and copies go to --to, a server of the same protocol (faktory://[:password@]host:port). Results of copies
+are dropped. Each side needs workers of its own: a copied job is done twice.
 
 Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot be reached at the start,
 3 differences found. Ctrl-C or TERM ends it: no new clients, no more copies; it waits 10 s at most for results.
@@ -80,16 +80,11 @@ export function mirrorProgram(out: HelpOutput): Command {
     )
     .option(
       '--outstanding <n>',
-      'copies without a result at most; more jobs are not copied, and counted',
+      'most copies without a result; further jobs are counted, not copied',
       numberOf(mostOutstanding),
       1_000,
     )
-    .option(
-      '--timeout-seconds <n>',
-      'how long two results are waited for',
-      numberOf(mostSeconds),
-      60,
-    )
+    .option('--timeout-seconds <n>', 'time to wait for both results', numberOf(mostSeconds), 60)
     .option(
       '--max-payload-bytes <n>',
       'longer jobs are not copied; of longer results this much and the length is compared',

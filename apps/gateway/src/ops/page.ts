@@ -43,7 +43,7 @@ export class BodyError extends Error {}
  */
 export function refuseChange(request: PageRequest): Answer | undefined {
   if (!isLoopback(request.socket.remoteAddress ?? '')) {
-    return json(403, { error: 'changes are made from the machine of the gateway alone' })
+    return json(403, { error: 'changes are only accepted from the machine of the gateway' })
   }
   const hasJson = /^application\/json\b/.test(request.headers['content-type'] ?? '')
   if (request.method === 'POST' && !hasJson) return json(415, { error: 'send application/json' })

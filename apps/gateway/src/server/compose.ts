@@ -88,7 +88,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const tracing = config.tracing ? await traceJobs(names, parts.version) : undefined
   if (tracing && !tracing.hasSdk) {
     log.warn(
-      `${flagOf('tracing')} is on, but no OpenTelemetry SDK is at work, so nothing is traced: ${sdkAdvice}.`,
+      `${flagOf('tracing')} is on, but no OpenTelemetry SDK is loaded, so nothing is traced: ${sdkAdvice}.`,
     )
   }
   const history = new JobHistory({

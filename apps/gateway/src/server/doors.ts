@@ -58,8 +58,8 @@ export function readDoorTls(config: Config): DoorTls {
 }
 
 const goingAwayTexts: Readonly<Record<GoingAway['how'], string>> = {
-  quiet: 'A quiet Faktory worker got one more job: its FETCH was under way.',
-  terminate: 'A terminating Faktory worker got one more job: its FETCH was under way.',
+  quiet: 'A quiet Faktory worker got one more job: its FETCH was in progress.',
+  terminate: 'A terminating Faktory worker got one more job: its FETCH was in progress.',
   gone: 'A Faktory worker left with unfinished jobs: they stay leased until reserve_for is over.',
 }
 

@@ -16,23 +16,23 @@ const ports: readonly OpenPort[] = [
     port: 'gearmanPort',
     isGuarded: ({ gearmanTlsVerifyClients, gearmanTlsCert, gearmanTlsCa }) =>
       gearmanTlsVerifyClients && gearmanTlsCert !== undefined && gearmanTlsCa !== undefined,
-    warning: `The Gearman port is open to the network: every machine of it may hand in and take jobs. The protocol knows no passwords: ask for certificates (${flagOf('gearmanTlsVerifyClients')}), or let a firewall guard the port.`,
+    warning: `The Gearman port is open to the network: every machine in it may submit and take jobs. The protocol knows no passwords: ask for certificates (${flagOf('gearmanTlsVerifyClients')}), or let a firewall guard the port.`,
   },
   {
     port: 'faktoryPort',
     isGuarded: ({ faktoryPassword }) => faktoryPassword !== undefined,
-    warning: `The Faktory port is open to the network without a password (${flagOf('faktoryOpen')} yes): every machine of it may hand in and take jobs.`,
+    warning: `The Faktory port is open to the network without a password (${flagOf('faktoryOpen')} yes): every machine in it may submit and take jobs.`,
   },
   {
     port: 'httpPort',
     isGuarded: () => false,
     warning:
-      'The HTTP port is open to the network: every machine of it may hand in jobs. It knows no passwords: let a firewall guard it.',
+      'The HTTP port is open to the network: every machine in it may submit jobs. It knows no passwords: let a firewall guard it.',
   },
   {
     port: 'webPort',
     isGuarded: ({ webOpen }) => !webOpen,
-    warning: `The web port is open to the network (${flagOf('webOpen')} yes): every machine of it may read figures, workers and jobs with their payloads.`,
+    warning: `The web port is open to the network (${flagOf('webOpen')} yes): every machine in it may read figures, workers and jobs with their payloads.`,
   },
 ]
 
@@ -50,7 +50,7 @@ const closedDoors: readonly ClosedDoor[] = [
     isRefused: ({ faktoryPort, faktoryPassword, faktoryOpen }) =>
       faktoryPort !== 'off' && faktoryPassword === undefined && !faktoryOpen,
     options: { password: 'faktoryPassword', port: 'faktoryPort', open: 'faktoryOpen' },
-    whatItAllows: 'hand in and take jobs',
+    whatItAllows: 'submit and take jobs',
   },
   {
     name: 'web',

@@ -39,7 +39,7 @@ describe('a Faktory port without a password', { timeout: 60_000 }, () => {
       expect(stderr).toBe(
         `The Faktory port would be open to the network without a password (--host ${host}): ` +
           'give --faktory-password, close it with --faktory-port off, or allow it with --faktory-open yes ' +
-          'where every machine of the network may hand in and take jobs.\n',
+          'where every machine of the network may submit and take jobs.\n',
       )
       expect([code, stdout]).toEqual([2, ''])
     },

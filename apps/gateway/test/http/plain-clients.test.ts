@@ -99,11 +99,11 @@ describe('no request hides in another:', () => {
 
 describe('every 400 gives its reason in the body:', () => {
   test.each([
-    ['\0REQ\0\0\0\x07\0\0\0\0', /^This is no HTTP: /],
-    ['nonsense\r\n\r\n', /^This is no HTTP: /],
+    ['\0REQ\0\0\0\x07\0\0\0\0', /^This is not HTTP: /],
+    ['nonsense\r\n\r\n', /^This is not HTTP: /],
     ['POST /f HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n', /more than one header Host/],
     ['POST /%zz HTTP/1.1\r\n\r\n', /not percent-encoded UTF-8/],
-    ['POST /f HTTP/1.1\r\nContent-Length: x\r\n\r\n', /^This is no HTTP: Invalid char/],
+    ['POST /f HTTP/1.1\r\nContent-Length: x\r\n\r\n', /^This is not HTTP: Invalid char/],
   ])('%j', async (bytes, reason) => {
     const { port } = await openHttp()
     const text = await answerTo(port, bytes.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))

@@ -113,7 +113,7 @@ describe('crossgear migrate into another server', () => {
       const sides = ['--from', `file://${file}`, '--to', `gearman://127.0.0.1:${port}`]
       const journal = ['--journal', join(folder, 'refused.journal')]
       const refused = [
-        [['run', ...sides], 'needs --journal FILE: such a server keeps no notes of what came'],
+        [['run', ...sides], 'needs --journal FILE: such a server does not record which jobs came'],
         [['verify', ...sides], 'verify cannot be done with gearman://'],
         [['rollback', ...sides], 'nobody can take a queued job back there: move it, with --from'],
         [['run', ...sides, ...journal, '--durability', 'fsync'], '--durability and --data-dir'],

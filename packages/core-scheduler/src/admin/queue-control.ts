@@ -100,7 +100,7 @@ export class QueueControl {
     try {
       await this.#parts.store.queues.notifyOfConsumer(wid, news)
     } catch (error) {
-      this.#parts.observer.error('tell of a worker', error)
+      this.#parts.observer.error('notify of a worker', error)
     }
   }
 

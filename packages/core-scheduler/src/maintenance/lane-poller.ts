@@ -87,7 +87,7 @@ export class LanePoller {
     try {
       await run()
     } catch (error) {
-      this.#parts.observer.error('look', error)
+      this.#parts.observer.error('poll a lane', error)
     }
   }
 }

@@ -131,7 +131,7 @@ export class NotificationHandler implements StoreListener {
     const { subscriptions } = this.#parts
     if (subscriptions.isCaughtUp || !this.#isListening) return
     const outages = this.#outages
-    await this.#guard('look after reconnecting', async () => {
+    await this.#guard('catch up after reconnecting', async () => {
       await this.loadLanes()
       await this.#parts.queues.load()
       this.#parts.counts.retell()
@@ -161,7 +161,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   pausesChanged(): void {
-    void this.#guard('look at what is paused', async () => {
+    void this.#guard('load pauses', async () => {
       await this.#parts.queues.load()
       await this.#wakeIdle([...this.#parts.registry.all()])
     })
@@ -200,7 +200,7 @@ export class NotificationHandler implements StoreListener {
 
   /** Wakes a worker that has just become idle if it overlooked a job. */
   async lookFor(worker: IdleWorker): Promise<void> {
-    await this.#guard('look for a job', async () => {
+    await this.#guard('poll for a job', async () => {
       const { by } = worker.subscription
       const all = worker.subscription.groups(this.#parts.registry)
       // A job of a paused lane would wake it again and again.
@@ -218,11 +218,11 @@ export class NotificationHandler implements StoreListener {
   }
 
   #pollJobs(lane: string, ids: readonly number[], reason?: PollReason): Promise<void> {
-    return this.#guard('look at a job', () => this.#jobPoller.poll(lane, ids, reason))
+    return this.#guard('poll a job', () => this.#jobPoller.poll(lane, ids, reason))
   }
 
   #pollOld(lane: string, ageMs: number, reason: PollReason): Promise<void> {
-    return this.#guard('look at a job', () => this.#jobPoller.pollOld(lane, ageMs, reason))
+    return this.#guard('poll a job', () => this.#jobPoller.pollOld(lane, ageMs, reason))
   }
 
   /** Consumers name no functions: lanes made by native clients have to be found for them. */

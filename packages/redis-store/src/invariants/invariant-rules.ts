@@ -97,7 +97,7 @@ function jobViolations(facts: LaneFacts, strays: boolean): string[] {
   const found: string[] = []
   for (const [id, { status, door, token }] of jobs) {
     const standing = places.get(id) ?? []
-    const name = `${lane}: ${status ?? 'unspoken'} job ${id}`
+    const name = `${lane}: ${status ?? 'unknown'} job ${id}`
     if (standing.length > 1) found.push(`${name} is in ${standing.join(' and ')}`)
     for (const place of standing) {
       if ((statusIn[place] ?? 'idle') !== status) found.push(`${name} is in ${place}`)

@@ -48,7 +48,7 @@ export function censusFigures(doors: readonly DoorCensus[], labels: Labels): rea
   return [
     gauge(
       'crossgear_clients',
-      'Connections that are no workers, by door',
+      'Connections that are not workers, by door',
       ofDoors(({ clients }) => clients),
     ),
     gauge(
@@ -67,12 +67,12 @@ export function censusFigures(doors: readonly DoorCensus[], labels: Labels): rea
     ),
     counter(
       'crossgear_bytes_in_total',
-      'Bytes that came, by door',
+      'Bytes received, by door',
       ofDoors(({ bytesIn }) => bytesIn),
     ),
     counter(
       'crossgear_bytes_out_total',
-      'Bytes that were sent, by door',
+      'Bytes sent, by door',
       ofDoors(({ bytesOut }) => bytesOut),
     ),
   ]

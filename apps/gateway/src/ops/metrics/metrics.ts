@@ -154,7 +154,7 @@ export class Metrics {
     this.#process.watch()
     const folded = counter(
       'crossgear_functions_folded_total',
-      'Functions that are counted as "other", for those that have a label of their own are as many as may be',
+      'Functions counted as "other", because no more functions may have a label of their own',
       only(this.labels.folded),
     )
     return [

@@ -76,8 +76,8 @@ export const httpImprovements: readonly HttpImprovement[] = [
     gearmand: [],
     crossgear: [
       '400',
-      'Content-Length: 44',
-      'body "This is no HTTP: Invalid method encountered\\n"',
+      'Content-Length: 45',
+      'body "This is not HTTP: Invalid method encountered\\n"',
     ],
   },
   {

@@ -34,7 +34,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () =
       'quiet',
     ])
     expect(recorded.lines).toEqual([
-      'A quiet Faktory worker got one more job: its FETCH was under way.',
+      'A quiet Faktory worker got one more job: its FETCH was in progress.',
     ])
   })
 

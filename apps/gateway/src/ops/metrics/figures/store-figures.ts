@@ -61,13 +61,13 @@ export async function storeFigures(
     ),
     gauge(
       'crossgear_function_paused',
-      `1 where an operator has paused the function, so that no worker behind a gateway gets its jobs, else 0, ${ofStore}, by function and Faktory queue`,
+      `1 if an operator has paused the function, so that no worker behind a gateway gets its jobs, else 0, ${ofStore}, by function and Faktory queue`,
       labelled.map(({ labels: of, isPaused }) => [of, isPaused ? 1 : 0]),
     ),
     gauge('crossgear_nodes', `Gateway processes, ${ofStore}`, only(nodes.size)),
     gauge(
       'crossgear_node_last_beat_seconds',
-      `How long ago a node said that it lives, ${ofStore}, by node`,
+      `Time since the last heartbeat of a node, ${ofStore}, by node`,
       [...nodes].map(([node, value]) => [labelText({ node }), value]),
     ),
   ]
