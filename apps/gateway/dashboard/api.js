@@ -2,6 +2,9 @@ const root = new URL('../api/v1/', import.meta.url)
 
 /** @typedef {Readonly<Record<string, string | number | boolean | undefined>>} Query */
 
+/** Time that a call which is refused as one too many waits altogether, ms. */
+const patienceMs = 30_000
+
 /** A refusal of the API, with its words. */
 export class Refusal extends Error {
   /**
@@ -66,13 +69,18 @@ export class Api {
    * @param {RequestInit} init
    */
   async #call(path, init) {
-    const answer = await answered(path, init)
-    /** @type {unknown} */
-    const body = await answer.json().catch(() => null)
-    if (answer.ok) return body
-    const refusal = refusalOf(answer.status, body)
-    if (refusal.code === 'unauthorized') this.onUnauthorized()
-    throw refusal
+    for (let leftMs = patienceMs; ;) {
+      const answer = await answered(path, init)
+      /** @type {unknown} */
+      const body = await answer.json().catch(() => null)
+      if (answer.ok) return body
+      const refusal = refusalOf(answer.status, body)
+      if (refusal.code === 'unauthorized') this.onUnauthorized()
+      const waitMs = Math.max(1, Number(answer.headers.get('Retry-After')) || 0) * 1000
+      if (refusal.code !== 'too_many_requests' || waitMs > leftMs) throw refusal
+      leftMs -= waitMs
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+    }
   }
 }
 

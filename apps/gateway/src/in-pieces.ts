@@ -5,11 +5,15 @@ const rowsPerTurn = 1_000
 /** The same where sorted rows are merged, which takes a comparison for each. */
 const mergedPerTurn = 8_000
 
-/** Calls `take` for each row, and lets other work pass in between. */
-export async function inPieces<Row>(rows: readonly Row[], take: (row: Row) => void): Promise<void> {
+/** Calls `take` for each row, and lets other work pass in between: after `perTurn` rows. */
+export async function inPieces<Row>(
+  rows: readonly Row[],
+  take: (row: Row) => void,
+  perTurn: number = rowsPerTurn,
+): Promise<void> {
   for (const [at, row] of rows.entries()) {
     take(row)
-    if ((at + 1) % rowsPerTurn === 0) await nextTurn()
+    if ((at + 1) % perTurn === 0) await nextTurn()
   }
 }
 

@@ -108,7 +108,9 @@ export class Access {
 
   #roleOfPassword(password: string, address: string): Role {
     if (this.#wrong.isSpent(address)) {
-      throw new ApiError('too_many_tries', 'too many wrong passwords: wait a minute')
+      throw new ApiError('too_many_tries', 'too many wrong passwords: wait a minute', {
+        retryAfterSeconds: 60,
+      })
     }
     const hash = hashOf(password)
     const known = this.#passwords.filter((each) => timingSafeEqual(each.hash, hash))

@@ -31,11 +31,18 @@ export type ApiErrorCode = keyof typeof apiErrors
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ApiErrorCode
+  /** Absent where waiting does not help. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ApiErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ApiErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message, options)
     this.code = code
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
+}
+
+interface ApiErrorOptions extends ErrorOptions {
+  readonly retryAfterSeconds?: number
 }
 
 /** An answer of the API, plain, so that another process can give it. */

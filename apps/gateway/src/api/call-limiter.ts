@@ -1,52 +1,94 @@
 import { ApiError } from './api-error.ts'
 
-export const callBounds = {
+/** Bounds of one kind of calls. */
+export interface CallBounds {
   /** Calls that are worked on at a time: the doors have the rest of the process. */
-  atOnce: 4,
+  readonly atOnce: number
   /** Calls that wait for their turn. */
-  waiting: 64,
-  /** Calls that begin in a second, over a longer time. */
-  perSecond: 100,
-  /** Calls that may begin at once after a quiet time. */
-  burst: 200,
-} as const
+  readonly waiting: number
+  /** A call waits no longer for its turn, milliseconds. */
+  readonly waitMs: number
+  /** Units of work that a call takes at least. */
+  readonly leastUnits: number
+  /** Units of work that are done in a second, over a longer time. */
+  readonly unitsPerSecond: number
+  /** Units that may be done at once after a quiet time. */
+  readonly burstUnits: number
+}
 
-/** Limits how many calls run at a time and begin in a second, and refuses the others. */
+/** Takes the cost of a call as soon as it is known; the least is taken in any case. */
+export type OnCost = (units: number) => void
+
+/** Limits how many calls run at a time, and how much work they do in a second, and refuses the others. */
 export class CallLimiter {
+  readonly #bounds: CallBounds
   readonly #nowMs: () => number
-  readonly #waiting: (() => void)[] = []
+  /** In the order of their coming. */
+  readonly #waiting = new Set<() => void>()
   #running = 0
-  #tokens: number = callBounds.burst
+  /** Below zero after a call that took more than there was. */
+  #units: number
   #filledAtMs: number
 
-  constructor(nowMs: () => number) {
+  constructor(bounds: CallBounds, nowMs: () => number) {
+    this.#bounds = bounds
     this.#nowMs = nowMs
+    this.#units = bounds.burstUnits
     this.#filledAtMs = nowMs()
   }
 
   /** Throws an ApiError where there is no room for the call. */
-  async run<Result>(call: () => Promise<Result>): Promise<Result> {
-    this.#spend()
-    if (this.#running >= callBounds.atOnce) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    } else this.#running += 1
+  async run<Result>(call: (onCost: OnCost) => Promise<Result>): Promise<Result> {
+    this.#demandUnits()
+    await this.#turn()
     try {
-      return await call()
+      // The calls before it may have taken all.
+      this.#demandUnits()
+      this.#units -= this.#bounds.leastUnits
+      return await call((units) => {
+        this.#units -= Math.max(0, units - this.#bounds.leastUnits)
+      })
     } finally {
-      const next = this.#waiting.shift()
+      const [next] = this.#waiting
       if (next) next()
       else this.#running -= 1
     }
   }
 
-  #spend(): void {
-    const nowMs = this.#nowMs()
-    const earned = ((nowMs - this.#filledAtMs) / 1000) * callBounds.perSecond
-    this.#tokens = Math.min(callBounds.burst, this.#tokens + earned)
-    this.#filledAtMs = nowMs
-    if (this.#tokens < 1 || this.#waiting.length >= callBounds.waiting) {
-      throw new ApiError('too_many_requests', 'too many calls at once: wait a second')
+  /** A call that waited takes the place of one that has ended. */
+  async #turn(): Promise<void> {
+    const { atOnce, waiting, waitMs } = this.#bounds
+    if (this.#running < atOnce) {
+      this.#running += 1
+      return
     }
-    this.#tokens -= 1
+    if (this.#waiting.size >= waiting) throw tooMany(1)
+    await new Promise<void>((resolve, reject) => {
+      const go = (): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(go)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.delete(go)
+        reject(tooMany(1))
+      }, waitMs)
+      this.#waiting.add(go)
+    })
   }
+
+  #demandUnits(): void {
+    const { unitsPerSecond, burstUnits } = this.#bounds
+    const nowMs = this.#nowMs()
+    const earned = ((nowMs - this.#filledAtMs) / 1000) * unitsPerSecond
+    this.#units = Math.min(burstUnits, this.#units + earned)
+    this.#filledAtMs = nowMs
+    if (this.#units <= 0) throw tooMany(Math.max(1, Math.ceil(-this.#units / unitsPerSecond)))
+  }
+}
+
+function tooMany(seconds: number): ApiError {
+  const time = seconds === 1 ? 'a second' : `${seconds} seconds`
+  const message = `too many calls at once, or too much work for them: wait ${time}`
+  return new ApiError('too_many_requests', message, { retryAfterSeconds: seconds })
 }

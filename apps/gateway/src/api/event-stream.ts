@@ -29,7 +29,8 @@ export class EventStream {
   /** Throws an ApiError where there are too many viewers. */
   checkRoom(): void {
     if (this.#viewers.size >= streamBounds.viewers) {
-      throw new ApiError('too_many_requests', `${streamBounds.viewers} viewers are there already`)
+      const why = `${streamBounds.viewers} viewers are there already`
+      throw new ApiError('too_many_requests', why, { retryAfterSeconds: 1 })
     }
   }
 

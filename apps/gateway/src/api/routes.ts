@@ -6,7 +6,7 @@ import type { Logger } from '../ops/log/logger.ts'
 import type { Reload } from '../server/reload.ts'
 import { type Access, type Identity, sessionCookie } from './access.ts'
 import type { Role } from './session-tokens.ts'
-import type { ApiBackend } from './api.ts'
+import type { ApiBackend, ApiInput } from './api.ts'
 import {
   type ApiAnswer,
   ApiError,
@@ -14,6 +14,8 @@ import {
   apiErrors,
   refusalAnswer,
 } from './api-error.ts'
+import { answerText } from './answer-text.ts'
+import { type CallKind, kindOf, unitsOf } from './call-cost.ts'
 import type { CallLimiter } from './call-limiter.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endpoints, operationNames } from './endpoints.ts'
@@ -28,7 +30,7 @@ export const maxApiBodyBytes = 1024 * 1024
 export interface ApiRoutesParts {
   readonly backend: ApiBackend
   readonly access: Access
-  readonly limiter: CallLimiter
+  readonly limiters: Readonly<Record<CallKind, CallLimiter>>
   readonly events: EventStream
   readonly version: string
   readonly log: Logger
@@ -44,21 +46,24 @@ type Handler = (
 
 /** The routes of the API, below its prefix. */
 export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
-  const { backend, access, limiter, events, version, log, reload } = parts
-  const send = sendTexts()
+  const { backend, access, limiters, events, version, log, reload } = parts
+  const texts = new AnswerTexts()
   onlyJson(app)
   checkWith(app)
-  app.setErrorHandler((error: FastifyError, _request, reply) => {
+  app.setErrorHandler((error: FastifyError | ApiError, _request, reply) => {
     const { code, message } = refusalOf(error)
     if (code === 'internal_error') log.error({ err: error }, 'A call of the API failed.')
-    return send(reply, refusalAnswer(code, message))
+    if (error instanceof ApiError && error.retryAfterSeconds !== undefined) {
+      reply.header('Retry-After', String(error.retryAfterSeconds))
+    }
+    return refuse(reply, code, message)
   })
   app.setNotFoundHandler((request, reply) => {
     const words = `no such operation: ${request.method} ${request.url.split('?', 1)[0] ?? ''}`
-    return send(reply, refusalAnswer('not_found', `${words}; see /api/v1/openapi.json`))
+    return refuse(reply, 'not_found', `${words}; see /api/v1/openapi.json`)
   })
 
-  const add = (endpoint: Endpoint, handler: Handler): void => {
+  const add = (name: string, endpoint: Endpoint, handler: Handler): void => {
     const { method, path, role, params, query, body } = endpoint
     const identities = new WeakMap<FastifyRequest, Identity>()
     app.route({
@@ -73,40 +78,47 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
       },
       handler: async (request, reply) => {
         const identity = identities.get(request) ?? { address: '', by: 'address' }
-        const answer = await limiter.run(() => handler(request, identity, reply))
-        return answer ? send(reply, answer) : reply
+        const input: ApiInput = request
+        return await limiters[kindOf(name, input)].run(async (onCost) => {
+          const answer = await handler(request, identity, reply)
+          if (!answer) return reply
+          const { text, isNew } = await texts.of(answer.body)
+          const asked = Number(request.headers['content-length'] ?? 0)
+          onCost(unitsOf(input, answer.body, asked + (isNew ? text.length : 0)))
+          return send(reply, answer.status, text)
+        })
       },
     })
   }
 
   for (const name of operationNames) {
     const endpoint: Endpoint = endpoints[name]
-    add(endpoint, async ({ params, query, body }, identity) => {
+    add(name, endpoint, async ({ params, query, body }, identity) => {
       const answer = await backend.call(name, { params, query, body })
       if (endpoint.role === 'operator') logAct(log, name, identity, answer)
       return answer
     })
   }
   const document = openApiDocument({ ...webEndpoints, ...endpoints }, version)
-  add(webEndpoints.getOpenApi, () => Promise.resolve({ status: 200, body: document }))
-  add(webEndpoints.reload, async (_request, identity) => {
+  add('getOpenApi', webEndpoints.getOpenApi, () => Promise.resolve({ status: 200, body: document }))
+  add('reload', webEndpoints.reload, async (_request, identity) => {
     const answer = await answerReload(reload)
     logAct(log, 'reload', identity, answer)
     return answer
   })
-  add(webEndpoints.watchEvents, (_request, _identity, reply) => {
+  add('watchEvents', webEndpoints.watchEvents, (_request, _identity, reply) => {
     events.checkRoom()
     reply.hijack()
     events.add(reply.raw)
     return Promise.resolve(undefined)
   })
-  add(webEndpoints.getSession, (_request, { role, by }) =>
+  add('getSession', webEndpoints.getSession, (_request, { role, by }) =>
     Promise.resolve({
       status: 200,
       body: { role: role ?? null, by, has_operator: access.hasOperator },
     }),
   )
-  add(webEndpoints.logIn, (request, { address }, reply) => {
+  add('logIn', webEndpoints.logIn, (request, { address }, reply) => {
     const { password } = request.body as { password: string }
     const { role, token } = access.logIn(password, address)
     reply.header('Set-Cookie', cookie(token, sessionSeconds, request))
@@ -114,7 +126,7 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
     const body = { role, token, expires_in_seconds: sessionSeconds }
     return Promise.resolve({ status: 201, body })
   })
-  add(webEndpoints.logOut, (request, _identity, reply) => {
+  add('logOut', webEndpoints.logOut, (request, _identity, reply) => {
     reply.header('Set-Cookie', cookie('', 0, request))
     return Promise.resolve({ status: 200, body: {} })
   })
@@ -182,27 +194,28 @@ function refusalOf(error: FastifyError | ApiError): { code: ApiErrorCode; messag
     : { code: 'internal_error', message: 'the gateway failed: see its log' }
 }
 
-/** Retry-After of a client that asks too much, seconds. */
-const waitSeconds: Readonly<Record<string, number>> = { too_many_requests: 1, too_many_tries: 60 }
+/** Answers as JSON. One that is given to several is written as text once. */
+class AnswerTexts {
+  readonly #known = new WeakMap<object, Promise<Buffer>>()
 
-/** Sends answers as JSON. One that is given to several is written as text once. */
-function sendTexts(): (reply: FastifyReply, answer: ApiAnswer) => FastifyReply {
-  const texts = new WeakMap<object, string>()
-  const textOf = (body: unknown): string => {
-    if (typeof body !== 'object' || body === null) return `${JSON.stringify(body)}\n`
-    const text = texts.get(body) ?? `${JSON.stringify(body)}\n`
-    texts.set(body, text)
-    return text
+  async of(body: unknown): Promise<{ readonly text: Buffer; readonly isNew: boolean }> {
+    if (typeof body !== 'object' || body === null) {
+      return { text: await answerText(body), isNew: true }
+    }
+    const known = this.#known.get(body)
+    const made = known ?? answerText(body)
+    if (!known) this.#known.set(body, made)
+    return { text: await made, isNew: !known }
   }
-  return (reply, answer) => send(reply, answer, textOf(answer.body))
 }
 
-function send(reply: FastifyReply, { status, body }: ApiAnswer, text: string): FastifyReply {
+function refuse(reply: FastifyReply, code: ApiErrorCode, message: string): FastifyReply {
+  const { status, body } = refusalAnswer(code, message)
   if (status === apiErrors.unauthorized) reply.header('WWW-Authenticate', 'Bearer')
-  if (status === apiErrors.too_many_requests) {
-    const { error } = body as { readonly error: { readonly code: string } }
-    reply.header('Retry-After', String(waitSeconds[error.code]))
-  }
+  return send(reply, status, `${JSON.stringify(body)}\n`)
+}
+
+function send(reply: FastifyReply, status: number, text: string | Buffer): FastifyReply {
   return reply
     .code(status)
     .header('Cache-Control', 'no-store')

@@ -4,13 +4,14 @@ import { dashboardRoutes } from '../dashboard/dashboard.ts'
 import { systemClock } from '../net/clock.ts'
 import { apiPrefix } from '../ops/page.ts'
 import { refusalAnswer } from './api-error.ts'
+import { callBounds } from './call-cost.ts'
 import { CallLimiter } from './call-limiter.ts'
 import { apiRoutes, type ApiRoutesParts } from './routes.ts'
 
 /** The router's own bound, of 100, is less than a job's names have; schemas have the bounds of each. */
 const longestParameter = 8_192
 
-export type WebAppParts = Omit<ApiRoutesParts, 'limiter'>
+export type WebAppParts = Omit<ApiRoutesParts, 'limiters'>
 
 /** Answers the API and the dashboard; `other` answers paths that are neither's. */
 export async function createWebApp(
@@ -47,10 +48,14 @@ export async function createWebApp(
     other(request.raw, reply.raw)
   })
   dashboardRoutes(app)
-  const limiter = new CallLimiter(() => systemClock.nowMs())
+  const nowMs = (): number => systemClock.nowMs()
+  const limiters = {
+    light: new CallLimiter(callBounds.light, nowMs),
+    heavy: new CallLimiter(callBounds.heavy, nowMs),
+  }
   app.register(
     (scope, _options, done) => {
-      apiRoutes(scope, { ...parts, limiter })
+      apiRoutes(scope, { ...parts, limiters })
       done()
     },
     { prefix: apiPrefix },

@@ -17,6 +17,7 @@ import { systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type ListenAddress, listenOn } from '../net/listen.ts'
 import type { OpenPort } from '../net/open-port.ts'
+import { TurnQueue } from '../net/turn-queue.ts'
 import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import type { Reload } from '../server/reload.ts'
@@ -57,6 +58,8 @@ export interface WebServer {
 const checkTimeoutMs = 2000
 /** Connections at a time. */
 const maxWebConnections = 1_000
+/** Requests that are begun in one turn of the event loop, a millisecond or two: the doors are served in between. */
+const requestsPerTurn = 16
 const methods = ['GET', 'HEAD']
 const backlog = 511
 const nameIt = `allow the name with ${flagOf('allowedHosts')}`
@@ -84,7 +87,7 @@ export function createWebServer(parts: WebParts): WebServer {
     else if (loadApp && isOfApp(path)) (await loadApp())(request, response)
     else write(response, noSuchPage)
   }
-  const server = createServer((request, response) => {
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
     answer(request, response).catch((error: unknown) => {
       if (error instanceof ApiError) {
         write(response, json(apiErrors[error.code], { error: error.message }))
@@ -93,7 +96,9 @@ export function createWebServer(parts: WebParts): WebServer {
       log.error({ err: error }, `The page ${pathOf(request)} failed.`)
       write(response, json(500, { error: 'internal error' }))
     })
-  })
+  }
+  const turns = new TurnQueue(requestsPerTurn)
+  const server = createServer((request, response) => turns.run(() => begin(request, response)))
   server.maxConnections = maxWebConnections
   return {
     configure: (options) => access.configure(options),

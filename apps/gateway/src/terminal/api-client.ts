@@ -15,8 +15,8 @@ export type Asked<Name extends OperationName> = Partial<Input<Endpoints[Name]>>
 const answerTimeoutMs = 30_000
 /** Longest answer of a gateway, bytes. */
 const longestAnswerBytes = 32 * 1024 * 1024
-/** Attempts of a call that is refused as one too many, and the pause between them, milliseconds. */
-const tries = { most: 6, pauseMs: 1_000 } as const
+/** Time that a call which is refused as one too many waits altogether, milliseconds. */
+const patienceMs = 60_000
 const tooMany = 429
 
 /** Calls the operations of a gateway's API, by the table that the gateway itself answers by. */
@@ -52,23 +52,25 @@ export class ApiClient {
   }
 
   async #ask(url: string, method: string, body?: string): Promise<unknown> {
-    for (let tried = 1; ; tried += 1) {
-      const { status, text } = await this.send(url, { method, ...(body !== undefined && { body }) })
+    for (let leftMs = patienceMs; ;) {
+      const sent = { method, ...(body !== undefined && { body }) }
+      const { status, text, retryAfterMs } = await this.send(url, sent)
       const answer = this.#parsed(text)
       if (status < 300) return answer
       const { code = '', message = '' } = (answer as Partial<Refusal>).error ?? {}
-      if (status !== tooMany || code === 'too_many_tries' || tried === tries.most) {
+      if (status !== tooMany || code === 'too_many_tries' || retryAfterMs > leftMs) {
         throw refusalOf(status, code, message)
       }
-      await pause(tries.pauseMs, this.#signal)
+      leftMs -= retryAfterMs
+      await pause(retryAfterMs, this.#signal)
     }
   }
 
-  /** One request; the text of its answer. */
+  /** One request, and its answer. */
   async send(
     url: string,
     { method = 'GET', body, timeoutMs = answerTimeoutMs }: SendOptions = {},
-  ): Promise<{ readonly status: number; readonly text: string }> {
+  ): Promise<Sent> {
     const { password } = this.#address
     const headers: Record<string, string> = {
       Accept: 'application/json',
@@ -81,7 +83,8 @@ export class ApiClient {
         ...{ method, headers, signal, redirect: 'error' },
         ...(body !== undefined && { body }),
       })
-      return { status: answer.status, text: await boundedText(answer) }
+      const retryAfterMs = Math.max(1, Number(answer.headers.get('retry-after')) || 0) * 1000
+      return { status: answer.status, text: await boundedText(answer), retryAfterMs }
     } catch (error) {
       if (error instanceof TerminalError) throw error
       const why = reasonOf(error)
@@ -107,6 +110,13 @@ interface SendOptions {
   readonly method?: string
   readonly body?: string
   readonly timeoutMs?: number
+}
+
+interface Sent {
+  readonly status: number
+  readonly text: string
+  /** Wait before the next try, a second at least. */
+  readonly retryAfterMs: number
 }
 
 interface Refusal {

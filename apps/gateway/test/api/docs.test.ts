@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { apiErrors } from '../../src/api/api-error.ts'
+import { callBounds } from '../../src/api/call-cost.ts'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import { endpoints } from '../../src/api/endpoints.ts'
 import { openApiDocument } from '../../src/api/open-api.ts'
@@ -31,6 +32,21 @@ test('docs/api.md lists exactly the operations and the roles they need', () => {
 test('docs/api.md lists exactly the error codes and their statuses', () => {
   const listed = rows('code').map(([, code = '', status]) => [code, Number(status)])
   expect(Object.fromEntries(listed)).toEqual(apiErrors)
+})
+
+test('docs/api.md and docs/limits.md have the bounds of light and heavy calls', () => {
+  const limits = readFileSync(new URL('../../../../docs/limits.md', import.meta.url), 'utf8')
+  const inThousands = (units: number): string => units.toLocaleString('en')
+  for (const kind of ['light', 'heavy'] as const) {
+    const { atOnce, waiting, waitMs, unitsPerSecond, burstUnits } = callBounds[kind]
+    const units = [unitsPerSecond, burstUnits].map(inThousands).join('; ')
+    expect(page).toMatch(
+      new RegExp(`\\| ${kind} +\\|.*\\| ${atOnce}; ${waiting} +\\| ${units} +\\|`),
+    )
+    const waits = `${kind} API calls that run at a time; that wait, for up to ${waitMs / 1000} s`
+    expect(limits).toMatch(new RegExp(`\\| ${waits} +\\| ${atOnce}; ${waiting} `))
+    expect(limits).toMatch(new RegExp(`\\| units of ${kind} calls [^|]*\\| ${units} `))
+  }
 })
 
 test('the OpenAPI document has each operation once, with its role and a schema of its answer', () => {

@@ -6,6 +6,7 @@ import {
   type Standing,
 } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
+import { inPieces } from '../../in-pieces.ts'
 import type { Handlers } from '../api.ts'
 import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { pageSizes } from '../schemas/common.ts'
@@ -13,6 +14,9 @@ import type { JobNames } from './job-names.ts'
 import { JobScan, type FoundJob } from './job-scan.ts'
 import { summaryOf, stateOf } from './job-view.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
+
+/** Jobs that are put in words per turn of the event loop, about a millisecond's work. */
+const shownPerTurn = 100
 
 interface Parts {
   readonly scheduler: Scheduler
@@ -35,8 +39,10 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
         return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
       }
       const piece = await scan.piece(filter, limit, cursor)
+      const jobs: ReturnType<typeof shown>[] = []
+      await inPieces(piece.found, (found) => jobs.push(shown(found)), shownPerTurn)
       return {
-        jobs: piece.found.map((found) => shown(found)),
+        jobs,
         looked_at: piece.lookedAt,
         unsearched: piece.unsearched,
         cursor: piece.cursor,
