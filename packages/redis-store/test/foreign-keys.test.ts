@@ -166,6 +166,41 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
     },
   )
 
+  test.each(['next', '7a', '007', '1e3', '-3', 'nan', '9007199254740992', '1234567890123456789'])(
+    'a native job with the id %j ends as an error, and others beside it are claimed',
+    async (id) => {
+      const { server: redis } = world
+      await store.steps.submit('mail', [job])
+      await redis.hset(`job:mail:${id}`, { status: 'idle', input: 'in' })
+      await redis.rpush('queue:mail:normal', id)
+      await store.steps.submit('mail', [job])
+      await store.lanes.heal(['mail'])
+      const groups = [{ lanes, queue: 'default' }]
+      expect(namesOf(await store.steps.claim({ by: 'consumer', groups, max: 9 }))).toEqual([
+        'mail:1',
+        'mail:2',
+      ])
+      expect(await redis.hgetall(`job:mail:${id}`)).toMatchObject({
+        status: 'error',
+        output: 'the id of a job is an integer from 0 to 9007199254740991',
+      })
+      expect(await redis.ttl(`job:mail:${id}`)).toBe(90_000)
+      expect(await redis.lrange(`lock:mail:${id}`, 0, -1)).toEqual(['OK'])
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ normal: 0, failed: 1 })
+      expect(await world.violations()).toEqual([])
+    },
+  )
+
+  test('the search for orphans passes a queue whose next job has no number', async () => {
+    const { server: redis } = world
+    await redis.hset('job:mail:next', { status: 'idle', input: 'in' })
+    await redis.rpush('queue:mail:normal', 'next')
+    const id = await world.native.write('mail', Buffer.from('in'))
+    await world.native.push('mail', id, 'normal')
+    for (let isAll = false; !isAll;) isAll = (await store.native.survey(true)).lapEnded
+    expect(await redis.lrange('queue:mail:normal', 0, -1)).toEqual([String(id), 'next'])
+  })
+
   test('keys of other programs that look like functions are ignored', async () => {
     await world.server.mset('uid:', 1, 'uid:4711', 'theirs', Buffer.from('uid:\xff', 'latin1'), 1)
     const id = await world.native.write('sms', Buffer.from('in'))

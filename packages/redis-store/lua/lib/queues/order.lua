@@ -23,7 +23,7 @@ local function standsBehind(head, id, level, enqueued)
     if head.level ~= level then return head.level > level end
     if head.enqueued ~= enqueued then return head.enqueued < enqueued end
   end
-  return tonumber(head.id) <= tonumber(id)
+  return (tonumber(head.id) or 0) <= tonumber(id)
 end
 
 -- True if a job can be among those beside a list, which keep their order too.

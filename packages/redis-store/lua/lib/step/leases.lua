@@ -27,9 +27,8 @@ end
 -- Tells if the node still has a job that it submitted: 1 with a waiting client, 0 without, nil not. Such jobs have the
 -- usual level of their band, no times of their own and no lock.
 local function keptAs(lane, id)
-  local at = keptAt[lane]
-  if not at then return nil end
-  local number = tonumber(id)
+  local at, number = keptAt[lane], tonumber(id)
+  if not at or not number then return nil end
   for first = at + 1, at + 3 * given[at], 3 do
     if number >= given[first] and number <= given[first + 1] then return given[first + 2] end
   end
@@ -81,6 +80,21 @@ local function expire(claim, lane, id, fields)
   countExpired(claim, lane, fields.door)
 end
 
+-- An id as INCR makes it, of at most 2^53 - 1: any other is read as another number, or as none.
+local function isJobId(id)
+  if not string.find(id, '^[1-9]%d*$') then return id == '0' end
+  return #id < 16 or (#id == 16 and id <= '9007199254740991')
+end
+
+-- Ends a job of a native client whose id no worker behind a gateway could name.
+local function refuseId(lane, id, fields)
+  --#include jobs
+  local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid, waiting = fields.wait }
+  job.keep = fields.keep
+  finishJob(lane, job, '', 'error', 'the id of a job is an integer from 0 to 9007199254740991')
+  redis.call('HINCRBY', metaKey(lane), 'failed', 1)
+end
+
 -- The deadline of a lease without one: beyond all times. Each claim's is below the last one's, since the server inserts
 -- fastest at the front of a set: 4 us less per job.
 local noDeadline = 9e15
@@ -124,6 +138,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   local key = jobKey(lane, id)
   if job.level then tookLevel(lane, job.level) end
   if not job.status or job.settled then return end
+  if job.stored and not isJobId(id) then return refuseId(lane, id, job) end
   if job.fg and not job.wait then
     local v = redis.call('HMGET', key, 'unique', 'jid', 'door')
     forgetIndexes(lane, id, v[1], v[2])

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet, type FleetNode } from './support/fleet.ts'
+
+const soon = { timeout: 30_000, interval: 10 }
+
+describe.skipIf(lacksRedis)(
+  'a job that a native client wrote under an id',
+  { timeout: 60_000 },
+  () => {
+    let fleet: Fleet
+    let node: FleetNode
+    beforeAll(async () => {
+      fleet = await Fleet.start()
+      node = await fleet.node()
+    }, 60_000)
+    afterAll(() => fleet.close(), 60_000)
+
+    async function write(fn: string, id: string): Promise<void> {
+      await fleet.redis.hset(`job:${fn}:${id}`, { status: 'idle', input: `input ${id}` })
+      await fleet.redis.lpush(`queue:${fn}:normal`, id)
+      await fleet.redis.publish(`channel:${fn}`, `create:${id}`)
+    }
+
+    /** The handle and input of the job that the worker gets next. */
+    async function grab(worker: GearmanPeer): Promise<readonly [handle: string, input: string]> {
+      let [heard = '', handle = '', , input = ''] = await worker.ask('GRAB_JOB')
+      while (heard !== 'JOB_ASSIGN') {
+        const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
+        ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
+      }
+      return [handle, input]
+    }
+
+    test.each(['1', '0', '9007199254740991'])('of %s has a handle that works', async (id) => {
+      const fn = randomUUID()
+      const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn)
+      await worker.sync()
+      await write(fn, id)
+      const [handle, input] = await grab(worker)
+      expect(input).toBe(`input ${id}`)
+      expect(handle.endsWith(`:${id}`)).toBe(true)
+      const client = await GearmanPeer.connect(node.gearman)
+      expect(await client.ask('GET_STATUS', handle)).toEqual([
+        'STATUS_RES',
+        handle,
+        '1',
+        '1',
+        '0',
+        '0',
+      ])
+      worker.say('WORK_COMPLETE', handle, 'done')
+      await worker.sync()
+      await vi.waitFor(async () => {
+        const job = await fleet.redis.hgetall(`job:${fn}:${id}`)
+        expect(job).toMatchObject({ status: 'success', output: 'done' })
+      }, soon)
+      await Promise.all([worker.leave(), client.leave()])
+    })
+
+    test.each(['next', '007', '9007199254740992'])(
+      'of %s, which no handle can have, ends as an error when a worker would get it',
+      async (id) => {
+        const fn = randomUUID()
+        const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn)
+        await worker.sync()
+        await write(fn, id)
+        await write(fn, '8')
+        const [handle, input] = await grab(worker)
+        expect([handle.endsWith(':8'), input]).toEqual([true, 'input 8'])
+        expect(await fleet.redis.brpop(`lock:${fn}:${id}`, 20)).toEqual([`lock:${fn}:${id}`, 'OK'])
+        expect(await fleet.redis.hgetall(`job:${fn}:${id}`)).toMatchObject({
+          status: 'error',
+          output: 'the id of a job is an integer from 0 to 9007199254740991',
+        })
+        await worker.leave()
+      },
+    )
+  },
+)
