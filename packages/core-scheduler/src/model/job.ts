@@ -180,7 +180,7 @@ export type Outcome = JobRef & { readonly token: string } & (
     | {
         readonly kind: 'complete'
         readonly output: Uint8Array
-        /** A long output for clients of this node only: not sent until the store asks for it. */
+        /** A long output that no other node needs: not sent until the store asks for it. */
         readonly withheld?: boolean
         /** The job as it was handed out; spares reading fields that do not change. */
         readonly job?: LeasedJob

@@ -40,7 +40,7 @@ interface Parts {
   readonly events: SchedulerEmitter
 }
 
-/** Outputs from this size on, bytes, are not sent if only clients of this node want them. */
+/** Outputs from this size on, bytes, are not sent if nobody at another node wants them. */
 const longOutput = 1024
 
 /** Takes outcomes and reports in batches per lane; announces them when the store has them. */
@@ -138,13 +138,14 @@ export class Outcomes {
     }
   }
 
-  /** Withholds an output that only clients of this node wait for and nothing keeps. */
+  /** Withholds an output that nobody at another node waits for and nothing keeps. */
   #sentOf({ outcome, assignment, isWanted }: PendingOutcome): Outcome {
     if (outcome.kind !== 'complete' || isWanted || !assignment) return outcome
     const { job } = assignment
     const isLong = outcome.output.length >= longOutput
     const isKept = job.door === 'native' || (job.retentionSeconds ?? 0) > 0
-    if (!isLong || isKept || !this.#parts.waiters.has(outcome.lane, outcome.id)) return outcome
+    const isAwaitedElsewhere = job.waiting > 0 && !this.#parts.waiters.has(job.lane, job.id)
+    if (!isLong || isKept || isAwaitedElsewhere) return outcome
     return { ...outcome, withheld: true }
   }
 

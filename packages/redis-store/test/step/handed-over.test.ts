@@ -105,14 +105,17 @@ describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
     expect(bytes.out).toBeLessThan(longBytes / 10)
   })
 
-  test('ends without its output, where that is withheld', async () => {
-    const [lease] = await handOver({ ...jobOf(10), foreground: true })
-    if (!lease) throw new Error('nothing handed over')
-    const bytes = await traffic(async () => {
-      expect(await complete(lease, longBytes, true)).toEqual(['done'])
-    })
-    expect(bytes.in).toBeLessThan(longBytes / 10)
-  })
+  test.each([true, false])(
+    'ends without its output, where that is withheld (foreground: %s)',
+    async (foreground) => {
+      const [lease] = await handOver({ ...jobOf(10), foreground })
+      if (!lease) throw new Error('nothing handed over')
+      const bytes = await traffic(async () => {
+        expect(await complete(lease, longBytes, true)).toEqual(['done'])
+      })
+      expect(bytes.in).toBeLessThan(longBytes / 10)
+    },
+  )
 
   test.each([
     ['nobody', new Set<string>()],

@@ -218,13 +218,20 @@ export function stepContract(open: OpenWorld): void {
         return { before, after, output: job?.output?.length }
       }
 
-      test('ends a job for which clients of this node alone wait', async () => {
+      const isOver = { before: 'done', after: 'unknown', output: undefined }
+
+      test.each([
+        ['a client of this node alone waits', { foreground: true }],
+        ['nobody waits', {}],
+      ])('ends a job for which %s', async (_who, over) => {
         const store = await (await open()).node()
-        expect(await ends(store, { foreground: true })).toEqual({
-          before: 'done',
-          after: 'unknown',
-          output: undefined,
-        })
+        expect(await ends(store, over)).toEqual(isOver)
+      })
+
+      test('ends a job for which two clients of this node wait', async () => {
+        const store = await (await open()).node()
+        const over = { unique: bytes('u'), foreground: true }
+        expect(await ends(store, over, () => submitOne(store, 'mail', over))).toEqual(isOver)
       })
 
       test.each([

@@ -66,7 +66,8 @@ end
 -- 4 the withheld output is wanted, 0 unknown.
 local ending = {
   complete = function(lane, job, tally, output, withheld)
-    if withheld == '1' and (not job.door or tonumber(job.keep or 0) > 0 or job.waiting ~= node) then return 4 end
+    local isKept = not job.door or tonumber(job.keep or 0) > 0
+    if withheld == '1' and (isKept or (job.waiting and withoutNode(job.waiting, node))) then return 4 end
     finishJob(lane, job, node, 'success', output, tally.ends)
     tally.completed = tally.completed + 1
     return 1

@@ -20,8 +20,8 @@ export function finishJob(
   const job = lane.job(outcome.id, world.nowMs())
   if (!job || !isHeld(job, outcome.token)) return 'unknown'
   if (outcome.kind === 'complete' && outcome.withheld) {
-    const isOwn = job.waiting.length > 0 && job.waiting.every((waiting) => waiting === node)
-    if (job.door === 'native' || (job.terms?.retentionSeconds ?? 0) > 0 || !isOwn) return 'wanted'
+    const isKept = job.door === 'native' || (job.terms?.retentionSeconds ?? 0) > 0
+    if (isKept || job.waiting.some((waiting) => waiting !== node)) return 'wanted'
   }
   // A native worker publishes `finish` once it has set how long the hash stays.
   job.isAnnounced = outcome.token === 'native' && job.expiresAtMs !== undefined
