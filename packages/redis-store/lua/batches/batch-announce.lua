@@ -5,7 +5,7 @@
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 bid: string
 --   4 lane: string
---   5 and more, per entry: kind (job, callback), word (done, failed), and the id of the job or <bid>:<what>
+--   5 and more, per entry: kind (job, callback), word (done, failed), and the id of the job or <bid>:<what>: strings
 -- Returns 1.
 --#include keys
 --#include batches

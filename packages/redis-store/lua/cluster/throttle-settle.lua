@@ -9,7 +9,7 @@
 --   6 the worker: string
 --   7 name of the permission: string
 --   8 jobs allowed: integer
---   9 and more, per job that was handed out: lane, id
+--   9 and more, per job that was handed out: lane, id: strings
 -- Returns 1.
 --#include keys
 --#include throttle

@@ -7,7 +7,7 @@
 --   4 what (hold: it stands with the dead, and `held` says where it stood; drop: it is gone): string
 --   5 when a held job is forgotten: integer, ms
 --   6 how far the first job has come in its queues (empty at first): string
---   7 and more, per job: import id, its note, failure (as it was read, empty for none)
+--   7 and more, per job: import id, its note, failure (as it was read, empty for none): bytes
 -- Returns a digit per job: 1 done, 0 begun or over, 2 the note is another now; for the first ones, as many as one call
 -- takes, and how far the next one has come, or empty.
 --#include keys

@@ -4,7 +4,7 @@
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more, per jid: what (add; heal: only where there is none; drop: only where it names that job), jid,
---     `<id> <lane>`
+--     `<id> <lane>`: strings
 -- Returns 1.
 for at = 3, #ARGV, 3 do
   local what, jid, ref = ARGV[at], ARGV[at + 1], ARGV[at + 2]

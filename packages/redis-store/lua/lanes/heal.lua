@@ -6,7 +6,7 @@
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 how long by-name workers close a lane: integer, ms
---   4 and more, per lane: lane, queue
+--   4 and more, per lane: lane, queue: strings
 -- Returns the lanes that are closed, whose jobs no by-name worker is there for, and whose queue has consumers.
 --#include keys
 --#include levels

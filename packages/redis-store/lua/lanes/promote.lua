@@ -5,7 +5,7 @@
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 most: integer
---   4 and more, per lane: lane, queue (hint index, empty for none)
+--   4 and more, per lane: lane, queue (hint index, empty for none): strings
 -- Returns per lane { moved, when it is to be polled again in ms or empty, 1 where more is due, 2 where it had no turn
 -- }.
 --#include keys

@@ -4,7 +4,7 @@
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 holder: string
---   4 and more, per lease: token, `<id> <lane>`
+--   4 and more, per lease: token, `<id> <lane>`: strings
 -- Returns 1.
 --#include keys
 -- No lease is longer than a day, or extended by more than that.

@@ -6,8 +6,11 @@
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
 --   4 how long by-name workers close a lane: integer, ms
---   5 and more, per lane: lane, by name, consumers, those of them with the function's label, 1 where by-name workers of
---     the function are in other lanes, queue (its hint index, empty for none)
+--   5 and more, per lane:
+--     lane: string
+--     by-name workers, consumers, those of them with the function's label: three integers
+--     1 if by-name workers of the function are in other lanes: flag
+--     queue (its hint index, empty for none): string
 -- Returns { lane, why } flat of those that are refused; the others are set all the same.
 --#include keys
 --#include levels

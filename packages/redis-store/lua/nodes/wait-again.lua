@@ -5,7 +5,7 @@
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 node: string
---   5 and more, per job: id, clients
+--   5 and more, per job: id, clients: integers
 -- Returns 1.
 --#include keys
 --#include waits
