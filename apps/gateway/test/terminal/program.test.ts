@@ -14,13 +14,13 @@ const hasScript = spawnSync('script', ['--version']).status === 0
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
 
 /** The program on a terminal of this size, whose name it prints first. */
-function topOn(api: ApiGateway, size: string, ...words: readonly string[]) {
+function topOn(url: string, size: string, ...words: readonly string[]) {
   const line = [process.execPath, ...bundleWords(), 'top', '--interval', '1', ...words].join(' ')
   const child = spawn(
     'script',
     ['-qec', `stty ${size}; echo terminal $(tty); ${line}`, '/dev/null'],
     {
-      env: { PATH: process.env['PATH'], CROSSGEAR_URL: urlOf(api) },
+      env: { PATH: process.env['PATH'], CROSSGEAR_URL: url },
       stdio: ['pipe', 'pipe', 'ignore'],
     },
   )
@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     for (const fn of ['alpha', 'beta', 'beta']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
-    const { child, exited, text, frame } = topOn(api, 'cols 100 rows 20')
+    const { child, exited, text, frame } = topOn(urlOf(api), 'cols 100 rows 20')
     await expect.poll(frame, { timeout: 30_000 }).toMatch(/beta[^]*alpha[^]*q quit/)
     child.stdin.write('s')
     await expect.poll(frame).toContain('s sort (running)')
@@ -76,7 +76,12 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
       const client = await api.gateway.peer()
       const names = Array.from({ length: 12 }, (_none, at) => `low-${100 + at}`)
       for (const fn of names) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
-      const { child, exited, text, frame } = topOn(api, 'cols 100 rows 8', '--filter', 'low-')
+      const { child, exited, text, frame } = topOn(
+        urlOf(api),
+        'cols 100 rows 8',
+        '--filter',
+        'low-',
+      )
       const rows = (): readonly string[] => frame().match(/low-1\d\d/g) ?? []
       await expect.poll(rows, { timeout: 30_000 }).toHaveLength(4)
       child.stdin.write('\u001b[6~\u001b[6~\u001b[6~')
@@ -101,7 +106,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
         client.submit('SUBMIT_JOB_BG', `many-${1000 + at}`, '', 'x'),
       )
       await Promise.all([...submitted, client.submit('SUBMIT_JOB_BG', 'many-2099', '', 'x')])
-      const { child, exited, frame } = topOn(api, 'cols 100 rows 8', '--filter', 'many-')
+      const { child, exited, frame } = topOn(urlOf(api), 'cols 100 rows 8', '--filter', 'many-')
       const patience = { timeout: 30_000 }
       await expect.poll(frame, patience).toMatch(/1100, the first 1000 by waiting/)
       await expect.poll(frame, patience).toMatch(/OLDEST[^]*?many-2099 +default +2 /)
@@ -110,6 +115,40 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
       // By queue, which the gateway does not sort by: all are asked for.
       child.stdin.write('\u001b[D')
       await expect.poll(frame, patience).toMatch(/functions 1100 *[^,]*\r\n/)
+      child.stdin.write('q')
+      expect(await exited).toEqual([0, null])
+    },
+  )
+
+  test.skipIf(!hasScript)(
+    'top says that a gateway is silent and how old its figures are, and goes on when it does',
+    async () => {
+      const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
+      const store = ['--redis-url', `unix://${redis.path}`, '--web-password', 'sesame']
+      const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store])
+      onTestFinished(() => void gateway.child.kill('SIGKILL'))
+      const { doors } = await gateway.ready
+      const url = `http://127.0.0.1:${doors.find(({ name }) => name === 'web')?.port ?? 0}`
+      const submit = async (fn: string): Promise<void> => {
+        const headers = { Authorization: 'Bearer sesame', 'Content-Type': 'application/json' }
+        const body = JSON.stringify({ function: fn, payload: { text: 'x' } })
+        const ask = () => fetch(`${url}/api/v1/jobs`, { method: 'POST', headers, body })
+        // A gateway that was stopped has lost its store for a moment.
+        await expect.poll(async () => (await ask()).status, { timeout: 30_000 }).toBe(201)
+      }
+      await submit('before')
+      const { child, exited, frame } = topOn(url, 'cols 100 rows 20')
+      const patience = { timeout: 30_000 }
+      await expect.poll(frame, patience).toMatch(/before[^]*q quit/)
+      gateway.child.kill('SIGSTOP')
+      await expect
+        .poll(frame, patience)
+        .toMatch(/before[^]*No answer from [^ ]+: these figures are \d+ s old/)
+      gateway.child.kill('SIGCONT')
+      await submit('after')
+      await expect.poll(frame, patience).toMatch(/after[^]*q quit/)
+      gateway.child.kill('SIGSTOP')
+      await expect.poll(frame, patience).toContain('No answer from')
       child.stdin.write('q')
       expect(await exited).toEqual([0, null])
     },

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { pause } from '../api-client.ts'
 import type { CommandContext } from '../command-row.ts'
 import { cutTo, shownName } from '../shown-text.ts'
@@ -20,6 +21,9 @@ const screen = {
 /** Lines that are no rows: two of figures, the titles, the keys. */
 const otherLines = 4
 
+/** Silence after which the gateway is said to give no answer, and the time between two drawings then, milliseconds. */
+const silence = { mostMs: 3_000, redrawMs: 1_000 } as const
+
 /** The table on a terminal, drawn again with every look and key until it is ended. */
 export class LiveTop {
   readonly #context: CommandContext
@@ -28,8 +32,11 @@ export class LiveTop {
   #state: TopState
   #look: Look | undefined
   #rows: readonly TopRow[] = []
-  /** Why the last look failed. */
+  /** When it came, milliseconds of this process. */
+  #lookAtMs = 0
+  /** Why the last look failed, or takes long. */
   #problem: string | undefined
+  readonly #ended = new AbortController()
   #wakeUp: (() => void) | undefined
 
   constructor(context: CommandContext, state: TopState, intervalMs: number) {
@@ -40,7 +47,8 @@ export class LiveTop {
 
   /** Ends with a key or the signal. Throws where the first look fails. */
   async run(): Promise<void> {
-    const { stdin, stdout } = this.#context
+    const { stdin, stdout, signal } = this.#context
+    const ended = AbortSignal.any([signal, this.#ended.signal])
     await this.#takeLook()
     const onKeys = (input: string): void => this.#onKeys(input)
     const onResize = (): void => this.#draw()
@@ -50,7 +58,8 @@ export class LiveTop {
       while (!this.#hasEnded()) {
         this.#draw()
         await this.#wait()
-        if (!this.#hasEnded()) await this.#lookAgain()
+        // A key ends it while the gateway is silent, too.
+        if (!this.#hasEnded()) await Promise.race([this.#lookAgain(), aborted(ended)])
       }
     } finally {
       stdout.off('resize', onResize).write(screen.leave)
@@ -73,23 +82,37 @@ export class LiveTop {
 
   async #takeLook(): Promise<void> {
     this.#look = await takeLook(this.#context.client, this.#state.filter, this.#state)
+    this.#lookAtMs = performance.now()
     this.#rows = this.#rates.rowsOf(this.#look)
     this.#problem = undefined
   }
 
   /** A gateway that is away for a while is asked again. */
   async #lookAgain(): Promise<void> {
+    const askedAtMs = performance.now()
+    const redrawing = setInterval(() => this.#onSilence(askedAtMs), silence.redrawMs)
     try {
       await this.#takeLook()
     } catch (error) {
       if (!(error instanceof TerminalError)) throw error
       this.#problem = error.message
+    } finally {
+      clearInterval(redrawing)
     }
+  }
+
+  #onSilence(askedAtMs: number): void {
+    const nowMs = performance.now()
+    if (this.#hasEnded() || nowMs - askedAtMs < silence.mostMs) return
+    const ageSeconds = Math.round((nowMs - this.#lookAtMs) / 1000)
+    this.#problem = `No answer from ${this.#context.client.url}: these figures are ${ageSeconds} s old.`
+    this.#draw()
   }
 
   #onKeys(input: string): void {
     const before = this.#state
     this.#state = afterKeys(before, input, { screen: this.#room(), rows: this.#rows.length })
+    if (this.#state.hasEnded) this.#ended.abort()
     if (this.#state.hasEnded || this.#showsOthersThan(before)) this.#wakeUp?.()
     if (!this.#state.hasEnded) this.#draw()
   }
@@ -137,4 +160,8 @@ export class LiveTop {
     const shown = filter === '' ? '' : ` (${shownName(filter)})`
     return `q quit  s sort (${sort}${isReversed ? ', reversed' : ''})  r reverse  / filter${shown}  arrows scroll`
   }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
