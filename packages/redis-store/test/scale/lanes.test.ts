@@ -8,6 +8,7 @@ import { realClock } from './real-clock.ts'
 
 /** Lanes in one call, some 30 us of the server's time each at most: a call of 5 ms would have to take more. */
 const lanesPerCall = 64
+const weekMs = 7 * 24 * 3_600_000
 
 describe.skipIf(lacksRedis)('a store with many lanes', () => {
   let filled: FilledStore
@@ -214,6 +215,14 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     expect(cost.scripts).toBeLessThan(1_500)
     expect(cost.scripts).toBeGreaterThan(lanes.length / lanesPerCall)
     expect(cost.commands).toBeLessThan(3 * lanes.length)
+  })
+
+  test('unused ones are looked for in short calls', async () => {
+    const cost = await filled.cost(async () => {
+      expect(await store.lanes.giveBack(lanes.slice(0, 6_400), weekMs)).toEqual([])
+    })
+    expect(cost.scripts).toBeGreaterThanOrEqual(100)
+    expect(cost.commands).toBeLessThan(7 * 6_400)
   })
 
   test('the list of them is read in pieces', async () => {
