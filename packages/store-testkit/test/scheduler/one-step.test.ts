@@ -1,0 +1,45 @@
+import type { Step } from '@crossgear/core-scheduler'
+import { expect, test } from 'vitest'
+import { aroundSteps, bytes, Cluster } from './harness.ts'
+
+test('all that comes in one turn goes to the store as one step, whatever its door, lane and kind', async () => {
+  const cluster = new Cluster()
+  const steps: Step[] = []
+  const node = await cluster.node('a', {}, (store) =>
+    aroundSteps(store, (step, send) => {
+      steps.push(step)
+      return send(step)
+    }),
+  )
+  const { scheduler } = node
+  for (const lane of ['mail', 'post', 'news@bulk', 'logs']) node.submit(lane)
+  await cluster.turn()
+  const [worker, other] = [node.worker('mail').take(), node.worker('post').take()]
+  await cluster.turn()
+  steps.length = 0
+
+  worker.complete('done')
+  const { lane, id, token } = other.last.job
+  const reported: boolean[] = []
+  scheduler.report(
+    { lane, id, token, kind: 'data', data: bytes('half') },
+    { reported: (isKnown) => void reported.push(isKnown), refused: () => undefined },
+  )
+  node.submit('mail', { door: 'gearman' })
+  node.submit('news@bulk', { door: 'faktory', jid: 'jid-of-news' })
+  node.submit('logs', { door: 'http' })
+  const [consumer, next] = [node.consumer('bulk').take(), node.worker('mail').take()]
+  await cluster.turn()
+
+  expect(steps).toHaveLength(1)
+  const [step] = steps
+  expect(step?.outcomes.map((of) => of.lane)).toEqual(['mail'])
+  expect(step?.reports).toHaveLength(1)
+  expect(step?.submissions.map((of) => of.lane)).toEqual(['mail', 'news@bulk', 'logs'])
+  expect(step?.claims).toHaveLength(2)
+  expect(reported).toEqual([true])
+  expect(worker.settled).toEqual(['done'])
+  // The consumer gets the older job of its lane, the worker the one that came with the step.
+  expect(consumer.jobs).toEqual(['news@bulk:1'])
+  expect(next.jobs).toEqual(['mail:2'])
+})
