@@ -35,7 +35,7 @@ async function fill(port: (door: string) => number): Promise<void> {
   const peer = async (...functions: readonly string[]): Promise<GearmanPeer> => {
     const connected = await GearmanPeer.connect(port('gearman'))
     onTestFinished(() => connected.leave())
-    for (const fn of functions) connected.say('CAN_DO', fn)
+    for (const fn of functions) connected.send('CAN_DO', fn)
     await connected.sync()
     return connected
   }
@@ -43,7 +43,7 @@ async function fill(port: (door: string) => number): Promise<void> {
   const worker = await peer('mail')
   for (const to of ['ann', 'bob', 'cy', 'dee']) await client.submit('SUBMIT_JOB_BG', 'mail', '', to)
   const done = await worker.ask('GRAB_JOB')
-  worker.say('WORK_COMPLETE', done[1] ?? '', '')
+  worker.send('WORK_COMPLETE', done[1] ?? '', '')
   await worker.ask('GRAB_JOB')
   const consumer = await FwpClient.greeted(port('faktory'), {
     ...{ wid: 'worker-7', hostname: 'images', pid: 4242, labels: ['node'] },

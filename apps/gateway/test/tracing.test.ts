@@ -157,7 +157,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     expect(traceId).not.toBe('')
     // Each process shows the exemplars of the jobs that it gave out.
     const worker = await traced.connect()
-    worker.say('CAN_DO', 'mail')
+    worker.send('CAN_DO', 'mail')
     for (let job = 0; job < 3; job += 1) await worker.ask('GRAB_JOB')
     const headers = { Accept: 'application/openmetrics-text' }
     const pages = traced.web.map(async (port) => {

@@ -1,7 +1,7 @@
 import type { ConsumerNews, JobEvent, JobRef, StoreListener } from '@crossgear/core-scheduler'
 
 /** One event from a store to a node. */
-export type Heard =
+export type StoreEvent =
   | { readonly kind: 'created'; readonly lane: string; readonly id: number }
   | { readonly kind: 'started'; readonly lane: string; readonly id: number }
   | { readonly kind: 'finished'; readonly lane: string; readonly id: number }
@@ -16,23 +16,23 @@ export type Heard =
   | { readonly kind: 'down'; readonly reason: string }
 
 interface Wait {
-  readonly matches: (heard: Heard) => boolean
-  readonly resolve: (heard: Heard) => void
+  readonly matches: (event: StoreEvent) => boolean
+  readonly resolve: (event: StoreEvent) => void
 }
 
 /** A listener that records events and lets a test wait for them. */
 export class EventLog implements StoreListener {
-  readonly heard: Heard[] = []
+  readonly events: StoreEvent[] = []
   #waits: Wait[] = []
 
   /** Resolves with the first matching event of that kind, past or future. */
-  waitFor<Kind extends Heard['kind']>(
+  waitFor<Kind extends StoreEvent['kind']>(
     kind: Kind,
-    matches: (heard: Extract<Heard, { kind: Kind }>) => boolean = () => true,
-  ): Promise<Extract<Heard, { kind: Kind }>> {
-    const isIt = (one: Heard): one is Extract<Heard, { kind: Kind }> =>
-      one.kind === kind && matches(one as Extract<Heard, { kind: Kind }>)
-    const known = this.heard.find(isIt)
+    matches: (event: Extract<StoreEvent, { kind: Kind }>) => boolean = () => true,
+  ): Promise<Extract<StoreEvent, { kind: Kind }>> {
+    const isIt = (one: StoreEvent): one is Extract<StoreEvent, { kind: Kind }> =>
+      one.kind === kind && matches(one as Extract<StoreEvent, { kind: Kind }>)
+    const known = this.events.find(isIt)
     if (known) return Promise.resolve(known)
     return new Promise((resolve) => {
       this.#waits.push({
@@ -46,7 +46,7 @@ export class EventLog implements StoreListener {
 
   /** Clears the record. */
   clear(): void {
-    this.heard.length = 0
+    this.events.length = 0
   }
 
   created(lane: string, id: number): void {
@@ -97,10 +97,10 @@ export class EventLog implements StoreListener {
     this.#add({ kind: 'down', reason })
   }
 
-  #add(heard: Heard): void {
-    this.heard.push(heard)
-    const due = this.#waits.filter((wait) => wait.matches(heard))
+  #add(event: StoreEvent): void {
+    this.events.push(event)
+    const due = this.#waits.filter((wait) => wait.matches(event))
     this.#waits = this.#waits.filter((wait) => !due.includes(wait))
-    for (const wait of due) wait.resolve(heard)
+    for (const wait of due) wait.resolve(event)
   }
 }

@@ -1,4 +1,4 @@
-export { EventLog, type Heard } from './event-log.ts'
+export { EventLog, type StoreEvent } from './event-log.ts'
 export { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 export type { MemoryNode } from './memory/memory-node.ts'
 export { MemoryStoreWorld } from './memory/memory-store-world.ts'

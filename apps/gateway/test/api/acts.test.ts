@@ -133,12 +133,12 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     const client = await api.gateway.peer()
     const waiting = await client.submit('SUBMIT_JOB', 'f', '', 'x')
     expect(await api.actOn('cancel', { jobs: [waiting] })).toMatchObject({ done: 1 })
-    expect(await client.hear()).toEqual(['WORK_FAIL', waiting])
+    expect(await client.receive()).toEqual(['WORK_FAIL', waiting])
     const running = await client.submit('SUBMIT_JOB', 'f', '', 'y')
     const worker = await api.gateway.peer('f')
     await worker.ask('GRAB_JOB')
     expect(await api.actOn('cancel', { filter: { state: 'running' } })).toMatchObject({ done: 1 })
-    expect(await client.hear()).toEqual(['WORK_FAIL', running])
+    expect(await client.receive()).toEqual(['WORK_FAIL', running])
     expect((await api.jobs('')).jobs).toEqual([])
     await dead(api, ['dead-0001'])
     expect(await api.actOn('cancel', { filter: {} })).toMatchObject({
@@ -151,9 +151,9 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     const client = await api.gateway.peer()
     const count = 3_000
     for (let at = 0; at < count; at += 1) {
-      client.say('SUBMIT_JOB_BG', 'f', '', at % 3 === 0 ? `keep ${at}` : `drop ${at}`)
+      client.send('SUBMIT_JOB_BG', 'f', '', at % 3 === 0 ? `keep ${at}` : `drop ${at}`)
     }
-    await client.hearMany(count)
+    await client.receiveMany(count)
     const dry = await toTheEnd(api, 'delete', { filter: { text: 'drop' }, dry_run: true })
     expect(sumOf(dry, ({ done }) => done)).toBe(2_000)
     const results = await toTheEnd(api, 'delete', { filter: { text: 'drop' }, limit: 300 })
@@ -211,7 +211,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.job(second.job)).resubmitted_from).toBe(made.job)
     const worker = await api.gateway.peer('f')
     expect((await worker.ask('GRAB_JOB')).at(-1)).toBe('{"a":1}')
-    expect((await worker.say('GRAB_JOB').hearBytes())?.toString('hex')).toBe('00ff')
+    expect((await worker.send('GRAB_JOB').receiveBytes())?.toString('hex')).toBe('00ff')
     await api.act('/jobs', { function: 'f', queue: 'bulk', delay_seconds: 3_600 })
     expect((await api.jobs('queue=bulk')).jobs).toMatchObject([{ state: 'scheduled' }])
   })

@@ -76,8 +76,8 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
     for (let job = 0; job < 20; job += 1) {
       const handle = await client.submit('SUBMIT_JOB', 'g', '', 'x')
       expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
-      worker.say('WORK_COMPLETE', handle, '')
-      expect((await client.hear())[0]).toBe('WORK_COMPLETE')
+      worker.send('WORK_COMPLETE', handle, '')
+      expect((await client.receive())[0]).toBe('WORK_COMPLETE')
       // Light calls have a part of their own.
       expect((await api.ask('/api/v1/overview')).status).toBe(200)
     }

@@ -130,7 +130,7 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
     const worker = await api.gateway.peer('f')
     await worker.ask('GRAB_JOB')
-    worker.say('WORK_STATUS', handle, '3', '4')
+    worker.send('WORK_STATUS', handle, '3', '4')
     await worker.sync()
     const { nodes } = (await api.get('/nodes')) as { nodes: { node: string }[] }
     await expect.poll(async () => (await api.job(handle)).progress?.percent).toBe(75)
@@ -145,9 +145,9 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     const client = await api.gateway.peer()
     const count = 5_000
     for (let at = 0; at < count; at += 1) {
-      client.say('SUBMIT_JOB_BG', `f${at % 3}`, '', at === 4_321 ? 'the needle' : 'hay')
+      client.send('SUBMIT_JOB_BG', `f${at % 3}`, '', at === 4_321 ? 'the needle' : 'hay')
     }
-    await client.hearMany(count)
+    await client.receiveMany(count)
     const first = await api.jobs('text=needle')
     expect(first.looked_at).toBeLessThanOrEqual(2_000)
     const found = await whole(api, 'text=needle')
@@ -161,7 +161,7 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const worker = await api.gateway.peer('mail')
-    worker.say('SET_CLIENT_ID', 'the worker')
+    worker.send('SET_CLIENT_ID', 'the worker')
     await worker.sync()
     const faktory = await api.gateway.faktory()
     await faktory.reply()

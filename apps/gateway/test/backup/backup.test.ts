@@ -120,7 +120,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
         sent.add(`load-${at}`)
         if (at < 40) continue
         const [, handle = '', , payload = ''] = await worker.ask('GRAB_JOB')
-        worker.say('WORK_COMPLETE', handle, '')
+        worker.send('WORK_COMPLETE', handle, '')
         done.add(payload)
       }
       await worker.sync()

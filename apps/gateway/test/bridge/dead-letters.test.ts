@@ -15,8 +15,8 @@ async function work(worker: GearmanPeer, outcome: 'WORK_FAIL' | 'WORK_COMPLETE')
     const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
     ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
   }
-  if (outcome === 'WORK_FAIL') worker.say('WORK_FAIL', handle)
-  else worker.say('WORK_COMPLETE', handle, '')
+  if (outcome === 'WORK_FAIL') worker.send('WORK_FAIL', handle)
+  else worker.send('WORK_COMPLETE', handle, '')
   await worker.sync()
   return input
 }
@@ -80,7 +80,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
     'from %s becomes a dead job, and is done after a requeue',
     async (door) => {
       const fn = `fn-${randomUUID()}`
-      const worker = (await gearman()).say('CAN_DO', fn)
+      const worker = (await gearman()).send('CAN_DO', fn)
       await doors[door]?.(fn)
       expect(await work(worker, 'WORK_FAIL')).toBe('x')
       const id = await dead(fn)
@@ -98,7 +98,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
 
   test('is found by its Faktory form, blocks no unique key, and can be deleted', async () => {
     const fn = `fn-${randomUUID()}`
-    const [worker, client] = [(await gearman()).say('CAN_DO', fn), await gearman()]
+    const [worker, client] = [(await gearman()).send('CAN_DO', fn), await gearman()]
     const first = await client.submit('SUBMIT_JOB_BG', fn, 'one', 'x')
     await work(worker, 'WORK_FAIL')
     await dead(fn)
@@ -120,11 +120,11 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
     await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
     const handle = await client.submit('SUBMIT_JOB', fn, '', 'y')
     for (let job = 0; job < 2; job += 1) {
-      const worker = (await gearman()).say('CAN_DO', fn)
+      const worker = (await gearman()).send('CAN_DO', fn)
       expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
       await worker.leave()
     }
-    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     const id = await dead(fn)
     const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
     expect(JSON.parse(failure ?? '')).toMatchObject({ errtype: 'WorkersLost' })

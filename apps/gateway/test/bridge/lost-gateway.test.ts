@@ -34,7 +34,7 @@ function fleetOf(start: () => Promise<Fleet>, ...words: readonly string[]) {
     peer,
     worker: async (at: FleetNode, fn: string): Promise<GearmanPeer> => {
       const able = await peer(at)
-      await able.say('CAN_DO', fn).sync()
+      await able.send('CAN_DO', fn).sync()
       return able
     },
   }
@@ -67,14 +67,14 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () 
         null,
       ])
     }, reclaimed)
-    here.say('WORK_COMPLETE', first, 'out').say('WORK_COMPLETE', second, 'out')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', shared, 'out'])
+    here.send('WORK_COMPLETE', first, 'out').send('WORK_COMPLETE', second, 'out')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', shared, 'out'])
     await here.sync()
     expect(await fleet().redis.exists('job:runs:1')).toBe(0)
     const later = await worker(node(), 'waits')
     expect((await later.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', background])
     expect(await later.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-    later.say('WORK_COMPLETE', background, '')
+    later.send('WORK_COMPLETE', background, '')
     await later.sync()
     expect(await fleet().redis.keys('job:*')).toEqual([])
   })
@@ -92,7 +92,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () 
         expect(await fleet().redis.hget('job:kills:1', 'losses')).toBe('1')
       }, reclaimed)
     }
-    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     expect(await (await peer(node())).list('show jobs')).toEqual([])
   })
 })
@@ -136,8 +136,8 @@ describe.skipIf(lacksRedis || lacksCompiler)(
         last = await beats()
       }
       expect(await idle.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-      holder.say('WORK_COMPLETE', handle, 'once')
-      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'once'])
+      holder.send('WORK_COMPLETE', handle, 'once')
+      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'once'])
       await other.stop()
     })
 
@@ -150,8 +150,8 @@ describe.skipIf(lacksRedis || lacksCompiler)(
       await expect
         .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...reclaimed })
         .toEqual(['JOB_ASSIGN', handle])
-      next.say('WORK_COMPLETE', handle, 'again')
-      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'again'])
+      next.send('WORK_COMPLETE', handle, 'again')
+      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'again'])
     })
   },
 )

@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)(
 
     test.each(['1', '0', '9007199254740991'])('of %s has a handle that works', async (id) => {
       const fn = randomUUID()
-      const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn)
+      const worker = (await GearmanPeer.connect(node.gearman)).send('CAN_DO', fn)
       await worker.sync()
       await write(fn, id)
       const [handle, input] = await grab(worker)
@@ -51,7 +51,7 @@ describe.skipIf(lacksRedis)(
         '0',
         '0',
       ])
-      worker.say('WORK_COMPLETE', handle, 'done')
+      worker.send('WORK_COMPLETE', handle, 'done')
       await worker.sync()
       await vi.waitFor(async () => {
         const job = await fleet.redis.hgetall(`job:${fn}:${id}`)
@@ -64,7 +64,7 @@ describe.skipIf(lacksRedis)(
       'of %s, which no handle can have, ends as an error when a worker would get it',
       async (id) => {
         const fn = randomUUID()
-        const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn)
+        const worker = (await GearmanPeer.connect(node.gearman)).send('CAN_DO', fn)
         await worker.sync()
         await write(fn, id)
         await write(fn, '8')

@@ -23,7 +23,7 @@ describe.skipIf(lacksRedis)('a native worker', () => {
       const handle = await client.submit('SUBMIT_JOB', 'mail', '', 'in')
       const { id } = (await native.next()) ?? { id: 0 }
       await native.finish(id, 'out')
-      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'out'])
+      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'out'])
       // By now the gateway has found out that there is a native worker.
       looks.stop()
     }
@@ -53,11 +53,11 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     const handle = await client.submit('SUBMIT_JOB', fn, '', 'in')
     const { id } = (await native.next()) ?? { id: 0 }
     await native.update(id, 1, 4)
-    expect(await client.hear()).toEqual(['WORK_STATUS', handle, '1', '4'])
+    expect(await client.receive()).toEqual(['WORK_STATUS', handle, '1', '4'])
     await native.update(id, 2, 4)
-    expect(await client.hear()).toEqual(['WORK_STATUS', handle, '2', '4'])
+    expect(await client.receive()).toEqual(['WORK_STATUS', handle, '2', '4'])
     await native.finish(id, 'out')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'out'])
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'out'])
     expect(await fleet.redis.exists(`job:${fn}:${id}`)).toBe(0)
     await client.leave()
     await native.stop()
@@ -132,8 +132,8 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     expect((await dead.next())?.id).toBe(id)
     dead.abandon()
     const next = await GearmanPeer.connect(repairing.gearman)
-    next.say('CAN_DO', fn).say('PRE_SLEEP')
-    expect(await next.hear()).toEqual(['NOOP'])
+    next.send('CAN_DO', fn).send('PRE_SLEEP')
+    expect(await next.receive()).toEqual(['NOOP'])
     const [name, , , input] = await next.ask('GRAB_JOB')
     expect([name, input]).toEqual(['JOB_ASSIGN', 'in'])
     const page = await fetch(`http://127.0.0.1:${repairing.web}/metrics`)

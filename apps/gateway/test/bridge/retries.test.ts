@@ -19,18 +19,18 @@ class GearmanWorker {
   }
 
   static async start(port: number, fn: string): Promise<GearmanWorker> {
-    const peer = (await GearmanPeer.connect(port)).say('CAN_DO', fn)
+    const peer = (await GearmanPeer.connect(port)).send('CAN_DO', fn)
     await peer.sync()
     return new GearmanWorker(peer)
   }
 
   /** Waits for a job; its handle and its payload. */
   async job(): Promise<readonly [string, string]> {
-    this.peer.say('GRAB_JOB')
+    this.peer.send('GRAB_JOB')
     for (;;) {
-      const [name, handle = '', , payload = ''] = await this.peer.hear()
+      const [name, handle = '', , payload = ''] = await this.peer.receive()
       if (name === 'JOB_ASSIGN') return [handle, payload]
-      this.peer.say(name === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB')
+      this.peer.send(name === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB')
     }
   }
 }
@@ -84,14 +84,14 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     for (const failure of ['WORK_FAIL', 'WORK_EXCEPTION', 'WORK_FAIL'] as const) {
       const [handle, payload] = await worker.job()
       expect(payload).toBe('x')
-      if (failure === 'WORK_FAIL') worker.peer.say(failure, handle)
-      else worker.peer.say(failure, handle, 'no luck').say('WORK_FAIL', handle)
+      if (failure === 'WORK_FAIL') worker.peer.send(failure, handle)
+      else worker.peer.send(failure, handle, 'no luck').send('WORK_FAIL', handle)
       await tryAgain(producer)
     }
     const [handle] = await worker.job()
     const failure = await fleet.redis.hget(`job:${jobtype}:1`, 'failure')
     expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 2, remaining: 1 })
-    worker.peer.say('WORK_COMPLETE', handle, 'at last')
+    worker.peer.send('WORK_COMPLETE', handle, 'at last')
     await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
     expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'at last' })
     const { faktory: info } = await producer.askJson('INFO')
@@ -105,7 +105,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     const job = { jid, jobtype, args: ['x'], custom: { track: 1 } }
     await producer.ask(`PUSH ${JSON.stringify(job)}`)
     const [handle] = await worker.job()
-    worker.peer.say('WORK_FAIL', handle)
+    worker.peer.send('WORK_FAIL', handle)
     await vi.waitFor(async () => expect(await state(producer)).toBe('failed'), patience)
 
     const native = new SpecPeer(fleet.redis).worker(jobtype)
@@ -141,7 +141,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     expect(job.jobtype).toBe(fn)
     const done = JSON.stringify({ jid: job.jid, result: 'done' })
     expect(await next.ask(`ACK ${done}`)).toBe('+OK')
-    const [name, , output] = await client.hear()
+    const [name, , output] = await client.receive()
     expect([name, output]).toEqual(['WORK_COMPLETE', 'done'])
   }, 30_000)
 

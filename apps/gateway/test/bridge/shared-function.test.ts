@@ -33,15 +33,15 @@ class Tally {
 }
 
 async function gearmanWorker(port: number, fn: string, tally: Tally): Promise<GearmanPeer> {
-  const worker = (await GearmanPeer.connect(port)).say('CAN_DO', fn)
+  const worker = (await GearmanPeer.connect(port)).send('CAN_DO', fn)
   const work = async (): Promise<void> => {
-    worker.say('GRAB_JOB')
+    worker.send('GRAB_JOB')
     for (;;) {
-      const [name, handle = '', , input = ''] = await worker.hear()
+      const [name, handle = '', , input = ''] = await worker.receive()
       if (name === 'JOB_ASSIGN') {
         tally.done('gearman', Buffer.from(input))
-        worker.say('WORK_COMPLETE', handle, 'done').say('GRAB_JOB')
-      } else worker.say(name === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB')
+        worker.send('WORK_COMPLETE', handle, 'done').send('GRAB_JOB')
+      } else worker.send(name === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB')
     }
   }
   void work()
@@ -55,8 +55,8 @@ async function submitAll(port: number, fn: string, from: number): Promise<void> 
     const jobs = Array.from({ length: 500 }, (_none, index) =>
       encodeRequest('SUBMIT_JOB_BG', fn, '', Buffer.from(String(from + at + index))),
     )
-    client.sayBytes(Buffer.concat(jobs))
-    await client.hearMany(500)
+    client.sendBytes(Buffer.concat(jobs))
+    await client.receiveMany(500)
   }
   await client.leave()
 }

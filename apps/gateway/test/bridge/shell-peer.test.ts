@@ -58,14 +58,14 @@ describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 
     'a shell client’s %s job is done by a Gearman worker, and the client is released',
     async (priority) => {
       const fn = randomUUID()
-      const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn).say('PRE_SLEEP')
+      const worker = (await GearmanPeer.connect(node.gearman)).send('CAN_DO', fn).send('PRE_SLEEP')
       await worker.sync()
       const running = client(['run', fn, priority, '--rollcall', '--blocking', '9'], bytes)
-      expect(await worker.hear()).toEqual(['NOOP'])
-      worker.say('GRAB_JOB')
-      const [name, handle = ''] = await worker.hear()
+      expect(await worker.receive()).toEqual(['NOOP'])
+      worker.send('GRAB_JOB')
+      const [name, handle = ''] = await worker.receive()
       expect(name).toBe('JOB_ASSIGN')
-      worker.say('WORK_COMPLETE', handle, bytes)
+      worker.send('WORK_COMPLETE', handle, bytes)
       expect((await running).toString()).toBe('1\n')
       expect(await client(['get', fn, '1', 'output'], Buffer.alloc(0))).toEqual(bytes)
       expect(await client(['get', fn, '1', 'status'], Buffer.alloc(0))).toEqual(
@@ -78,14 +78,14 @@ describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 
   test('a shell client’s scheduled job waits for its time and is then done', async () => {
     const fn = randomUUID()
     const [now] = await fleet.redis.time()
-    const worker = (await GearmanPeer.connect(node.gearman)).say('CAN_DO', fn).say('PRE_SLEEP')
+    const worker = (await GearmanPeer.connect(node.gearman)).send('CAN_DO', fn).send('PRE_SLEEP')
     const due = Number(now) + 1
     await client(['run', fn, 'scheduled', '--at', String(due)], bytes)
-    expect(await worker.hear()).toEqual(['NOOP'])
+    expect(await worker.receive()).toEqual(['NOOP'])
     expect(Number((await fleet.redis.time())[0])).toBeGreaterThanOrEqual(due)
     const [name, handle = ''] = await worker.ask('GRAB_JOB')
     expect(name).toBe('JOB_ASSIGN')
-    await worker.say('WORK_COMPLETE', handle, 'done').sync()
+    await worker.send('WORK_COMPLETE', handle, 'done').sync()
     await worker.leave()
   })
 

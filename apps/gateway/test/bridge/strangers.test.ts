@@ -62,14 +62,14 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
       const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
       ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
     }
-    worker.say('WORK_COMPLETE', handle, '')
+    worker.send('WORK_COMPLETE', handle, '')
     await worker.sync()
     return input
   }
 
   test('takes no jobs of a function while its own workers are being deployed', async () => {
     const fn = `send_invoice_${randomUUID()}`
-    const before = (await gearman()).say('CAN_DO', fn)
+    const before = (await gearman()).send('CAN_DO', fn)
     await before.sync()
     await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).toBe('1'), soon)
     await before.leave()
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
     await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 7')
     await doesResize(said)
     expect(said.filter(({ failed }) => failed !== undefined)).toEqual([])
-    expect(await work((await gearman()).say('CAN_DO', fn))).toBe('invoice 7')
+    expect(await work((await gearman()).send('CAN_DO', fn))).toBe('invoice 7')
   })
 
   test('that fails a job of a function without known workers loses nothing: its own workers get it at once', async () => {
@@ -91,7 +91,7 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
     await vi.waitFor(async () => expect(await fleet.redis.zcard(`xg:retries:${fn}`)).toBe(1), soon)
     const failure = await fleet.redis.hget(`job:${fn}:1`, 'failure')
     expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 0 })
-    expect(await work((await gearman()).say('CAN_DO', fn))).toBe('invoice 8')
+    expect(await work((await gearman()).send('CAN_DO', fn))).toBe('invoice 8')
     expect(await fleet.redis.exists(`job:${fn}:1`)).toBe(0)
   })
 })
@@ -110,7 +110,7 @@ describe.skipIf(lacksRedis)('the log of functions and consumers', { timeout: 90_
       expect(`${code} ${stderr}`).toBe('0 ')
       return stdout
     }
-    const worker = (await GearmanPeer.connect(await port('gearman'))).say('CAN_DO', 'legacy')
+    const worker = (await GearmanPeer.connect(await port('gearman'))).send('CAN_DO', 'legacy')
     await worker.sync()
     await vi.waitFor(async () => expect(await fleet.redis.get('count:legacy')).toBe('1'), soon)
     const client = await GearmanPeer.connect(await port('gearman'))

@@ -27,7 +27,7 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
 
   async function worker(node: FleetNode, fn: string): Promise<GearmanPeer> {
     const able = await peer(node)
-    await able.say('CAN_DO', fn).sync()
+    await able.send('CAN_DO', fn).sync()
     return able
   }
 
@@ -52,12 +52,12 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
       const asked = (await peer(node)).ask('GET_STATUS', handle)
       expect(await asked).toEqual(['STATUS_RES', handle, '1', '1', '0', '0'])
     }
-    here.able.say('WORK_COMPLETE', here.handle, 'from one')
-    expect(await here.client.hear()).toEqual(['WORK_COMPLETE', here.handle, 'from one'])
-    there.able.say('WORK_DATA', there.handle, 'still')
-    expect(await there.client.hear()).toEqual(['WORK_DATA', there.handle, 'still'])
-    there.able.say('WORK_COMPLETE', there.handle, 'from two')
-    expect(await there.client.hear()).toEqual(['WORK_COMPLETE', there.handle, 'from two'])
+    here.able.send('WORK_COMPLETE', here.handle, 'from one')
+    expect(await here.client.receive()).toEqual(['WORK_COMPLETE', here.handle, 'from one'])
+    there.able.send('WORK_DATA', there.handle, 'still')
+    expect(await there.client.receive()).toEqual(['WORK_DATA', there.handle, 'still'])
+    there.able.send('WORK_COMPLETE', there.handle, 'from two')
+    expect(await there.client.receive()).toEqual(['WORK_COMPLETE', there.handle, 'from two'])
     const lists = await Promise.all(
       [one, two].map(async (node) => (await peer(node)).list('status')),
     )
@@ -99,7 +99,7 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
     await expect
       .poll(async () => (await peer(two)).ask('GET_STATUS', handle))
       .toEqual(['STATUS_RES', handle, '1', '1', '0', '0'])
-    able.say('WORK_COMPLETE', handle, 'done')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    able.send('WORK_COMPLETE', handle, 'done')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
   })
 })

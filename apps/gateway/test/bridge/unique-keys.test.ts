@@ -67,7 +67,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
 
     /** The next worker's job: handle and payload. */
     async function nextJob(worker: GearmanPeer): Promise<[handle: string, payload: string]> {
-      await worker.say('CAN_DO', fn).sync()
+      await worker.send('CAN_DO', fn).sync()
       expect(await worker.ask('PRE_SLEEP')).toEqual(['NOOP'])
       const [name, handle = '', , payload = ''] = await worker.ask('GRAB_JOB')
       expect(name).toBe('JOB_ASSIGN')
@@ -83,7 +83,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       const worker = await peer()
       const [handle, payload] = await nextJob(worker)
       expect(payload).toBe('first')
-      worker.say('WORK_COMPLETE', handle, 'done')
+      worker.send('WORK_COMPLETE', handle, 'done')
       expect(await waiting).toBe('done')
       await worker.sync()
       expect(await fleet.redis.hlen(`xg:unique:${fn}`)).toBe(0)
@@ -100,7 +100,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       const worker = await peer()
       const [handle, payload] = await nextJob(worker)
       expect(payload).toBe('second')
-      worker.say('WORK_COMPLETE', handle, 'done')
+      worker.send('WORK_COMPLETE', handle, 'done')
       expect(await waiting).toBe('done')
       // The other is left alone: its worker might only be slow.
       expect(await fleet.redis.hget(`job:${fn}:1`, 'status')).toBe('busy')
@@ -135,7 +135,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       const worker = await peer()
       const [handle, payload] = await nextJob(worker)
       expect(payload).toBe('second')
-      await worker.say('WORK_COMPLETE', handle, '').sync()
+      await worker.send('WORK_COMPLETE', handle, '').sync()
     })
   },
 )

@@ -14,7 +14,7 @@ async function grab(worker: GearmanPeer): Promise<string> {
     const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
     ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
   }
-  worker.say('WORK_COMPLETE', handle, '')
+  worker.send('WORK_COMPLETE', handle, '')
   return input
 }
 
@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
   }
 
   async function seenWorker(node: FleetNode, fn: string): Promise<void> {
-    const worker = (await gearman(node)).say('CAN_DO', fn)
+    const worker = (await gearman(node)).send('CAN_DO', fn)
     await worker.sync()
     await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).toBe('1'), soon)
     await worker.leave()
@@ -66,7 +66,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
     const [queue, fns] = [randomUUID(), Array.from({ length: 30 }, () => randomUUID())]
     const [here, there] = [await gearman(usual), await gearman(other)]
     const worker = await gearman(usual)
-    for (const fn of fns) worker.say('CAN_DO', fn)
+    for (const fn of fns) worker.send('CAN_DO', fn)
     await worker.sync()
     const takers = [await consumer(usual), await consumer(other)]
     for (const taker of takers) taker.send(`FETCH ${queue}`)

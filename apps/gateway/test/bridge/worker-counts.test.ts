@@ -18,7 +18,7 @@ interface Answer {
 
 async function gearmanWorkers(node: FleetNode, fn: string, many: number): Promise<GearmanPeer[]> {
   const connecting = Array.from({ length: many }, () => GearmanPeer.connect(node.gearman))
-  return (await Promise.all(connecting)).map((worker) => worker.say('CAN_DO', fn))
+  return (await Promise.all(connecting)).map((worker) => worker.send('CAN_DO', fn))
 }
 
 describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60_000 }, () => {
@@ -54,7 +54,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
       if (heard[0] === 'NO_JOB') heard = await worker.ask('PRE_SLEEP')
       else heard = await worker.ask('GRAB_JOB')
     }
-    worker.say('WORK_COMPLETE', heard[1] ?? '', 'done')
+    worker.send('WORK_COMPLETE', heard[1] ?? '', 'done')
     const job = await client.get(fn, await outcome)
     expect(job).toMatchObject({ status: 'success', output: Buffer.from('done') })
     client.close()
@@ -120,7 +120,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     await counted(fn, 3)
     await workers[0]?.leave()
     await counted(fn, 2)
-    workers[1]?.say('CANT_DO', fn)
+    workers[1]?.send('CANT_DO', fn)
     await counted(fn, 1)
   })
 

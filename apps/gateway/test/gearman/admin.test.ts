@@ -18,9 +18,9 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     const [admin, worker] = [await gateway.peer(), await gateway.worker('mail', 'post')]
     await worker.sync()
     expect(await admin.list('status')).toEqual(['mail\t0\t0\t1', 'post\t0\t0\t1'])
-    admin.say('SUBMIT_JOB_HIGH_BG', 'mail', '', '').say('SUBMIT_JOB_BG', 'mail', '', '')
-    admin.say('SUBMIT_JOB_LOW_BG', 'mail', '', '').say('SUBMIT_JOB_LOW_BG', 'mail', '', '')
-    await admin.hearMany(4)
+    admin.send('SUBMIT_JOB_HIGH_BG', 'mail', '', '').send('SUBMIT_JOB_BG', 'mail', '', '')
+    admin.send('SUBMIT_JOB_LOW_BG', 'mail', '', '').send('SUBMIT_JOB_LOW_BG', 'mail', '', '')
+    await admin.receiveMany(4)
     await worker.ask('GRAB_JOB')
     expect(await admin.list('status')).toEqual(['mail\t4\t1\t1', 'post\t0\t0\t1'])
     const priorities = ['mail\t0\t1\t2\t1', 'post\t0\t0\t0\t1']
@@ -34,8 +34,8 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
   test('sees each of many functions once', async () => {
     const admin = await (await open()).peer()
     const names = Array.from({ length: 2_001 }, (_none, at) => `f${at}`)
-    for (const name of names) admin.say('SUBMIT_JOB_BG', name, '', '')
-    await admin.hearMany(names.length)
+    for (const name of names) admin.send('SUBMIT_JOB_BG', name, '', '')
+    await admin.receiveMany(names.length)
     const rows = names.map((name) => `${name}\t1\t0\t0`)
     expect((await admin.list('status')).sort()).toEqual(rows.sort())
     expect(new Set(await admin.list('prioritystatus')).size).toBe(names.length)
@@ -43,9 +43,9 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
 
   test('sees the effect of the command before it on the same connection', async () => {
     const admin = await (await open()).peer()
-    admin.say('CAN_DO', 'a').say('CAN_DO', 'b').say('SUBMIT_JOB_BG', 'c', '', '')
-    admin.say('CANT_DO', 'a').sayBytes('status\n')
-    const lines = (await admin.hearMany(5)).slice(1).map(([, line]) => line)
+    admin.send('CAN_DO', 'a').send('CAN_DO', 'b').send('SUBMIT_JOB_BG', 'c', '', '')
+    admin.send('CANT_DO', 'a').sendBytes('status\n')
+    const lines = (await admin.receiveMany(5)).slice(1).map(([, line]) => line)
     expect(lines.sort()).toEqual(['.', 'a\t0\t0\t0', 'b\t0\t0\t1', 'c\t1\t0\t0'])
   })
 
@@ -53,7 +53,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     const gateway = await open()
     const admin = await gateway.peer()
     const worker = await gateway.worker('mail', 'post')
-    await worker.say('SET_CLIENT_ID', `w${'x'.repeat(200)}`).sync()
+    await worker.send('SET_CLIENT_ID', `w${'x'.repeat(200)}`).sync()
     const name = `w${'x'.repeat(126)}`
     const lines = ['1 127.0.0.1 - :', `2 127.0.0.1 ${name} : post mail`]
     expect(await admin.list('workers')).toEqual(lines)
@@ -82,7 +82,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     const [admin, client] = [await gateway.peer(), await gateway.peer()]
     const handle = await client.submit('SUBMIT_JOB_HIGH', 'mail', 'u', '')
     expect(await admin.command(`cancel job ${handle}`)).toBe('OK')
-    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     expect(await admin.command(`cancel job ${handle}`)).toBe('ERR UNKNOWN_JOB')
     expect(await admin.list('status')).toEqual(['mail\t0\t0\t0'])
     expect(await client.submit('SUBMIT_JOB', 'mail', 'u', '')).not.toBe(handle)
@@ -130,7 +130,7 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     const handle = await client.submit('SUBMIT_JOB', 'mail', 'u', '')
     await client.submit('SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', '')
     expect(await admin.command('drop function mail')).toBe('OK')
-    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     expect((await client.submit('SUBMIT_JOB', 'mail', 'u', '')).split(':')[2]).not.toBe(
       handle.split(':')[2],
     )

@@ -22,8 +22,8 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     const worker = await gateway.worker('mail')
     const assigned = ['JOB_ASSIGN_UNIQ', handle, 'mail', 'u1', 'a\0b']
     expect(await worker.ask('GRAB_JOB_UNIQ')).toEqual(assigned)
-    await worker.say('WORK_COMPLETE', handle, 'done\0too').sync()
-    if (hearsMore) expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done\0too'])
+    await worker.send('WORK_COMPLETE', handle, 'done\0too').sync()
+    if (hearsMore) expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done\0too'])
     await client.sync()
   })
 
@@ -37,17 +37,20 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     const worker = await gateway.worker('map')
     const assigned = ['JOB_ASSIGN_ALL', handle, 'map', 'u', 'reduce', 'data']
     expect(await worker.ask('GRAB_JOB_ALL')).toEqual(assigned)
-    await worker.say('WORK_COMPLETE', handle, '').sync()
-    if (hearsMore) expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, ''])
+    await worker.send('WORK_COMPLETE', handle, '').sync()
+    if (hearsMore) expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, ''])
     await client.sync()
   })
 
   test('replies keep the order of the requests, however long each takes', async () => {
     const gateway = await open()
     const client = await gateway.peer()
-    client.say('SUBMIT_JOB_BG', 'first', '', '').say('ECHO_REQ', 'x').say('SUBMIT_JOB', 'b', '', '')
-    client.say('GET_STATUS', 'H:none:1').sayBytes('version\n').say('SUBMIT_JOB_BG', 'c', '', '')
-    const names = (await client.hearMany(6)).map(([name]) => name)
+    client
+      .send('SUBMIT_JOB_BG', 'first', '', '')
+      .send('ECHO_REQ', 'x')
+      .send('SUBMIT_JOB', 'b', '', '')
+    client.send('GET_STATUS', 'H:none:1').sendBytes('version\n').send('SUBMIT_JOB_BG', 'c', '', '')
+    const names = (await client.receiveMany(6)).map(([name]) => name)
     const expected = ['JOB_CREATED', 'ECHO_RES', 'JOB_CREATED', 'STATUS_RES', 'TEXT', 'JOB_CREATED']
     expect(names).toEqual(expected)
   })
@@ -62,10 +65,10 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', 'first'])
     expect(await one.submit('SUBMIT_JOB', 'mail', 'same', 'late')).toBe(handle)
     expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-    await worker.say('WORK_COMPLETE', handle, 'done').sync()
+    await worker.send('WORK_COMPLETE', handle, 'done').sync()
     const complete = ['WORK_COMPLETE', handle, 'done']
-    expect(await one.hearMany(2)).toEqual([complete, complete])
-    expect(await other.hear()).toEqual(complete)
+    expect(await one.receiveMany(2)).toEqual([complete, complete])
+    expect(await other.receive()).toEqual(complete)
     expect(await one.submit('SUBMIT_JOB', 'mail', 'same', 'new')).not.toBe(handle)
   })
 
@@ -90,9 +93,9 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await status()).toEqual(['STATUS_RES', handle, '1', '0', '0', '0'])
     const worker = await gateway.worker('mail')
     await worker.ask('GRAB_JOB')
-    await worker.say('WORK_STATUS', handle, '3', '10').sync()
+    await worker.send('WORK_STATUS', handle, '3', '10').sync()
     expect(await status()).toEqual(['STATUS_RES', handle, '1', '1', '3', '10'])
-    await worker.say('WORK_COMPLETE', handle, '').sync()
+    await worker.send('WORK_COMPLETE', handle, '').sync()
     expect(await status()).toEqual(['STATUS_RES', handle, '0', '0', '0', '0'])
     const none = ['STATUS_RES', 'H:test:zz:9', '0', '0', '0', '0']
     expect(await client.ask('GET_STATUS', 'H:test:zz:9')).toEqual(none)
@@ -148,13 +151,13 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
   test('SUBMIT_JOB_EPOCH is due at its second, and not before', async () => {
     const gateway = await open()
     const worker = await gateway.worker('later')
-    await worker.say('PRE_SLEEP').sync()
+    await worker.send('PRE_SLEEP').sync()
     const client = await gateway.peer()
     const dueSeconds = Math.floor(Date.now() / 1000) + 3
     const handle = await client.submit('SUBMIT_JOB_EPOCH', 'later', 'u', String(dueSeconds), 'x')
     expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-    worker.say('PRE_SLEEP')
-    expect(await worker.hear()).toEqual(['NOOP'])
+    worker.send('PRE_SLEEP')
+    expect(await worker.receive()).toEqual(['NOOP'])
     expect(Date.now()).toBeGreaterThanOrEqual(dueSeconds * 1000)
     expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'later', 'x'])
   })
@@ -244,10 +247,10 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     const data = Buffer.alloc(5_000_000, Buffer.from([0, 255, 10, 13, 82]))
     const handle = await client.submit('SUBMIT_JOB', 'mail', '', data)
     const worker = await gateway.worker('mail')
-    const assigned = await worker.say('GRAB_JOB').hearBytes()
+    const assigned = await worker.send('GRAB_JOB').receiveBytes()
     expect(assigned?.equals(data)).toBe(true)
-    worker.say('WORK_COMPLETE', handle, data)
-    const completed = await client.hearBytes()
+    worker.send('WORK_COMPLETE', handle, data)
+    const completed = await client.receiveBytes()
     expect(completed?.equals(data)).toBe(true)
   })
 })

@@ -38,7 +38,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
 
   test('that sends response packets gets an error and is still served', async () => {
     const peer = await (await open()).peer()
-    const heard = await peer.sayAsServer('GRAB_JOB').hear()
+    const heard = await peer.sendAsServer('GRAB_JOB').receive()
     expect(heard).toEqual(['ERROR', 'INVALID_MAGIC', 'Request magic expected'])
     await peer.sync()
   })
@@ -53,9 +53,9 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
   ])('that sends %s gets its pending replies and is closed', async (_what, hex, code) => {
     const gateway = await open()
     const [peer, other] = [await gateway.peer(), await gateway.peer()]
-    peer.say('SUBMIT_JOB_BG', 'mail', '', '').say('ECHO_REQ', 'before').sayBytes(bytesOf(hex))
-    expect((await peer.hear())[0]).toBe('JOB_CREATED')
-    expect(await peer.hear()).toEqual(['ECHO_RES', 'before'])
+    peer.send('SUBMIT_JOB_BG', 'mail', '', '').send('ECHO_REQ', 'before').sendBytes(bytesOf(hex))
+    expect((await peer.receive())[0]).toBe('JOB_CREATED')
+    expect(await peer.receive()).toEqual(['ECHO_RES', 'before'])
     await peer.ended()
     expect(gateway.rejections).toEqual([code])
     await other.sync()
@@ -65,7 +65,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     const gateway = await open({ maxPacketBytes: 100 })
     const peer = await gateway.peer()
     expect((await peer.ask('ECHO_REQ', 'x'.repeat(100)))[1]).toHaveLength(100)
-    peer.say('ECHO_REQ', 'x'.repeat(101))
+    peer.send('ECHO_REQ', 'x'.repeat(101))
     await peer.ended()
     expect(gateway.rejections).toEqual(['packet_too_large'])
   })
@@ -73,7 +73,7 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
   test('whose line has no end is closed', async () => {
     const gateway = await open({ maxLineBytes: 100 })
     const peer = await gateway.peer()
-    peer.sayBytes('x'.repeat(101))
+    peer.sendBytes('x'.repeat(101))
     await peer.ended()
     expect(gateway.rejections).toEqual(['line_too_long'])
   })
@@ -92,24 +92,24 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     const peer = await gateway.peer()
     const packet = bytesOf('00524551 00000010 00000003 616263')
     for (const byte of packet) {
-      peer.sayBytes(Buffer.from([byte]))
+      peer.sendBytes(Buffer.from([byte]))
       await new Promise(setImmediate)
     }
-    expect(await peer.hear()).toEqual(['ECHO_RES', 'abc'])
+    expect(await peer.receive()).toEqual(['ECHO_RES', 'abc'])
   })
 
   test('that disconnects in the middle of its work leaves nothing behind', async () => {
     const gateway = await open()
     const peer = await gateway.worker('mail', 'post')
-    peer.say('SUBMIT_JOB', 'mail', '', 'x').say('GRAB_JOB').say('GRAB_JOB').say('PRE_SLEEP')
-    peer.say('GET_STATUS', 'H:test:1:1')
+    peer.send('SUBMIT_JOB', 'mail', '', 'x').send('GRAB_JOB').send('GRAB_JOB').send('PRE_SLEEP')
+    peer.send('GET_STATUS', 'H:test:1:1')
     await peer.leave()
     const other = await gateway.peer()
     await expect
       .poll(() => other.list('status'), { interval: 5 })
       .toEqual(['mail\t1\t0\t0', 'post\t0\t0\t0'])
     expect(await other.list('workers')).toHaveLength(1)
-    expect(await other.say('CAN_DO', 'mail').ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    expect(await other.send('CAN_DO', 'mail').ask('GRAB_JOB')).toEqual(['NO_JOB'])
     expect(await other.list('show jobs')).toEqual([])
   })
 })

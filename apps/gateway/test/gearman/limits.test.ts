@@ -54,10 +54,10 @@ describe.skipIf(lacksRedis)('needs redis-server: what is turned away', () => {
     peer.socket.pause()
     const data = 'x'.repeat(1_000_000)
     const count = 20
-    for (let i = 0; i < count; i++) peer.say('ECHO_REQ', data)
+    for (let i = 0; i < count; i++) peer.send('ECHO_REQ', data)
     await expect.poll(() => heldBack).toBeGreaterThan(0)
     peer.socket.resume()
-    for (let i = 0; i < count; i++) expect((await peer.hear())[1]).toHaveLength(data.length)
+    for (let i = 0; i < count; i++) expect((await peer.receive())[1]).toHaveLength(data.length)
     expect(gateway.rejections).toEqual([])
   })
 
@@ -69,7 +69,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what is turned away', () => {
     })
     const peer = await gateway.peer()
     peer.socket.pause()
-    for (let i = 0; i < 20; i++) peer.say('ECHO_REQ', 'x'.repeat(1_000_000))
+    for (let i = 0; i < 20; i++) peer.send('ECHO_REQ', 'x'.repeat(1_000_000))
     await expect.poll(() => dropped).toEqual(['slow'])
   })
 })

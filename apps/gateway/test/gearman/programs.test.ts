@@ -52,13 +52,13 @@ describe.skipIf(lacksRedis || !hasPrograms)('needs gearman-tools: the stock prog
   test('a client of the program gets data, warnings and failures', async () => {
     const gateway = await open()
     const worker = await gateway.worker('talk')
-    await worker.say('PRE_SLEEP').sync()
+    await worker.send('PRE_SLEEP').sync()
     const client = run('gearman', ['-p', String(gateway.port), '-f', 'talk', 'hello'])
-    expect(await worker.hear()).toEqual(['NOOP'])
+    expect(await worker.receive()).toEqual(['NOOP'])
     const [, handle = '', , data] = await worker.ask('GRAB_JOB')
     expect(data).toBe('hello')
-    worker.say('WORK_DATA', handle, 'one ').say('WORK_DATA', handle, 'two')
-    worker.say('WORK_FAIL', handle)
+    worker.send('WORK_DATA', handle, 'one ').send('WORK_DATA', handle, 'two')
+    worker.send('WORK_FAIL', handle)
     const { code, out } = await client
     expect(code).not.toBe(0)
     expect(out.toString()).toContain('one two')

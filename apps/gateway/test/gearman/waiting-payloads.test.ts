@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
     await redis('PUBLISH', 'channel:native', `start:${id}`)
     await beats(2)
     await redis('HSET', `job:native:${id}`, 'status:dividend', '1', 'status:divisor', '2')
-    expect(await client.hear()).toEqual(['WORK_STATUS', theirs, '1', '2'])
+    expect(await client.receive()).toEqual(['WORK_STATUS', theirs, '1', '2'])
     for (let asked = 0; asked < 5; asked += 1) {
       const status = ['STATUS_RES', queued, '1', '0', '0', '0']
       expect(await client.ask('GET_STATUS', queued)).toEqual(status)
@@ -47,7 +47,7 @@ describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
     expect((await sentBytes()) - before).toBeLessThan(mostSent)
     await redis('HSET', `job:native:${id}`, 'status', 'success', 'output', 'done')
     await redis('PUBLISH', 'channel:native', `finish:${id}`)
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', theirs, 'done'])
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', theirs, 'done'])
     expect((await sentBytes()) - before).toBeLessThan(mostSent)
   }, 40_000)
 
@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.peer()]
     await client.submit('SUBMIT_JOB_BG', 'mail', '', payload)
-    worker.say('CAN_DO_TIMEOUT', 'mail', '1000')
+    worker.send('CAN_DO_TIMEOUT', 'mail', '1000')
     expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
     const before = await sentBytes()
     const queued = (): Promise<string> => redis('LLEN', 'queue:mail:normal')

@@ -38,21 +38,21 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   test('gets NOOP once per sleep, and at once if a job is waiting', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    await worker.say('PRE_SLEEP').sync()
+    await worker.send('PRE_SLEEP').sync()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '1')
-    expect(await worker.hear()).toEqual(['NOOP'])
+    expect(await worker.receive()).toEqual(['NOOP'])
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '2')
     await worker.sync()
     expect(await worker.ask('PRE_SLEEP')).toEqual(['NOOP'])
     expect((await worker.ask('GRAB_JOB'))[3]).toBe('1')
     expect((await worker.ask('GRAB_JOB'))[3]).toBe('2')
-    await worker.say('PRE_SLEEP').sync()
+    await worker.send('PRE_SLEEP').sync()
   })
 
   test('that grabs a job without a NOOP is no longer asleep', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    await worker.say('PRE_SLEEP').sync()
+    await worker.send('PRE_SLEEP').sync()
     expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
     await worker.sync()
@@ -61,11 +61,11 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   test('that adds a function while it sleeps is woken for it', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    await worker.say('PRE_SLEEP').sync()
-    await worker.say('CAN_DO', 'post').say('CANT_DO', 'mail').sync()
+    await worker.send('PRE_SLEEP').sync()
+    await worker.send('CAN_DO', 'post').send('CANT_DO', 'mail').sync()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
     await client.submit('SUBMIT_JOB_BG', 'post', '', '')
-    expect(await worker.hear()).toEqual(['NOOP'])
+    expect(await worker.receive()).toEqual(['NOOP'])
     expect((await worker.ask('GRAB_JOB'))[2]).toBe('post')
     await worker.sync()
   })
@@ -76,7 +76,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     for (const fn of ['a', 'a', 'b', 'b']) await client.submit('SUBMIT_JOB_BG', fn, '', '')
     const worker = await gateway.worker('a', 'b')
     expect((await worker.ask('GRAB_JOB'))[2]).toBe('b')
-    worker.say('CAN_DO', 'a')
+    worker.send('CAN_DO', 'a')
     expect((await worker.ask('GRAB_JOB'))[2]).toBe('a')
     expect((await worker.ask('GRAB_JOB'))[2]).toBe('a')
     expect((await worker.ask('GRAB_JOB'))[2]).toBe('b')
@@ -109,9 +109,9 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
-    worker.say('WORK_DATA', handle, 'a\0b').say('WORK_WARNING', handle, 'careful')
-    worker.say('WORK_STATUS', handle, '1', 'many').say('WORK_COMPLETE', handle, 'done')
-    expect(await client.hearMany(4)).toEqual([
+    worker.send('WORK_DATA', handle, 'a\0b').send('WORK_WARNING', handle, 'careful')
+    worker.send('WORK_STATUS', handle, '1', 'many').send('WORK_COMPLETE', handle, 'done')
+    expect(await client.receiveMany(4)).toEqual([
       ['WORK_DATA', handle, 'a\0b'],
       ['WORK_WARNING', handle, 'careful'],
       ['WORK_STATUS', handle, '1', 'many'],
@@ -124,8 +124,8 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
-    await worker.say('WORK_FAIL', handle).sync()
-    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    await worker.send('WORK_FAIL', handle).sync()
+    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     expect(await client.list('status')).toEqual(['mail\t0\t0\t1'])
   })
 
@@ -138,9 +138,9 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const worker = await gateway.worker('mail')
     await worker.ask('GRAB_JOB')
     const message = Buffer.from([0xff, 0, 0xc3, 0x28])
-    await worker.say('WORK_EXCEPTION', handle, message).sync()
-    expect(await one.hearBytes()).toEqual(message)
-    expect(await other.hear()).toEqual(['WORK_FAIL', handle])
+    await worker.send('WORK_EXCEPTION', handle, message).sync()
+    expect(await one.receiveBytes()).toEqual(message)
+    expect(await other.receive()).toEqual(['WORK_FAIL', handle])
     await one.sync()
   })
 
@@ -148,19 +148,19 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const gateway = await open({ exceptionsForAll: true })
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
-    worker.say('WORK_EXCEPTION', handle, 'why')
-    expect(await client.hear()).toEqual(['WORK_EXCEPTION', handle, 'why'])
+    worker.send('WORK_EXCEPTION', handle, 'why')
+    expect(await client.receive()).toEqual(['WORK_EXCEPTION', handle, 'why'])
     const silent = await handOver(client, worker)
-    worker.say('WORK_EXCEPTION', silent, '')
-    expect(await client.hear()).toEqual(['WORK_EXCEPTION', silent, ''])
+    worker.send('WORK_EXCEPTION', silent, '')
+    expect(await client.receive()).toEqual(['WORK_EXCEPTION', silent, ''])
   })
 
   test('that throws may also send a failure', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
-    await worker.say('WORK_EXCEPTION', handle, 'why').say('WORK_FAIL', handle).sync()
-    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    await worker.send('WORK_EXCEPTION', handle, 'why').send('WORK_FAIL', handle).sync()
+    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     await client.sync()
     expect(await worker.ask('WORK_FAIL', handle)).toEqual(notFound.result)
   })
@@ -189,8 +189,8 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const handle = await handOver(client, worker)
     expect(await stranger.ask(name, handle, ...args)).toEqual(notFound[kind])
     expect(await stranger.ask(name, 'H:nobody:1', ...args)).toEqual(notFound[kind])
-    worker.say('WORK_COMPLETE', handle, 'mine')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'mine'])
+    worker.send('WORK_COMPLETE', handle, 'mine')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'mine'])
     expect(await worker.ask(name, handle, ...args)).toEqual(notFound[kind])
   })
 
@@ -198,34 +198,34 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handles = [await handOver(client, worker, '1'), await handOver(client, worker, '2')]
-    for (const handle of handles.toReversed()) worker.say('WORK_COMPLETE', handle, handle)
-    const heard = (await client.hearMany(2)).map(([, handle]) => handle)
+    for (const handle of handles.toReversed()) worker.send('WORK_COMPLETE', handle, handle)
+    const heard = (await client.receiveMany(2)).map(([, handle]) => handle)
     expect(heard.sort()).toEqual(handles.sort())
   })
 
   test.each([
     ['leaves', (worker: GearmanPeer) => worker.leave()],
-    ['says CANT_DO', (worker: GearmanPeer) => worker.say('CANT_DO', 'mail').sync()],
-    ['says RESET_ABILITIES', (worker: GearmanPeer) => worker.say('RESET_ABILITIES').sync()],
+    ['says CANT_DO', (worker: GearmanPeer) => worker.send('CANT_DO', 'mail').sync()],
+    ['says RESET_ABILITIES', (worker: GearmanPeer) => worker.send('RESET_ABILITIES').sync()],
   ])('that %s gives its job to another, progress lost', async (_what, part) => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const next = await gateway.worker('mail')
-    await next.say('PRE_SLEEP').sync()
+    await next.send('PRE_SLEEP').sync()
     const handle = await client.submit('SUBMIT_JOB', 'mail', '', 'x')
-    expect(await next.hear()).toEqual(['NOOP'])
+    expect(await next.receive()).toEqual(['NOOP'])
     expect((await worker.ask('GRAB_JOB'))[1]).toBe(handle)
-    worker.say('WORK_STATUS', handle, '1', '2')
-    expect((await client.hear())[0]).toBe('WORK_STATUS')
-    await next.say('PRE_SLEEP').sync()
+    worker.send('WORK_STATUS', handle, '1', '2')
+    expect((await client.receive())[0]).toBe('WORK_STATUS')
+    await next.send('PRE_SLEEP').sync()
     await part(worker)
-    expect(await next.hear()).toEqual(['NOOP'])
+    expect(await next.receive()).toEqual(['NOOP'])
     const waiting = ['STATUS_RES', handle, '1', '0', '0', '0']
     expect(await client.ask('GET_STATUS', handle)).toEqual(waiting)
     expect(await client.list('show jobs')).toEqual([`${handle}\t1\t0\t0`])
     expect(await next.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', 'x'])
-    next.say('WORK_COMPLETE', handle, 'after all')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'after all'])
+    next.send('WORK_COMPLETE', handle, 'after all')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'after all'])
   })
 
   test('that is lost too often takes the job with it', async () => {
@@ -233,7 +233,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     const handle = await handOver(client, worker)
     await worker.leave()
-    expect(await client.hear()).toEqual(['WORK_FAIL', handle])
+    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
   })
 
   test('that is lost with an abandoned job is not replaced', async () => {
@@ -241,7 +241,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
     await handOver(client, worker)
     await client.leave()
-    await worker.say('CANT_DO', 'mail').sync()
+    await worker.send('CANT_DO', 'mail').sync()
     const next = await gateway.worker('mail')
     expect(await next.ask('GRAB_JOB')).toEqual(['NO_JOB'])
   })
@@ -250,14 +250,14 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const gateway = await open()
     const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
     const worker = await gateway.peer()
-    worker.say('CAN_DO_TIMEOUT', 'mail', '1')
+    worker.send('CAN_DO_TIMEOUT', 'mail', '1')
     const handle = await handOver(client, worker)
-    await next.say('PRE_SLEEP').sync()
-    expect(await next.hear()).toEqual(['NOOP'])
+    await next.send('PRE_SLEEP').sync()
+    expect(await next.receive()).toEqual(['NOOP'])
     expect((await next.ask('GRAB_JOB'))[1]).toBe(handle)
     expect(await worker.ask('WORK_COMPLETE', handle, 'late')).toEqual(notFound.result)
-    next.say('WORK_COMPLETE', handle, 'in time')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'in time'])
+    next.send('WORK_COMPLETE', handle, 'in time')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'in time'])
   })
 
   test('loses a job when its time runs out, not only at the next sweep of the store', async () => {
@@ -266,12 +266,12 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const gateway = await open({ schedulerClock: looks.clock })
     const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
     const worker = await gateway.peer()
-    worker.say('CAN_DO_TIMEOUT', 'mail', '1500')
+    worker.send('CAN_DO_TIMEOUT', 'mail', '1500')
     looks.stop()
     await handOver(client, worker)
     for (let time = 0; time < 3; time += 1) {
-      await next.say('PRE_SLEEP').sync()
-      expect(await next.hear()).toEqual(['NOOP'])
+      await next.send('PRE_SLEEP').sync()
+      expect(await next.receive()).toEqual(['NOOP'])
       expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
     }
   }, 30_000)
@@ -285,15 +285,15 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
       said.push(encode('REQ', 'WORK_STATUS', [handle, String(done), '50']))
       said.push(encode('REQ', 'GET_STATUS', [handle]))
     }
-    worker.sayBytes(Buffer.concat(said))
+    worker.sendBytes(Buffer.concat(said))
     const rightAnswers = Array.from({ length: 50 }, (_none, at) => [
       ...['STATUS_RES', handle, '1', '1', String(at + 1), '50'],
     ])
-    expect(await worker.hearMany(50)).toEqual(rightAnswers)
+    expect(await worker.receiveMany(50)).toEqual(rightAnswers)
     const reports = Array.from({ length: 50 }, (_none, at) => [
       ...['WORK_STATUS', handle, String(at + 1), '50'],
     ])
-    expect(await client.hearMany(50)).toEqual(reports)
+    expect(await client.receiveMany(50)).toEqual(reports)
   })
 
   test('that ends a lost job and grabs the next in one write gets the answers in that order', async () => {
@@ -305,8 +305,8 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'y')
     const status = encode('REQ', 'WORK_STATUS', [handle, '1', '2'])
     const result = encode('REQ', 'WORK_COMPLETE', [handle, 'late'])
-    worker.sayBytes(Buffer.concat([status, result, encode('REQ', 'GRAB_JOB', [])]))
-    const heard = await worker.hearMany(3)
+    worker.sendBytes(Buffer.concat([status, result, encode('REQ', 'GRAB_JOB', [])]))
+    const heard = await worker.receiveMany(3)
     expect(heard.slice(0, 2)).toEqual([notFound.result, notFound.result])
     expect(heard[2]?.[0]).toBe('JOB_ASSIGN')
   })
@@ -319,8 +319,8 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     gateway.door.drain()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
     expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-    worker.say('WORK_COMPLETE', handle, 'done')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+    worker.send('WORK_COMPLETE', handle, 'done')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
     await expect(gateway.peer()).rejects.toThrow('ECONNREFUSED')
   })
 })

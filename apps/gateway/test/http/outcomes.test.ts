@@ -12,7 +12,7 @@ describe('a foreground request', () => {
     const [handle = '', fn, unique, data] = await nextJob(hands)
     // As gearmand does it, the body of a GET is no workload.
     expect([fn, unique, data]).toEqual(['reverse', '-', method === 'GET' ? '' : 'abc'])
-    hands.say('WORK_COMPLETE', handle, 'cba')
+    hands.send('WORK_COMPLETE', handle, 'cba')
     const { status, headers, body } = await asking
     expect([status, body.toString()]).toEqual([200, 'cba'])
     expect(headers).toMatchObject({
@@ -28,8 +28,8 @@ describe('a foreground request', () => {
     const hands = await worker('f')
     const asking = ask(port, '/f')
     const [handle = ''] = await nextJob(hands)
-    hands.say('WORK_DATA', handle, 'one,').say('WORK_STATUS', handle, '1', '2')
-    hands.say('WORK_DATA', handle, Buffer.from([0, 255])).say('WORK_COMPLETE', handle, ',end')
+    hands.send('WORK_DATA', handle, 'one,').send('WORK_STATUS', handle, '1', '2')
+    hands.send('WORK_DATA', handle, Buffer.from([0, 255])).send('WORK_COMPLETE', handle, ',end')
     const { headers, body } = await asking
     expect(body).toEqual(Buffer.from('one,\x00\xff,end', 'latin1'))
     expect(headers['content-length']).toBe('10')
@@ -40,7 +40,7 @@ describe('a foreground request', () => {
     const hands = await worker('f')
     const asking = ask(port, '/f')
     const [handle = ''] = await nextJob(hands)
-    hands.say('WORK_WARNING', handle, 'careful').say('WORK_COMPLETE', handle, 'done')
+    hands.send('WORK_WARNING', handle, 'careful').send('WORK_COMPLETE', handle, 'done')
     const { headers, body } = await asking
     expect([headers['x-gearman-command'], body.toString()]).toEqual(['WORK_WARNING', 'carefuldone'])
   })
@@ -53,7 +53,7 @@ describe('a foreground request', () => {
     const hands = await worker('f')
     const asking = ask(port, '/f')
     const [handle = ''] = await nextJob(hands)
-    hands.say(name, handle, ...rest)
+    hands.send(name, handle, ...rest)
     const { status, headers, body } = await asking
     expect([status, headers['x-gearman-command'], body.length]).toEqual([200, 'WORK_FAIL', 0])
   })
@@ -63,7 +63,7 @@ describe('a foreground request', () => {
     const hands = await worker('f')
     const asking = ask(port, '/f', { method: 'HEAD' })
     const [handle = ''] = await nextJob(hands)
-    hands.say('WORK_COMPLETE', handle, 'abc')
+    hands.send('WORK_COMPLETE', handle, 'abc')
     const { headers, body } = await asking
     expect([headers['content-length'], body.length]).toEqual(['3', 0])
   })
@@ -99,7 +99,7 @@ describe('a foreground request', () => {
           (await scheduler.jobs.look({ lane: 'f', id: Number(handle.split(':').at(-1)) }))?.waiting,
       )
       .toBe(2)
-    hands.say('WORK_COMPLETE', handle, 'x')
+    hands.send('WORK_COMPLETE', handle, 'x')
     const bodies = (await Promise.all(both)).map(({ body }) => body.toString())
     expect(bodies).toEqual(['x', 'x'])
   })
@@ -161,7 +161,7 @@ describe('a connection', () => {
     const hands = await worker('f')
     const [handle = '', , , data] = await nextJob(hands)
     expect(data).toBe('abcde')
-    hands.say('WORK_COMPLETE', handle, 'last')
+    hands.send('WORK_COMPLETE', handle, 'last')
     expect(await readUntil(socket, 'last')).toContain('Content-Length: 4')
     socket.destroy()
   })

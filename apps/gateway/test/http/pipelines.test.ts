@@ -19,7 +19,7 @@ describe('requests that were sent before the answer to the first', () => {
     const socket = await openRaw(port)
     socket.write(post('f', 'one') + post('f', 'two'))
     const [first, second] = [await nextJob(hands), await nextJob(hands)]
-    hands.say('WORK_COMPLETE', second[0]!, '2222').say('WORK_COMPLETE', first[0]!, '1111')
+    hands.send('WORK_COMPLETE', second[0]!, '2222').send('WORK_COMPLETE', first[0]!, '1111')
     expect(await readUntil(socket, '2222')).toMatch(/1111[^]*2222$/)
     socket.destroy()
   })
@@ -30,16 +30,16 @@ describe('requests that were sent before the answer to the first', () => {
     const socket = await openRaw(port)
     socket.write(post('f', 'one') + post('f', 'two'))
     const [first, second] = [await nextJob(hands), await nextJob(hands)]
-    hands.say('WORK_COMPLETE', first[0]!, '1111')
+    hands.send('WORK_COMPLETE', first[0]!, '1111')
     expect(await readUntil(socket, '1111')).toMatch(/1111$/)
 
     // Longer than a client may take nothing of an answer that is there: another does.
     const other = await openRaw(port)
     other.pause().write(post('large'))
     const [handle = ''] = await nextJob(hands)
-    hands.say('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
+    hands.send('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
     await expect.poll(() => rejections, { timeout: 30_000 }).toEqual(['slow'])
-    hands.say('WORK_COMPLETE', second[0]!, '2222')
+    hands.send('WORK_COMPLETE', second[0]!, '2222')
     expect(await readUntil(socket, '2222')).toMatch(/2222$/)
     for (const open of [socket, other]) open.destroy()
   })
@@ -62,7 +62,7 @@ describe('requests that were sent before the answer to the first', () => {
     socket.write(post('f') + post('g'))
     const jobs = [await nextJob(hands), await nextJob(hands)]
     const [handle = ''] = jobs.find(([, fn]) => fn === 'g') ?? []
-    hands.say('WORK_DATA', handle, Buffer.alloc(900))
+    hands.send('WORK_DATA', handle, Buffer.alloc(900))
     await hands.sync()
     socket.destroy()
     const background = { headers: { 'X-Gearman-Background': 'true' } }

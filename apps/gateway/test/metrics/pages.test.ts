@@ -74,7 +74,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     await pusher.ask('PUSH {"jid":"bridged-job","jobtype":"mail","args":[]}')
     const worker = await gateway.peer('mail')
     const [, handle = ''] = await worker.ask('GRAB_JOB')
-    worker.say('WORK_COMPLETE', handle, 'x')
+    worker.send('WORK_COMPLETE', handle, 'x')
     await worker.sync()
     await pusher.ask('PUSH {"jid":"own-faktory-job","jobtype":"own","args":[]}')
     await pusher.ask('FETCH default')

@@ -197,9 +197,9 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
     await worker.work()
     const client = await GearmanPeer.connect(routed.gearman)
     await client.submit('SUBMIT_JOB', 'mail', '', 'by Faktory')
-    expect((await client.hear())[0]).toBe('WORK_COMPLETE')
+    expect((await client.receive())[0]).toBe('WORK_COMPLETE')
     await client.submit('SUBMIT_JOB', 'resize', '', 'by Gearman')
-    expect((await client.hear())[0]).toBe('WORK_COMPLETE')
+    expect((await client.receive())[0]).toBe('WORK_COMPLETE')
     expect([mailed, resized]).toEqual([['by Faktory'], ['by Gearman']])
     await Promise.all([worker.stop(), resizer.leave(), client.leave()])
     for (const { child, exited } of gateways.splice(0)) {
@@ -211,7 +211,7 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
     const mailer = await work(plain.gearman, done)
     const again = await GearmanPeer.connect(plain.gearman)
     await again.submit('SUBMIT_JOB', 'mail', '', 'back')
-    expect((await again.hear())[0]).toBe('WORK_COMPLETE')
+    expect((await again.receive())[0]).toBe('WORK_COMPLETE')
     expect(done).toEqual(['back'])
     await Promise.all([mailer.leave(), again.leave()])
   })
@@ -227,15 +227,15 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
   /** A worker that does jobs of a function until it leaves. */
   async function work(port: number, done: string[], fn = 'mail'): Promise<GearmanPeer> {
     const peer = await GearmanPeer.connect(port)
-    peer.say('CAN_DO', fn).say('GRAB_JOB')
+    peer.send('CAN_DO', fn).send('GRAB_JOB')
     const loop = async (): Promise<void> => {
       for (;;) {
-        const [name, handle = '', , payload = ''] = await peer.hear()
-        if (name === 'NO_JOB') peer.say('PRE_SLEEP')
-        else if (name === 'NOOP') peer.say('GRAB_JOB')
+        const [name, handle = '', , payload = ''] = await peer.receive()
+        if (name === 'NO_JOB') peer.send('PRE_SLEEP')
+        else if (name === 'NOOP') peer.send('GRAB_JOB')
         else if (name === 'JOB_ASSIGN') {
           done.push(payload)
-          peer.say('WORK_COMPLETE', handle, 'done').say('GRAB_JOB')
+          peer.send('WORK_COMPLETE', handle, 'done').send('GRAB_JOB')
         }
       }
     }

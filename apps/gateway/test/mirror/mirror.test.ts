@@ -112,9 +112,10 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     test('of 200 jobs of a function 10 percent are copied, evenly, and none of another function', async () => {
       const mirror = await startMirror(old, crossgear, '--functions', 'some', '--percent', '10')
       const client = await GearmanPeer.connect(mirror.port)
-      for (let at = 0; at < 200; at += 1) client.say('SUBMIT_JOB_BG', 'some', `u${at}`, `job ${at}`)
-      for (let at = 0; at < 20; at += 1) client.say('SUBMIT_JOB_BG', 'others', `u${at}`, 'x')
-      const answers = await client.hearMany(220)
+      for (let at = 0; at < 200; at += 1)
+        client.send('SUBMIT_JOB_BG', 'some', `u${at}`, `job ${at}`)
+      for (let at = 0; at < 20; at += 1) client.send('SUBMIT_JOB_BG', 'others', `u${at}`, 'x')
+      const answers = await client.receiveMany(220)
       expect(answers.every(([name]) => name === 'JOB_CREATED')).toBe(true)
       await client.leave()
       const { counts } = await mirror.end()
@@ -132,14 +133,14 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const mirror = await startMirror(old, crossgear, '--max-payload-bytes', '1000')
       const client = await GearmanPeer.connect(mirror.port)
       const text = randomBytes(2_500_000).toString('hex')
-      client.say('SUBMIT_JOB', 'long', 'a', text).say('SUBMIT_JOB', 'long', 'b', 'short')
-      const heard = await client.hearMany(6)
+      client.send('SUBMIT_JOB', 'long', 'a', text).send('SUBMIT_JOB', 'long', 'b', 'short')
+      const heard = await client.receiveMany(6)
       const results = heard.filter(([name]) => name === 'WORK_COMPLETE').map(([, , data]) => data)
       expect(results).toEqual([text.toUpperCase(), 'SHORT'])
       expect(await client.list('status')).toContainEqual(expect.stringMatching(/^long\t/))
       await client.leave()
       const stranger = await GearmanPeer.connect(mirror.port)
-      stranger.sayBytes(Buffer.from('\0XXX\0\0\0\x01\0\0\0\0'))
+      stranger.sendBytes(Buffer.from('\0XXX\0\0\0\x01\0\0\0\0'))
       await stranger.ended()
       const { counts } = await mirror.end()
       expect(counts).toMatchObject({ seen: 2, copied: 1, tooLong: 1, equal: 1, unread: 1 })
@@ -150,8 +151,8 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const few = ['--outstanding', '5', '--timeout-seconds', '1']
       const mirror = await startMirror(old, crossgear, '--functions', 'slow', ...few)
       const client = await GearmanPeer.connect(mirror.port)
-      for (let at = 0; at < 20; at += 1) client.say('SUBMIT_JOB', 'slow', '', `job ${at}`)
-      const heard = await client.hearMany(60)
+      for (let at = 0; at < 20; at += 1) client.send('SUBMIT_JOB', 'slow', '', `job ${at}`)
+      const heard = await client.receiveMany(60)
       expect(heard.filter(([name]) => name === 'WORK_COMPLETE').length).toBe(20)
       await client.leave()
       const { code, counts } = await mirror.end()
@@ -207,7 +208,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       )
       await work(old, 'last')
       await work(crossgear, 'last')
-      expect(await client.hearMany(2)).toEqual([
+      expect(await client.receiveMany(2)).toEqual([
         ['WORK_DATA', expect.any(String), 'part '],
         ['WORK_COMPLETE', expect.any(String), 'LATE'],
       ])

@@ -18,16 +18,16 @@ const upper: Act = (payload) => ['WORK_COMPLETE', payload.toUpperCase()]
 export async function startWorker(port: number, fn: string, act: Act = upper) {
   const peer = await GearmanPeer.connect(port)
   const got: string[] = []
-  peer.say('CAN_DO', fn).say('GRAB_JOB')
+  peer.send('CAN_DO', fn).send('GRAB_JOB')
   const loop = async (): Promise<void> => {
     for (;;) {
-      const [name, handle = '', , payload = ''] = await peer.hear()
-      if (name === 'NO_JOB') peer.say('PRE_SLEEP')
-      else if (name === 'NOOP') peer.say('GRAB_JOB')
+      const [name, handle = '', , payload = ''] = await peer.receive()
+      if (name === 'NO_JOB') peer.send('PRE_SLEEP')
+      else if (name === 'NOOP') peer.send('GRAB_JOB')
       else if (name === 'JOB_ASSIGN') {
         got.push(payload)
         const [answer, data] = act(payload)
-        peer.say('WORK_DATA', handle, 'part ').say(answer, handle, data).say('GRAB_JOB')
+        peer.send('WORK_DATA', handle, 'part ').send(answer, handle, data).send('GRAB_JOB')
       }
     }
   }

@@ -56,7 +56,7 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
       peer: async (...functions) => {
         const peer = await GearmanPeer.connect(port('gearman'))
         onTestFinished(() => peer.leave())
-        for (const fn of functions) peer.say('CAN_DO', fn)
+        for (const fn of functions) peer.send('CAN_DO', fn)
         return peer
       },
       faktory: async () => {

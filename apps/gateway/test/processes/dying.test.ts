@@ -13,7 +13,7 @@ import {
 async function twoAtWork(gateway: SharedGateway) {
   const workers = await gateway.both()
   const client = await gateway.gearman()
-  for (const worker of workers) worker.say('CAN_DO', 'work')
+  for (const worker of workers) worker.send('CAN_DO', 'work')
   for (const job of ['a', 'b']) await client.submit('SUBMIT_JOB_BG', 'work', '', job)
   const inHand = []
   for (const worker of workers) {
@@ -45,7 +45,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
         lost.job,
       ])
     }, patience)
-    left.worker.say('WORK_COMPLETE', lost.handle, 'x').say('WORK_COMPLETE', left.handle, 'x')
+    left.worker.send('WORK_COMPLETE', lost.handle, 'x').send('WORK_COMPLETE', left.handle, 'x')
     await left.worker.sync()
 
     const parts = await gateway.parts(before + 1)
@@ -81,7 +81,7 @@ describe.skipIf(lacksRedis)('of two processes', () => {
     const [first] = await gateway.live()
     process.kill(first!.pid, 'SIGTERM')
     await gateway.said(new RegExp(`"process":${first!.process},.*"Stopping \\(SIGTERM\\)`))
-    for (const { worker, handle } of atWork) worker.say('WORK_COMPLETE', handle, 'x')
+    for (const { worker, handle } of atWork) worker.send('WORK_COMPLETE', handle, 'x')
     await Promise.race(atWork.map(({ worker }) => worker.ended()))
     await gateway.parts(before + 1)
     expect(await gateway.redis.ask('KEYS', 'job:*')).toBe('')
@@ -111,7 +111,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
       })
       expect(refused).toBe(true)
     }, patience)
-    for (const { worker, handle } of atWork) worker.say('WORK_COMPLETE', handle, 'x')
+    for (const { worker, handle } of atWork) worker.send('WORK_COMPLETE', handle, 'x')
     const { code, stdout } = await gateway.exited
     expect(code).toBe(0)
     expect(stdout).not.toContain('Some jobs are still running')
@@ -123,7 +123,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
     const gateway = await startShared()
     const atWork = await twoAtWork(gateway)
     gateway.child.kill('SIGKILL')
-    for (const { worker, handle } of atWork) worker.say('WORK_COMPLETE', handle, 'x')
+    for (const { worker, handle } of atWork) worker.send('WORK_COMPLETE', handle, 'x')
     for (const { worker } of atWork) await worker.ended()
     await vi.waitFor(async () => {
       for (const { pid } of await gateway.parts()) expect(isAlive(pid)).toBe(false)

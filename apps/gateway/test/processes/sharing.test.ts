@@ -22,13 +22,13 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
   test('has a job of one process done by a worker of the other, and the result comes back', async () => {
     const gateway = await shared()
     const [worker, client] = await gateway.both()
-    worker.say('CAN_DO', 'reverse')
+    worker.send('CAN_DO', 'reverse')
     await worker.sync()
     const handle = await client.submit('SUBMIT_JOB', 'reverse', '', 'abc')
     expect(await worker.ask('PRE_SLEEP')).toEqual(['NOOP'])
     expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'reverse', 'abc'])
-    worker.say('WORK_COMPLETE', handle, 'cba')
-    expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'cba'])
+    worker.send('WORK_COMPLETE', handle, 'cba')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'cba'])
 
     // By HTTP at either of them.
     for (const text of ['one', 'two']) {
@@ -38,7 +38,7 @@ describe.skipIf(lacksRedis)('a gateway of two processes', () => {
         expect(name).toBe('JOB_ASSIGN')
         return handle
       }, patience)
-      worker.say('WORK_COMPLETE', job, `${text}!`)
+      worker.send('WORK_COMPLETE', job, `${text}!`)
       expect((await answer).body.toString()).toBe(`${text}!`)
     }
   })

@@ -22,7 +22,7 @@ async function startAtWork() {
   const client = await gateway.gearman()
   for (const worker of workers) {
     const handle = await client.submit('SUBMIT_JOB_BG', 'work', '', 'x')
-    const job = await worker.say('CAN_DO', 'work').ask('GRAB_JOB')
+    const job = await worker.send('CAN_DO', 'work').ask('GRAB_JOB')
     expect(job).toEqual(['JOB_ASSIGN', handle, 'work', 'x'])
   }
   return { gateway, workers, pids: (await gateway.parts()).map(({ pid }) => pid) }

@@ -39,8 +39,8 @@ describe.skipIf(lacksRedis)('with redis-server, a gateway', { timeout: 90_000 },
       await store.succeed()
       await vi.waitFor(() => gateway.takesJobs(), patience)
       await gateway.runsJobs()
-      worker.say('WORK_COMPLETE', handle, 'done')
-      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+      worker.send('WORK_COMPLETE', handle, 'done')
+      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
 
       if (how === 'killed') await store.master.start()
       else store.thaw()

@@ -32,8 +32,8 @@ describe.skipIf(lacksRedis).each(Object.entries(troubles))(
       await gateway.isTroubled()
       await trouble.end(server)
       await gateway.takesJobs()
-      worker.say('WORK_COMPLETE', handle, 'done')
-      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+      worker.send('WORK_COMPLETE', handle, 'done')
+      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
     })
 
     test('a refused outcome reaches the client when the worker repeats it', async () => {
@@ -47,8 +47,8 @@ describe.skipIf(lacksRedis).each(Object.entries(troubles))(
       expect(await worker.ask('WORK_COMPLETE', handle, 'done')).toEqual(refusal)
       await trouble.end(server)
       await gateway.takesJobs()
-      worker.say('WORK_COMPLETE', handle, 'done')
-      expect(await client.hear()).toEqual(['WORK_COMPLETE', handle, 'done'])
+      worker.send('WORK_COMPLETE', handle, 'done')
+      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
     })
 
     test('a Faktory consumer ends its job afterwards', async () => {
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis).each(Object.entries(troubles))(
       await gateway.isTroubled()
       await trouble.end(server)
       await gateway.takesJobs()
-      worker.say('WORK_COMPLETE', handle, 'done')
+      worker.send('WORK_COMPLETE', handle, 'done')
       const { status, body } = await answer
       expect([status, body.toString()]).toEqual([200, 'done'])
     })
@@ -88,14 +88,14 @@ describe.skipIf(lacksRedis).each(Object.entries(troubles))(
       const gateway = await TroubledGateway.open(server)
       const [client, worker] = [await gateway.peer(), await gateway.peer('slow')]
       expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-      worker.say('PRE_SLEEP')
+      worker.send('PRE_SLEEP')
       await worker.sync()
       await trouble.begin(server)
       await gateway.isTroubled()
       await trouble.end(server)
       await gateway.takesJobs()
       await client.submit('SUBMIT_JOB_BG', 'slow', '', '')
-      expect(await worker.hear()).toEqual(['NOOP'])
+      expect(await worker.receive()).toEqual(['NOOP'])
     })
   },
 )

@@ -141,11 +141,11 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     const metrics = await (await fetch(`http://127.0.0.1:${portOf('web')}/metrics`)).text()
     expect(metrics).toContain('crossgear_unconfirmed_total{what="submissions"} 1')
     const worker = await GearmanPeer.connect(portOf('gearman'))
-    worker.say('CAN_DO', 'mail')
+    worker.send('CAN_DO', 'mail')
     for (const job of ['1', '2', '3']) {
       const [name, handle = ''] = await worker.ask('GRAB_JOB')
       expect([name, handle.split(':').at(-1)]).toEqual(['JOB_ASSIGN', job])
-      worker.say('WORK_COMPLETE', handle, '')
+      worker.send('WORK_COMPLETE', handle, '')
     }
     await Promise.all([client.leave(), worker.leave()])
   })

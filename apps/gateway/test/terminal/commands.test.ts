@@ -247,7 +247,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     const { run } = operatorOf(api)
     const printed = run('top')
     const [, handle = ''] = await worker.ask('GRAB_JOB')
-    worker.say('WORK_COMPLETE', handle, '')
+    worker.send('WORK_COMPLETE', handle, '')
     await worker.sync()
     const { code, stdout } = await printed
     expect(code).toBe(0)

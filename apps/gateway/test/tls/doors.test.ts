@@ -60,14 +60,14 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
   test('speaks Gearman to a client that trusts it', async () => {
     const { server } = await makeCertificates()
     const { port } = await openDoor('gearman', server)
-    const worker = new GearmanPeer(await secured(port, server)).say('CAN_DO', 'f')
+    const worker = new GearmanPeer(await secured(port, server)).send('CAN_DO', 'f')
     const client = new GearmanPeer(await secured(port, server))
     const large = Buffer.alloc(3_000_000, 'x')
     const handle = await client.submit('SUBMIT_JOB', 'f', '', large)
     const [name] = await worker.ask('GRAB_JOB')
     expect(name).toBe('JOB_ASSIGN')
-    worker.say('WORK_COMPLETE', handle, large)
-    expect((await client.hearBytes())?.equals(large)).toBe(true)
+    worker.send('WORK_COMPLETE', handle, large)
+    expect((await client.receiveBytes())?.equals(large)).toBe(true)
   })
 
   test('closes the connection of a client that does not use TLS, and counts it', async () => {

@@ -11,10 +11,10 @@ const status = (dividend: string): JobEvent => ({
 })
 
 class Ear implements Waiter {
-  readonly heard: string[] = []
+  readonly events: string[] = []
 
   onEvent(of: JobRef, { kind }: JobEvent): void {
-    this.heard.push(`${of.lane}:${of.id} ${kind}`)
+    this.events.push(`${of.lane}:${of.id} ${kind}`)
   }
 }
 
@@ -28,8 +28,8 @@ describe('waiting clients', () => {
     waiters.notify(ref, status('1'))
     waiters.notify(ref, { kind: 'complete', output: bytes('') })
     waiters.notify(ref, { kind: 'fail' })
-    expect(a.heard).toEqual(['mail:1 status', 'mail:1 complete'])
-    expect(b.heard).toEqual(a.heard)
+    expect(a.events).toEqual(['mail:1 status', 'mail:1 complete'])
+    expect(b.events).toEqual(a.events)
     expect([waiters.has('mail', 1), waiters.has('mail', 2)]).toEqual([false, true])
   })
 
@@ -42,7 +42,7 @@ describe('waiting clients', () => {
     expect(waiters.remove('mail', 1, a)).toBe(false)
     expect(waiters.count('mail', 1)).toBe(1)
     waiters.notify(ref, status('1'))
-    expect([a.heard, b.heard]).toEqual([[], ['mail:1 status']])
+    expect([a.events, b.events]).toEqual([[], ['mail:1 status']])
     expect(waiters.remove('mail', 1, b)).toBe(true)
     expect([waiters.hasLane('mail'), ...waiters.lanes()]).toEqual([false])
   })
@@ -55,7 +55,7 @@ describe('waiting clients', () => {
     waiters.add('mail', 1, last, 0)
     waiters.notify(ref, status('1'))
     waiters.notify(ref, status('2'))
-    expect(last.heard).toEqual(['mail:1 status', 'mail:1 status'])
+    expect(last.events).toEqual(['mail:1 status', 'mail:1 status'])
   })
 
   test('progress is reported once, and to waiters', () => {

@@ -98,7 +98,7 @@ export class Events implements EventStore {
    * Listens for changed keys, which the server reports to the connection of this number; undefined
    * if it gives no numbers. To be called again for each new connection.
    */
-  async hearOfKeys(listener: KeyListener): Promise<number | undefined> {
+  async listenForKeys(listener: KeyListener): Promise<number | undefined> {
     this.#keyListener = listener
     await this.#redis.subscribe(changedKeys)
     return this.#client

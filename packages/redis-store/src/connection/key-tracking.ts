@@ -59,7 +59,7 @@ export class KeyTracking {
     const { redis, isCluster } = this.#context
     if (isCluster) return false
     try {
-      const client = await this.#events.hearOfKeys((key) => this.#changed(key))
+      const client = await this.#events.listenForKeys((key) => this.#changed(key))
       if (client === undefined) return false
       await redis.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', client, 'OPTIN')
       return true

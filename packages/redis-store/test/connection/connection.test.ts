@@ -117,7 +117,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     }))
     await other.steps.report(reports)
     await store.events.delivered()
-    expect(log.heard.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
+    expect(log.events.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
   })
 
   test.each([
@@ -156,7 +156,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await log.waitFor('up')
     await store.check()
     expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
-    expect(log.heard.map(({ kind }) => kind)).toEqual(['down', 'up'])
+    expect(log.events.map(({ kind }) => kind)).toEqual(['down', 'up'])
   })
 
   test('a connection that is lost while it subscribes again is made once more', async () => {
@@ -188,7 +188,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await vi.waitFor(
       async () => {
         await other.steps.submit('mail', [job])
-        expect(log.heard.some(({ kind }) => kind === 'created')).toBe(true)
+        expect(log.events.some(({ kind }) => kind === 'created')).toBe(true)
       },
       { timeout: 5_000 },
     )
@@ -239,7 +239,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     expect(tookMs).toBeLessThan(2_000)
     expect(await codeOf(store.check())).not.toBe('no error')
     server.thaw()
-    if (log.heard.some(({ kind }) => kind === 'down')) await log.waitFor('up')
+    if (log.events.some(({ kind }) => kind === 'down')) await log.waitFor('up')
     await store.check()
   })
 
@@ -266,7 +266,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await vi.waitFor(
       async () => {
         await store.nodes.beat().catch(() => undefined)
-        expect(log.heard.some(({ kind }) => kind === 'down')).toBe(true)
+        expect(log.events.some(({ kind }) => kind === 'down')).toBe(true)
       },
       { timeout: 20_000 },
     )

@@ -152,7 +152,7 @@ export async function seen(store: SteppedStore, lane: string, id: number): Promi
   return job as Job
 }
 
-/** A new node and the events it hears, of those lanes or of all. */
+/** A new node and the events it gets, of those lanes or of all. */
 export async function listening(
   world: StoreWorld,
   watched?: readonly string[] | 'all',

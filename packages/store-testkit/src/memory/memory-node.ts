@@ -53,7 +53,7 @@ export class MemoryNode implements Store {
     this.events = new MemoryEvents(run)
   }
 
-  /** Ends the node's process abruptly: it no longer reaches the store and hears nothing. */
+  /** Ends the node's process abruptly: it no longer reaches the store and gets no events. */
   crash(): void {
     this.#crashed = true
     this.events.listener = undefined

@@ -46,7 +46,7 @@ test('a job of another door goes back 60 s after the last sign of its worker, as
   await cluster.turn()
   next.complete('by another')
   await cluster.turn()
-  expect(client.heard).toEqual(['mail:1 complete by another'])
+  expect(client.events).toEqual(['mail:1 complete by another'])
   expect(await a.store.holders.quiet(-1, 9)).toEqual([])
 })
 

@@ -96,8 +96,8 @@ export class TestClient implements Submission, Waiter {
   result: Submitted | undefined
   laneNumber: number | undefined
   refusal: StoreError | undefined
-  /** Events heard, each as a line. */
-  readonly heard: string[] = []
+  /** Events received, each as a line. */
+  readonly events: string[] = []
 
   constructor(over: Partial<NewJob>) {
     this.job = { input: bytes('input'), door: 'gearman', level: 5, foreground: false, ...over }
@@ -113,7 +113,7 @@ export class TestClient implements Submission, Waiter {
   }
 
   onEvent(ref: JobRef, event: JobEvent): void {
-    this.heard.push(`${ref.lane}:${ref.id} ${wordsOf(event)}`)
+    this.events.push(`${ref.lane}:${ref.id} ${wordsOf(event)}`)
   }
 }
 

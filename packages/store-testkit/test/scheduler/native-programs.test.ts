@@ -25,10 +25,10 @@ describe('clients of a native worker', () => {
       await cluster.world.native.progress('mail', id, done, '4')
       await cluster.pass(260)
     }
-    expect(client.heard).toEqual(['mail:1 status 1/4', 'mail:1 status 2/4', 'mail:1 status 3/4'])
+    expect(client.events).toEqual(['mail:1 status 1/4', 'mail:1 status 2/4', 'mail:1 status 3/4'])
     await cluster.world.native.finish('mail', id, 'success', bytes('done'))
     await cluster.pass(5)
-    expect(client.heard.at(-1)).toBe('mail:1 complete done')
+    expect(client.events.at(-1)).toBe('mail:1 complete done')
   })
 
   test('are the only ones whose jobs are polled', async () => {
@@ -61,7 +61,7 @@ describe('clients of a native worker', () => {
       await cluster.world.native.finish('mail', id, 'success', bytes('done'))
     }
     await cluster.pass(3)
-    expect(client.heard).toEqual(['mail:2 complete done'])
+    expect(client.events).toEqual(['mail:2 complete done'])
   })
 
   test('all have their turn, however many wait', async () => {
@@ -75,7 +75,7 @@ describe('clients of a native worker', () => {
       if (id > 1_100) await cluster.world.native.finish('mail', id, 'success', bytes('done'))
     }
     await cluster.pass(4_000)
-    expect(clients.filter(({ heard }) => heard.length === 1)).toHaveLength(100)
+    expect(clients.filter(({ events }) => events.length === 1)).toHaveLength(100)
   })
 })
 

@@ -31,5 +31,5 @@ test('events of a job are delivered although submissions are always in flight', 
     underWay.shift()?.()
     await cluster.turn()
   }
-  expect(client.heard).toEqual(['mail:1 complete sent'])
+  expect(client.events).toEqual(['mail:1 complete sent'])
 })

@@ -67,7 +67,7 @@ describe('a scheduler', () => {
     await cluster.turn()
     worker.complete('result')
     await cluster.pass(5_000)
-    expect(client.heard).toEqual(['mail:1 complete result'])
+    expect(client.events).toEqual(['mail:1 complete result'])
     expect(node.observer.of('ended')).toMatchObject([{ end: 'completed', lane: 'mail' }])
     expect(node.scheduler.running).toBe(0)
   })
@@ -84,7 +84,7 @@ describe('a scheduler', () => {
     worker.complete('too late')
     await cluster.turn()
     expect(worker.settled).toEqual(['requeued', 'unknown'])
-    expect(client.heard).toEqual([])
+    expect(client.events).toEqual([])
   })
 
   test('a claimed job whose worker left meanwhile is requeued', async () => {
@@ -134,7 +134,7 @@ describe('a scheduler', () => {
     const worker = node.worker('mail').take()
     await cluster.turn()
     expect(worker.jobs).toEqual([])
-    expect(client.heard).toEqual([])
+    expect(client.events).toEqual([])
   })
 
   test('an error of the store reaches all callers and has no other effect', async () => {
@@ -269,7 +269,7 @@ describe('a scheduler', () => {
     gate.open()
     await cluster.turn()
     expect(client.result?.kind).toBe('created')
-    expect(client.heard).toEqual(['mail:1 complete quick'])
+    expect(client.events).toEqual(['mail:1 complete quick'])
   })
 })
 

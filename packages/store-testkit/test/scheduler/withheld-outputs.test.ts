@@ -40,7 +40,7 @@ describe('an output of 1 KB', () => {
     const client = node.ask('mail')
     await cluster.turn()
     expect(await sent(long)).toEqual(['withheld'])
-    expect(client.heard).toEqual([`mail:1 complete ${long}`])
+    expect(client.events).toEqual([`mail:1 complete ${long}`])
   })
 
   test.each([
@@ -56,7 +56,7 @@ describe('an output of 1 KB', () => {
     const client = other.ask('mail')
     await cluster.turn()
     expect(await sent(long)).toEqual([long])
-    expect(client.heard).toEqual([`mail:1 complete ${long}`])
+    expect(client.events).toEqual([`mail:1 complete ${long}`])
   })
 
   test('is sent once the store asks for it: a client of another node has joined', async () => {
@@ -66,7 +66,7 @@ describe('an output of 1 KB', () => {
     const second = other.ask('mail', { unique })
     await cluster.turn()
     expect(await sent(long)).toEqual(['withheld', long])
-    for (const { heard } of [first, second]) expect(heard).toEqual([`mail:1 complete ${long}`])
+    for (const { events } of [first, second]) expect(events).toEqual([`mail:1 complete ${long}`])
   })
 
   test('that is kept is sent', async () => {

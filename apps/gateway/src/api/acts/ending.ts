@@ -10,7 +10,7 @@ export class Ending {
     this.#scheduler = scheduler
   }
 
-  /** Ends all jobs of a group; their waiting clients hear a failure. */
+  /** Ends all jobs of a group; their waiting clients get a failure. */
   async end(group: Group, isDry: boolean): Promise<Done> {
     const { lane, place, found, piece } = group
     if (isDry) return { done: found.length, left: 0, skipped: [] }

@@ -4,7 +4,7 @@ import { MessageReader, type Message } from './message-reader.ts'
 
 const barrierMark = '~barrier'
 
-/** One connection to a server: says bytes, collects what it hears. */
+/** One connection to a server: sends bytes, and collects those that it receives. */
 export class Connection {
   readonly #socket: Socket
   readonly #reader = new MessageReader()
@@ -50,12 +50,12 @@ export class Connection {
     return this.#heard.length + (this.wasEnded ? 1 : 0)
   }
 
-  say(bytes: Buffer): void {
+  send(bytes: Buffer): void {
     if (this.isOpen) this.#socket.write(bytes)
   }
 
   /** Each byte for itself, as far as the system lets them travel alone. */
-  async sayByteByByte(bytes: Buffer): Promise<void> {
+  async sendByteByByte(bytes: Buffer): Promise<void> {
     for (const byte of bytes) {
       await new Promise<void>((resolve) => {
         this.#socket.write(Buffer.of(byte), () => setImmediate(resolve))
@@ -68,7 +68,7 @@ export class Connection {
     if (!this.isOpen || this.isMidway) return
     this.#barriers += 1
     const number = this.#barriers
-    this.say(encodeRequest('ECHO_REQ', barrierMark))
+    this.send(encodeRequest('ECHO_REQ', barrierMark))
     await this.waitFor(() => this.#barriersHeard >= number || !this.isOpen)
   }
 
@@ -98,7 +98,7 @@ export class Connection {
 
   /** The lines of a reply that ends with a lone dot. */
   async list(command: string): Promise<readonly string[]> {
-    this.say(Buffer.from(`${command}\n`))
+    this.send(Buffer.from(`${command}\n`))
     const isDot = (message: Message): boolean => message.body.equals(Buffer.from('.\n'))
     await this.waitFor(() => this.#heard.some(isDot) || !this.isOpen)
     return this.take().map(({ body }) => body.toString('latin1'))

@@ -13,7 +13,7 @@ export class Controls {
 
   static async open(ports: readonly number[]): Promise<Controls> {
     const connections = await Promise.all(ports.map((port) => Connection.open(port)))
-    for (const connection of connections) connection.say(encodeRequest('SET_CLIENT_ID', id))
+    for (const connection of connections) connection.send(encodeRequest('SET_CLIENT_ID', id))
     await Promise.all(connections.map((connection) => connection.barrier()))
     return new Controls(connections)
   }

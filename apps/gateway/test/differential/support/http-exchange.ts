@@ -19,11 +19,11 @@ export async function exchange(
   const admin = await Connection.open(server.ports.at(-1) ?? 0)
   const worker = await Connection.open(server.ports.at(-1) ?? 0)
   try {
-    for (const line of before) admin.say(Buffer.from(`${line}\n`))
+    for (const line of before) admin.send(Buffer.from(`${line}\n`))
     await admin.barrier()
     admin.take()
-    if (work) worker.say(encodeRequest('CAN_DO', 'mail'))
-    worker.say(encodeRequest('PRE_SLEEP'))
+    if (work) worker.send(encodeRequest('CAN_DO', 'mail'))
+    worker.send(encodeRequest('PRE_SLEEP'))
     await worker.barrier()
     const lines: string[] = []
     for (const request of requests) {
@@ -55,12 +55,12 @@ export async function exchange(
 async function carryOut(work: readonly Request[], worker: Connection): Promise<readonly string[]> {
   const names = new Names()
   await worker.waitFor(() => worker.count > 0)
-  worker.say(encodeRequest('GRAB_JOB_UNIQ'))
+  worker.send(encodeRequest('GRAB_JOB_UNIQ'))
   await worker.barrier()
   const lines = worker.take().map((message) => `worker ${names.lineOf(message)}`)
   for (const [name, ...args] of work) {
     const [handle = '', ...more] = args.map((arg) => names.fill(arg))
-    worker.say(encodeRequest(name as 'WORK_DATA', handle, ...(more as [Buffer])))
+    worker.send(encodeRequest(name as 'WORK_DATA', handle, ...(more as [Buffer])))
     await worker.barrier()
   }
   return lines

@@ -85,11 +85,11 @@ class Stage {
     const [, how] = step
     actor.isMidway = how === 'part'
     if (how === 'close') actor.close()
-    else if (how === 'byte by byte') await actor.sayByteByByte(this.#bytesOf(step))
+    else if (how === 'byte by byte') await actor.sendByteByByte(this.#bytesOf(step))
     else if (how === 'hears something') {
       this.#server.letTimePass()
       await actor.waitFor(() => actor.count > 0, clockMs)
-    } else if (how !== 'open') actor.say(this.#bytesOf(step))
+    } else if (how !== 'open') actor.send(this.#bytesOf(step))
   }
 
   #bytesOf([, how, ...rest]: Step): Buffer {

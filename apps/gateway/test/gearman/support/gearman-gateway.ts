@@ -68,7 +68,7 @@ export function gearmanGateways(): {
       }
       const worker = async (...functions: readonly string[]): Promise<GearmanPeer> => {
         const able = await peer()
-        for (const fn of functions) able.say('CAN_DO', fn)
+        for (const fn of functions) able.send('CAN_DO', fn)
         return able
       }
       return { scheduler, door, port, rejections, shutdowns, peer, worker }

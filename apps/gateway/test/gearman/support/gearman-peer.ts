@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { Decoder, encode } from '@crossgear/gearman-codec'
 import type { Argument, Packet, PacketName, TextLine } from '@crossgear/gearman-codec'
 
-/** One connection that says and hears packets and text, in order. */
+/** One connection that sends and receives packets and text, in order. */
 export class GearmanPeer {
   readonly socket: Socket
   readonly #decoder = new Decoder()
@@ -31,44 +31,44 @@ export class GearmanPeer {
     return new GearmanPeer(socket)
   }
 
-  say(name: PacketName, ...args: readonly Argument[]): this {
+  send(name: PacketName, ...args: readonly Argument[]): this {
     this.socket.write(encode('REQ', name, args))
     return this
   }
 
   /** As a server would say it. */
-  sayAsServer(name: PacketName, ...args: readonly Argument[]): this {
+  sendAsServer(name: PacketName, ...args: readonly Argument[]): this {
     this.socket.write(encode('RES', name, args))
     return this
   }
 
-  sayBytes(bytes: Uint8Array | string): this {
+  sendBytes(bytes: Uint8Array | string): this {
     this.socket.write(bytes)
     return this
   }
 
   /** The next packet as its name and arguments, which are text; a line of text as `TEXT`. */
-  async hear(): Promise<readonly string[]> {
+  async receive(): Promise<readonly string[]> {
     const message = await this.#next()
     if (message.name === 'TEXT') return ['TEXT', message.line]
     return [message.name, ...message.args.map((arg) => arg.toString())]
   }
 
   /** The last argument of the next packet, as bytes. */
-  async hearBytes(): Promise<Buffer | undefined> {
+  async receiveBytes(): Promise<Buffer | undefined> {
     return ((await this.#next()) as Packet).args.at(-1)
   }
 
   /** The next packets. */
-  async hearMany(count: number): Promise<(readonly string[])[]> {
-    const heard: (readonly string[])[] = []
-    while (heard.length < count) heard.push(await this.hear())
-    return heard
+  async receiveMany(count: number): Promise<(readonly string[])[]> {
+    const messages: (readonly string[])[] = []
+    while (messages.length < count) messages.push(await this.receive())
+    return messages
   }
 
-  /** Says something and hears the answer. */
+  /** Sends a packet and receives the answer. */
   ask(name: PacketName, ...args: readonly Argument[]): Promise<readonly string[]> {
-    return this.say(name, ...args).hear()
+    return this.send(name, ...args).receive()
   }
 
   /** Resolves when all that was said before is handled; nothing else may come in between. */
@@ -79,10 +79,10 @@ export class GearmanPeer {
 
   /** The reply to a text command that ends with a lone dot. */
   async list(command: string): Promise<string[]> {
-    this.sayBytes(`${command}\n`)
+    this.sendBytes(`${command}\n`)
     const lines: string[] = []
     for (;;) {
-      const [, line = ''] = await this.hear()
+      const [, line = ''] = await this.receive()
       if (line === '.') return lines
       lines.push(line)
     }
@@ -90,7 +90,7 @@ export class GearmanPeer {
 
   /** The reply to a text command that is answered with one line. */
   async command(command: string): Promise<string> {
-    const [, line = ''] = await this.sayBytes(`${command}\n`).hear()
+    const [, line = ''] = await this.sendBytes(`${command}\n`).receive()
     return line
   }
 

@@ -63,7 +63,7 @@ export class HealthyPeers {
 
   async #gearman(text: string): Promise<void> {
     const handle = await this.#client.submit('SUBMIT_JOB', fn, '', text)
-    expect(await this.#client.hear()).toEqual(['WORK_COMPLETE', handle, reversed(text)])
+    expect(await this.#client.receive()).toEqual(['WORK_COMPLETE', handle, reversed(text)])
   }
 
   async #faktory(text: string): Promise<void> {
@@ -86,10 +86,10 @@ export class HealthyPeers {
   }
 
   async #work(): Promise<void> {
-    const worker = this.#worker.say('CAN_DO', fn)
+    const worker = this.#worker.send('CAN_DO', fn)
     for (;;) {
       const [reply, handle = '', , text = ''] = await worker.ask('GRAB_JOB')
-      if (reply === 'JOB_ASSIGN') worker.say('WORK_COMPLETE', handle, reversed(text))
+      if (reply === 'JOB_ASSIGN') worker.send('WORK_COMPLETE', handle, reversed(text))
       else if (reply === 'NO_JOB') await worker.ask('PRE_SLEEP')
     }
   }

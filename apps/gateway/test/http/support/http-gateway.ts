@@ -55,7 +55,7 @@ export async function openHttp(options: Partial<HttpDoorOptions> = {}): Promise<
     worker: async (...functions) => {
       const peer = await GearmanPeer.connect(workerPort)
       onTestFinished(() => peer.leave())
-      for (const fn of functions) peer.say('CAN_DO', fn)
+      for (const fn of functions) peer.send('CAN_DO', fn)
       return peer
     },
   }

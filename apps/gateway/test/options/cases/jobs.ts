@@ -32,10 +32,10 @@ export const jobCases = (open: Open, redis: () => RedisServer): Cases => ({
       ]
       await client.submit('SUBMIT_JOB', 'f', '', 'x')
       await worker.ask('GRAB_JOB')
-      next.say('PRE_SLEEP')
+      next.send('PRE_SLEEP')
       await next.sync()
       await worker.leave()
-      return (await Promise.race([client.hear(), next.hear()]))[0]
+      return (await Promise.race([client.receive(), next.receive()]))[0]
     }
     expect([await lost('1'), await lost('0')]).toEqual(['WORK_FAIL', 'NOOP'])
   },
@@ -46,17 +46,17 @@ export const jobCases = (open: Open, redis: () => RedisServer): Cases => ({
       const [early, client] = [await gateway.peer('w'), await gateway.peer()]
       await client.submit('SUBMIT_JOB_BG', 'w', '', 'first')
       const [, handle = ''] = await early.ask('GRAB_JOB')
-      await early.say('WORK_COMPLETE', handle, '').sync()
+      await early.send('WORK_COMPLETE', handle, '').sync()
       await early.leave()
       const sleepers = await Promise.all(Array.from({ length: 6 }, () => gateway.peer('w')))
-      for (const sleeper of sleepers) await sleeper.say('PRE_SLEEP').sync()
-      const heard = sleepers.map((sleeper) => sleeper.hear())
+      for (const sleeper of sleepers) await sleeper.send('PRE_SLEEP').sync()
+      const heard = sleepers.map((sleeper) => sleeper.receive())
       await client.submit('SUBMIT_JOB_BG', 'w', '', 'x')
       const first = await Promise.race(heard.map((hears, at) => hears.then(() => at)))
       await sleepers[first]?.ask('GRAB_JOB')
       // Many more turns of the event loop than the wake-up of six takes.
       for (let turn = 0; turn < 100; turn += 1) await client.sync()
-      for (const sleeper of sleepers) sleeper.say('ECHO_REQ', 'x')
+      for (const sleeper of sleepers) sleeper.send('ECHO_REQ', 'x')
       const names = (await Promise.all(heard)).map(([name]) => name)
       return names.filter((name) => name === 'NOOP').length
     }
@@ -93,8 +93,8 @@ export const jobCases = (open: Open, redis: () => RedisServer): Cases => ({
       const [client, worker] = [await gateway.peer(), await gateway.peer('e')]
       await client.submit('SUBMIT_JOB', 'e', '', 'x')
       const [, handle = ''] = await worker.ask('GRAB_JOB')
-      worker.say('WORK_EXCEPTION', handle, 'oh')
-      return (await client.hear())[0]
+      worker.send('WORK_EXCEPTION', handle, 'oh')
+      return (await client.receive())[0]
     }
     expect([await heard('no'), await heard('yes')]).toEqual(['WORK_FAIL', 'WORK_EXCEPTION'])
   },

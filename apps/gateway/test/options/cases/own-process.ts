@@ -34,7 +34,7 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       onTestFinished(() => void worker.destroy())
       const peer = new GearmanPeer(worker)
       await peer.submit('SUBMIT_JOB_BG', 'd', '', 'x')
-      await peer.say('CAN_DO', 'd').ask('GRAB_JOB')
+      await peer.send('CAN_DO', 'd').ask('GRAB_JOB')
       gateway.child.kill('SIGTERM')
       const { code, stdout } = await gateway.exited
       expect([code, stdout.includes('Some jobs are still running')]).toEqual([0, true])

@@ -101,7 +101,7 @@ async function openShared(
     async both(): Promise<readonly [GearmanPeer, GearmanPeer]> {
       const one = await gearman()
       const id = `peer-${one.socket.localPort ?? 0}-`
-      await one.say('SET_CLIENT_ID', id).sync()
+      await one.send('SET_CLIENT_ID', id).sync()
       for (;;) {
         const other = await gearman()
         const others = await other.list('workers')

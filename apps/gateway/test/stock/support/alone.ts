@@ -39,7 +39,7 @@ export function alone(stage: Stage): void {
     }
     const [, worker] = await clientWorker(kit, prefix)
     for (const verb of ['bg-high', 'bg', 'bg-low']) {
-      expect(await worker.hear('got')).toBe(`got ${hex(verb)}`)
+      expect(await worker.waitForLine('got')).toBe(`got ${hex(verb)}`)
     }
   })
 
@@ -51,7 +51,7 @@ export function alone(stage: Stage): void {
     const handle = await submitted(client.ask('bg', `${prefix}-hold`, 'x', prefix))
     expect(await client.ask('status', '-', '', handle)).toEqual([waiting])
     const [, worker] = await clientWorker(kit, prefix)
-    await worker.hear('holding')
+    await worker.waitForLine('holding')
     await vi.waitFor(async () => {
       expect(await client.ask('status', '-', '', handle)).toEqual([running])
     }, patience)
@@ -70,7 +70,7 @@ export function alone(stage: Stage): void {
     await client.ask('patience', '-', '', '300')
     expect(await client.ask('do', `${prefix}-hold`, 'x')).toContain('timeout')
     await client.ask('patience', '-', '', '-1')
-    await worker.hear('holding')
+    await worker.waitForLine('holding')
     worker.send('go')
     const heard = await client.ask('do', `${prefix}-echo`, 'on')
     expect(heard.at(-1)).toEqual(`complete ${hex('on')}`)
@@ -81,7 +81,7 @@ export function alone(stage: Stage): void {
     const [client, worker] = await clientWorker(kit, prefix)
     const peer = await GearmanPeer.connect(stage.bridge.clientPorts.gearman)
     const heard = client.ask('same', `${prefix}-hold`, 'x', '3', prefix)
-    await worker.hear('holding')
+    await worker.waitForLine('holding')
     await vi.waitFor(async () => {
       const status = await peer.ask('GET_STATUS_UNIQUE', prefix)
       expect(status).toEqual(['STATUS_RES_UNIQUE', prefix, '1', '1', '1', '4', '3'])
@@ -101,7 +101,7 @@ export function alone(stage: Stage): void {
       const more = [String(dueSeconds), prefix]
       const handle = await submitted(client.ask('later', `${prefix}-note`, 'x', ...more))
       expect((await client.ask('status', '-', '', handle))[0]).toMatch(/^known 1 0 /)
-      expect(await worker.hear('got')).toBe(`got ${hex('x')}`)
+      expect(await worker.waitForLine('got')).toBe(`got ${hex('x')}`)
       expect(Date.now()).toBeGreaterThanOrEqual(dueSeconds * 1000)
     }
     await Promise.all(kitsNamed('c', 'abraxas').map(due))
@@ -116,7 +116,7 @@ export function alone(stage: Stage): void {
     const prefix = `figures-${kit.name}`
     const [client, worker] = await clientWorker(kit, prefix)
     await submitted(client.ask('bg', `${prefix}-hold`, 'x', prefix))
-    await worker.hear('holding')
+    await worker.waitForLine('holding')
     await vi.waitFor(async () => {
       expect(await client.ask('figures', `${prefix}-hold`, '')).toEqual(['figures 1 1 1'])
     }, patience)
@@ -137,13 +137,13 @@ export function alone(stage: Stage): void {
     expect(await client.ask('bg-tasks', 'tasks-php-note', 'x')).toHaveLength(3)
     const [, worker] = await clientWorker(kit, 'tasks-php')
     for (const priority of ['high', 'normal', 'low']) {
-      expect(await worker.hear('got')).toBe(`got ${hex(`x${priority}`)}`)
+      expect(await worker.waitForLine('got')).toBe(`got ${hex(`x${priority}`)}`)
     }
     for (const verb of ['one-high', 'one-low']) {
       expect(await client.ask(verb, 'tasks-php-echo', verb)).toEqual([`complete ${hex(verb)}`])
     }
     const handle = await submitted(client.ask('bg', 'tasks-php-hold', 'x', 'tasks-php'))
-    await worker.hear('holding')
+    await worker.waitForLine('holding')
     await vi.waitFor(async () => {
       expect(await client.ask('task-status', '-', '', handle)).toEqual(['known 1 1 1 4'])
     }, patience)
@@ -164,10 +164,10 @@ export function alone(stage: Stage): void {
       const client = stage.client(kit)
       const late = await stage.worker(kit, prefix, '1000')
       const heard = client.ask('do', `${prefix}-hold`, 'x')
-      await late.hear('holding')
+      await late.waitForLine('holding')
       const sleeper = await GearmanPeer.connect(stage.bridge.workerPorts.gearman)
-      sleeper.say('CAN_DO', `${prefix}-hold`).say('PRE_SLEEP')
-      expect(await sleeper.hear()).toEqual(['NOOP'])
+      sleeper.send('CAN_DO', `${prefix}-hold`).send('PRE_SLEEP')
+      expect(await sleeper.receive()).toEqual(['NOOP'])
       await sleeper.leave()
       for (const line of ['too late', 'in time']) late.send(line)
       expect((await heard).at(-1)).toBe(`complete ${hex('x')}`)
@@ -183,9 +183,9 @@ export function alone(stage: Stage): void {
       const client = stage.client(kit)
       const slow = await stage.worker(kit, prefix, '1')
       const heard = client.ask('do', `${prefix}-hold`, 'x')
-      await slow.hear('holding')
+      await slow.waitForLine('holding')
       const next = await stage.worker(kit, prefix, '60000')
-      await next.hear('holding')
+      await next.waitForLine('holding')
       next.send('go')
       const lines = await heard
       expect(lines.at(-1)).toBe(`complete ${hex('x')}`)

@@ -95,7 +95,7 @@ export function pairs(stage: Stage): void {
     test.each(['bg', 'bg-high', 'bg-low'])('%s: the payload, byte for byte', async (verb) => {
       const [created] = await ask(verb, 'note', allBytes, `u-${from.name}-${verb}`)
       expect(created).toMatch(/^created \S+$/)
-      expect(await workers.get(to)?.hear('got')).toBe(`got ${hex(allBytes)}`)
+      expect(await workers.get(to)?.waitForLine('got')).toBe(`got ${hex(allBytes)}`)
     })
 
     test(`${to.atOnce} jobs at once`, async () => {

@@ -27,7 +27,7 @@ export function onStage(nodes: 1 | 2, suite: (stage: Stage) => void): void {
     const startWorker = async (kit: StockKit, prefix: string, more: readonly string[] = []) => {
       const port = String(bridge?.workerPorts.gearman)
       const worker = new StockProcess([...kit.worker(), port, prefix, ...more])
-      await worker.hear('ready')
+      await worker.waitForLine('ready')
       return worker
     }
 

@@ -43,7 +43,7 @@ export class StockProcess {
   }
 
   /** Resolves with the next line that starts with the word; those before it are passed over. */
-  async hear(word: string): Promise<string> {
+  async waitForLine(word: string): Promise<string> {
     for (;;) {
       const line = await this.#next()
       if (line.split(' ', 1)[0] === word) return line

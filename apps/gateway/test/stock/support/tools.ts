@@ -169,7 +169,7 @@ export function tools(stage: Stage): void {
 
   withTools('gearadmin --workers: who is connected, and what each can do', async () => {
     const connected = await peer()
-    await connected.say('SET_CLIENT_ID', 'tool-id').say('CAN_DO', 'tool-can').sync()
+    await connected.send('SET_CLIENT_ID', 'tool-id').send('CAN_DO', 'tool-can').sync()
     const row = /^\d+ 127\.0\.0\.1 tool-id : tool-can$/m
     expect(await admin('--workers')).toMatch(row)
   })

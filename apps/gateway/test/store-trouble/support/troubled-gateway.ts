@@ -85,7 +85,7 @@ export class TroubledGateway {
       for (const door of composition.doors) await door.close()
       await composition.close()
     })
-    peers[1].say('CAN_DO', 'mail')
+    peers[1].send('CAN_DO', 'mail')
     await gateway.takesJobs()
     return gateway
   }
@@ -94,7 +94,7 @@ export class TroubledGateway {
   async peer(...functions: readonly string[]): Promise<GearmanPeer> {
     const peer = await GearmanPeer.connect(this.#gearmanPort)
     onTestFinished(() => peer.leave())
-    for (const fn of functions) peer.say('CAN_DO', fn)
+    for (const fn of functions) peer.send('CAN_DO', fn)
     return peer
   }
 
@@ -160,7 +160,7 @@ export class TroubledGateway {
   async runsJobs(): Promise<void> {
     const [[assigned, handle = ''], fetched] = await this.#grab()
     expect([assigned, fetched.slice(0, 1)]).toEqual(['JOB_ASSIGN', '$'])
-    this.#worker.say('WORK_COMPLETE', handle, 'done')
+    this.#worker.send('WORK_COMPLETE', handle, 'done')
     await this.#worker.sync()
     const { jid } = JSON.parse(fetched.slice(fetched.indexOf('\n') + 1)) as { jid: string }
     expect(await this.faktory.ask(`ACK ${JSON.stringify({ jid })}`)).toBe('+OK')

@@ -327,7 +327,7 @@ export function outcomeContract(open: OpenWorld): void {
         ({ event }) => event !== 'finish' && event.kind === 'status',
       )
       const ref = { lane, id }
-      expect(asks.log.heard).toEqual([
+      expect(asks.log.events).toEqual([
         { kind: 'relayed', ref, event: { kind: 'data', data: odd } },
         { kind: 'relayed', ref, event: { kind: 'warning', data: Buffer.alloc(0) } },
         {
@@ -336,7 +336,7 @@ export function outcomeContract(open: OpenWorld): void {
           event: { kind: 'status', dividend: bytes('1'), divisor: bytes('2') },
         },
       ])
-      expect(works.log.heard).toEqual([])
+      expect(works.log.events).toEqual([])
     })
   })
 }

@@ -85,7 +85,7 @@ export function nativeContract(open: OpenWorld): void {
       // The servers of a cluster pass messages on, each in its own time.
       for (const id of [done, dead, cut]) await log.waitFor('finished', (one) => one.id === id)
       await store.events.delivered()
-      const finished = log.heard.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
+      const finished = log.events.flatMap((one) => (one.kind === 'finished' ? [one.id] : []))
       expect(finished.sort()).toEqual([done, dead, cut])
     })
 

@@ -38,7 +38,7 @@ export function nodeContract(open: OpenWorld): void {
           number,
         })
         await log.waitFor('laneAdded', ({ lane }) => lane === 'sms')
-        expect(log.heard).toHaveLength(2)
+        expect(log.events).toHaveLength(2)
       }
       expect(Object.fromEntries(await a.store.lanes.all())).toEqual({
         mail: number,
@@ -130,14 +130,14 @@ export function nodeContract(open: OpenWorld): void {
         { kind: 'finished', lane: 'mail', id: 1 },
       ]
       await Promise.all([one.log.waitFor('finished'), all.log.waitFor('finished')])
-      expect(one.log.heard).toEqual(mine)
-      expect(all.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 1 }, ...mine])
+      expect(one.log.events).toEqual(mine)
+      expect(all.log.events).toEqual([{ kind: 'created', lane: 'sms', id: 1 }, ...mine])
       await one.store.events.watch(new Set(['sms']))
       one.log.clear()
       await submitOne(worker, 'mail')
       await submitOne(worker, 'sms')
       await one.log.waitFor('created', ({ lane }) => lane === 'sms')
-      expect(one.log.heard).toEqual([{ kind: 'created', lane: 'sms', id: 2 }])
+      expect(one.log.events).toEqual([{ kind: 'created', lane: 'sms', id: 2 }])
       // Its last job has no waiter; the native one was never pushed.
       await world.native.push('mail', id, 'normal')
     })

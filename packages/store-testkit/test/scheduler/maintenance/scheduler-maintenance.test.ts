@@ -156,7 +156,7 @@ describe('background maintenance', () => {
       expect(worker.jobs).toEqual(['mail:1'])
       await cluster.pass(1_500)
     }
-    expect(client.heard).toEqual(['mail:1 fail'])
+    expect(client.events).toEqual(['mail:1 fail'])
     expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
@@ -210,7 +210,7 @@ describe('background maintenance', () => {
       await cluster.turn()
       worker.fail('broken')
       await cluster.turn()
-      expect(client.heard).toEqual(expected)
+      expect(client.events).toEqual(expected)
       await cluster.pass(15_300)
     }
     expect((await node.scheduler.jobs.counts(['mail']))[0]).toMatchObject({

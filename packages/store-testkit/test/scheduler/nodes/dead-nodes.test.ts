@@ -52,7 +52,7 @@ test('the clients of a node that was reclaimed while alive are registered again'
   expect(worker.jobs).toEqual(['mail:1'])
   worker.complete('done')
   await cluster.turn()
-  expect(client.heard).toEqual(['mail:1 complete done'])
+  expect(client.events).toEqual(['mail:1 complete done'])
 })
 
 test('a job that its clients left with their node is not run', async () => {

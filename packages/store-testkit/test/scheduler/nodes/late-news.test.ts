@@ -53,7 +53,7 @@ describe('late notifications from other nodes', () => {
     report(worker, 'two')
     worker.complete('done')
     await cluster.pass(3_000)
-    expect(client.heard).toEqual(['mail:1 data one', 'mail:1 data two', 'mail:1 complete done'])
+    expect(client.events).toEqual(['mail:1 data one', 'mail:1 data two', 'mail:1 complete done'])
   })
 
   test('do not delay progress, which is delivered once', async () => {
@@ -64,7 +64,7 @@ describe('late notifications from other nodes', () => {
     const [dividend, divisor] = [bytes('1'), bytes('4')]
     working.scheduler.report({ kind: 'status', lane, id, token, dividend, divisor }, reporting)
     await cluster.pass(3_000)
-    expect(client.heard).toEqual(['mail:1 status 1/4'])
+    expect(client.events).toEqual(['mail:1 status 1/4'])
   })
 })
 
@@ -84,9 +84,9 @@ describe('an outcome that is stored and not yet answered', () => {
     await cluster.turn()
     worker.complete('done')
     await cluster.pass(4_000)
-    expect(client.heard).toEqual([])
+    expect(client.events).toEqual([])
     answer()
     await cluster.turn()
-    expect(client.heard).toEqual(['mail:1 complete done'])
+    expect(client.events).toEqual(['mail:1 complete done'])
   })
 })

@@ -37,7 +37,7 @@ describe('an outcome whose answer from the store is lost', () => {
       expect(worker.refusals.map((error) => error.code)).toEqual([code])
       lose = undefined
       await cluster.pass(10_000)
-      expect(client.heard).toEqual(['mail:1 complete done'])
+      expect(client.events).toEqual(['mail:1 complete done'])
     },
   )
 
@@ -46,7 +46,7 @@ describe('an outcome whose answer from the store is lost', () => {
     const { client } = await ended((held) => held.fail('broken'))
     lose = undefined
     await cluster.pass(10_000)
-    expect(client.heard).toEqual(['mail:1 exception broken'])
+    expect(client.events).toEqual(['mail:1 exception broken'])
   })
 
   test('is not reported before the store is known to have it', async () => {
@@ -54,9 +54,9 @@ describe('an outcome whose answer from the store is lost', () => {
     const { client, worker } = await ended((held) => held.complete('first'))
     lose = undefined
     await cluster.pass(10_000)
-    expect(client.heard).toEqual([])
+    expect(client.events).toEqual([])
     worker.complete('second')
     await cluster.turn()
-    expect(client.heard).toEqual(['mail:1 complete second'])
+    expect(client.events).toEqual(['mail:1 complete second'])
   })
 })

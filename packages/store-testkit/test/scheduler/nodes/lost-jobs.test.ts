@@ -27,8 +27,8 @@ describe('a client whose job the store has lost', () => {
     await cluster.turn()
     const client = node.ask('mail')
     await cluster.turn()
-    expect(lost.heard).toEqual(['mail:1 fail'])
-    expect(client.heard).toEqual([])
+    expect(lost.events).toEqual(['mail:1 fail'])
+    expect(client.events).toEqual([])
   })
 
   test('gets a failure even if that job has no waiting client', async () => {
@@ -36,6 +36,6 @@ describe('a client whose job the store has lost', () => {
     await cluster.turn()
     node.submit('mail')
     await cluster.turn()
-    expect(lost.heard).toEqual(['mail:1 fail'])
+    expect(lost.events).toEqual(['mail:1 fail'])
   })
 })

@@ -17,7 +17,7 @@ describe('over two nodes', () => {
     b.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
     worker.complete('result')
     await cluster.turn()
-    expect(client.heard).toEqual([
+    expect(client.events).toEqual([
       'mail:1 status 1/2',
       'mail:1 data part',
       'mail:1 complete result',
@@ -48,7 +48,7 @@ describe('over two nodes', () => {
       worker.fail(message)
     }
     await cluster.turn()
-    expect(clients.map(({ heard }) => heard)).toEqual([
+    expect(clients.map(({ events }) => events)).toEqual([
       ['mail:1 exception broken'],
       ['mail:2 fail'],
     ])
@@ -65,7 +65,7 @@ describe('over two nodes', () => {
     await cluster.turn()
     worker.complete('once')
     await cluster.turn()
-    for (const { heard } of clients) expect(heard).toEqual(['mail:1 complete once'])
+    for (const { events } of clients) expect(events).toEqual(['mail:1 complete once'])
   })
 
   test('an idle worker on another node is woken by a submission, within milliseconds', async () => {
@@ -115,7 +115,7 @@ describe('over two nodes', () => {
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))
     await cluster.pass(5)
-    for (const { heard } of clients) expect(heard).toEqual(['mail:1 complete native'])
+    for (const { events } of clients) expect(events).toEqual(['mail:1 complete native'])
     expect((await a.scheduler.jobs.counts(['mail']))[0]?.completed).toBe(1)
     expect(await cluster.world.violations()).toEqual([])
   })
@@ -128,14 +128,14 @@ describe('over two nodes', () => {
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.finish('mail', id, 'error', bytes('broken'))
     await cluster.pass(5)
-    expect(client.heard).toEqual([])
+    expect(client.events).toEqual([])
     expect(await node.scheduler.jobs.look({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
     await cluster.pass(15_300)
     const worker = node.worker('mail').take()
     await cluster.turn()
     worker.complete('second try')
     await cluster.turn()
-    expect(client.heard).toEqual(['mail:1 complete second try'])
+    expect(client.events).toEqual(['mail:1 complete second try'])
   })
 
   test('a client gets a native worker’s progress and finish even if no message arrived', async () => {
@@ -146,11 +146,11 @@ describe('over two nodes', () => {
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.progress('mail', id, '1', '4')
     await cluster.pass(2_500)
-    expect(client.heard).toEqual(['mail:1 status 1/4'])
+    expect(client.events).toEqual(['mail:1 status 1/4'])
     node.store.events.watched = new Set()
     await cluster.world.native.finish('mail', id, 'success', bytes('native'))
     await cluster.pass(2_500)
-    expect(client.heard).toEqual(['mail:1 status 1/4', 'mail:1 complete native'])
+    expect(client.events).toEqual(['mail:1 status 1/4', 'mail:1 complete native'])
   })
 
   test('jobs of a node that died go back within seconds, to workers of another', async () => {
