@@ -6,18 +6,19 @@
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
 --   3 how long by-name workers close a lane: integer, ms
---   4 and more, per lane: lane, queue: strings
+--   4 1 if the automatic rule opens lanes to consumers: flag
+--   5 and more, per lane: lane, queue: strings
 -- Returns the lanes that are closed, whose jobs no by-name worker is there for, and whose queue has consumers.
 --#include keys
 --#include levels
 --#include jobs
 --#include bridged
-local now, graceMs, stranded = nowMs(), tonumber(ARGV[3]), {}
+local now, graceMs, isAutoOpen, stranded = nowMs(), tonumber(ARGV[3]), ARGV[4] == '1', {}
 
 -- Asked once for all lanes: mostly none has scheduled or dead jobs.
 local listKeys, scheduledKeys, deadKeys, countKeys = {}, {}, {}, {}
-for at = 4, #ARGV, 2 do
-  local place = at / 2 - 1
+for at = 5, #ARGV, 2 do
+  local place = (at - 3) / 2
   local normal, high, low, scheduled, _, dead, count = placeKeys(ARGV[at])
   listKeys[place], scheduledKeys[place], deadKeys[place], countKeys[place] =
     { normal, high, low }, scheduled, dead, count
@@ -81,8 +82,13 @@ local function healLane(place, lane, queue)
   if isWorked then takeBackBridged(lane, now, 1000) end
   local band, rankOfHead = headOf(lane, now)
   if not band then return end
-  if opennessOf(lane, meta[1], closed, meta[3], now, named) then return noteReady(lane, queue, rankOfHead) end
-  if queue ~= '' then redis.call('ZREM', readyKey(queue), lane) end
+  local state = opennessOf(lane, meta[1], closed, meta[3], now, named)
+  if state then
+    noteReady(lane, queue, rankOfHead)
+    if state == 'open' or isAutoOpen then return end
+  elseif queue ~= '' then
+    redis.call('ZREM', readyKey(queue), lane)
+  end
   local hasConsumers = not isWorked and tonumber(meta[3] or 0) > 0
   if hasConsumers and tonumber(redis.call('HGET', metaKey(lane), 'labelled') or 0) <= 0 then
     stranded[#stranded + 1] = lane
@@ -90,8 +96,8 @@ local function healLane(place, lane, queue)
 end
 
 local failure
-for at = 4, #ARGV, 2 do
-  local isSound, problem = pcall(healLane, at / 2 - 1, ARGV[at], ARGV[at + 1])
+for at = 5, #ARGV, 2 do
+  local isSound, problem = pcall(healLane, (at - 3) / 2, ARGV[at], ARGV[at + 1])
   if not isSound then failure = (problem.err or problem) .. ' in ' .. ARGV[at] end
 end
 for queue, heads in pairs(ready) do

@@ -41,7 +41,7 @@ const wakingScripts: Readonly<Partial<Record<ScriptName, boolean>>> = {
  */
 const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
   promote: 1,
-  heal: 1,
+  heal: 2,
   'set-workers': 2,
 }
 

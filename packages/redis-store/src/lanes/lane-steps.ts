@@ -252,10 +252,10 @@ export class RedisLanes implements LaneStore {
     lanes: readonly string[],
     extent: 'all' | 'occupied' = 'all',
   ): Promise<readonly string[]> {
-    const { run, keys, graceMs, perLanesThere } = this.#context
+    const { run, keys, graceMs, isAutoOpen, perLanesThere } = this.#context
     const healed = extent === 'all' ? lanes : await this.#occupied(lanes)
     const stranded = await perLanesThere(healed, async (some, first) => {
-      const args = [graceMs, ...this.#context.withQueues(some)]
+      const args = [graceMs, isAutoOpen ? '1' : '0', ...this.#context.withQueues(some)]
       return ((await run('heal', [keys.queue(first, 'scheduled')], args)) as Buffer[]).map(String)
     })
     await this.#cluster?.heal()

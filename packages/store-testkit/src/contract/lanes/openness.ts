@@ -191,8 +191,13 @@ export function opennessContract(open: OpenWorld): void {
         (await store.lanes.sizes(['mail']))[0]?.workers
       await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 2, labelled: 1 }]]))
       expect(await workers()).toBe(1)
+      await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 2 }]]))
+      expect(await workers()).toBe(0)
+      await submitOne(store, 'mail')
+      expect(await store.lanes.heal(['mail'])).toEqual(['mail'])
       await store.lanes.open('mail')
       expect(await workers()).toBe(2)
+      expect(await store.lanes.heal(['mail'])).toEqual([])
     })
 
     test('all nodes are notified when a lane with jobs is opened or closed', async () => {

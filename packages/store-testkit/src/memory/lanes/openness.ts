@@ -32,7 +32,8 @@ export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number):
   const nowMs = world.nowMs()
   if (lane.byName > 0 || lane.closedUntilMs > nowMs + graceMs) lane.noteNamed(nowMs, graceMs)
   if (lane.byName > 0) takeBackBridged(world, lane)
-  const isClosed = lane.openness(nowMs) === undefined
+  const openness = lane.openness(nowMs)
+  const isClosed = openness === undefined || (openness === 'auto' && !world.isAutoOpen)
   const { all, labelled } = lane.consumers
   return isClosed && lane.byName <= 0 && lane.queued > 0 && all > 0 && labelled === 0
 }
