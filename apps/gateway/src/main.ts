@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { completionName } from './cli/completion/names.ts'
 import { runCommandLine } from './cli/program.ts'
 import { readVersion } from './cli/version.ts'
@@ -6,6 +7,8 @@ import { oneLine, StartError } from './errors.ts'
 import type { Config } from './config/load-config.ts'
 
 const internalError = 1
+/** Time for the last output of a gateway, milliseconds. Other commands wait for whoever reads theirs. */
+const gatewayOutputMs = 1_000
 
 async function main(): Promise<number> {
   const version = readVersion()
@@ -44,12 +47,18 @@ function askingHelp(words: readonly string[]): readonly string[] {
 async function serve(config: Config, reread: () => Config, version: string): Promise<number> {
   const server = await import('./server/serve.ts')
   const ways = { env: process.env, reread: () => ({ config: reread() }) }
-  return await server.serve(config, version, ways)
+  return await gatewayEnd(await server.serve(config, version, ways))
 }
 
 async function gearmand(words: readonly string[], version: string): Promise<number> {
   const { runGearmand } = await import('./gearmand/run.ts')
-  return await runGearmand(words, { version, env: process.env })
+  return await gatewayEnd(await runGearmand(words, { version, env: process.env }))
+}
+
+/** Ends a gateway, also where nobody reads its output. */
+async function gatewayEnd(code: number): Promise<never> {
+  await Promise.race([allWritten(), delay(gatewayOutputMs)])
+  process.exit(code)
 }
 
 async function migrate(words: readonly string[]): Promise<number> {
@@ -105,6 +114,10 @@ async function written(stream: NodeJS.WriteStream): Promise<void> {
   })
 }
 
+async function allWritten(): Promise<void> {
+  await Promise.all([process.stdout, process.stderr].map(written))
+}
+
 const code = await main()
-await Promise.all([process.stdout, process.stderr].map(written))
+await allWritten()
 process.exit(code)

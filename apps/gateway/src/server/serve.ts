@@ -62,7 +62,9 @@ export async function serve(
     if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
   })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
-  const common = ways.log ?? (await createLogger(config.logLevel, voice))
+  const { log: common, written } = ways.log
+    ? { log: ways.log, written: () => Promise.resolve() }
+    : await createLogger(config.logLevel, voice)
   const log = child ? common.child({ process: child.number }) : common
   const settings: Settings = { config, tls: readDoorTls(config) }
   const signals = new StopSignals(log, config.processes > 1 ? sharedSignals : ways.signals)
@@ -137,6 +139,7 @@ export async function serve(
       hangUps?.stop()
       await closeAll(closers, log)
       if (opened && !child) log.info('Stopped.')
+      await written()
     }
   }
   const running = run()
