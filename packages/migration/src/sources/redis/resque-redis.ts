@@ -19,7 +19,7 @@ import { RedisPlaces, type Commands, type Place, type ReadMember } from './redis
 import { otherClients } from './redis-reads.ts'
 
 const limits = [
-  'Jobs that workers have in hand are not read: let the workers end first (QUIT).',
+  'Jobs that workers are running are not read: let the workers end first (QUIT).',
   'Locks and retries that plugins keep are not read: a job that fails is dead at once, as in Resque.',
 ]
 

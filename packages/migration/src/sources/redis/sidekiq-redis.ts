@@ -17,7 +17,7 @@ import { RedisPlaces, type Member, type Place } from './redis-places.ts'
 import { otherClients } from './redis-reads.ts'
 
 const limits = [
-  'Jobs that Sidekiq has in hand are not in its queues: stop it first, then it puts them back.',
+  'Jobs that Sidekiq is running are not in its queues: stop it first, then it puts them back.',
   'Batches, unique locks and expiry of Sidekiq Pro and Enterprise have no counterpart: their jobs come without them.',
 ]
 
