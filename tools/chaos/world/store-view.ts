@@ -24,6 +24,8 @@ export interface Snapshot {
 }
 
 const bands = ['high', 'normal', 'low'] as const
+/** The answer of TTL for a key that does not exist. */
+const absent = -2
 /** Levels of jobs that may wait beside their band's list. */
 const levels = [9, 7, 6, 4, 3, 1]
 
@@ -92,6 +94,9 @@ export class StoreView {
       const replies = (await pipeline.exec()) ?? []
       for (const [at, id] of ids.entries()) {
         const fields = (replies[2 * at]?.[1] ?? []) as (string | null)[]
+        const ttl = Number(replies[2 * at + 1]?.[1])
+        // Expired since its key was listed.
+        if (ttl === absent) continue
         found.push({
           lane,
           id,
@@ -99,7 +104,7 @@ export class StoreView {
           status: fields[0] ?? '',
           places: places.get(id) ?? [],
           isAwaited: Boolean(fields[2]),
-          expires: Number(replies[2 * at + 1]?.[1]) >= 0,
+          expires: ttl >= 0,
         })
       }
     }
