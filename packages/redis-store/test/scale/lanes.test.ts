@@ -41,6 +41,19 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     await scheduler.stop()
   })
 
+  test('a FLUSH takes one script for each of 2,000 lanes, and few others', async () => {
+    await filled.fillLanes(2_000)
+    await filled.fillQueue('f1999', 10)
+    const scheduler = new Scheduler(store, realClock(), new RecordingObserver(), {})
+    await scheduler.start()
+    const cost = await filled.cost(() => scheduler.queues.flush())
+    expect(cost.scripts).toBeLessThan(2_000 * 1.2)
+    expect(cost.calls('hdel')).toBeLessThan(200)
+    expect([...scheduler.registry.all()]).toEqual([])
+    expect(await filled.redis.keys('job:*')).toEqual([])
+    await scheduler.stop()
+  })
+
   test('a consumer does not query 4,000 closed lanes with waiting jobs', async () => {
     const lanes = Array.from({ length: 4_000 }, (_none, at) => `closed${at + 1}`)
     await filled.fill(
