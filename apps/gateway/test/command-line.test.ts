@@ -39,6 +39,17 @@ describe.concurrent('the command line', () => {
     },
   )
 
+  test.each([
+    ['help nope', 2, 'There is no such command or argument (nope): see crossgear --help.'],
+    ['nope --help', 2, 'There is no such command or argument (nope): see crossgear --help.'],
+    ['help jobs nope', 1, 'There is no command "jobs nope": see crossgear jobs --help.'],
+    ['help queues nope', 1, 'There is no command "queues nope": see crossgear queues --help.'],
+    ['help migrate nope', 1, 'There is no command "nope": see crossgear migrate --help.'],
+  ])('%s: one line, exit code %i', async (words, expected, line) => {
+    const { code, stdout, stderr } = await startGateway(words.split(' ')).exited
+    expect([code, stdout, stderr]).toEqual([expected, '', `${line}\n`])
+  })
+
   test('options of the API are in the help like all others', async () => {
     const { stdout } = await startGateway(['jobs', 'submit', '--help']).exited
     expect(stdout).toMatch(/--level <n> +Faktory priority \(default: 5\)\n/)

@@ -27,6 +27,10 @@ export function parseWords(
   words: readonly string[],
   refusal: (line: string, cause: ErrorOptions) => Error,
 ): boolean {
+  const unknown = unknownInHelp(program, words)
+  if (unknown !== undefined) {
+    throw refusal(`There is no command "${unknown}": see ${program.name()} --help.`, {})
+  }
   try {
     program.parse(words, { from: 'user' })
     return true
@@ -35,6 +39,19 @@ export function parseWords(
     if (error.exitCode === 0) return false
     throw refusal(`${explained(error)}: see ${program.name()} --help.`, { cause: error })
   }
+}
+
+/** The words of a command that is not there and whose help is asked for: the parser would show another one's. */
+export function unknownInHelp(program: Command, words: readonly string[]): string | undefined {
+  if (!words.some((word) => word === '--help' || word === '-h')) return undefined
+  let command = program
+  for (const [at, word] of words.entries()) {
+    if (command.commands.length === 0 || word.startsWith('-') || word === 'help') return undefined
+    const next = command.commands.find((each) => each.name() === word)
+    if (!next) return words.slice(0, at + 1).join(' ')
+    command = next
+  }
+  return undefined
 }
 
 /** The fault, as the beginning of a sentence. */

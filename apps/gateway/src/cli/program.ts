@@ -2,7 +2,7 @@ import { Command, CommanderError, Help, Option } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import { StartError } from '../errors.ts'
-import { explained } from './command-parser.ts'
+import { explained, unknownInHelp } from './command-parser.ts'
 import { completionName, completionSummary } from './completion/names.ts'
 import { terminalCommands } from '../terminal/names.ts'
 import { versionLine } from './version.ts'
@@ -48,6 +48,8 @@ export async function runCommandLine(
     const read = (): Config => loadConfig({ flags, env })
     exitCode = await serve(read(), read)
   })
+  const unknown = unknownInHelp(program, words)
+  if (unknown !== undefined) throw new StartError(noSuchCommand(unknown), 2)
   try {
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
@@ -136,9 +138,13 @@ export function commanderOption(name: OptionName): Option {
 function explain(error: CommanderError, words: readonly string[]): string {
   if (error.code === 'commander.excessArguments') {
     const stray = words.filter((word) => !word.startsWith('-') && word !== 'serve')
-    return `There is no such command or argument (${stray.join(' ')}): see crossgear --help.`
+    return noSuchCommand(stray.join(' '))
   }
   return `${explained(error)}: see crossgear --help.`
+}
+
+function noSuchCommand(words: string): string {
+  return `There is no such command or argument (${words}): see crossgear --help.`
 }
 
 /** Least width for a description beside its option; below that it moves to the next line. */

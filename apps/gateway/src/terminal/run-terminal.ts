@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { explained } from '../cli/command-parser.ts'
+import { explained, unknownInHelp } from '../cli/command-parser.ts'
 import type { ConfigSources } from '../config/load-config.ts'
 import { StartError } from '../errors.ts'
 import { ApiClient } from './api-client.ts'
@@ -25,7 +25,13 @@ export async function runTerminal(
     exit = await row.run(contextOf(row, given, surroundings))
   }
   try {
-    await terminalProgram(commands, run, surroundings).parseAsync(words, { from: 'user' })
+    const program = terminalProgram(commands, run, surroundings)
+    const unknown = unknownInHelp(program, words)
+    if (unknown !== undefined) {
+      const see = `see crossgear ${words[0] ?? ''} --help`
+      throw new TerminalError('usage', `There is no command "${unknown}": ${see}.`)
+    }
+    await program.parseAsync(words, { from: 'user' })
     return exitCodes[exit]
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done
