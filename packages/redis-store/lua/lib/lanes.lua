@@ -17,7 +17,7 @@ local function openness(lane, now)
   return opennessOf(lane, meta[1], meta[2], meta[3], now)
 end
 
--- What says if consumers get a lane's jobs while no by-name worker is there: -1 open for good, -2 closed by an operator,
+-- The rule for consumers of a lane while no by-name worker is there: -1 open for good, -2 closed by an operator,
 -- else until when workers that left close it (ms), or 0.
 local function gateOf(open, closed, now)
   if open then return open == '1' and -1 or -2 end

@@ -6,7 +6,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 /** As the counts script names them. */
 type Extent = 'sizes' | 'backlog' | 'totals' | 'oldest'
 
-/** So few lanes are all read, at some 10 us each. */
+/** Up to this many lanes are all read, at some 10 us each. */
 const fewLanes = 1_024
 
 /** Reads the figures of lanes by script. Of many lanes, those that hold nothing are told apart before. */
