@@ -12,11 +12,6 @@
 --#include packed
 local given, found, size = unpackedArguments(3), {}, 0
 local call, pcall = redis.call, redis.pcall
-
-local function nowMs()
-  local time = call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
 local sets = 4 + 2 * given[1]
 local counts = sets + given[2]
 local hashes = counts + given[3]
@@ -45,13 +40,19 @@ for at = counts, hashes - 1 do
   size = size + 1
   found[size] = tonumber(pcall('GET', given[at])) or 0
 end
+-- Asked once, if at all.
+local now
 for at = hashes, #given do
   local key = given[at]
   size = size + 1
   found[size] = call('HGET', key, 'aside') and -1 or math.max(0, tonumber(call('HGET', key, 'consumers') or 0))
   if found[size] > 0 then
-    found[size + 1] = tonumber(call('HGET', key, 'labelled') or 0)
-    found[size + 2] = gateOf(call('HGET', key, 'open'), call('HGET', key, 'closed'), nowMs())
+    if not now then
+      local time = call('TIME')
+      now = time[1] * 1000 + math.floor(time[2] / 1000)
+    end
+    local meta = call('HMGET', key, 'labelled', 'open', 'closed')
+    found[size + 1], found[size + 2] = tonumber(meta[1] or 0), gateOf(meta[2], meta[3], now)
     size = size + 2
   end
 end
