@@ -15,8 +15,8 @@ import {
   refusalAnswer,
 } from './api-error.ts'
 import { answerText } from './answer-text.ts'
-import { type CallKind, kindOf, unitsOf } from './call-cost.ts'
-import type { CallLimiter } from './call-limiter.ts'
+import { type CallKind, kindOf, unitsOf } from './limits/call-cost.ts'
+import type { CallLimiter } from './limits/call-limiter.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endpoints, operationNames } from './endpoints.ts'
 import type { EventStream } from './event-stream.ts'

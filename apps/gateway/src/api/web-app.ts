@@ -4,8 +4,8 @@ import { dashboardRoutes } from '../dashboard/dashboard.ts'
 import { systemClock } from '../net/clock.ts'
 import { apiPrefix } from '../ops/page.ts'
 import { refusalAnswer } from './api-error.ts'
-import { callBounds } from './call-cost.ts'
-import { CallLimiter } from './call-limiter.ts'
+import { callBounds } from './limits/call-cost.ts'
+import { CallLimiter } from './limits/call-limiter.ts'
 import { apiRoutes, type ApiRoutesParts } from './routes.ts'
 
 /** The router's own bound, of 100, is less than a job's names have; schemas have the bounds of each. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ApiError } from '../../src/api/api-error.ts'
 import { answerText } from '../../src/api/answer-text.ts'
-import { callBounds, kindOf, unitsOf } from '../../src/api/call-cost.ts'
-import { type CallBounds, CallLimiter } from '../../src/api/call-limiter.ts'
+import { callBounds, kindOf, unitsOf } from '../../src/api/limits/call-cost.ts'
+import { type CallBounds, CallLimiter } from '../../src/api/limits/call-limiter.ts'
 
 const bounds: CallBounds = {
   ...{ atOnce: 1, waiting: 2, waitMs: 5_000, leastUnits: 10 },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { apiErrors } from '../../src/api/api-error.ts'
-import { callBounds } from '../../src/api/call-cost.ts'
+import { callBounds } from '../../src/api/limits/call-cost.ts'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import { endpoints } from '../../src/api/endpoints.ts'
 import { openApiDocument } from '../../src/api/open-api.ts'

@@ -3,7 +3,7 @@ import { Agent, createServer, get, type IncomingMessage, type ServerResponse } f
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { callBounds } from '../../src/api/call-cost.ts'
+import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { EventStream, streamBounds } from '../../src/api/event-stream.ts'
 import { openOn } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'

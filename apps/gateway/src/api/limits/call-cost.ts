@@ -1,10 +1,10 @@
-import type { ApiInput } from './api.ts'
+import type { ApiInput } from '../api.ts'
 import type { CallBounds } from './call-limiter.ts'
-import type { OperationName } from './endpoints.ts'
-import { readsEachJob } from './reads/job-scan.ts'
-import { pageSizes } from './schemas/common.ts'
-import type { Selection } from './schemas/acts.ts'
-import type { JobFilter } from './schemas/jobs.ts'
+import type { OperationName } from '../endpoints.ts'
+import { readsEachJob } from '../reads/job-scan.ts'
+import { pageSizes } from '../schemas/common.ts'
+import type { Selection } from '../schemas/acts.ts'
+import type { JobFilter } from '../schemas/jobs.ts'
 
 /** A unit of work is that of a job on a page, some 30 us of a processor. */
 const unitCosts = {

@@ -1,4 +1,4 @@
-import { ApiError } from './api-error.ts'
+import { ApiError } from '../api-error.ts'
 
 /** Bounds of one kind of calls. */
 export interface CallBounds {
