@@ -234,9 +234,8 @@ interface Emptiness {
 }
 
 /**
- * Spares claims: workers that got the last job of their lanes ask again when it is done, and the
- * answer stays empty until a job arrives. Without it a foreground job takes 1.22 times the processor
- * time, 1.3 times with one client and one worker.
+ * Spares claims: workers that got the last job of their lanes ask again when it is done. Without it a foreground job takes 1.22
+ * times the processor time, 1.3 times with one client and one worker.
  */
 class EmptyCache {
   readonly #byKey = new Map<string, Emptiness>()
