@@ -86,6 +86,19 @@ describe.skipIf(lacksRedis || !hasPrograms)(
       }, soon)
     }
 
+    /** A gateway's own figures may be a second older than the store's on the same page. */
+    function showsNone(
+      node: FleetNode,
+      fn: string,
+      queue: string,
+      names: readonly string[],
+    ): Promise<void> {
+      return vi.waitFor(async () => {
+        const found = await figures(node, fn, queue)
+        expect(names.map((name) => found[name] ?? 0)).toEqual(names.map(() => 0))
+      }, soon)
+    }
+
     test('of gearman -w: idle, busy, killed, and behind a gateway that is killed', async () => {
       const fn = randomUUID()
       const [here, there] = [await open(), await open()]
@@ -118,9 +131,8 @@ describe.skipIf(lacksRedis || !hasPrograms)(
         'clients door=gearman': 0,
       })
       await worker.kill()
+      await showsNone(here, fn, 'default', [idle, busy])
       await shows(here, fn, 'default', { [all]: 1, 'clients door=gearman': 1 })
-      const left = await figures(here, fn, 'default')
-      expect([left[idle] ?? 0, left[busy] ?? 0]).toEqual([0, 0])
       await there.kill()
       await shows(here, fn, 'default', { [all]: 0 })
       await here.stop()
@@ -146,9 +158,8 @@ describe.skipIf(lacksRedis || !hasPrograms)(
       await shows(here, fn, queue, { ...works, 'clients door=faktory': 1 })
       await shows(there, fn, queue, works)
       await worker.kill()
+      await showsNone(here, fn, queue, [idle, busy, busyOfFunction])
       await shows(here, fn, queue, { [all]: 1, 'clients door=faktory': 1 })
-      const left = await figures(here, fn, queue)
-      expect([left[idle] ?? 0, left[busy] ?? 0, left[busyOfFunction] ?? 0]).toEqual([0, 0, 0])
       await there.kill()
       await shows(here, fn, queue, { [all]: 0 })
       await here.kill()
