@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { soon } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
-
-const soon = { timeout: 30_000, interval: 10 }
 
 /** Gets the next job, says this of it, and returns its input. */
 async function work(worker: GearmanPeer, outcome: 'WORK_FAIL' | 'WORK_COMPLETE'): Promise<string> {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { soon } from '@crossgear/tools/wait-for'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
-
-const soon = { timeout: 30_000, interval: 10 }
 
 describe.skipIf(lacksRedis)(
   'a job that a native client wrote under an id',

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { soon } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
@@ -11,7 +12,6 @@ import { startGateway } from '../support/gateway-process.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
-const soon = { timeout: 30_000, interval: 20 }
 
 type Said = Readonly<Record<string, unknown>>
 

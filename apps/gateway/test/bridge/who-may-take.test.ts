@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { soon } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
-
-const soon = { timeout: 30_000, interval: 10 }
 
 /** The input of the job that a Gearman worker gets next. */
 async function grab(worker: GearmanPeer): Promise<string> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { soon } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
@@ -8,7 +9,6 @@ import { Fleet, type FleetNode } from './support/fleet.ts'
 
 /** A node is dead when its heartbeat stood still in three looks after the first, one a second. */
 const buriedWithin = { timeout: 30_000, interval: 20 }
-const soon = { timeout: 30_000, interval: 10 }
 
 /** Of the API. */
 interface Answer {

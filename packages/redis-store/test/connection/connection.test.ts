@@ -5,6 +5,7 @@ import type { NewJob } from '@crossgear/core-scheduler'
 import { StoreError } from '@crossgear/core-scheduler'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { RedisStore } from '../../src/index.ts'
 
@@ -64,12 +65,12 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const by = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
     expect(await codeOf(store.steps.claim(by))).toBe('TIMEOUT')
     server.thaw()
-    await vi.waitFor(async () => expect(await admin.zcard('xg:busy:mail')).toBe(1))
-    await vi.waitFor(() => store.jobs.expired(['mail'], 10))
+    await vi.waitFor(async () => expect(await admin.zcard('xg:busy:mail')).toBe(1), soon)
+    await vi.waitFor(() => store.jobs.expired(['mail'], 10), soon)
     await vi.waitFor(async () => {
       await store.jobs.expired(['mail'], 10)
       expect(await admin.zcard('xg:busy:mail')).toBe(0)
-    })
+    }, soon)
     await log.waitFor('woken')
     expect(await store.steps.claim({ ...by, max: 2 })).toMatchObject([{ id: 1 }, { id: 2 }])
     expect(await store.jobs.expired(['mail'], 10)).toEqual([])
