@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { openOn } from '../options/composed-gateway.ts'
 import {
   type ActResult,
@@ -91,6 +92,28 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
       ...{ matched: 2, done: 2, skipped: [{ reason: 'is no more', jobs: 1 }] },
     })
     expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['dead-0002'])
+  })
+
+  test('a filter by unique id takes the dead job that a list with it shows', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    for (const unique of ['u1', 'u2']) {
+      await client.submit('SUBMIT_JOB_BG', 'f', unique, 'x')
+      const worker = await api.gateway.peer('f')
+      const [, handle = ''] = await worker.ask('GRAB_JOB')
+      worker.send('WORK_FAIL', handle)
+      await vi.waitFor(async () => {
+        expect((await api.jobs(`unique=${unique}`)).jobs).toMatchObject([{ unique, state: 'dead' }])
+      }, soon)
+    }
+    const filter = { unique: 'u1' }
+    expect(await api.actOn('retry', { filter, dry_run: true })).toMatchObject({ done: 1 })
+    expect(await api.actOn('retry', { filter })).toMatchObject({ matched: 1, done: 1 })
+    const states = (await api.jobs('')).jobs.map(({ unique, state }) => [unique, state])
+    expect(states.sort()).toEqual([
+      ['u1', 'waiting'],
+      ['u2', 'dead'],
+    ])
   })
 
   test('a filter by jid, handle or unique id takes that job alone', async () => {

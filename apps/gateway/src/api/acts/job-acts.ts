@@ -56,7 +56,7 @@ async function run(parts: JobActParts, selection: Selection, act: GroupAct): Pro
   if ((selection.jobs === undefined) === (filter === undefined)) {
     throw new ApiError('invalid_request', 'give either jobs or a filter')
   }
-  const jobs = selection.jobs ?? (await namedBy(parts, filter ?? {}))
+  const jobs = selection.jobs ?? (await namedBy(parts, filter ?? {}, selection.cursor))
   const tally = new Tally()
   if (jobs) {
     const groups = await groupsOf(parts, jobs, tally)
@@ -82,10 +82,13 @@ async function run(parts: JobActParts, selection: Selection, act: GroupAct): Pro
   }
 }
 
-/** The job that a filter names by its jid or handle: a scan does not know these. */
-async function namedBy(parts: JobActParts, filter: JobFilter): Promise<string[] | undefined> {
-  if (filter.jid === undefined && filter.handle === undefined) return undefined
-  const found = await namedJobs(parts, filter)
+/** The jobs that a list with this filter finds without a scan. */
+async function namedBy(
+  parts: JobActParts,
+  filter: JobFilter,
+  cursor: string | undefined,
+): Promise<string[] | undefined> {
+  const found = await namedJobs(parts, filter, cursor)
   return found?.map(({ job }) => parts.names.of(job))
 }
 

@@ -33,7 +33,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
   return {
     async listJobs({ query }) {
       const { limit = pageSizes.usual, cursor, ...filter } = query
-      const named = await namedJobs(parts, filter)
+      const named = await namedJobs(parts, filter, cursor)
       if (named) {
         const jobs = named.slice(0, limit).map((found) => shown(found))
         return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
@@ -74,16 +74,21 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
   }
 }
 
-/** Jobs that a filter names one by one, which need no scan; undefined where it names none so. */
+/**
+ * Jobs that a filter names, found without a scan; undefined where a scan is needed. Unique ids of dead jobs are in no
+ * index, so a scan looks for a unique id that no other job has. The cursor of such a scan goes on with it.
+ */
 export async function namedJobs(
   { scheduler, names }: Parts,
   filter: JobFilter,
+  cursor: string | undefined,
 ): Promise<readonly FoundJob[] | undefined> {
   const { jid, handle, unique } = filter
+  const isNamed = handle !== undefined || jid !== undefined
   const jobs: (JobState | undefined)[] = []
   if (handle !== undefined) jobs.push(await names.byHandle(handle))
   else if (jid !== undefined) jobs.push(await names.byJid(jid))
-  else if (unique !== undefined) {
+  else if (unique !== undefined && cursor === undefined) {
     for (const ref of await scheduler.jobs.findUnique(Buffer.from(unique))) {
       jobs.push(await scheduler.jobs.look(ref))
     }
@@ -95,7 +100,7 @@ export async function namedJobs(
     if (!isOf(job, filter, scheduler, stateOf(job, placed))) continue
     if (await holdsText(job, filter.text, scheduler)) found.push({ job, placed })
   }
-  return found
+  return isNamed || found.length > 0 ? found : undefined
 }
 
 function isOf(job: JobState, filter: JobFilter, scheduler: Scheduler, state: string): boolean {
