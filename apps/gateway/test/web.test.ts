@@ -115,8 +115,8 @@ describe('the web port', () => {
       await import(${module('ops/web-server')})
       const atStart = loaded()
       await import(${module('api/web-app')})
-      console.log(atStart, loaded())`
+      process.stdout.write(JSON.stringify([atStart, loaded()]))`
     const given = [...words.slice(0, -1), '--input-type=module', '-e', code]
-    expect(execFileSync(process.execPath, given, { encoding: 'utf8' })).toBe('false true\n')
+    expect(execFileSync(process.execPath, given, { encoding: 'utf8' })).toBe('[false,true]')
   })
 })

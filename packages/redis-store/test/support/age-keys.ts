@@ -33,6 +33,8 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
     if closed then redis.call('HSET', key, 'closed', string.format('%.0f', closed - ms)) end
     local since, id = string.match(redis.call('HGET', key, 'idle') or '', '^(%d+) (.*)$')
     if since then redis.call('HSET', key, 'idle', string.format('%.0f ', since - ms) .. id) end
+    local last, seen = string.match(redis.call('HGET', key, 'seen') or '', '^(%d+) (%d+)$')
+    if last then redis.call('HSET', key, 'seen', last .. string.format(' %.0f', seen - ms)) end
   elseif kind == 'list' and string.match(key, '^xg:rate:') then
     local starts, left = redis.call('LRANGE', key, 0, -1), redis.call('PTTL', key)
     redis.call('DEL', key)
