@@ -1,5 +1,4 @@
 import { Cluster } from 'ioredis'
-import { freePort } from './free-port.ts'
 import { RedisServer } from './redis-server.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -29,11 +28,8 @@ export class RedisCluster {
   /** Starts the servers, shares out the slots, and returns when all of them say that all is well. */
   static async start(shape: ClusterShape = {}): Promise<RedisCluster> {
     const { masters = 3, replicas = 0, words = [] } = shape
-    const some = (count: number): Promise<RedisServer[]> =>
-      Promise.all(Array.from({ length: count }, () => startServer(words)))
-    const cluster = new RedisCluster(
-      ...(await Promise.all([some(masters), some(masters * replicas)])),
-    )
+    const servers = await startServers(masters * (1 + replicas), words)
+    const cluster = new RedisCluster(servers.slice(0, masters), servers.slice(masters))
     try {
       await cluster.#join()
     } catch (error) {
@@ -108,10 +104,17 @@ function slotsEach(masters: number): number {
   return Math.ceil(slots / masters)
 }
 
-async function startServer(words: readonly string[]): Promise<RedisServer> {
-  const bus = ['--cluster-port', String(await freePort())]
-  const timeouts = ['--cluster-node-timeout', '2000', '--repl-diskless-sync-delay', '0']
-  return RedisServer.start('--cluster-enabled', 'yes', ...bus, ...timeouts, ...words)
+/** If one does not start, none is left. */
+async function startServers(count: number, words: readonly string[]): Promise<RedisServer[]> {
+  const all = ['--cluster-node-timeout', '2000', '--repl-diskless-sync-delay', '0', ...words]
+  const starts = Array.from({ length: count }, () =>
+    RedisServer.startAs({ inCluster: true }, ...all),
+  )
+  const results = await Promise.allSettled(starts)
+  const servers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  if (servers.length === count) return servers
+  await Promise.all(servers.map((server) => server.stop()))
+  return Promise.all(starts)
 }
 
 async function busPort(server: RedisServer): Promise<string> {

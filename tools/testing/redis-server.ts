@@ -16,6 +16,8 @@ export interface ServerShape {
   readonly program?: ServerProgram
   /** A library that is loaded before all others, such as a disk that forgets. None. */
   readonly preload?: string
+  /** True for a server of a cluster. False. */
+  readonly inCluster?: boolean
 }
 
 /**
@@ -66,7 +68,10 @@ export class RedisServer {
   /** Starts a server of another kind. */
   static async startAs(shape: ServerShape, ...words: string[]): Promise<RedisServer> {
     for (let tries = 1; ; tries += 1) {
-      const server = new RedisServer(await freePort(), shape, words)
+      const bus = shape.inCluster
+        ? ['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]
+        : []
+      const server = new RedisServer(await freePort(), shape, [...bus, ...words])
       try {
         await server.start()
         return server
