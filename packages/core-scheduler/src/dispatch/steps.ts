@@ -13,6 +13,7 @@ import {
   type StepAnswer,
 } from '../store/step-ports.ts'
 import { maxBatchBytes, maxBatchItems } from '../intake/batch-queue.ts'
+import { AnswerOrder } from './answer-order.ts'
 
 /**
  * With this many items gathered a second step is sent while one is in progress; fewer wait for its answer. One job in
@@ -133,6 +134,7 @@ interface StepsParts {
 export class Steps {
   readonly #parts: StepsParts
   readonly #endOfTurn = (): void => this.#turnEnds()
+  readonly #answers = new AnswerOrder()
   #sources: readonly StepSource[] = []
   #draft = new Draft()
   #full: Draft[] = []
@@ -255,7 +257,7 @@ export class Steps {
   async #send(draft: Draft): Promise<void> {
     this.#underWay += 1
     try {
-      draft.settle(await this.#parts.store.steps.step(draft.step))
+      draft.settle(await this.#answers.inTurn(this.#parts.store.steps.step(draft.step)))
     } catch (error) {
       draft.fail(toStoreError(error))
     } finally {

@@ -43,8 +43,9 @@ class SlowStore implements StepStore {
     })
   }
 
-  answer(error?: StoreError): void {
-    this.#answers.shift()?.(error)
+  /** Answers the step that has been waiting longest, or one behind it. */
+  answer(error?: StoreError, place = 0): void {
+    this.#answers.splice(place, 1)[0]?.(error)
   }
 }
 
@@ -228,6 +229,24 @@ describe('calls to the store', () => {
     await clock.end()
     expect(sent().at(-1)).toBe(1)
   })
+
+  test.each([undefined, new StoreError('TIMEOUT', 'no answer')])(
+    'are answered in the order in which they were sent, with %s for the first',
+    async (error) => {
+      const answered: string[] = []
+      const note = (word: string) => (): void => void answered.push(word)
+      steps.report([reportOf('known')]).then(note('first'), note('first refused'))
+      await clock.end()
+      void steps.report([reportOf('known')]).then(note('second'))
+      steps.flush()
+      store.answer(undefined, 1)
+      await clock.end()
+      expect(answered).toEqual([])
+      store.answer(error)
+      await clock.end()
+      expect(answered).toEqual([error ? 'first refused' : 'first', 'second'])
+    },
+  )
 
   test('are split if lanes are on several servers: none waits for another', () => {
     store.port.isSharded = true

@@ -1,4 +1,5 @@
 import {
+  AnswerOrder,
   StoreError,
   type ClaimRequest,
   type LaneArrivals,
@@ -48,6 +49,8 @@ type Kind = 'reports' | 'outcomes' | 'submissions' | 'claims'
 export class SlotSteps {
   readonly #jobs: Pick<JobSteps, 'step'>
   readonly #drafts = new Map<number, Draft>()
+  /** By slot, of which there is a bounded number. */
+  readonly #answers = new Map<number, AnswerOrder>()
 
   constructor(jobs: Pick<JobSteps, 'step'>) {
     this.#jobs = jobs
@@ -103,16 +106,16 @@ export class SlotSteps {
 
   /** Sends what was gathered. Calls that the sending itself makes find nothing more. */
   flush(): void {
-    const drafts = [...this.#drafts.values()]
+    const drafts = [...this.#drafts]
     this.#drafts.clear()
-    for (const draft of drafts) void this.#send(draft)
+    for (const [slot, draft] of drafts) void this.#send(slot, draft)
   }
 
   #draftOf(slot: number, items: number, bytes: number): Draft {
     let draft = this.#drafts.get(slot)
     if (draft && (draft.items + items > mostItems || draft.bytes + bytes > mostBytes)) {
       this.#drafts.delete(slot)
-      void this.#send(draft)
+      void this.#send(slot, draft)
       draft = undefined
     }
     if (this.#drafts.size === 0) queueMicrotask(() => this.flush())
@@ -123,21 +126,22 @@ export class SlotSteps {
     return draft
   }
 
-  async #send(draft: Draft): Promise<void> {
+  async #send(slot: number, draft: Draft): Promise<void> {
+    const answers = this.#answers.get(slot) ?? new AnswerOrder()
+    this.#answers.set(slot, answers)
     const { reports, outcomes, submissions, claims } = draft
     const atUs = Math.min(...submissions.map(({ item }) => item.atUs))
     const arrivals = submissions.map(({ item }) => behind(item, item.atUs - atUs))
     const notes = new Map(arrivals.map((one, at) => [one, submissions[at]?.item.notes] as const))
     try {
-      const answer = await this.#jobs.step(
-        {
-          reports: reports.map(({ item }) => item),
-          outcomes: outcomes.map(({ item }) => item),
-          submissions: arrivals,
-          claims: claims.map(({ item }) => item),
-        },
-        { unlimited: true, notes, ...(submissions.length > 0 && { atUs }) },
-      )
+      const step = {
+        reports: reports.map(({ item }) => item),
+        outcomes: outcomes.map(({ item }) => item),
+        submissions: arrivals,
+        claims: claims.map(({ item }) => item),
+      }
+      const ways = { unlimited: true, notes, ...(submissions.length > 0 && { atUs }) }
+      const answer = await answers.inTurn(this.#jobs.step(step, ways))
       settle(reports, answer.reports)
       settle(outcomes, answer.outcomes)
       settle(submissions, answer.submissions)

@@ -14,15 +14,18 @@ class TestJobs {
   readonly steps: Step[] = []
   readonly ways: StepWays[] = []
   refuses: string | undefined
+  /** The first step is answered after it. */
+  before: Promise<void> | undefined
 
-  step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
+  async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
     this.steps.push(step)
     this.ways.push(ways)
+    if (this.steps.length === 1) await this.before
     const lanes = [...step.outcomes, ...step.submissions].map(({ lane }) => lane)
     if (this.refuses !== undefined && lanes.includes(this.refuses)) {
-      return Promise.reject(new StoreError('UNREACHABLE', 'away'))
+      throw new StoreError('UNREACHABLE', 'away')
     }
-    return Promise.resolve({
+    return {
       reports: step.reports.map(({ id }) => id % 2 === 0),
       outcomes: step.outcomes.map(({ outcomes }) => outcomes.map(() => 'done' as const)),
       submissions: step.submissions.map(({ jobs }, at) => ({
@@ -30,7 +33,7 @@ class TestJobs {
         results: jobs.map(() => ({ kind: 'created' as const, id: at + 1 })),
       })),
       claims: step.claims.map(() => []),
-    })
+    }
   }
 }
 
@@ -111,6 +114,27 @@ test('a call takes a bounded number of items, and later ones go with the next', 
   await steps.submit(submissionOf(third))
   const items = jobs.steps.map((step) => step.submissions.map(({ jobs: some }) => some.length))
   expect(items).toEqual([[200], [200, 50], [1]])
+})
+
+test('calls of a slot are answered in their order, and no other slot waits for them', async () => {
+  const jobs = new TestJobs()
+  const steps = new SlotSteps(jobs)
+  let goOn: () => void = () => undefined
+  jobs.before = new Promise((resolve) => (goOn = resolve))
+  const answered: string[] = []
+  const report = async (lane: string): Promise<void> => {
+    await steps.report({ ...status, lane, id: 4, token: 't' })
+    answered.push(lane)
+  }
+  const earlier = report(first)
+  steps.flush()
+  const later = report(second)
+  steps.flush()
+  await report(elsewhere)
+  expect(answered).toEqual([elsewhere])
+  goOn()
+  await Promise.all([earlier, later])
+  expect(answered).toEqual([elsewhere, first, second])
 })
 
 test('gathered items leave before a later call', async () => {

@@ -43,3 +43,32 @@ test('all that comes in one turn goes to the store as one step, whatever its doo
   expect(consumer.jobs).toEqual(['news@bulk:1'])
   expect(next.jobs).toEqual(['mail:2'])
 })
+
+test('a client gets the data of a job before its result, though the step with the data takes longer', async () => {
+  const cluster = new Cluster()
+  let goOn: () => void = () => undefined
+  const released = new Promise<void>((resolve) => (goOn = resolve))
+  const node = await cluster.node('a', {}, (store) =>
+    aroundSteps(store, async (step, send) => {
+      const answer = await send(step)
+      if (step.reports.length > 0) await released
+      return answer
+    }),
+  )
+  const client = node.ask('mail')
+  const worker = node.worker('mail').take()
+  await cluster.turn()
+  const { lane, id, token } = worker.last.job
+  node.scheduler.report(
+    { lane, id, token, kind: 'data', data: bytes('half') },
+    { reported: () => undefined, refused: () => undefined },
+  )
+  await cluster.turn()
+  worker.complete('done')
+  node.submit('post')
+  await cluster.turn()
+  expect(client.events).toEqual([])
+  goOn()
+  await cluster.turn()
+  expect(client.events).toEqual(['mail:1 data half', 'mail:1 complete done'])
+})
