@@ -100,8 +100,9 @@
 --#include step
 --#include reports
 --#include outcomes
---#include submissions
 --#include leases
+--#include handover
+--#include submissions
 --#include lines
 --#include claims
 sequence = given[5]
@@ -154,6 +155,12 @@ end
 
 local arrivedUs = given[submissionsAt]
 if arrivedUs == '' then arrivedUs = nowMicros end
+local claims = {}
+at = claimsAt + 1
+for index = 1, given[claimsAt] do
+  claims[index], at = readClaim(at)
+end
+noteTakers(claims)
 at = submissionsAt + 2
 for index = 1, given[submissionsAt + 1] do
   local lane, queue, values, isKept, count = unpack(given, at, at + 4)
@@ -162,9 +169,8 @@ for index = 1, given[submissionsAt + 1] do
 end
 
 dropInputs(given[6])
-at = claimsAt + 1
-for index = 1, given[claimsAt] do
-  claimed[index], at = takeClaim(at)
+for index, claim in ipairs(claims) do
+  claimed[index] = takeClaim(claim)
 end
 reply[1] = cmsgpack.pack({ arrivedUs, table.concat(reported), ended, submitted, claimed })
 return #reply > 1 and reply or reply[1]

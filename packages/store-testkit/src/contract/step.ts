@@ -6,7 +6,7 @@ import {
   type Outcome,
   type StepAnswer,
 } from '@crossgear/core-scheduler'
-import { aJob, bytes, completed, idsOf, inputsOf, submitOne, take, takeOne } from './kit.ts'
+import { aJob, bytes, completed, idsOf, inputsOf, jobsOf, submitOne, take, takeOne } from './kit.ts'
 import type { OpenWorld } from './kit.ts'
 import type { SteppedStore } from './store-world.ts'
 
@@ -25,6 +25,7 @@ export function stepContract(open: OpenWorld): void {
       groups: [{ lanes: [lane] }],
       max,
     })
+    const eachClaim = ({ claims }: StepAnswer) => claims.map((jobs) => soleAnswer([jobs]))
     const claimedBy = ({ claims }: StepAnswer) => soleAnswer(claims)
 
     test('hands out the jobs that it brings', async () => {
@@ -186,11 +187,64 @@ export function stepContract(open: OpenWorld): void {
       const claims = [claimOf('mail', 1), claimOf('other'), claimOf('mail', 1)]
       const submissions = [arrivals('mail', aJob(), aJob())]
       const answer = await store.steps.step({ ...noStep, submissions, claims })
-      expect(answer.claims.map((jobs) => (Array.isArray(jobs) ? idsOf(jobs) : jobs))).toEqual([
-        [1],
-        [],
-        [2],
-      ])
+      expect(eachClaim(answer).map(idsOf)).toEqual([[1], [], [2]])
+    })
+
+    test('hands out older jobs before those that it brings', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const submissions = [arrivals('mail', aJob(), aJob())]
+      const claims = [claimOf('mail', 2)]
+      const answer = await store.steps.step({ ...noStep, submissions, claims })
+      expect(idsOf(claimedBy(answer))).toEqual([1, 2])
+      expect(idsOf(await take(store, ['mail'], 9))).toEqual([3])
+    })
+
+    test.each([
+      ['one', 1],
+      ['all', 9],
+    ])('hands out the jobs that it brings by their levels, to a claim of %s', async (_of, max) => {
+      const store = await (await open()).node()
+      const submissions = [arrivals('mail', ...jobsOf(5, 8, 2, 8, 5))]
+      const claims = [claimOf('mail', max)]
+      const answer = await store.steps.step({ ...noStep, submissions, claims })
+      const taken = [...claimedBy(answer), ...(await take(store, ['mail'], 9))]
+      expect(inputsOf(taken)).toEqual(['8-1', '8-3', '5-0', '5-4', '2-2'])
+    })
+
+    test('hands out all jobs that it brings for a lane, however they came', async () => {
+      const store = await (await open()).node()
+      const submissions = [
+        arrivals('mail', aJob()),
+        arrivals('mail', aJob({ door: 'faktory', reserveForSeconds: 60 }), aJob({ level: 8 })),
+        arrivals('mail', aJob()),
+      ]
+      const claims = [claimOf('mail', 1), claimOf('mail', 3), claimOf('mail', 3)]
+      const answer = await store.steps.step({ ...noStep, submissions, claims })
+      const taken = eachClaim(answer).flat()
+      expect(new Set(idsOf(taken))).toEqual(new Set([1, 2, 3, 4]))
+      expect(await take(store, ['mail'], 9)).toEqual([])
+      const outcomes = taken.map((job) => completed(job))
+      expect(await store.steps.finish('mail', outcomes)).toEqual(['done', 'done', 'done', 'done'])
+    })
+
+    test('leaves what its claims have no room for', async () => {
+      const store = await (await open()).node()
+      const submissions = [arrivals('mail', aJob(), aJob(), aJob(), aJob())]
+      const claims = [claimOf('mail', 1), claimOf('mail', 2)]
+      const answer = await store.steps.step({ ...noStep, submissions, claims })
+      expect(eachClaim(answer).map(idsOf)).toEqual([[1], [2, 3]])
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ running: 3, normal: 1 })
+    })
+
+    test('brings a closed lane nothing that its consumers get', async () => {
+      const store = await (await open()).node()
+      await store.lanes.close('mail')
+      const fetching = { by: 'consumer' as const, groups: [{ lanes: ['mail'] }], max: 9 }
+      const submissions = [arrivals('mail', aJob())]
+      const claims = [fetching, claimOf('mail')]
+      const answer = await store.steps.step({ ...noStep, submissions, claims })
+      expect(eachClaim(answer).map(idsOf)).toEqual([[], [1]])
     })
 
     test('reports whether consumers may take the jobs that it brings', async () => {

@@ -35,7 +35,9 @@ local function takeFromGroup(claim, group)
   if queue ~= '' and last > first then
     takeByHint(claim, queue, group.leaseMs)
   elseif first == last then
-    if letterFor(claim, given[first]) then takeFromLane(claim, given[first], group.leaseMs) end
+    if not drained[given[first]] and letterFor(claim, given[first]) then
+      takeFromLane(claim, given[first], group.leaseMs)
+    end
   else
     takeInOrder(claim, first, last, group.leaseMs)
   end
@@ -48,8 +50,8 @@ local function takeAll(claim, groups)
   end
 end
 
--- One claim, at `at`. Returns its answer and the place after it.
-local function takeClaim(at)
+-- Reads a claim, at `at`. Returns it and the place after it.
+local function readClaim(at)
   local by, max, ahead, count = unpack(given, at, at + 3)
   local claim = {
     by = by,
@@ -65,6 +67,7 @@ local function takeClaim(at)
     deadlines = {},
   }
   local groups, lanes = {}, {}
+  claim.groups, claim.lanes = groups, lanes
   at = at + 4
   for index = 1, count do
     local first = at + 3
@@ -80,10 +83,14 @@ local function takeClaim(at)
   for lane = at + 1, at + given[at] do
     claim.letters[given[lane]] = false
   end
-  at = at + 1 + given[at]
+  return claim, at + 1 + given[at]
+end
+
+-- Returns the answer of a claim.
+local function takeClaim(claim)
   -- Jobs taken before an error are handed out.
-  local isSound, problem = pcall(takeAll, claim, groups)
-  if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem, at end
+  local isSound, problem = pcall(takeAll, claim, claim.groups)
+  if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem end
   for place = 2, #claim.jobs, 2 do
     local job = claim.jobs[place]
     if job.lane then claim.jobs[place] = table.concat(job, ' ') end
@@ -98,5 +105,5 @@ local function takeClaim(at)
       throttled[#throttled + 1] = math.ceil(throttle.waitMs or 0)
     end
   end
-  return { claim.jobs, throttled, leftFor(claim, lanes, #throttled > 0), claim.expired }, at
+  return { claim.jobs, throttled, leftFor(claim, claim.lanes, #throttled > 0), claim.expired }
 end

