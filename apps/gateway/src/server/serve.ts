@@ -13,6 +13,7 @@ import { announce } from '../ops/log/banner.ts'
 import { chooseVoice, createLogger, type Logger } from '../ops/log/logger.ts'
 import { readDoorTls, type Settings } from './doors.ts'
 import { HangUps } from './hang-up.ts'
+import { sizeHeap } from './heap.ts'
 import { checkOpenNetwork, checkOpenSocket } from './open-network.ts'
 import { openAlone, type Opening, type ServeWays } from './open.ts'
 import { Reloader } from './reload.ts'
@@ -52,6 +53,7 @@ export async function serve(
   version: string,
   ways: ServeWays = {},
 ): Promise<number> {
+  sizeHeap()
   const { env = {} } = ways
   const child = await receiveSettings()
   const sockets = readInheritedSockets(env, child?.parentPid ?? process.pid)
