@@ -1,7 +1,9 @@
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Store } from '../store/store.ts'
+import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 import { LaneRounds } from './lane-rounds.ts'
+import { beatEveryMs } from './nodes/heartbeat.ts'
 
 /** A lane unused for this long is removed: 7 days, in milliseconds. */
 const idleForMs = 7 * 24 * 3_600_000
@@ -11,14 +13,16 @@ const beatsPerCheck = 60
 const lanesPerCheck = 64
 const checksPerRound = 60
 
-interface Parts {
-  readonly store: Store
+interface Parts extends LoopParts {
+  readonly store: Pick<Store, 'lanes'>
   readonly registry: LaneRegistry
   readonly registrar: LaneRegistrar
+  /** One node leads, and removes lanes for all. */
+  readonly recovery: { readonly leads: boolean }
 }
 
 /** Removes unused lanes, so that there is always room for new ones. */
-export class IdleLanes {
+export class IdleLanes extends BackgroundLoop {
   readonly #parts: Parts
   readonly #rounds: LaneRounds
   #beats = 0
@@ -26,13 +30,14 @@ export class IdleLanes {
   #given: readonly string[] = []
 
   constructor(parts: Parts) {
+    super(parts, { name: 'idle lanes', everyMs: beatEveryMs, run: () => this.#look() })
     this.#parts = parts
     this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
   }
 
-  /** Called once a second by one node. */
-  async beat(): Promise<void> {
-    const { store, registry, registrar } = this.#parts
+  async #look(): Promise<void> {
+    const { store, registry, registrar, recovery } = this.#parts
+    if (!recovery.leads) return
     if (this.#given.length > 0) {
       const given = this.#given
       this.#given = []

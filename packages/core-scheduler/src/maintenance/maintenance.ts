@@ -1,4 +1,5 @@
 import type { ActiveLeases } from '../dispatch/active-leases.ts'
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NotificationHandler } from '../notify/notification-handler.ts'
 import { watchWaitersAfterMs } from '../notify/wanted-lanes.ts'
 import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
@@ -15,6 +16,7 @@ import type { Store } from '../store/store.ts'
 import { BackgroundLoop, inTurn } from './background-loop.ts'
 import { DeadNodeReclaimer } from './nodes/dead-node-reclaimer.ts'
 import { Healer } from './healer.ts'
+import { IdleLanes } from './idle-lanes.ts'
 import { beatEveryMs, type Heartbeat } from './nodes/heartbeat.ts'
 import type { LeaseHolders } from './lease-holders.ts'
 import type { NativeRecovery } from './native-recovery.ts'
@@ -33,6 +35,7 @@ export interface MaintenanceParts {
   readonly clock: Clock
   readonly observer: Observer
   readonly registry: LaneRegistry
+  readonly registrar: LaneRegistrar
   readonly events: SchedulerEmitter
   readonly heartbeat: Heartbeat
   readonly notifications: NotificationHandler
@@ -71,6 +74,7 @@ export class Maintenance {
       loop('active leases', beatEveryMs, () => activeLeases.prune(store, clock.nowMs())),
       new Healer(parts),
       loop('native recovery', beatEveryMs, () => recovery.beat()),
+      new IdleLanes(parts),
       loop('sweep', beatEveryMs, async () => {
         await notifications.recover()
         await notifications.sweep()

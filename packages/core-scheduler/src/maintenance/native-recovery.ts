@@ -1,7 +1,6 @@
 import type { JobRef } from '../model/job.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
-import { IdleLanes } from './idle-lanes.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import { SurveyPace } from './survey-pace.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
@@ -73,14 +72,17 @@ export class NativeRecovery {
   #repaired = 0
   readonly #finished = new Map<string, number[]>()
   #armed = false
-  readonly #idleLanes: IdleLanes
   readonly #rounds: LaneRounds
   readonly #pace = new SurveyPace()
 
   constructor(parts: NativeRecoveryParts) {
     this.#parts = parts
-    this.#idleLanes = new IdleLanes(parts)
     this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
+  }
+
+  /** True while this is the node that leads. */
+  get leads(): boolean {
+    return this.#leads
   }
 
   /** Lanes with native workers, whose events this node must receive. */
@@ -118,7 +120,6 @@ export class NativeRecovery {
     if (!this.#leads) return
     await this.#sweep()
     await this.#sweepJids()
-    await this.#idleLanes.beat()
     await this.#surveyAll()
     if (repair) await this.#repair(lanes, repair)
   }

@@ -12,6 +12,7 @@ describe('unused lanes', () => {
   let over: ReadonlySet<string>
   let full: ReadonlySet<string>
   let registered: string[]
+  let recovery: { leads: boolean }
   let idle: IdleLanes
 
   beforeEach(() => {
@@ -27,12 +28,13 @@ describe('unused lanes', () => {
       nonEmpty: (some: readonly string[]) => Promise.resolve(some.filter((lane) => full.has(lane))),
     }
     const registrar = { register: (lane: string) => Promise.resolve(registered.push(lane)) }
-    const parts = { registry, store: { lanes }, registrar }
+    recovery = { leads: true }
+    const parts = { registry, store: { lanes }, registrar, recovery }
     idle = new IdleLanes(parts as unknown as ConstructorParameters<typeof IdleLanes>[0])
   })
 
   async function pass(beats: number): Promise<void> {
-    for (let beat = 0; beat < beats; beat += 1) await idle.beat()
+    for (let beat = 0; beat < beats; beat += 1) await idle.run()
   }
 
   function know(lanes: number): void {
@@ -48,6 +50,17 @@ describe('unused lanes', () => {
       expect(new Set(looks.map(({ idleForMs }) => idleForMs))).toEqual(new Set([weekMs]))
     },
   )
+
+  test('are left to the node that leads', async () => {
+    know(3)
+    over = new Set(['f2'])
+    recovery.leads = false
+    await pass(beatsOfAnHour)
+    expect(looks).toEqual([])
+    recovery.leads = true
+    await pass(60)
+    expect([...registry.all()]).toEqual(['f1', 'f3'])
+  })
 
   test('make room for new ones', async () => {
     know(3)
