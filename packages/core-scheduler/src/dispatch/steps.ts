@@ -20,8 +20,6 @@ import { AnswerOrder } from './answer-order.ts'
  * progress at each of 4 clients: 2,840 jobs/s, where 8 gives 2,570.
  */
 const secondStepItems = 2
-/** If the last step had at least this many items, the next one waits to grow. */
-const growsFrom = 4
 /**
  * Growth per step. With 100 jobs in progress at each of 4 clients: 18,800 jobs/s at 80 us each,
  * where 1 gives 13,800 at 99 us.
@@ -225,8 +223,7 @@ export class Steps {
   #comesMore(): boolean {
     const before = this.#gatheredBefore
     this.#gatheredBefore = this.#gathered
-    const last = this.#lastItems
-    return this.#gathered > before && this.#gathered < (last < growsFrom ? last : growth * last)
+    return this.#gathered > before && this.#gathered < growth * this.#lastItems
   }
 
   #mayGo(): boolean {

@@ -17,7 +17,7 @@ import {
 
 /** Lanes per call, at most some 30 us of the store's time each. */
 const lanesPerCall = 64
-/** Such calls under way: the store has work while an answer is read. */
+/** Such calls under way. One at a time, 8,192 lanes take 98 ms instead of 91. */
 const callsAtOnce = 2
 
 /** Called after a script in a cluster, to bring indexes in other slots up to date. */

@@ -1,5 +1,4 @@
 import { chunks } from '../chunks.ts'
-import { EncodedCommand } from '../scripts/encoded-command.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Lanes in one question, some 150 us of the store's time; where something is found, parts of it are asked about. */
@@ -74,10 +73,7 @@ class Search {
     for (const lane of lanes) addKeys(lane, keys)
     // The index first: a job that goes from there into a list meanwhile is in the list then.
     const [indexed, there] = await call(() =>
-      Promise.all([
-        index ? redis.zmscore(index, ...lanes) : [],
-        redis.sendCommand(new EncodedCommand('EXISTS', keys)) as Promise<number>,
-      ]),
+      Promise.all([index ? redis.zmscore(index, ...lanes) : [], redis.exists(...keys)]),
     )
     if (there > 0 && lanes.length > lanesPerPart) {
       return (

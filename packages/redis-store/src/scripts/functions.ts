@@ -1,5 +1,3 @@
-import type { Command } from 'ioredis'
-import { EncodedCommand } from './encoded-command.ts'
 import { functionOf, type ServerFunction } from './function-text.ts'
 import type { ScriptArgument, ScriptName } from './script-name.ts'
 
@@ -7,9 +5,10 @@ import type { ScriptArgument, ScriptName } from './script-name.ts'
 const wanted: readonly ScriptName[] = ['step', 'step-free']
 const pattern = 'crossgear_*'
 
+type CommandWord = string | number | Buffer
+
 interface Asker {
-  callBuffer(command: string, ...args: (string | number | Buffer)[]): Promise<unknown>
-  sendCommand(command: Command): unknown
+  callBuffer(command: string, ...args: CommandWord[]): Promise<unknown>
 }
 
 /** A hash with one field, set in the transaction of a call that takes it over. */
@@ -74,11 +73,9 @@ export class Functions {
     words: readonly ScriptArgument[],
     hashes: readonly HashSet[] = [],
   ): Promise<unknown> {
-    const args = [this.#functions.get(name)?.name ?? '', keys, ...words]
+    const args = [this.#functions.get(name)?.name ?? '', keys, ...words] as CommandWord[]
     const send = (): unknown =>
-      hashes.length > 0
-        ? this.#transaction(hashes, args)
-        : this.#redis.sendCommand(new EncodedCommand('FCALL', args))
+      hashes.length > 0 ? this.#transaction(hashes, args) : this.#redis.callBuffer('FCALL', ...args)
     try {
       return await send()
     } catch (error) {
@@ -88,18 +85,15 @@ export class Functions {
     }
   }
 
-  /** The commands leave in one write, so that no others come between them. */
-  async #transaction(
-    hashes: readonly HashSet[],
-    args: readonly ScriptArgument[],
-  ): Promise<unknown> {
+  /** All in one turn, so that no other command comes between them. */
+  async #transaction(hashes: readonly HashSet[], args: readonly CommandWord[]): Promise<unknown> {
     const redis = this.#redis
     const queued = [redis.callBuffer('MULTI')]
     for (const { key, field, value } of hashes) {
       const bytes = Buffer.from(value.buffer, value.byteOffset, value.length)
       queued.push(redis.callBuffer('HSET', key, field, bytes))
     }
-    queued.push(redis.callBuffer('FCALL', ...(args as (string | number | Buffer)[])))
+    queued.push(redis.callBuffer('FCALL', ...args))
     queued.push(redis.callBuffer('EXEC'))
     // The first refusal says why; EXEC says only that there was one.
     const replies = (await Promise.all(queued)).at(-1)

@@ -48,7 +48,6 @@ export class Scripts {
   readonly #redis: Connection
   readonly #database: number
   readonly #packer = new Packer()
-  #corked = false
   /** Scripts that were called so far: each is hashed at its first call. */
   readonly #defined = new Map<ScriptName, Defined>()
   readonly #plainly: PlainCall
@@ -87,7 +86,6 @@ export class Scripts {
     args: readonly ScriptArgument[],
     hashes: readonly HashSet[] = [],
   ): Promise<unknown> {
-    this.#cork()
     const words = [...keys, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
     if (this.#functions.has(name)) return this.#functions.call(name, keys.length, words, hashes)
     const { call, lua } = this.#defined.get(name) ?? this.#define(name)
@@ -108,17 +106,5 @@ export class Scripts {
     const defined = { call: call.bind(this.#redis), lua }
     this.#defined.set(name, defined)
     return defined
-  }
-
-  /** Sends all commands of one turn in one write. */
-  #cork(): void {
-    if (this.#corked || this.#redis.status !== 'ready' || !('stream' in this.#redis)) return
-    const { stream } = this.#redis
-    this.#corked = true
-    stream.cork()
-    process.nextTick(() => {
-      this.#corked = false
-      stream.uncork()
-    })
   }
 }
