@@ -224,6 +224,17 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(outputs[2]?.equals(Buffer.concat([long, long]))).toBe(true)
   })
 
+  test.each([1, 3, 16])('goes on after long outputs, %i at once', async (concurrency) => {
+    const long = 'y'.repeat(100_000)
+    const ids = await client.runMany(
+      'mail',
+      Array.from({ length: 40 }, (_none, at) => `${at}`),
+    )
+    await work(40, () => long, { concurrency })
+    const outputs = await Promise.all(ids.map((id) => control.hget(`job:mail:${id}`, 'output')))
+    expect(outputs.every((output) => output === long)).toBe(true)
+  })
+
   test('shows progress, and aborts signals that are read late', async () => {
     const ids = await client.runMany('mail', ['a', 'b'])
     const worker = new GearMonkeyWorker(redis.url, { concurrency: 4 })

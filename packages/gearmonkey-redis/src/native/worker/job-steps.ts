@@ -95,11 +95,19 @@ export class JobSteps implements JobReports {
 
   end(id: number, outcome: Outcome, onEnd: (isReported: boolean) => void): void {
     const { status, output } = outcome
-    if (Buffer.byteLength(output) > longestOutput) this.#options.single.end(id, outcome, onEnd)
+    if (Buffer.byteLength(output) > longestOutput) this.#endAlone(id, outcome, onEnd)
     else {
       this.#endings.push({ id, status, output, onEnd })
       this.#plan()
     }
+  }
+
+  /** Reports an outcome by itself; then its slot is free for another job. */
+  #endAlone(id: number, outcome: Outcome, onEnd: (isReported: boolean) => void): void {
+    this.#options.single.end(id, outcome, (isReported) => {
+      onEnd(isReported)
+      this.#plan()
+    })
   }
 
   /** Takes jobs for all slots that are or get free. Returns when the queues were found empty, or at the stop. */
@@ -183,10 +191,10 @@ export class JobSteps implements JobReports {
   }
 
   #onAnswer({ refused, jobs }: StepAnswer, { beginnings, endings, wanted }: Step): void {
-    const { single, onJob, onBadId } = this.#options
+    const { onJob, onBadId } = this.#options
     if (jobs.length < beginnings.length + wanted) this.#isTaking = false
     for (const { id, status, output, onEnd } of endings) {
-      if (refused === 'all' || refused.has(id)) single.end(id, { status, output }, onEnd)
+      if (refused === 'all' || refused.has(id)) this.#endAlone(id, { status, output }, onEnd)
       else onEnd(true)
     }
     const starts: (() => void)[] = []
