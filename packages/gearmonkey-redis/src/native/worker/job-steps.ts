@@ -7,7 +7,10 @@ import { takeStep, type StepAnswer, type StepJob } from './step-script.ts'
 
 /** Most jobs begun, and most outcomes reported, by one call: more would hold up the server for over 1 ms. */
 const mostAtOnce = 64
-/** Longer outputs are reported by themselves, bytes: a script that copies them would hold up the server. */
+/**
+ * Longer outputs are reported by themselves, bytes: a script that copies them would hold up the server. From 1 KB on, with
+ * inputs, a worker of 16 jobs at once does 0.4 and 0.7 times as many of 2 and 10 KB, and 1.1 times of 40 KB.
+ */
 const longestOutput = 65_536
 
 /** Fewer jobs at once share one step: two halves of 2 jobs lose 15 %, of 8 they gain 12 %. */
