@@ -155,12 +155,10 @@ end
 
 local arrivedUs = given[submissionsAt]
 if arrivedUs == '' then arrivedUs = nowMicros end
-local claims = {}
 at = claimsAt + 1
 for index = 1, given[claimsAt] do
   claims[index], at = readClaim(at)
 end
-noteTakers(claims)
 at = submissionsAt + 2
 for index = 1, given[submissionsAt + 1] do
   local lane, queue, values, isKept, count = unpack(given, at, at + 4)
