@@ -126,8 +126,8 @@ interface StepsParts {
 }
 
 /**
- * Sends all items of an event loop turn to the store as one call, with at most two calls in progress: a lone job goes at
- * once, and steps grow with the load. Each server of a cluster has calls of its own.
+ * Sends all items of an event loop turn to the store as one call, with at most two calls in progress: a lone job goes with
+ * the first turn that brings no more, and steps grow with the load. Each server of a cluster has calls of its own.
  */
 export class Steps {
   readonly #parts: StepsParts
