@@ -180,6 +180,18 @@ describe('calls to the store', () => {
     expect(sent()).toEqual([10, 20, 4])
   })
 
+  test('do not wait for more items after a small step', async () => {
+    come(2)
+    await clock.end()
+    store.answer()
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([2])
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([2, 2])
+  })
+
   test('go at once on demand, whatever is in flight', async () => {
     come(1)
     await clock.end()
