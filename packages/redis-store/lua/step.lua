@@ -98,6 +98,7 @@
 --#include waits
 --#include packed
 --#include step
+--#include news
 --#include reports
 --#include outcomes
 --#include leases
@@ -170,5 +171,6 @@ dropInputs(given[6])
 for index, claim in ipairs(claims) do
   claimed[index] = takeClaim(claim)
 end
+tellNews()
 reply[1] = cmsgpack.pack({ arrivedUs, table.concat(reported), ended, submitted, claimed })
 return #reply > 1 and reply or reply[1]

@@ -39,6 +39,7 @@ export class StoreKeys extends Keys {
   readonly #migration: string
   readonly #history: string
   readonly #nodeChannels: string
+  readonly #news: string
 
   /** `database`: part of our channels' names, since messages reach all databases. */
   constructor(cluster = false, database = 0) {
@@ -64,6 +65,7 @@ export class StoreKeys extends Keys {
     this.migrations = `${broker}:migrations`
     this.events = `xg:events:${database}`
     this.#nodeChannels = `xg:node:${database}`
+    this.#news = `xg:news:${database}`
   }
 
   /** A long payload on its way into a job's hash: it stands here for the length of a transaction. */
@@ -274,5 +276,10 @@ export class StoreKeys extends Keys {
   /** Channel: events for the clients of one node. */
   nodeChannel(node: string): string {
     return `${this.#nodeChannels}:${node}`
+  }
+
+  /** Channel of new jobs of a lane, for gateways; without a lane: of all lanes. */
+  newsChannel(lane?: string): string {
+    return lane === undefined ? this.#news : `${this.#news}:${lane}`
   }
 }

@@ -40,6 +40,7 @@ const twins: Readonly<Record<string, (keys: StoreKeys) => string>> = {
   "batchKey('b1')": (keys) => keys.batch('b1'),
   "inputKey('n1', 3)": (keys) => keys.input('n1', 3),
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
+  'newsChannel(lane)': (keys) => keys.newsChannel('mail@bulk'),
   dueKey: (keys) => keys.due,
   'jidsKey(3)': (keys) => keys.jids(3),
   "endedKey('jid-0001')": (keys) => keys.ended('jid-0001'),

@@ -1,6 +1,12 @@
 import type { JobEvent, JobRef } from '../model/job.ts'
 import type { ConsumerNews } from './queue-ports.ts'
 
+/**
+ * Lanes of which a node hears what native programs do, and of new jobs: all or some; `each`: of all lanes, and of each job
+ * when it is stored, leased and ended.
+ */
+export type Watched = ReadonlySet<string> | 'all' | 'each'
+
 /** Events that the store sends to a node. */
 export interface StoreListener {
   /** A job of a watched lane was announced; a native client pushes it a moment later. */
@@ -11,7 +17,7 @@ export interface StoreListener {
   finished(lane: string, id: number): void
   /** An event of a job that ran elsewhere, for a waiter of this node. */
   relayed(ref: JobRef, event: JobEvent | 'finish'): void
-  /** Jobs may have come into this lane without a submission. */
+  /** Jobs may have come into this lane: from other nodes, or without a submission. */
   woken(lane: string, jobs: number): void
   laneAdded(lane: string, number: number): void
   laneDropped(lane: string): void
@@ -28,11 +34,7 @@ export interface StoreListener {
 
 /** The part of the store that tells a node what others do. */
 export interface EventStore {
-  /**
-   * Subscribes to {@link StoreListener.created}, started and finished of exactly these lanes, or of
-   * all.
-   */
-  watch(lanes: ReadonlySet<string> | 'all'): Promise<void>
+  watch(what: Watched): Promise<void>
   listen(listener: StoreListener): void
   /**
    * Settles when the listener has received everything published before; at once if it receives

@@ -4,10 +4,10 @@ import { LaneRegistry } from '../../src/model/lane-registry.ts'
 import { LaneNames } from '../../src/model/lanes.ts'
 import { SchedulerEmitter } from '../../src/scheduler-events.ts'
 import { ChannelSubscriptions } from '../../src/notify/channel-subscriptions.ts'
+import type { Watched } from '../../src/store/event-ports.ts'
 
-type Lanes = ReadonlySet<string> | 'all'
-
-const written = (lanes: Lanes): string => (lanes === 'all' ? 'all' : [...lanes].sort().join())
+const written = (lanes: Watched): string =>
+  typeof lanes === 'string' ? lanes : [...lanes].sort().join()
 
 class Watcher {
   readonly clock = new ManualClock()

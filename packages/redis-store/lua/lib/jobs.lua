@@ -2,23 +2,30 @@
 --#include dependencies
 --#include jids
 local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60
+-- Outputs up to this size, bytes, are sent to the nodes with waiting clients; they read longer ones.
+local mostRelayed = 16384
 
 local function forgetIndexes(lane, id, unique, jid, keep)
   if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end
   if jid then forgetJid(lane, id, jid, keep or 0) end
 end
 
--- Notifies the other nodes with waiting clients, each once. True if there are any.
-local function relay(lane, id, waiting, node, kind, data)
-  if not waiting or waiting == node then return false end
-  local notified, any = {}, false
+-- The other nodes with waiting clients, each once; nil if there are none.
+local function otherNodes(waiting, node)
+  if not waiting or waiting == node then return nil end
+  local others, seen = {}, { [node] = true }
   for other in string.gmatch(waiting, '([^,=]+)=?%d*') do
-    if other ~= node and not notified[other] then
-      notified[other], any = true, true
-      redis.call('PUBLISH', nodeChannel(other), kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
+    if not seen[other] then
+      seen[other], others[#others + 1] = true, other
     end
   end
-  return any
+  return others[1] and others
+end
+
+local function relay(lane, id, others, kind, data)
+  for _, other in ipairs(others or {}) do
+    redis.call('PUBLISH', nodeChannel(other), kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
+  end
 end
 
 -- Releases the native client that may be blocked on its job.
@@ -29,7 +36,7 @@ local function releaseLock(lane, id)
 end
 
 -- Collects the ends of many jobs of a lane; finishEnds does their common part at once. `isQuiet`: nobody is notified.
-local function endsOf(isQuiet) return { isQuiet = isQuiet, keys = {}, uniques = {}, jids = {} } end
+local function endsOf(isQuiet) return { isQuiet = isQuiet, keys = {}, uniques = {}, jids = {}, told = {} } end
 
 -- Deletes the pairs ({ name, value }) that a hash still has.
 local function forgetPairs(hash, pairs)
@@ -44,6 +51,9 @@ local function forgetPairs(hash, pairs)
 end
 
 local function finishEnds(lane, ends)
+  for other, told in pairs(ends.told) do
+    redis.call('PUBLISH', nodeChannel(other), 'complete\0' .. cmsgpack.pack({ lane, told }))
+  end
   if #ends.uniques > 0 then forgetPairs(uniqueKey(lane), ends.uniques) end
   if #ends.jids > 0 then forgetPairs(jidsKey(), ends.jids) end
   if #ends.keys > 0 then redis.call('DEL', unpack(ends.keys)) end
@@ -58,9 +68,18 @@ local function finishJob(lane, job, node, status, output, ends)
   if job.door == 'faktory' then
     releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies)
   end
-  local elsewhere = relay(lane, id, job.waiting, node, 'finish', '')
+  local others = otherNodes(job.waiting, node)
+  if others and ends and status == 'success' and #output <= mostRelayed then
+    for _, other in ipairs(others) do
+      local told = ends.told[other] or {}
+      ends.told[other] = told
+      told[#told + 1], told[#told + 2] = id, output
+    end
+  else
+    relay(lane, id, others, 'finish', '')
+  end
   local keep = job.door and tonumber(job.keep or 0) or nativeRetention
-  if elsewhere and keep < relaySeconds then keep = relaySeconds end
+  if others and keep < relaySeconds then keep = relaySeconds end
   if ends and keep == 0 and not isCluster then
     if job.unique then ends.uniques[#ends.uniques + 1] = { job.unique, id } end
     if job.jid then ends.jids[#ends.jids + 1] = { job.jid, id .. ' ' .. lane } end

@@ -60,6 +60,7 @@ local broker = open .. 'xg' .. close
 local function heldKey(holder) return broker .. ':held:' .. holder end
 local function batchKey(bid) return broker .. ':batch:' .. bid end
 local function inputKey(node, number) return 'xg:input:' .. node .. ':' .. number end
+local function newsChannel(lane) return 'xg:news:' .. database .. (lane and ':' .. lane or '') end
 local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
 local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
 local batchesKey = broker .. ':batches'

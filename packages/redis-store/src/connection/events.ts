@@ -1,23 +1,32 @@
 import type { Redis } from 'ioredis'
-import type { ConsumerNews, EventStore, JobEvent, StoreListener } from '@crossgear/core-scheduler'
+import type { EventStore, StoreListener, Watched } from '@crossgear/core-scheduler'
 import type { StoreKeys } from '../keys.ts'
+import { announced, happened, newsCame, relayed } from './messages.ts'
 import type { RedisContext } from './redis-context.ts'
 
-const laneEvent = /^(create|start|finish):(\d+)$/
 /** The server's own channel for keys that a tracking connection asked for. */
 const changedKeys = '__redis__:invalidate'
+
+/** Subscriptions of the connection beside its own node's and the common one. */
+interface Channels {
+  readonly names: ReadonlySet<string>
+  readonly patterns: ReadonlySet<string>
+}
 
 /** Called with each key that was changed, and without one after a flush. */
 type KeyListener = (key?: string) => void
 
-/** Receives the store's channels: this node's own, the common one, and those of watched lanes. */
+/**
+ * Receives the store's channels: its own node's, the common one, those of watched lanes and those of their news. Scripts
+ * take subscribers of a lane without its news, and of other patterns, for native programs.
+ */
 export class Events implements EventStore {
   readonly #redis: Redis
   readonly #context: RedisContext
   readonly #keys: StoreKeys
   readonly #nodeChannel: string
-  #watched: ReadonlySet<string> | 'all' = new Set()
-  /** Watched lanes whose subscription the server has confirmed, while it is connected. */
+  #watched: Watched = new Set()
+  /** Channels whose subscription the server has confirmed, while it is connected. */
   #listening: ReadonlySet<string> = new Set()
   #listener: StoreListener | undefined
   #hasStarted = false
@@ -52,7 +61,8 @@ export class Events implements EventStore {
   }
 
   isListening(lane: string): boolean {
-    return this.#listening.has(lane)
+    const keys = this.#keys
+    return this.#listening.has(keys.newsChannel()) || this.#listening.has(keys.newsChannel(lane))
   }
 
   listen(listener: StoreListener): void {
@@ -109,42 +119,47 @@ export class Events implements EventStore {
     this.#client = this.#redis.client('ID').catch(() => undefined)
   }
 
-  watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
-    return this.#context.call(() => this.#watch(lanes))
+  watch(what: Watched): Promise<void> {
+    return this.#context.call(() => this.#watch(what))
   }
 
   /** Subscribes before it unsubscribes, so that no event of a lane that stays watched is missed. */
-  async #watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
-    const before = this.#watched
-    const names = lanes === 'all' ? new Set<string>() : lanes
-    const namesBefore = before === 'all' ? new Set<string>() : before
-    const pattern = this.#keys.channel('*')
-    const more = [...names].filter((lane) => !namesBefore.has(lane))
-    const fewer = [...namesBefore].filter((lane) => !names.has(lane))
-    const channels = (some: readonly string[]): string[] =>
-      some.map((lane) => this.#keys.channel(lane))
-    // A lane about to be unsubscribed no longer counts: other nodes may be its only listeners from
-    // now on.
-    this.#listening = new Set([...namesBefore].filter((lane) => names.has(lane)))
-    if (lanes === 'all' && before !== 'all') await this.#redis.psubscribe(pattern)
-    if (more.length > 0) await this.#redis.subscribe(...channels(more))
-    if (fewer.length > 0) await this.#redis.unsubscribe(...channels(fewer))
-    if (lanes !== 'all' && before === 'all') await this.#redis.punsubscribe(pattern)
+  async #watch(what: Watched): Promise<void> {
+    const before = this.#channelsOf(this.#watched)
+    const next = this.#channelsOf(what)
+    const fewer = without(before.names, next.names)
+    // A lane about to be unsubscribed no longer counts: other nodes may be its only listeners from now on.
+    this.#listening = new Set(without(before.names, new Set(fewer)))
+    // Patterns come first and go last: until the server counts our listeners of news, it publishes each event.
+    await each(without(next.patterns, before.patterns), (some) => this.#redis.psubscribe(...some))
+    await each(without(next.names, before.names), (some) => this.#redis.subscribe(...some))
+    await each(fewer, (some) => this.#redis.unsubscribe(...some))
+    await each(without(before.patterns, next.patterns), (some) => this.#redis.punsubscribe(...some))
     // Set only once it is so: after a failure the next call has to repeat all of it.
-    this.#watched = lanes
-    this.#listening = names
+    this.#watched = what
+    this.#listening = next.names
+  }
+
+  /** Patterns that nobody else should use: the server counts equal ones once. */
+  #channelsOf(watched: Watched): Channels {
+    const keys = this.#keys
+    if (watched === 'each') return { names: new Set(), patterns: new Set([keys.channel('*')]) }
+    if (watched === 'all') {
+      return { names: new Set([keys.newsChannel()]), patterns: new Set([keys.channel('**')]) }
+    }
+    const names = [...watched].flatMap((lane) => [keys.channel(lane), keys.newsChannel(lane)])
+    return { names: new Set(names), patterns: new Set() }
   }
 
   /** Runs after each new connection. If it fails, another connection is made. */
   async #subscribeAgain(): Promise<void> {
     if (!this.#hasStarted) return
     this.#learnNumber()
-    const lanes = this.#watched === 'all' ? [] : [...this.#watched]
-    const channels = lanes.map((lane) => this.#keys.channel(lane))
+    const { names, patterns } = this.#channelsOf(this.#watched)
     try {
       await Promise.all([
-        this.#redis.subscribe(this.#keys.events, this.#nodeChannel, ...channels),
-        ...(this.#watched === 'all' ? [this.#redis.psubscribe(this.#keys.channel('*'))] : []),
+        each([...patterns], (some) => this.#redis.psubscribe(...some)),
+        this.#redis.subscribe(this.#keys.events, this.#nodeChannel, ...names),
       ])
     } catch {
       if (this.#isReady()) this.#redis.disconnect(true)
@@ -171,6 +186,8 @@ export class Events implements EventStore {
     if (!listener) return
     if (channel === this.#nodeChannel) relayed(listener, message)
     else if (channel === this.#keys.events) announced(listener, message.toString())
+    else if (channel.startsWith(this.#keys.newsChannel()))
+      newsCame(listener, message.toString(), this.#context.node)
     else {
       const lane = this.#keys.laneOfChannel(channel)
       if (lane !== undefined) happened(listener, lane, message.toString('latin1'))
@@ -178,59 +195,13 @@ export class Events implements EventStore {
   }
 }
 
-function happened(listener: StoreListener, lane: string, message: string): void {
-  const [, kind, id] = laneEvent.exec(message) ?? []
-  if (kind === 'create') listener.created(lane, Number(id))
-  else if (kind === 'start') listener.started(lane, Number(id))
-  else if (kind === 'finish') listener.finished(lane, Number(id))
+function without(some: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] {
+  return [...some].filter((one) => !others.has(one))
 }
 
-/** `quiet`, `terminate`, `alive` or `settled NUL jid`. */
-function newsOf(word: string | undefined, rest: readonly string[]): ConsumerNews | undefined {
-  if (word === 'settled') return { settled: rest.join('\0') }
-  return word === 'quiet' || word === 'terminate' || word === 'alive' ? word : undefined
-}
-
-/** `kind NUL lane NUL figure`; for news of a worker its wid and the news. */
-function announced(listener: StoreListener, message: string): void {
-  const [kind, lane, figure, ...rest] = message.split('\0')
-  if (lane === undefined) return
-  if (kind === 'lane') listener.laneAdded(lane, Number(figure))
-  else if (kind === 'unlane') listener.laneDropped(lane)
-  else if (kind === 'closed') listener.laneClosed(lane)
-  else if (kind === 'pauses') listener.pausesChanged()
-  else if (kind === 'worker') {
-    const news = newsOf(figure, rest)
-    if (news) listener.consumerNews(lane, news)
-  } else if (kind === 'wake') listener.woken(lane, Number(figure))
-}
-
-/** `kind NUL lane NUL id NUL data`, as `relay` in lua/lib/jobs.lua writes it. */
-function relayed(listener: StoreListener, message: Buffer): void {
-  const kindEnd = message.indexOf(0)
-  const laneEnd = message.indexOf(0, kindEnd + 1)
-  const idEnd = message.indexOf(0, laneEnd + 1)
-  if (kindEnd < 0 || laneEnd < 0 || idEnd < 0) return
-  const ref = {
-    lane: message.toString('utf8', kindEnd + 1, laneEnd),
-    id: Number(message.toString('latin1', laneEnd + 1, idEnd)),
-  }
-  const event = relayedEvent(message.toString('latin1', 0, kindEnd), message.subarray(idEnd + 1))
-  if (event) listener.relayed(ref, event)
-}
-
-function relayedEvent(kind: string, data: Buffer): JobEvent | 'finish' | undefined {
-  switch (kind) {
-    case 'finish':
-      return 'finish'
-    case 'data':
-    case 'warning':
-      return { kind, data }
-    case 'status': {
-      const split = data.indexOf(0)
-      return { kind, dividend: data.subarray(0, split), divisor: data.subarray(split + 1) }
-    }
-    default:
-      return undefined
-  }
+async function each(
+  some: readonly string[],
+  call: (some: readonly string[]) => Promise<unknown>,
+): Promise<void> {
+  if (some.length > 0) await call(some)
 }

@@ -36,9 +36,10 @@ type PlainCall = (command: 'EVAL', lua: string, ...args: Parameters<Call>) => Pr
 const isForgotten = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('NOSCRIPT')
 
+/** A function has room for 200 names: those of the script itself are in another one than its libraries. */
 function textOf(file: string): string {
   const { libraries = [], own = '' } = linkedScripts[file] ?? {}
-  return [...libraries, own].join('')
+  return [...libraries, 'local function run()\n', own, 'end\nreturn run()\n'].join('')
 }
 
 /**

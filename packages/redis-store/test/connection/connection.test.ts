@@ -102,6 +102,32 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     expect(results[0][0]).toMatchObject({ submitted: 2, running: 1 })
   })
 
+  test('a message on its channel that no gateway would send changes nothing', async () => {
+    const { store, log } = await open()
+    const redis = server.connect()
+    const channel = `xg:node:0:${store.node}`
+    const garbage = [
+      '',
+      'finish',
+      'complete',
+      'complete\0',
+      'complete\0\xc1',
+      'complete\0\x07',
+      'data\0mail',
+    ]
+    for (const message of garbage) await redis.publish(channel, Buffer.from(message, 'latin1'))
+    await redis.publish(channel, 'complete\0\x92\xa4mail\x92\xa17\x07')
+    await redis.publish(channel, 'data\0mail\x007\0news')
+    await log.waitFor('relayed')
+    expect(log.events).toEqual([
+      {
+        kind: 'relayed',
+        ref: { lane: 'mail', id: 7 },
+        event: { kind: 'data', data: Buffer.from('news') },
+      },
+    ])
+  })
+
   test('settles after all earlier messages have arrived', async () => {
     const [{ store, log }, { store: other }] = [await open(), await open()]
     await store.steps.submit('mail', [{ ...job, foreground: true }])

@@ -15,6 +15,7 @@ export class RedisWorld implements StoreWorld {
   readonly #address: StoreAddress
   readonly #options: WorldOptions
   readonly #stores: RedisStore[] = []
+  readonly #ears: Connection[] = []
 
   private constructor(address: StoreAddress, options: WorldOptions) {
     this.#address = address
@@ -45,6 +46,20 @@ export class RedisWorld implements StoreWorld {
     return store
   }
 
+  async hear(lane?: string): Promise<readonly string[]> {
+    const ear = rawConnection(this.#address)
+    this.#ears.push(ear)
+    const heard: string[] = []
+    const listen = (channel: string, event: string): void => {
+      heard.push(`${this.#keys.laneOfChannel(channel)} ${event}`)
+    }
+    ear.on('message', listen)
+    ear.on('pmessage', (_pattern, channel: string, event: string) => listen(channel, event))
+    const channel = this.#keys.channel(lane ?? '*')
+    await (lane === undefined ? ear.psubscribe(channel) : ear.subscribe(channel))
+    return heard
+  }
+
   async pass(ms: number): Promise<void> {
     await Promise.all(serversOf(this.redis).map((server) => ageKeys(server, ms)))
   }
@@ -71,7 +86,7 @@ export class RedisWorld implements StoreWorld {
 
   async close(): Promise<void> {
     await Promise.all(this.#stores.map((store) => store.close()))
-    this.redis.disconnect()
+    for (const connection of [this.redis, ...this.#ears]) connection.disconnect()
   }
 }
 

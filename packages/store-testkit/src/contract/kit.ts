@@ -155,12 +155,12 @@ export async function seen(store: SteppedStore, lane: string, id: number): Promi
 /** A new node and the events it gets, of those lanes or of all. */
 export async function listening(
   world: StoreWorld,
-  watched?: readonly string[] | 'all',
+  watched?: readonly string[] | 'all' | 'each',
 ): Promise<{ readonly store: SteppedStore; readonly log: EventLog }> {
   const store = await world.node()
   const log = new EventLog()
   store.events.listen(log)
-  if (watched) await store.events.watch(watched === 'all' ? 'all' : new Set(watched))
+  if (watched) await store.events.watch(typeof watched === 'string' ? watched : new Set(watched))
   return { store, log }
 }
 

@@ -46,6 +46,8 @@ export interface StoreWorld {
   readonly native: NativePeer
   /** A new, connected node; `graceMs` overrides the world's. */
   node(options?: { readonly graceMs?: number }): Promise<SteppedStore>
+  /** A list that grows with each event (`mail create:7`) that a native program hears: of one lane, or of all by a pattern. */
+  hear(lane?: string): Promise<readonly string[]>
   /** Lets time pass for everything in the store. */
   pass(ms: number): Promise<void>
   /** Time to live of a job's record: undefined if there is none, Infinity without an end. */

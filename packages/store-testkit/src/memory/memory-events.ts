@@ -1,9 +1,9 @@
-import type { EventStore, StoreListener } from '@crossgear/core-scheduler'
+import type { EventStore, StoreListener, Watched } from '@crossgear/core-scheduler'
 import type { Run } from './memory-world.ts'
 
 /** Events that a node of a {@link MemoryWorld} receives. */
 export class MemoryEvents implements EventStore {
-  watched: ReadonlySet<string> | 'all' = new Set()
+  watched: Watched = new Set()
   listener: StoreListener | undefined
   readonly #step: Run
 
@@ -11,7 +11,7 @@ export class MemoryEvents implements EventStore {
     this.#step = step
   }
 
-  watch(lanes: ReadonlySet<string> | 'all'): Promise<void> {
+  watch(lanes: Watched): Promise<void> {
     return this.#step(() => {
       this.watched = lanes
     })

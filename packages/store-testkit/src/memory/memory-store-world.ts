@@ -26,6 +26,12 @@ export class MemoryStoreWorld extends MemoryWorld implements StoreWorld {
     return Promise.resolve(this.join(undefined, graceMs))
   }
 
+  hear(lane?: string): Promise<readonly string[]> {
+    const ear = { lane, heard: [] }
+    this.ears.push(ear)
+    return Promise.resolve(ear.heard)
+  }
+
   pass(ms: number): Promise<void> {
     return this.clock.advance(ms)
   }

@@ -4,6 +4,7 @@ import {
   type HeldRef,
   type StoreErrorCode,
   type StoreListener,
+  type Watched,
 } from '@crossgear/core-scheduler'
 import type { MemoryBatch } from './jobs/memory-batch.ts'
 import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
@@ -16,11 +17,14 @@ const epochMs = 1_700_000_000_000
 
 const weekMs = 7 * 24 * 3600 * 1000
 
+const listenersOf = { create: 'created', start: 'started', finish: 'finished' } as const
+type LaneEvent = keyof typeof listenersOf
+
 /** Events for one node. */
 export interface Subscriber {
   readonly node: string
   readonly events: {
-    readonly watched: ReadonlySet<string> | 'all'
+    readonly watched: Watched
     readonly listener: StoreListener | undefined
   }
 }
@@ -56,6 +60,8 @@ export class MemoryWorld {
   readonly paused = new Set<string>()
   readonly pausedFunctions = new Set<string>()
   protected readonly subscribers: Subscriber[] = []
+  /** Native programs that listen to lanes. */
+  protected readonly ears: { readonly lane: string | undefined; readonly heard: string[] }[] = []
   readonly #lanes = new Map<string, MemoryLane>()
   #lastLaneNumber = 0
   #lastArrival = 0
@@ -68,12 +74,12 @@ export class MemoryWorld {
     this.names = options.names ?? new LaneNames()
   }
 
-  /** How long by-name workers close a lane to consumers, milliseconds. */
   /** The automatic rule opens lanes to consumers. */
   get isAutoOpen(): boolean {
     return this.options.bridge !== 'routed'
   }
 
+  /** How long by-name workers close a lane to consumers, milliseconds. */
   get graceMs(): number {
     return this.options.graceMs ?? weekMs
   }
@@ -145,8 +151,29 @@ export class MemoryWorld {
     }
   }
 
-  /** Sends an event to the nodes that watch a lane. */
-  notifyWatchers(lane: string, say: (listener: StoreListener) => void): void {
-    this.notify(({ events: { watched } }) => watched === 'all' || watched.has(lane), say)
+  /** Publishes an event of a job to native programs, and to nodes that watch each. */
+  publish(lane: string, event: LaneEvent, id: number): void {
+    for (const ear of this.ears) {
+      if ((ear.lane ?? lane) === lane) ear.heard.push(`${lane} ${event}:${id}`)
+    }
+    this.notify(
+      ({ events: { watched } }) => watched === 'each',
+      (listener) => listener[listenersOf[event]](lane, id),
+    )
+  }
+
+  /** The same by a native program, which nodes hear as well. */
+  announce(lane: string, event: LaneEvent, id: number): void {
+    this.publish(lane, event, id)
+    this.notifyWatchers(lane, (listener) => listener[listenersOf[event]](lane, id))
+  }
+
+  /** Sends an event to the nodes that watch a lane, except this one. */
+  notifyWatchers(lane: string, say: (listener: StoreListener) => void, except?: string): void {
+    this.notify(
+      ({ node, events: { watched } }) =>
+        node !== except && watched !== 'each' && (watched === 'all' || watched.has(lane)),
+      say,
+    )
   }
 }

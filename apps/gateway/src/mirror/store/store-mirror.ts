@@ -68,7 +68,7 @@ export class StoreMirror {
     await this.#sink.open()
     store.events.listen(this.#listener())
     // All lanes, also where some functions are wanted: the first job of a new lane comes with it.
-    await store.events.watch('all')
+    await store.events.watch('each')
     this.#sweeper = setInterval(() => this.#comparisons.sweep(Date.now()), sweepEveryMs)
   }
 

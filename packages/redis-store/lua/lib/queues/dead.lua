@@ -5,7 +5,7 @@ local function buryJob(lane, job, node, now, most, seconds)
   redis.call('HSET', key, 'status', 'error', 'settled', 1)
   redis.call('HDEL', key, 'token')
   redis.call('PERSIST', key)
-  relay(lane, job.id, job.waiting, node, 'finish', '')
+  relay(lane, job.id, otherNodes(job.waiting, node), 'finish', '')
   redis.call('HDEL', key, 'wait')
   if job.unique and redis.call('HGET', uniqueKey(lane), job.unique) == job.id then
     redis.call('HDEL', uniqueKey(lane), job.unique)

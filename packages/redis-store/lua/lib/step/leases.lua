@@ -137,7 +137,7 @@ end
 
 -- The part of a lease beside the job's hash.
 local function grant(claim, lane, id, token, leaseMs, job)
-  if isHeard(lane) then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
+  if hearersOf(lane) == 'each' then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
   answer(claim, lane, id, token, job)
   local deadline = deadlineOf(claim, job, leaseMs)
   claim.taken = claim.taken + 1
@@ -176,5 +176,6 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   redis.call('HSET', key, 'status', 'busy', 'token', token)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
+  countLeft(lane, -1)
   grant(claim, lane, id, token, leaseMs, job)
 end

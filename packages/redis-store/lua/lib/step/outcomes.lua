@@ -151,7 +151,14 @@ local function endLane(lane, queue, count, at)
   if needsQueues(at, count) then assertQueueTypes(lane) end
   local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
   local ended, seen, results = {}, {}, {}
-  local tally = { completed = 0, failed = 0, retried = 0, back = {}, front = {}, ends = endsOf(not isHeard(lane)) }
+  local tally = {
+    completed = 0,
+    failed = 0,
+    retried = 0,
+    back = {},
+    front = {},
+    ends = endsOf(hearersOf(lane) ~= 'each'),
+  }
   for index = 1, count do
     local kind, id, token, a, b, c, unique, jid = unpack(given, at, at + 7)
     at = at + 8

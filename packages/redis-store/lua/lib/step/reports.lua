@@ -17,9 +17,9 @@ local function report(lane, kind, id, token, a, b)
   if job[1] ~= token then return 0 end
   if kind == 'status' then
     redis.call('HSET', key, 'status:dividend', a, 'status:divisor', b)
-    relay(lane, id, job[2], node, kind, a .. '\0' .. b)
+    relay(lane, id, otherNodes(job[2], node), kind, a .. '\0' .. b)
   else
-    relay(lane, id, job[2], node, kind, a)
+    relay(lane, id, otherNodes(job[2], node), kind, a)
   end
   return 1
 end

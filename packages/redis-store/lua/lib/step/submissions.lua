@@ -143,7 +143,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
     'consumers', 'aside', 'lv7', 'lv4', 'lv1')
   local limited = meta[1] or meta[2] or meta[3]
-  local isNotified, total = isHeard(lane), limited and standing(lane, meta[7]) or 0
+  local isNotified, total = hearersOf(lane) == 'each', limited and standing(lane, meta[7]) or 0
 
   local function isFull(level)
     local limit = tonumber(meta[level >= 7 and 1 or level >= 4 and 2 or 3] or 0)
@@ -198,6 +198,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
         else
           queued[level] = { id }
         end
+        countLeft(lane, 1)
         if not best or level > best then
           best, bestUs = level, us
         end

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Lease, Outcome } from '@crossgear/core-scheduler'
+import type { EventLog } from '../../event-log.ts'
 import {
   aJob,
   bytes,
@@ -11,6 +13,7 @@ import {
   readOne,
   requeued,
   seen,
+  submitAll,
   submitOne,
   take,
   takeOne,
@@ -154,18 +157,40 @@ export function sharingContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
     })
 
-    test('the node of a waiting client is notified of the end, and can read the outcome', async () => {
+    test('the nodes of waiting clients are sent the outputs, and can read them', async () => {
       const world = await open()
       const asks = await listening(world)
+      const other = await listening(world)
       const works = await listening(world)
-      await submitOne(asks.store, 'mail', { foreground: true })
-      const job = await takeOne(works.store, 'mail')
-      await works.store.steps.finish('mail', [completed(job, 'result')])
-      const { ref } = await asks.log.waitFor('relayed', ({ event }) => event === 'finish')
-      expect(ref).toEqual({ lane: 'mail', id: 1 })
-      const read = await seen(asks.store, 'mail', 1)
-      expect(read).toMatchObject({ status: 'success', settled: true, output: bytes('result') })
-      expect(await world.secondsLeft('mail', 1)).toBe(60)
+      const longest = Buffer.alloc(16_384, Buffer.from([0, 255, 13, 10]))
+      const outputs = [bytes(''), bytes('result'), longest, Buffer.alloc(16_385)]
+      await submitAll(
+        asks.store,
+        'mail',
+        outputs.map(() => aJob({ foreground: true })),
+      )
+      await submitOne(other.store, 'mail', { foreground: true })
+      const jobs = await take(works.store, ['mail'], 5)
+      const end = ({ lane, id, token }: Lease, output = bytes('last')): Outcome => {
+        return { lane, id, token, kind: 'complete', output }
+      }
+      const ends = jobs.map((job, at) => end(job, outputs[at]))
+      await works.store.steps.finish('mail', ends)
+      const heard = async ({ log }: { readonly log: EventLog }, id: number): Promise<unknown> => {
+        return (await log.waitFor('relayed', ({ ref }) => ref.lane === 'mail' && ref.id === id))
+          .event
+      }
+      for (const [at, output] of outputs.slice(0, 3).entries()) {
+        expect(await heard(asks, at + 1)).toEqual({ kind: 'complete', output })
+      }
+      expect(await heard(asks, 4)).toBe('finish')
+      expect(await heard(other, 5)).toEqual({ kind: 'complete', output: bytes('last') })
+      for (const [at, output] of outputs.entries()) {
+        const read = await seen(asks.store, 'mail', at + 1)
+        expect(read).toMatchObject({ status: 'success', settled: true, output })
+        expect(await world.secondsLeft('mail', at + 1)).toBe(60)
+      }
+      expect(asks.log.events.filter(({ kind }) => kind === 'relayed')).toHaveLength(4)
     })
 
     test('the node that worked is not notified of its own outcome', async () => {

@@ -17,6 +17,24 @@ import {
   jobsOf,
   type OpenWorld,
 } from '../kit.ts'
+import type { StoreWorld } from '../store-world.ts'
+import type { EventLog } from '../../event-log.ts'
+
+async function submitNative({ native }: StoreWorld, lane: string): Promise<number> {
+  const id = await native.write(lane, bytes('native'))
+  await native.push(lane, id, 'normal')
+  return id
+}
+
+/** Resolves when a node hears of a job in a lane: as an event of its own, or with others. */
+async function hearsOfJob(log: EventLog, lane: string): Promise<void> {
+  const isIt = (event: { readonly lane: string }): boolean => event.lane === lane
+  await Promise.race([log.waitFor('created', isIt), log.waitFor('woken', isIt)])
+}
+
+function lanesOf(log: EventLog): ReadonlySet<string> {
+  return new Set(log.events.flatMap((event) => ('lane' in event ? [event.lane] : [])))
+}
 
 /** Lanes, workers, deadlines and nodes that come and go. */
 export function nodeContract(open: OpenWorld): void {
@@ -105,41 +123,81 @@ export function nodeContract(open: OpenWorld): void {
       await b.log.waitFor('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
     })
 
-    test('subscribed nodes are notified of submissions, starts and ends in their lanes alone', async () => {
+    test('subscribed nodes hear of new jobs of other nodes, in their lanes alone', async () => {
       const world = await open()
       const worker = await world.node()
       const one = await listening(world, ['mail'])
       const all = await listening(world, 'all')
-      // Two servers of a cluster report events: neither waits for the other.
       await submitOne(worker, 'sms')
-      await all.log.waitFor('created', ({ lane }) => lane === 'sms')
+      await hearsOfJob(all.log, 'sms')
       await submitOne(worker, 'mail')
-      const hear = async (id: number): Promise<void> => {
-        const isIt = (event: { readonly lane: string; readonly id: number }): boolean =>
-          event.lane === 'mail' && event.id === id
-        await Promise.all([one, all].map(({ log }) => log.waitFor('created', isIt)))
-      }
-      await hear(1)
-      const id = await world.native.write('mail', bytes('native'))
-      await hear(id)
-      await worker.steps.finish('mail', [completed(await takeOne(worker, 'mail'))])
-      const mine = [
-        { kind: 'created', lane: 'mail', id: 1 },
-        { kind: 'created', lane: 'mail', id },
-        { kind: 'started', lane: 'mail', id: 1 },
-        { kind: 'finished', lane: 'mail', id: 1 },
-      ]
-      await Promise.all([one.log.waitFor('finished'), all.log.waitFor('finished')])
-      expect(one.log.events).toEqual(mine)
-      expect(all.log.events).toEqual([{ kind: 'created', lane: 'sms', id: 1 }, ...mine])
+      await Promise.all([one, all].map(({ log }) => hearsOfJob(log, 'mail')))
+      expect(lanesOf(one.log)).toEqual(new Set(['mail']))
       await one.store.events.watch(new Set(['sms']))
       one.log.clear()
       await submitOne(worker, 'mail')
       await submitOne(worker, 'sms')
+      await hearsOfJob(one.log, 'sms')
+      expect(lanesOf(one.log)).toEqual(new Set(['sms']))
+      await all.store.events.watch(new Set(['mail']))
+      all.log.clear()
+      await submitOne(worker, 'sms')
+      await submitOne(worker, 'mail')
+      await hearsOfJob(all.log, 'mail')
+      expect(lanesOf(all.log)).toEqual(new Set(['mail']))
+    })
+
+    test.each([['by its name', 'heard'], ['by a pattern']])(
+      'native programs that name a lane %s hear each event of its jobs, whatever nodes listen',
+      async (_how, named?: string) => {
+        const world = await open()
+        const [{ store }] = [await listening(world, ['heard']), await listening(world, 'all')]
+        const heard = await world.hear(named)
+        // A lane of its own: in a cluster what an earlier test published may come late.
+        const ids = await submitAll(store, 'heard', jobsOf(5, 5))
+        const jobs = await take(store, ['heard'], 2)
+        const ends = jobs.map((job) => completed(job))
+        await store.steps.finish('heard', ends)
+        const events = ['create', 'start', 'finish'].flatMap((event) =>
+          ids.map((id) => `heard ${event}:${id}`),
+        )
+        const ofLane = (): readonly string[] => heard.filter((event) => event.startsWith('heard '))
+        await expect.poll(ofLane).toEqual(events)
+      },
+    )
+
+    test('a node that watches each event hears what becomes of all jobs', async () => {
+      const world = await open()
+      const [{ store }, { log }] = [await listening(world, 'all'), await listening(world, 'each')]
+      const [id] = await submitAll(store, 'watched', jobsOf(5))
+      await store.steps.finish('watched', [completed(await takeOne(store, 'watched'))])
+      const isIt = ({ lane }: { readonly lane: string }): boolean => lane === 'watched'
+      await log.waitFor('finished', isIt)
+      expect(log.events.filter((event) => 'lane' in event && isIt(event))).toEqual(
+        ['created', 'started', 'finished'].map((kind) => ({ kind, lane: 'watched', id })),
+      )
+    })
+
+    test('subscribed nodes hear what native programs do, in their lanes alone', async () => {
+      const world = await open()
+      const one = await listening(world, ['mail'])
+      const all = await listening(world, 'all')
+      const id = await submitNative(world, 'mail')
+      expect(await world.native.take('mail')).toBe(id)
+      await world.native.finish('mail', id, 'success', bytes('done'))
+      const kinds = ['created', 'finished', 'started'] as const
+      // The servers of a cluster pass messages on, each in its own time.
+      for (const { log } of [one, all]) {
+        for (const kind of kinds) await log.waitFor(kind)
+        const events = log.events.toSorted((left, right) => (left.kind < right.kind ? -1 : 1))
+        expect(events).toEqual(kinds.map((kind) => ({ kind, lane: 'mail', id })))
+      }
+      await one.store.events.watch(new Set(['sms']))
+      one.log.clear()
+      await submitNative(world, 'mail')
+      await submitNative(world, 'sms')
       await one.log.waitFor('created', ({ lane }) => lane === 'sms')
-      expect(one.log.events).toEqual([{ kind: 'created', lane: 'sms', id: 2 }])
-      // Its last job has no waiter; the native one was never pushed.
-      await world.native.push('mail', id, 'normal')
+      expect(lanesOf(one.log)).toEqual(new Set(['sms']))
     })
 
     test('leases past their deadline are listed until an outcome ends them', async () => {

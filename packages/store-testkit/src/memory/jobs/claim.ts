@@ -127,7 +127,7 @@ function reserve(
   const consumerSeconds = ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
   const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
   lane.busy.set(job.id, nowMs + heldForMs)
-  world.notifyWatchers(lane.lane, (listener) => listener.started(lane.lane, job.id))
+  world.publish(lane.lane, 'start', job.id)
   return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }
 }
 

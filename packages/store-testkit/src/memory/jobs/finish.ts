@@ -1,4 +1,10 @@
-import { isAutomatic, type Outcome, type Settled, type Status } from '@crossgear/core-scheduler'
+import {
+  isAutomatic,
+  type JobEvent,
+  type Outcome,
+  type Settled,
+  type Status,
+} from '@crossgear/core-scheduler'
 import type { MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
 import { nativeRetentionSeconds } from '../native/memory-native.ts'
@@ -8,6 +14,8 @@ import type { MemoryWorld } from '../memory-world.ts'
 
 /** Least retention of a finished job for clients of other nodes, seconds. */
 const relaySeconds = 60
+/** Longest output that waiting nodes are sent, bytes; they read longer ones. */
+const mostRelayed = 16_384
 const defaultDeadPerLane = 10_000
 
 /** Ends or interrupts one lease. */
@@ -87,10 +95,6 @@ export function others(job: MemoryJob, node: string): ReadonlySet<string> {
   return new Set(job.waiting.filter((other) => other !== node))
 }
 
-function notifyFinished(world: MemoryWorld, { lane }: MemoryLane, job: MemoryJob): void {
-  if (!job.isAnnounced) world.notifyWatchers(lane, (listener) => listener.finished(lane, job.id))
-}
-
 function isHeld(job: MemoryJob, token: string): boolean {
   return token === 'native' ? isUnsettled(job) : job.token === token
 }
@@ -121,7 +125,9 @@ export function endJob(
   const isNative = job.door === 'native'
   lane.forgetIndexes(job)
   releaseDependencies(world, lane, job, how)
-  const elsewhere = notifyWaiting(world, node, lane, job)
+  const isRelayed = status === 'success' && output.length <= mostRelayed
+  const event = isRelayed ? { kind: 'complete' as const, output } : 'finish'
+  const elsewhere = notifyWaiting(world, node, lane, job, event)
   const seconds = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
   const keepSeconds = elsewhere ? Math.max(seconds, relaySeconds) : seconds
   if (keepSeconds > 0) {
@@ -133,7 +139,7 @@ export function endJob(
   } else {
     lane.delete(job.id)
   }
-  notifyFinished(world, lane, job)
+  if (!job.isAnnounced) world.publish(lane.lane, 'finish', job.id)
   if (isNative) lane.releaseLock(job.id)
 }
 
@@ -144,7 +150,7 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
   job.settled = true
   job.token = undefined
   job.expiresAtMs = undefined
-  notifyWaiting(world, node, lane, job)
+  notifyWaiting(world, node, lane, job, 'finish')
   job.waiting = []
   lane.forgetUnique(job)
   lane.dead.push(job.id)
@@ -154,7 +160,7 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
     if (old) lane.forgetIndexes(old)
     lane.delete(id)
   }
-  notifyFinished(world, lane, job)
+  if (!job.isAnnounced) world.publish(lane.lane, 'finish', job.id)
   if (job.door === 'native') lane.releaseLock(job.id)
 }
 
@@ -203,11 +209,12 @@ function notifyWaiting(
   node: string,
   { lane }: MemoryLane,
   job: MemoryJob,
+  event: JobEvent | 'finish',
 ): boolean {
   const nodes = others(job, node)
   world.notify(
     (subscriber) => nodes.has(subscriber.node),
-    (listener) => listener.relayed({ lane, id: job.id }, 'finish'),
+    (listener) => listener.relayed({ lane, id: job.id }, event),
   )
   return nodes.size > 0
 }

@@ -36,6 +36,7 @@ export function storeJob(
   if (isAhead) lane.scheduled.set(id, dueMs)
   else lane.enqueue(stored)
   lane.counters.submitted += 1
-  world.notifyWatchers(lane.lane, (listener) => listener.created(lane.lane, id))
+  world.publish(lane.lane, 'create', id)
+  if (!isAhead) world.notifyWatchers(lane.lane, (listener) => listener.woken(lane.lane, 1), node)
   return stored
 }

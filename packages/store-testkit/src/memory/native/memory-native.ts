@@ -29,7 +29,7 @@ export class MemoryNative implements NativePeer {
       waiting: [],
       foreground: false,
     })
-    this.#world.notifyWatchers(lane, (listener) => listener.created(lane, id))
+    this.#world.announce(lane, 'create', id)
     return Promise.resolve(id)
   }
 
@@ -53,7 +53,7 @@ export class MemoryNative implements NativePeer {
   async take(lane: string): Promise<number | undefined> {
     const id = await this.pop(lane)
     if (id === undefined) return undefined
-    this.#world.notifyWatchers(lane, (listener) => listener.started(lane, id))
+    this.#world.announce(lane, 'start', id)
     this.#job(lane, id).status = 'busy'
     return id
   }
@@ -73,7 +73,7 @@ export class MemoryNative implements NativePeer {
   ): Promise<void> {
     await this.conclude(lane, id, status, output)
     await this.retain(lane, id)
-    this.#world.notifyWatchers(lane, (listener) => listener.finished(lane, id))
+    this.#world.announce(lane, 'finish', id)
     this.#world.lane(lane).releaseLock(id)
   }
 
