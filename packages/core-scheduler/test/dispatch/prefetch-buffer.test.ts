@@ -26,8 +26,10 @@ describe('the prefetch buffer', () => {
   }
 
   test('is not filled for slow workers', () => {
-    stream(39)
+    stream(4)
     expect(stock.wanted(subscription, 20)).toBe(0)
+    stream(5, 20)
+    expect(stock.wanted(subscription, 40)).toBe(2)
   })
 
   test('holds jobs for 6 ms at the rate of fast workers, and at most 128', () => {
