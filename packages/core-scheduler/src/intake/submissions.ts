@@ -231,7 +231,8 @@ export class Submissions {
       }
       submission.submitted(result, number)
     }
-    if (created > 0) wakeups.wake(lane, created, { ...awake, isOpen })
+    const { byName, consumers } = awake
+    if (created > 0) wakeups.wake(lane, created, { byName, consumers, isOpen })
   }
 
   #remember(lane: string, id: number): void {
