@@ -5,7 +5,7 @@ import type { ClaimBy, Lease, Level } from '../model/job.ts'
 const paceMs = 20
 /**
  * Below this rate, jobs per millisecond, workers ask the store for each job. With 2, which a lone worker never reaches by
- * itself, a foreground job takes 1.15 times the processor time, and 1.12 times with two gateways.
+ * itself, a foreground job takes 1.18 times the processor time, and 1.12 times with two gateways.
  */
 const leastPace: Readonly<Record<ClaimBy, number>> = { named: 0.25, consumer: 0.5 }
 /** Jobs are prefetched for this time at the current rate, milliseconds. */
