@@ -52,7 +52,7 @@ export function relayed(listener: StoreListener, message: Buffer): void {
   if (event) listener.relayed(ref, event)
 }
 
-/** Anything else was not published by a gateway. */
+/** Takes `complete`; a message in another form was not published by a gateway. */
 function completed(listener: StoreListener, packed: Buffer): void {
   const { lane, ends } = completedJobs(packed)
   for (let at = 0; at < ends.length; at += 2) {

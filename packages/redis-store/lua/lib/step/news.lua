@@ -15,7 +15,6 @@ local function askHearers(lane)
   -- stylua: ignore
   local counts = redis.call('PUBSUB', 'NUMSUB', nodeChannel(node), channelOf(lane), newsChannel(lane), newsChannel())
   local each, once, all = counts[4], counts[6], counts[8]
-  patterns = patterns or redis.call('PUBSUB', 'NUMPAT')
   -- A gateway takes both channels of a lane by one command, and equal patterns count once.
   if each > once or patterns > math.min(all, 1) then return 'each' end
   -- The node's own connection may be gone, and another's be counted in its place.
