@@ -188,7 +188,10 @@ export function sharingContract(open: OpenWorld): void {
       for (const [at, output] of outputs.entries()) {
         const read = await seen(asks.store, 'mail', at + 1)
         expect(read).toMatchObject({ status: 'success', settled: true, output })
-        expect(await world.secondsLeft('mail', at + 1)).toBe(60)
+        // Seconds pass on a busy machine.
+        const left = (await world.secondsLeft('mail', at + 1)) ?? 0
+        expect(left).toBeGreaterThan(40)
+        expect(left).toBeLessThanOrEqual(60)
       }
       expect(asks.log.events.filter(({ kind }) => kind === 'relayed')).toHaveLength(4)
     })
