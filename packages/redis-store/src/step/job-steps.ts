@@ -227,8 +227,7 @@ export class JobSteps {
       for (const [index, result] of answer.results.entries()) {
         const job = jobs[index]
         if (result.kind !== 'created' || !job) continue
-        const enqueued = ((arrivedUs + (places[index] ?? 0)) / 1000).toFixed(3)
-        this.#kept.add(lane, result.id, job, enqueued, nowMs)
+        this.#kept.add(lane, result.id, job, arrivedUs + (places[index] ?? 0), nowMs)
       }
     }
   }

@@ -1,7 +1,7 @@
 import type { NewJob } from '@crossgear/core-scheduler'
 import { AgeOrder } from './age-order.ts'
 
-/** Memory that kept jobs hold, bytes. Beyond that the oldest are read from the store again. */
+/** Memory that kept jobs hold, bytes. Jobs beyond that are read from the store again. */
 const mostBytes = 64 * 1024 * 1024
 /** Most jobs kept. While 150,000 wait, the gateway has 174 MB in memory; 222 where 110,000 are kept. */
 const mostJobs = 16_384
@@ -46,6 +46,10 @@ interface Bounds {
 interface Lane {
   readonly jobs: AgeOrder<Kept>
   ranges: Range[]
+  /** Highest id that was claimed here: others below it are claimed too, here or elsewhere. */
+  claimedUpTo: number
+  /** Its new jobs are not kept: they would be claimed long after those that are. */
+  isBehind: boolean
 }
 
 /**
@@ -67,15 +71,21 @@ export class KeptJobs {
     return this.#bytes
   }
 
-  add(lane: string, id: number, job: NewJob, enqueued: string, nowMs: number): void {
+  /** `enqueuedUs`: microseconds since 1970 on the store's clock. */
+  add(lane: string, id: number, job: NewJob, enqueuedUs: number, nowMs: number): void {
     const known = this.#lanes.get(lane)
-    if (known) dropReused(known.ranges, id)
-    if (!isKeepable(job)) return
-    const kept = known ?? { jobs: new AgeOrder<Kept>(), ranges: [] }
+    if (known) dropReused(known, id)
+    if (!isKeepable(job) || (known && this.#isBehind(known))) return
+    const kept = known ?? {
+      jobs: new AgeOrder<Kept>(),
+      ranges: [],
+      claimedUpTo: 0,
+      isBehind: false,
+    }
     this.#lanes.set(lane, kept)
     const before = kept.jobs.get(id)
     if (before) this.#release(before)
-    kept.jobs.add(id, { job, enqueued, sinceMs: nowMs })
+    kept.jobs.add(id, { job, enqueued: (enqueuedUs / 1000).toFixed(3), sinceMs: nowMs })
     this.#size += 1
     this.#bytes += ownBytes(job) + this.#memory.hold(job.input)
     if (job.unique) this.#bytes += this.#memory.hold(job.unique)
@@ -85,8 +95,11 @@ export class KeptJobs {
 
   /** The job, if it is the one that the store means. */
   get(lane: string, id: number, enqueued: string): NewJob | undefined {
-    const kept = this.#lanes.get(lane)?.jobs.get(id)
-    return kept?.enqueued === enqueued ? kept.job : undefined
+    const known = this.#lanes.get(lane)
+    const kept = known?.jobs.get(id)
+    if (!known || kept?.enqueued !== enqueued) return undefined
+    if (id > known.claimedUpTo) known.claimedUpTo = id
+    return kept.job
   }
 
   /** The job has ended, or changed. */
@@ -122,6 +135,21 @@ export class KeptJobs {
         this.#remove(lane, id, kept)
       }
     }
+  }
+
+  /**
+   * True from when the memory is full, most of it with jobs of this lane that wait to be claimed, until half is free: single
+   * new jobs would each be a range.
+   */
+  #isBehind(lane: Lane): boolean {
+    const { mostBytes, mostJobs } = this.#bounds
+    const share = Math.max(this.#bytes / mostBytes, this.#size / mostJobs)
+    const [oldest = 0] = lane.jobs.oldest() ?? []
+    lane.isBehind =
+      share >= (lane.isBehind ? 0.5 : 1) &&
+      2 * lane.jobs.size >= this.#size &&
+      oldest > lane.claimedUpTo
+    return lane.isBehind
   }
 
   get #isOver(): boolean {
@@ -167,9 +195,11 @@ export function isKeepable({ level, staleAtMs, lock, reserveForSeconds }: NewJob
 }
 
 /** After a flush ids begin again: none may be mistaken for an older job's. */
-function dropReused(ranges: Range[], id: number): void {
-  const last = ranges.at(-1)
-  if (last && id <= last.last) ranges.length = 0
+function dropReused(lane: Lane, id: number): void {
+  const last = lane.ranges.at(-1)
+  if (!last || id > last.last) return
+  lane.ranges = []
+  lane.claimedUpTo = last.last
 }
 
 function addToRanges(ranges: Range[], id: number, foreground: boolean): void {

@@ -18,7 +18,8 @@ local function letterFor(claim, lane)
   local known = claim.letters[lane]
   if known == nil then
     local of = letters[claim.by]
-    known = of.named or of[openness(lane, now)] or false
+    if not of.named and opennessBy[lane] == nil then opennessBy[lane] = openness(lane, now) or false end
+    known = of.named or of[opennessBy[lane]] or false
     claim.letters[lane] = known
   end
   return known

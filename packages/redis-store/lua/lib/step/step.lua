@@ -10,6 +10,9 @@ reply[1] = ''
 -- Queueing times of this step's jobs that the node has, by lane and id. Noted if there are claims.
 local fresh, hasClaims = {}, false
 
+-- How lanes are open to consumers (false: closed), where that was read.
+local opennessBy = {}
+
 -- Places in the arguments of the jobs that the node has, by lane.
 local keptAt = {}
 

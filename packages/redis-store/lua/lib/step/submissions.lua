@@ -40,8 +40,8 @@ local function standing(lane, aside)
 end
 
 -- Hints after submissions to one lane. A closed lane is in no index that consumers walk.
-local function hintSubmitted(lane, queue, level, arrivedUs, meta)
-  local isOpen = opennessOf(lane, meta[4], meta[5], meta[6], now) ~= nil
+local function hintSubmitted(lane, queue, level, arrivedUs)
+  local isOpen = opennessBy[lane] ~= false
   if queue ~= '' and isOpen and level then
     redis.call('ZADD', readyKey(queue), 'LT', rank(level, arrivedUs / 1000), lane)
   end
@@ -143,6 +143,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
     'consumers', 'aside', 'lv7', 'lv4', 'lv1')
   local limited = meta[1] or meta[2] or meta[3]
+  opennessBy[lane] = opennessOf(lane, meta[4], meta[5], meta[6], now) or false
   local isNotified, total = hearersOf(lane) == 'each', limited and standing(lane, meta[7]) or 0
 
   local function isFull(level)
@@ -214,7 +215,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     drained[lane] = nil
     enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] })
   end
-  if hintSubmitted(lane, queue, best, bestUs, meta) then results[2] = 1 end
+  if hintSubmitted(lane, queue, best, bestUs) then results[2] = 1 end
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)
   if created < count then redis.call('DECRBY', laneKey('uid', lane), count - created) end
