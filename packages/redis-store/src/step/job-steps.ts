@@ -24,6 +24,7 @@ import {
   addOutcomes,
   addReports,
   addSubmissions,
+  lanesNamedBy,
   type ClusterArrival,
 } from './step-arguments.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
@@ -129,7 +130,10 @@ export class JobSteps {
     addSubmissions(args, step.submissions, this.#link, ways, outside)
     args[inputs] = outside?.length ?? 0
     this.#addListening(args, step)
-    const kept = step.claims.length > 0 ? this.#kept.ranges(this.#clock.nowMs()) : []
+    const kept =
+      step.claims.length > 0
+        ? this.#kept.ranges(this.#clock.nowMs(), lanesNamedBy(step.claims))
+        : []
     args.push(kept.length, ...kept)
     args.push(step.claims.length)
     const limits = { names, throttles: ways.unlimited ? undefined : this.#throttles }

@@ -10,13 +10,14 @@ const bytesPerJob = 320
 /** The same for a unique id, and for the texts of a Faktory job. */
 const bytesPerUnique = 96
 const bytesPerEnvelope = 64
-/** A job that waits longer is read from the store, milliseconds. */
+/** A job that waits longer, by up to one sweep, is read from the store, milliseconds. */
 const longestMs = 10_000
+const sweepEveryMs = 1_000
 /**
- * Most ranges of ids named per step, over all lanes. Where others submit to the same lanes, each
- * job may be a range.
+ * Most ranges of ids named per step, over all lanes that its claims name. Where others submit to the same lanes, each job
+ * may be a range.
  */
-const mostRangesNamed = 64
+const mostRangesNamed = 256
 /** Most ranges per lane. Jobs of further ranges are read from the store. */
 const mostRanges = 16
 
@@ -62,6 +63,7 @@ export class KeptJobs {
   readonly #memory = new SharedMemory()
   #bytes = 0
   #size = 0
+  #nextSweepMs = 0
 
   constructor(bounds: Bounds = { mostBytes, mostJobs, longestMs }) {
     this.#bounds = bounds
@@ -109,25 +111,31 @@ export class KeptJobs {
   }
 
   /**
-   * Ids of kept jobs as lua/step.lua takes them: per lane its name, the number of ranges, and of each the first, the last, and
-   * 1 if a client waited for one of them. Some ids may no longer be kept.
+   * Ids of kept jobs of these lanes, or of all, as lua/step.lua takes them: per lane its name, the number of ranges, and of
+   * each the first, the last, and 1 if a client waited for one of them. Some ids may no longer be kept.
    */
-  ranges(nowMs: number): readonly (string | number)[] {
+  ranges(
+    nowMs: number,
+    lanes: Iterable<string> = this.#lanes.keys(),
+  ): readonly (string | number)[] {
     this.#forgetOld(nowMs)
     const named: (string | number)[] = []
     let left = mostRangesNamed
-    for (const [lane, { ranges }] of this.#lanes) {
-      if (left === 0) break
-      const some = ranges.slice(0, left)
-      left -= some.length
-      named.push(lane, some.length)
-      for (const { first, last, hasForeground } of some)
+    for (const lane of lanes) {
+      const ranges = this.#lanes.get(lane)?.ranges.slice(0, left)
+      if (!ranges) continue
+      left -= ranges.length
+      named.push(lane, ranges.length)
+      for (const { first, last, hasForeground } of ranges)
         named.push(first, last, hasForeground ? 1 : 0)
+      if (left === 0) break
     }
     return named
   }
 
   #forgetOld(nowMs: number): void {
+    if (nowMs < this.#nextSweepMs) return
+    this.#nextSweepMs = nowMs + sweepEveryMs
     for (const [lane, { jobs }] of this.#lanes) {
       for (let found = jobs.oldest(); found !== undefined; found = jobs.oldest()) {
         const [id, kept] = found

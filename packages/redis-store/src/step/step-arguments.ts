@@ -122,3 +122,15 @@ export function addClaim(
   args.push(...limits, paused.size, ...paused)
   return max
 }
+
+/** The lanes that claims name; undefined if one asks for those of a queue. */
+export function lanesNamedBy(claims: readonly ClaimRequest[]): ReadonlySet<string> | undefined {
+  const named = new Set<string>()
+  for (const { groups } of claims) {
+    for (const { lanes, queue } of groups) {
+      if (queue !== undefined) return undefined
+      for (const lane of lanes) named.add(lane)
+    }
+  }
+  return named
+}
