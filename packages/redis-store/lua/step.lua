@@ -111,11 +111,12 @@ local reported, ended, submitted, claimed = {}, {}, {}, {}
 
 local reports, at = given[7], 8
 local outcomesAt = at + 6 * reports
--- Known before the first event is published: the lanes that this node listens to.
+-- Known before the first event is published: the lanes of the step, and those that this node listens to.
 local function skipOutcomes(from)
   local lanes = given[from]
   from = from + 1
   for _ = 1, lanes do
+    busyLanes[given[from]] = true
     from = from + 3 + 8 * given[from + 2]
   end
   return from
@@ -123,6 +124,7 @@ end
 local submissionsAt = skipOutcomes(outcomesAt)
 local listensAt = submissionsAt + 2
 for _ = 1, given[submissionsAt + 1] do
+  busyLanes[given[listensAt]] = true
   listensAt = listensAt + 3 + given[listensAt + 2]
 end
 local listens = given[listensAt + 1]

@@ -153,6 +153,33 @@ describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
     }
   })
 
+  test('is one of several lanes, and all are asked about at once', async () => {
+    const lanes = ['mail', 'sms', 'push']
+    await store.events.watch(new Set(lanes))
+    const emptied: string[] = []
+    const step = {
+      ...noStep,
+      submissions: lanes.map((lane) => ({ lane, jobs: [jobOf(10), jobOf(10)], places: [0, 1] })),
+      claims: lanes.map((lane) => ({
+        by: 'named' as const,
+        groups: [{ lanes: [lane] }],
+        max: lane === 'sms' ? 1 : 2,
+        emptied: () => emptied.push(lane),
+      })),
+    }
+    const scripts = await filled.scripts(async () => {
+      const { claims } = await store.steps.step(step)
+      expect(claims).toMatchObject([
+        [{ lane: 'mail' }, { lane: 'mail' }],
+        [{ lane: 'sms' }],
+        [{ lane: 'push' }, { lane: 'push' }],
+      ])
+    })
+    expect(emptied).toEqual(['mail', 'push'])
+    const asked = scripts.flat().filter(([name]) => name === 'pubsub')
+    expect(asked.map(([, what]) => what)).toEqual(['NUMPAT', 'NUMSUB'])
+  })
+
   test('is announced in the order of the text where somebody listens', async () => {
     const ear = filled.redis.duplicate()
     const heard: string[] = []

@@ -23,11 +23,13 @@ local function leftFor(claim, lanes, isThrottled)
   if claim.taken < claim.max then return 0 end
   local keys = {}
   for _, lane in ipairs(lanes) do
-    for _, band in ipairs(bands) do
-      keys[#keys + 1] = queueKey(lane, band)
+    if not drained[lane] then
+      for _, band in ipairs(bands) do
+        keys[#keys + 1] = queueKey(lane, band)
+      end
     end
   end
-  return redis.call('EXISTS', unpack(keys)) > 0 and 1 or 0
+  return keys[1] and redis.call('EXISTS', unpack(keys)) > 0 and 1 or 0
 end
 
 local function takeFromGroup(claim, group)

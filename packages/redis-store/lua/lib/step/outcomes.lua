@@ -146,10 +146,19 @@ local function needsQueues(at, count)
   return false
 end
 
+-- If queues have throttled jobs, where that was read.
+local hasSlots = {}
+
+local function isThrottled(queue)
+  if queue == '' then return false end
+  if hasSlots[queue] == nil then hasSlots[queue] = redis.call('EXISTS', slotsKey(queue)) == 1 end
+  return hasSlots[queue]
+end
+
 -- The outcomes of one lane, `count` of them from `at` on.
 local function endLane(lane, queue, count, at)
   if needsQueues(at, count) then assertQueueTypes(lane) end
-  local throttled, freed = queue ~= '' and redis.call('EXISTS', slotsKey(queue)) == 1, 0
+  local throttled, freed = isThrottled(queue), 0
   local ended, seen, results = {}, {}, {}
   local tally = {
     completed = 0,
