@@ -3,8 +3,8 @@ import { Buffer } from 'node:buffer'
 /** Bytes allocated at first: the most that a peer can make the decoder hold for a header alone. */
 const firstBytes = 64 * 1024
 /**
- * Growth where more comes. A foreground job of 1 MB takes 0.8 times the processor time that it takes with segments of 64 KB,
- * joined at the end.
+ * Growth where more comes. A foreground job of 1 MB takes 0.83 times the gateway's processor time that it takes with pieces of
+ * 64 KB, joined at the end.
  */
 const growth = 4
 

@@ -142,9 +142,22 @@ describe('memory', () => {
       expect(decoder.next()).toBeUndefined()
       return decoder
     })
-    // 200 promises of 64 MiB; each costs one segment of 64 KiB at most.
+    // 200 promises of 64 MiB; each costs 64 KiB at most.
     expect(held() - before).toBeLessThan(200 * 80 * 1024)
     expect(decoders).toHaveLength(200)
+  })
+
+  test('is at most four times the bytes received, beyond 64 KiB', () => {
+    const size = 8 * 1024 * 1024
+    const chunk = Buffer.alloc(10_000)
+    const decoder = new Decoder()
+    decoder.push(header(16, size))
+    decoder.next()
+    for (let received = chunk.length; received < size; received += chunk.length) {
+      decoder.push(chunk)
+      expect(decoder.next()).toBeUndefined()
+      expect(decoder.keptBytes).toBeLessThanOrEqual(Math.max(64 * 1024, 4 * received))
+    }
   })
 
   test('is proportional to the bytes received, however small the chunks', () => {

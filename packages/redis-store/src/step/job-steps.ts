@@ -280,6 +280,10 @@ export class JobSteps {
   /** Reads jobs that should be kept here and are not. */
   async #leases(reply: LeasedReply, outOfLine: Iterator<Buffer>): Promise<Lease[]> {
     const found = leasesOf(reply, outOfLine, this.#clock.nowMs(), this.#kept)
+    for (const job of found) {
+      const { lane, id } = 'missing' in job ? job.missing : job
+      this.#kept.claimed(lane, id)
+    }
     if (!found.some((job) => 'missing' in job)) return found as Lease[]
     const leases: Lease[] = []
     for (const job of found) {

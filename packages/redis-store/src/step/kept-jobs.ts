@@ -97,11 +97,14 @@ export class KeptJobs {
 
   /** The job, if it is the one that the store means. */
   get(lane: string, id: number, enqueued: string): NewJob | undefined {
+    const kept = this.#lanes.get(lane)?.jobs.get(id)
+    return kept?.enqueued === enqueued ? kept.job : undefined
+  }
+
+  /** A worker of this node got the job, kept or not. */
+  claimed(lane: string, id: number): void {
     const known = this.#lanes.get(lane)
-    const kept = known?.jobs.get(id)
-    if (!known || kept?.enqueued !== enqueued) return undefined
-    if (id > known.claimedUpTo) known.claimedUpTo = id
-    return kept.job
+    if (known && id > known.claimedUpTo) known.claimedUpTo = id
   }
 
   /** The job has ended, or changed. */

@@ -38,8 +38,9 @@ test('a job given an id again takes the place of the one before', () => {
 })
 
 test('jobs claimed elsewhere are dropped when there is no room', () => {
-  for (let id = 1; id <= 3; id += 1) kept.add('mail', id, job(), 7_000, 0)
-  expect(kept.get('mail', 2, '7.000')).toBeDefined()
+  for (let id = 1; id <= 4; id += 1) kept.add('mail', id, job(), 7_000, 0)
+  expect(kept.get('mail', 4, '7.000')).toBeUndefined()
+  kept.claimed('mail', 4)
   for (let id = 4; id <= 5; id += 1) kept.add('mail', id, job(), 7_000, 0)
   expect(kept.bytes).toBe(3 * bytesOfOne)
   expect(kept.get('mail', 2, '7.000')).toBeUndefined()
@@ -100,7 +101,7 @@ test('the oldest claimed ones are dropped first, also when ids restart, and what
   for (let id = 1; id <= 9_000; id += 1) {
     kept.add('mail', id, job(), 7_000, 0)
     if (id % 3 > 0) kept.drop('mail', id)
-    else kept.get('mail', id, '7.000')
+    else kept.claimed('mail', id)
   }
   for (const id of [9_000, 1, 2]) kept.add('mail', id, job(), 8_000, 0)
   const left = [3_003, 3_006, 3_009, 9_000, 1, 2].filter((id) =>
@@ -114,7 +115,7 @@ test('the number of kept jobs is bounded, however small they are', () => {
   const small = (): NewJob => ({ ...job(), input: new Uint8Array(1) })
   for (let id = 1; id <= 3; id += 1) {
     kept.add('mail', id, small(), 7_000, 0)
-    kept.get('mail', id, '7.000')
+    kept.claimed('mail', id)
   }
   kept.add('mail', 3, small(), 8_000, 0)
   expect(kept.get('mail', 1, '7.000')).toBeUndefined()
@@ -151,7 +152,7 @@ test('a range is dropped with its jobs', () => {
 test('a range leaves out jobs that had no room', () => {
   for (let id = 1; id <= 9; id += 1) {
     kept.add('mail', id, job(), 7_000, 0)
-    kept.get('mail', id, '7.000')
+    kept.claimed('mail', id)
   }
   expect(kept.ranges(0)).toEqual(['mail', 1, 7, 9, 0])
 })
