@@ -126,11 +126,11 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
   })
 
   test('filters live in the address, and a search is made while one types', async () => {
-    await goTo(page, 'jobs?text=plain')
+    await goTo(page, 'jobs?text=plain+text')
     expect(await page.locator('td.main').count()).toBe(1)
     await page.reload()
     const names = (): Promise<string[]> => page.locator('td.main').allInnerTexts()
-    await goTo(page, 'jobs?text=plain')
+    await goTo(page, 'jobs?text=plain+text')
     expect(await names()).toHaveLength(1)
     const plain = await names()
     await page.keyboard.press('/')
