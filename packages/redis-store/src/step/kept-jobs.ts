@@ -10,14 +10,13 @@ const bytesPerJob = 320
 /** The same for a unique id, and for the texts of a Faktory job. */
 const bytesPerUnique = 96
 const bytesPerEnvelope = 64
-/** A job that waits longer, by up to one sweep, is read from the store, milliseconds. */
+/** A job that waits longer is read from the store, milliseconds. */
 const longestMs = 10_000
-const sweepEveryMs = 1_000
 /**
  * Most ranges of ids named per step, over all lanes that its claims name. Where others submit to the same lanes, each job
  * may be a range.
  */
-const mostRangesNamed = 256
+const mostRangesNamed = 64
 /** Most ranges per lane. Jobs of further ranges are read from the store. */
 const mostRanges = 16
 
@@ -63,7 +62,8 @@ export class KeptJobs {
   readonly #memory = new SharedMemory()
   #bytes = 0
   #size = 0
-  #nextSweepMs = 0
+  /** No kept job is too old before. */
+  #nextExpiryMs = Infinity
 
   constructor(bounds: Bounds = { mostBytes, mostJobs, longestMs }) {
     this.#bounds = bounds
@@ -88,6 +88,7 @@ export class KeptJobs {
     const before = kept.jobs.get(id)
     if (before) this.#release(before)
     kept.jobs.add(id, { job, enqueued: (enqueuedUs / 1000).toFixed(3), sinceMs: nowMs })
+    this.#nextExpiryMs = Math.min(this.#nextExpiryMs, nowMs + this.#bounds.longestMs)
     this.#size += 1
     this.#bytes += ownBytes(job) + this.#memory.hold(job.input)
     if (job.unique) this.#bytes += this.#memory.hold(job.unique)
@@ -137,12 +138,16 @@ export class KeptJobs {
   }
 
   #forgetOld(nowMs: number): void {
-    if (nowMs < this.#nextSweepMs) return
-    this.#nextSweepMs = nowMs + sweepEveryMs
+    if (nowMs < this.#nextExpiryMs) return
+    this.#nextExpiryMs = Infinity
     for (const [lane, { jobs }] of this.#lanes) {
       for (let found = jobs.oldest(); found !== undefined; found = jobs.oldest()) {
         const [id, kept] = found
-        if (nowMs - kept.sinceMs < this.#bounds.longestMs) break
+        const expiryMs = kept.sinceMs + this.#bounds.longestMs
+        if (nowMs < expiryMs) {
+          this.#nextExpiryMs = Math.min(this.#nextExpiryMs, expiryMs)
+          break
+        }
         this.#remove(lane, id, kept)
       }
     }

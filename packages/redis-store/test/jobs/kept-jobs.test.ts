@@ -123,11 +123,11 @@ test('the number of kept jobs is bounded, however small they are', () => {
   expect(kept.get('mail', 3, '8.000')).toBeDefined()
 })
 
-test('a job is kept for 10 s, and until the next sweep', () => {
+test('a job is kept for 10 s', () => {
   kept.add('mail', 1, job(), 7_000, 0)
   kept.add('mail', 2, job(), 7_000, 6_000)
   expect(kept.ranges(9_999)).toEqual(['mail', 1, 1, 2, 0])
-  kept.ranges(10_999)
+  kept.ranges(10_000)
   expect(kept.get('mail', 1, '7.000')).toBeUndefined()
   expect(kept.get('mail', 2, '7.000')).toBeDefined()
   expect(kept.ranges(16_000)).toEqual([])
@@ -169,12 +169,12 @@ test('only the ranges of given lanes are named', () => {
   expect(kept.ranges(0, ['push', 'fax', 'mail'])).toEqual(['push', 1, 1, 1, 0, 'mail', 1, 1, 1, 0])
 })
 
-test('a step names no more than 256 ranges, of a lane no more than 16', () => {
+test('a step names no more than 64 ranges, of a lane no more than 16', () => {
   kept = new KeptJobs()
   for (let id = 1; id < 200; id += 2) kept.add('mail', id, job(), 7_000, 0)
   expect(kept.ranges(0).length).toBe(2 + 3 * 16)
-  for (let lane = 0; lane < 300; lane += 1) kept.add(`f${lane}`, 1, job(), 7_000, 0)
-  expect(kept.ranges(0).length).toBe(2 + 3 * 16 + 5 * 240)
+  for (let lane = 0; lane < 100; lane += 1) kept.add(`f${lane}`, 1, job(), 7_000, 0)
+  expect(kept.ranges(0).length).toBe(2 + 3 * 16 + 5 * 48)
 })
 
 test.each([

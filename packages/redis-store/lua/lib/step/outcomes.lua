@@ -149,7 +149,7 @@ end
 -- If queues have throttled jobs, where that was read.
 local hasSlots = {}
 
-local function isThrottled(queue)
+local function hasThrottled(queue)
   if queue == '' then return false end
   if hasSlots[queue] == nil then hasSlots[queue] = redis.call('EXISTS', slotsKey(queue)) == 1 end
   return hasSlots[queue]
@@ -158,7 +158,7 @@ end
 -- The outcomes of one lane, `count` of them from `at` on.
 local function endLane(lane, queue, count, at)
   if needsQueues(at, count) then assertQueueTypes(lane) end
-  local throttled, freed = isThrottled(queue), 0
+  local throttled, freed = hasThrottled(queue), 0
   local ended, seen, results = {}, {}, {}
   local tally = {
     completed = 0,
