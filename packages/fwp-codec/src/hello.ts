@@ -1,5 +1,5 @@
 import { FwpError } from './errors.ts'
-import { scanObject } from './job/json-scan.ts'
+import { scanAnyCase } from './job/json-scan.ts'
 import { readInteger, readString, readStrings } from './job/raw-values.ts'
 import { decodeText, exceedsBytes } from './text.ts'
 
@@ -49,7 +49,7 @@ export function parseHello(line: Buffer): Hello {
     throw new FwpError('INVALID_HELLO', 'the first command must be HELLO {...}')
   }
   try {
-    return readHello(scanObject(decodeText(line.subarray(prefix.length - 1))))
+    return readHello(scanAnyCase(decodeText(line.subarray(prefix.length - 1))))
   } catch (error) {
     if (!(error instanceof FwpError)) throw error
     throw new FwpError('INVALID_HELLO', `invalid HELLO: ${error.message}`, { cause: error })

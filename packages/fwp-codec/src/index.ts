@@ -16,8 +16,9 @@ export {
   type FwpPriority,
   type ParsedJob,
 } from './job/job.ts'
-export { renderJob, writeEnvelope } from './job/job-text.ts'
+export { mergedCustom, renderJob, withCustom, writeEnvelope } from './job/job-text.ts'
 export {
+  compactJson,
   decodeString,
   maxJsonDepth,
   maxJsonFields,

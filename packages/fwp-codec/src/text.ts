@@ -1,6 +1,3 @@
-import { isUtf8 } from 'node:buffer'
-import { FwpError } from './errors.ts'
-
 /** Most bytes of a peer's input that an error text repeats. */
 const maxEchoBytes = 1024
 
@@ -9,9 +6,8 @@ const maxEchoBytes = 1024
  */
 const longText = 1024
 
-/** The text of a JSON argument. Throws `INVALID_JSON` if the bytes are not UTF-8. */
+/** The text of a JSON argument. Bytes that are not UTF-8 become U+FFFD, as in the Faktory server. */
 export function decodeText(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new FwpError('INVALID_JSON', 'invalid JSON: not valid UTF-8')
   return bytes.toString('utf8')
 }
 

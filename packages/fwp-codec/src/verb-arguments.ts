@@ -1,5 +1,5 @@
 import { FwpError, type FwpErrorCode } from './errors.ts'
-import { scanObject } from './job/json-scan.ts'
+import { scanAnyCase } from './job/json-scan.ts'
 import { readInteger, readString, readStrings } from './job/raw-values.ts'
 import { cutBytes, decodeText, echo } from './text.ts'
 import { parseRfc3339 } from './job/timestamp.ts'
@@ -22,7 +22,7 @@ export function readArgument<Result>(
   read: (fields: ReadonlyMap<string, string>) => Result,
 ): Result {
   try {
-    return read(scanObject(decodeText(argument)))
+    return read(scanAnyCase(decodeText(argument)))
   } catch (error) {
     if (!(error instanceof FwpError) || error.code !== 'INVALID_JSON') throw error
     const text = failure.echoes ? `${failure.text} ${echo(argument)}` : failure.text

@@ -45,6 +45,13 @@ describe('ACK', () => {
 })
 
 describe('FAIL', () => {
+  test('takes names in any case, and bytes that are not UTF-8', () => {
+    const line = Buffer.from('{"Jid":"12345678","ErrType":"E","Message":"caf\xe9"}', 'latin1')
+    expect(parseFail(line)).toMatchObject({
+      ...{ jid: '12345678', errtype: 'E', message: 'caf\ufffd' },
+    })
+  })
+
   test('is cut to what is kept', () => {
     const fail = parseFail(
       Buffer.from(

@@ -67,7 +67,6 @@ describe('parseHello', () => {
     '{"labels":[1]}',
     '{"pwdhash":1}',
     '{"username":{}}',
-    '{"wid":"\xff"}',
     '{"wid":"*\\u0000quiet"}',
     `{"wid":"${'x'.repeat(256)}"}`,
     `{"labels":["${'x'.repeat(256)}"]}`,

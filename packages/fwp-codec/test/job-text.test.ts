@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJob, renderJob, scanObject, writeEnvelope } from '../src/index.ts'
+import { parseJob, renderJob, scanObject, withCustom, writeEnvelope } from '../src/index.ts'
 
 const NONE: ReadonlyMap<string, string> = new Map()
 
@@ -47,6 +47,30 @@ describe('renderJob', () => {
       expect(shown).toBe('{"jid":"12345678","queue":"default","jobtype":"t","args":[]}')
     },
   )
+
+  test('an optional field that is not set is left out, whatever was written', () => {
+    const unset =
+      '"failure":null,"custom":{ },"created_at":null,"enqueued_at":"","at":"","reserve_for":0,"backtrace":null'
+    expect(carry(`{"jid":"12345678","jobtype":"t","args":[],${unset},"own":null}`)).toBe(
+      '{"jid":"12345678","queue":"default","jobtype":"t","args":[],"own":null}',
+    )
+  })
+
+  test('withCustom adds texts that are not there yet', () => {
+    const texts = { a: 'x"', b: 'y' }
+    const shown = (custom: string): string =>
+      writeEnvelope(
+        withCustom(
+          parseJob(Buffer.from(`{"jid":"12345678","jobtype":"t","args":[]${custom}}`)),
+          texts,
+        ),
+      ).slice('{"jid":"12345678","jobtype":"t",'.length)
+    expect(shown('')).toBe('"custom":{"a":"x\\"","b":"y"}}')
+    expect(shown(',"custom":null')).toBe('"custom":{"a":"x\\"","b":"y"}}')
+    expect(shown(',"custom":{ }')).toBe('"custom":{"a":"x\\"","b":"y"}}')
+    expect(shown(',"custom":{ "b":1.0}')).toBe('"custom":{"a":"x\\"", "b":1.0}}')
+    expect(shown(',"custom":{"a":1,"b":2}')).toBe('"custom":{"a":1,"b":2}}')
+  })
 
   test('overrides replace fields in their place and add those that are missing', () => {
     const argument = '{"jid":"12345678","jobtype":"t","args":[],"retry":1,"x":1,"y":2}'

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defaultMaxJobs, FwpError, maxJsonDepth, parseJob, parseJobs } from '../src/index.ts'
+import {
+  defaultMaxJobs,
+  FwpError,
+  maxJsonDepth,
+  parseJob,
+  parseJobs,
+  writeEnvelope,
+} from '../src/index.ts'
 
 const minimal = '"jid":"12345678","jobtype":"mail","args":[]'
 
@@ -118,7 +125,6 @@ describe('parseJob', () => {
     '"args":{}',
     '"args":"x"',
     '"queue":1',
-    '"priority":"5"',
     '"reserve_for":"60"',
     '"reserve_for":1.0',
     '"retry":1e2',
@@ -141,10 +147,32 @@ describe('parseJob', () => {
     },
   )
 
-  test('bytes that are no UTF-8 are invalid JSON', () => {
+  test('bytes that are no UTF-8 become U+FFFD', () => {
     const bytes = Buffer.concat([job().subarray(0, -1), Buffer.from(',"x":"\xff"}', 'latin1')])
-    expect(messageOf(bytes)).toBe('invalid JSON: not valid UTF-8')
+    expect(parseJob(bytes).fields.at(-1)).toMatchObject({ key: 'x', value: '"\ufffd"' })
   })
+
+  test('known names may be written in any case, others keep theirs', () => {
+    const text = '{"JID":"12345678","JobType":"a","Args":[1],"Queue":"q","Retry":3,"OwnName":1}'
+    const parsed = parseJob(Buffer.from(text))
+    expect(parsed).toMatchObject({
+      jid: '12345678',
+      jobtype: 'a',
+      args: '[1]',
+      queue: 'q',
+      retry: 3,
+    })
+    expect(writeEnvelope(parsed)).toBe(
+      '{"jid":"12345678","jobtype":"a","queue":"q","retry":3,"OwnName":1}',
+    )
+  })
+
+  test.each(['"5"', '[5]', 'true', '{}', '0', '10', '1.5'])(
+    'a priority of %s counts as none, as in servers without priorities',
+    (raw) => {
+      expect(parseJob(Buffer.from(`{${minimal},"priority":${raw}}`)).priority).toBe(5)
+    },
+  )
 
   test('a jid is measured in bytes', () => {
     expect(messageOf(`{"jid":"éééé","jobtype":"a","args":[]}`)).toBe('no error')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  compactJson,
   decodeString,
   maxJsonDepth,
   maxJsonFields,
@@ -135,6 +136,22 @@ describe('scanObject', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(accepts(scanObject, text)).toBe(parsesAsObject(text))
+      }),
+    )
+  })
+})
+
+describe('compactJson', () => {
+  test('takes away white space between values alone', () => {
+    const text = ' { "a b" : [ 1 ,\t"\\" x" , { } ]\r\n, "c":  null } '
+    expect(compactJson(text)).toBe('{"a b":[1,"\\" x",{}],"c":null}')
+  })
+
+  test('gives what JSON.stringify prints', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.integer({ min: 0, max: 4 }), (json, indent) => {
+        const printed = JSON.stringify(JSON.parse(json), null, indent)
+        expect(compactJson(printed)).toBe(JSON.stringify(JSON.parse(json)))
       }),
     )
   })

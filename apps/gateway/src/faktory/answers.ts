@@ -5,17 +5,28 @@ import {
   type Submitted,
   toStoreError,
 } from '@crossgear/core-scheduler'
-import { error, nullBulk } from '@crossgear/fwp-codec'
+import { error } from '@crossgear/fwp-codec'
 import type { Session } from './session.ts'
 
-/** Answers a rare command of several steps, in its turn. */
+/**
+ * Answers a rare command of several steps. It finds all commands before it done, and those after it wait for its answer.
+ */
 export function answerLater(session: Session, step: () => Promise<Buffer>): void {
   const slot = session.reserve()
-  const ask = async (): Promise<Buffer> => (session.hasLeft ? nullBulk : step())
-  session.asking.run(ask).then(
-    (reply) => slot.fill(reply),
-    (problem: unknown) => slot.fill(error(storeErrorText(toStoreError(problem)))),
-  )
+  const answer = async (): Promise<Buffer> => {
+    try {
+      return await step()
+    } catch (problem) {
+      return error(storeErrorText(toStoreError(problem)))
+    }
+  }
+  const goOn = session.holdCommands()
+  slot.whenFirst(() => {
+    void answer().then((reply) => {
+      slot.fill(reply)
+      goOn()
+    })
+  })
 }
 
 const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {

@@ -127,6 +127,7 @@ export class FaktoryDoor implements Door {
       port,
       portFlag: '--faktory-port',
       maxConnections,
+      allowHalfOpen: true,
       handshakeFailed: () => rejected('tls_handshake'),
       ...(options.sockets && { sockets: options.sockets }),
       ...(options.tls && { tls: options.tls }),
@@ -149,6 +150,11 @@ export class FaktoryDoor implements Door {
   /** The answer to INFO, JSON text. Throws a StoreError. */
   info(): Promise<string> {
     return this.#info.json()
+  }
+
+  /** The answer to `/health`. */
+  health(): object {
+    return this.#info.health()
   }
 
   /** Commands of all clients so far. */

@@ -42,11 +42,12 @@ export class Fetch implements FetchRequest, IdleWorker {
   }
 
   get gone(): boolean {
-    return this.#session.hasLeft
+    return this.#session.hasEnded
   }
 
   start(): void {
     if (this.#session.mayFetch) this.#claim()
+    else if (this.#session.hasEnded) this.#answer(nullBulk)
     else this.#armTimer()
   }
 
@@ -94,6 +95,12 @@ export class Fetch implements FetchRequest, IdleWorker {
   /** Takes no job any more, but waits for its time. */
   withdraw(): void {
     this.#session.context.scheduler.removeIdle(this)
+  }
+
+  /** The client sends nothing any more. A job that it gets now would wait for its `reserve_for`. */
+  giveUp(): void {
+    this.cancel()
+    this.#answer(nullBulk)
   }
 
   /** The client has left. */

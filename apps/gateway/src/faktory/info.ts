@@ -45,6 +45,11 @@ export class Info {
     return this.#gathering
   }
 
+  /** INFO without the figures of the store, which is not asked. */
+  health(): object {
+    return { now: formatRfc3339(this.#sources.scheduler.storeNowMs()), server: this.#server() }
+  }
+
   async #gather(): Promise<string> {
     const { scheduler } = this.#sources
     const lanes = await scheduler.jobs.counts()

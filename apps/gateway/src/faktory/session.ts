@@ -4,11 +4,11 @@ import {
   type Hello,
   LineDecoder,
   okReply,
+  type Command,
   parseCommand,
   parseHello,
   type Verb,
 } from '@crossgear/fwp-codec'
-import { Limiter } from '../net/limiter.ts'
 import type { Connection, ConnectionHandler } from '../net/connection.ts'
 import type { ReplySlot } from '../net/reply-slots.ts'
 import type { FaktoryContext } from './context.ts'
@@ -18,11 +18,6 @@ import type { Worker, WorkerConnection } from './workers.ts'
 
 /** Longest line before HELLO. */
 const maxHelloBytes = 64 * 1024
-/**
- * Commands of one connection with several store calls that run at a time: each finds the last one
- * done.
- */
-const askedAtOnce = 1
 /** A consumer with labels `fn:<name>` takes jobs of these functions alone. */
 const functionLabel = 'fn:'
 const tooManyTries = 'too many wrong passwords from this address, try again in a minute'
@@ -36,13 +31,16 @@ export type Handler = (session: Session, argument: Buffer) => void
 /** A handler for every verb of the protocol. */
 export type Handlers = Readonly<Record<Verb, Handler>>
 
+interface WaitingCommand {
+  readonly command: Command
+  readonly slot: ReplySlot
+}
+
 /** One connection: greeting, HELLO, then commands, answered in order. */
 export class Session implements ConnectionHandler, WorkerConnection {
   readonly context: FaktoryContext
   /** FETCH commands in progress. */
   readonly fetches = new Set<Fetch>()
-  /** Runs store calls in turn. */
-  readonly asking = new Limiter(askedAtOnce)
   readonly #connection: Connection
   readonly #handlers: Handlers
   readonly #decoder = new LineDecoder({ maxLineBytes: maxHelloBytes })
@@ -50,6 +48,13 @@ export class Session implements ConnectionHandler, WorkerConnection {
   readonly #stopWaiting: () => void
   #worker: Worker | undefined
   #functions: ReadonlySet<string> | undefined
+  #isHeld = false
+  /** Commands behind the one that holds them, each with the slot of its reply. */
+  #waiting: WaitingCommand[] = []
+  /** The slot of the waiting command that runs. */
+  #slot: ReplySlot | undefined
+  #saidEnd = false
+  #hasEnded = false
   #hasLeft = false
 
   constructor(connection: Connection, context: FaktoryContext, handlers: Handlers) {
@@ -67,6 +72,11 @@ export class Session implements ConnectionHandler, WorkerConnection {
       context.rejected('silence')
       connection.destroy()
     })
+  }
+
+  /** True once the client sends nothing any more: it can acknowledge no job here. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
   }
 
   /** True once the client has left. */
@@ -92,7 +102,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
 
   /** True if FETCH may hand out jobs. */
   get mayFetch(): boolean {
-    return this.worker.state === 'running' && !this.context.state.draining
+    return this.worker.state === 'running' && !this.context.state.draining && !this.#hasEnded
   }
 
   data(chunk: Buffer): void {
@@ -111,7 +121,15 @@ export class Session implements ConnectionHandler, WorkerConnection {
     }
   }
 
+  /** All commands are answered still, but FETCH gets no job. */
+  ended(): void {
+    this.#hasEnded = true
+    for (const fetch of this.fetches) fetch.giveUp()
+    if (!this.#isHeld) this.#connection.end()
+  }
+
   closed(): void {
+    this.#hasEnded = true
     this.#hasLeft = true
     this.#stopWaiting()
     for (const fetch of this.fetches) fetch.cancel()
@@ -119,14 +137,26 @@ export class Session implements ConnectionHandler, WorkerConnection {
   }
 
   send(bytes: Uint8Array): void {
-    this.#connection.send(bytes)
+    if (this.#slot) this.reserve().fill(bytes)
+    else this.#connection.send(bytes)
   }
 
+  /** The slot of the reply to the command that runs. */
   reserve(): ReplySlot {
-    return this.#connection.reserve()
+    const slot = this.#slot ?? this.#connection.reserve()
+    this.#slot = undefined
+    return slot
   }
 
+  /** Commands from now on wait until the returned function is called. */
+  holdCommands(): () => void {
+    this.#isHeld = true
+    return () => this.#goOn()
+  }
+
+  /** Ends the connection after all replies. Commands behind are not run. */
   end(): void {
+    this.#saidEnd = true
     this.#connection.end()
   }
 
@@ -142,6 +172,26 @@ export class Session implements ConnectionHandler, WorkerConnection {
   #command(line: Buffer): void {
     const command = parseCommand(line)
     this.context.state.commands += 1
+    if (this.#isHeld) this.#waiting.push({ command, slot: this.#connection.reserve() })
+    else this.#run(command)
+  }
+
+  #goOn(): void {
+    this.#isHeld = false
+    const waiting = this.#waiting
+    let ran = 0
+    for (const { command, slot } of waiting) {
+      if (this.#isHeld) break
+      this.#slot = slot
+      if (this.#saidEnd) this.reserve().fill()
+      else this.#run(command)
+      ran += 1
+    }
+    this.#waiting = waiting.slice(ran)
+    if (this.#hasEnded && !this.#isHeld) this.#connection.end()
+  }
+
+  #run(command: Command): void {
     if (command.verb === 'UNKNOWN') {
       this.send(error(`unknown command ${command.word}`))
       return
@@ -185,7 +235,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
   #turnAway(reason: 'hello' | 'password' | 'password_tries' | 'line', text: string): void {
     this.context.rejected(reason)
     this.send(error(text))
-    this.end()
+    this.#connection.end()
   }
 }
 

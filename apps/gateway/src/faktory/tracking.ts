@@ -1,5 +1,5 @@
 import type { JobState } from '@crossgear/core-scheduler'
-import { argsOfInput, formatRfc3339, parseRfc3339, scanObject } from '@crossgear/fwp-codec'
+import { argsOfInput, formatRfc3339, scanObject } from '@crossgear/fwp-codec'
 
 /** The answer to TRACK GET. */
 export interface Tracked {
@@ -26,13 +26,14 @@ export function isTracked({ envelope }: JobState): boolean {
   return envelope === undefined || wantsTracking(scanObject(envelope).get('custom'))
 }
 
-export function trackOf(jid: string, job: JobState, nowMs: number): Tracked {
+/** `isScheduled`: an idle job waits for its time, and not in its queue. */
+export function trackOf(jid: string, job: JobState, isScheduled: boolean): Tracked {
   const updatedMs = job.notedAtMs ?? job.enqueuedAtMs
   return {
     jid,
     percent: percentOf(job),
     desc: job.note ?? '',
-    state: stateOf(job, nowMs),
+    state: stateOf(job, isScheduled),
     updated_at: updatedMs === undefined ? '' : formatRfc3339(updatedMs),
   }
 }
@@ -61,7 +62,7 @@ function percentOf({ dividend, divisor }: JobState): number {
   return Number.isFinite(share) ? Math.min(100, Math.max(0, Math.floor(100 * share))) : 0
 }
 
-function stateOf(job: JobState, nowMs: number): TrackState {
+function stateOf(job: JobState, isScheduled: boolean): TrackState {
   switch (job.status) {
     case 'busy':
       return 'working'
@@ -70,14 +71,7 @@ function stateOf(job: JobState, nowMs: number): TrackState {
     case 'error':
       return job.failure === undefined ? 'failed' : 'dead'
     case 'idle':
-      if (isAhead(job.failure, 'next_at', nowMs)) return 'failed'
-      return isAhead(job.envelope, 'at', nowMs) ? 'scheduled' : 'enqueued'
+      if (!isScheduled) return 'enqueued'
+      return job.failure === undefined ? 'scheduled' : 'failed'
   }
-}
-
-/** True if a JSON object has a time in the future. */
-function isAhead(json: string | undefined, field: string, nowMs: number): boolean {
-  const raw = json === undefined ? undefined : scanObject(json).get(field)
-  const ms = raw?.startsWith('"') ? parseRfc3339(raw.slice(1, -1)) : undefined
-  return ms !== undefined && ms > nowMs
 }

@@ -5,6 +5,7 @@ import {
   formatRfc3339,
   type FwpJob,
   inputOfArgs,
+  mergedCustom,
   type PayloadRule,
   renderJob,
   scanObject,
@@ -82,11 +83,8 @@ export function jobText(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf)
 
 /** `custom` with the trace of the job's creation, unless its producer set one. */
 function withTrace(custom: string | undefined, trace: string): string {
-  const own = `"traceparent":${JSON.stringify(trace)}`
-  if (custom === undefined || custom === 'null') return `{${own}}`
-  if (!custom.startsWith('{') || scanObject(custom).has('traceparent')) return custom
-  const inner = custom.slice(1).trimStart()
-  return inner === '}' ? `{${own}}` : `{${own},${inner}`
+  const isObject = custom === undefined || custom === 'null' || custom.startsWith('{')
+  return isObject ? mergedCustom(custom, { traceparent: trace }) : custom
 }
 
 /** The output for a worker's `result`: a string's text, or any other JSON unchanged. */

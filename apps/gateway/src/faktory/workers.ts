@@ -75,6 +75,12 @@ export class Worker {
     for (const connection of this.connections) connection.quieted()
   }
 
+  /** A process connects with the wid of one that has gone: it was not told to stop. */
+  startAgain(nowMs: number): void {
+    this.#state = 'running'
+    this.lastBeatMs = nowMs
+  }
+
   /** Queues it has fetched from while connected. */
   get queues(): readonly string[] {
     return [...this.#queues.keys()]
@@ -166,7 +172,7 @@ export class Workers {
     const known = wid === undefined ? undefined : this.#byWid.get(wid)
     this.#joined += 1
     const worker = known ?? new Worker(hello, this.#joined, scheduler, nowMs)
-    if (worker.connections.size === 0) worker.lastBeatMs = nowMs
+    if (worker.connections.size === 0) worker.startAgain(nowMs)
     worker.connections.add(connection)
     this.#connected.add(worker)
     if (wid !== undefined) this.#byWid.set(wid, worker)

@@ -24,6 +24,10 @@ export interface ConnectionLimits {
 export interface ConnectionHandler {
   /** May throw: the connection is then ended after everything sent before. */
   data(chunk: Buffer): void
+  /**
+   * The peer has closed its half; only where the port allows that. The connection stays open until {@link Connection.end}.
+   */
+  ended?(): void
   /** The connection ended; called once. */
   closed(): void
 }
@@ -83,6 +87,7 @@ export class Connection implements Holder {
     this.#heldBack = heldBack
     this.#handler = handlerOf(this)
     socket.on('data', (chunk) => this.#data(chunk))
+    if (this.#handler.ended) socket.on('end', () => this.#handler.ended?.())
     socket.on('drain', () => this.#release())
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#closed())

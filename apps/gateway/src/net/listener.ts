@@ -32,6 +32,8 @@ export interface ListenerOptions {
   readonly tls?: TlsOptions
   /** Makes the server for each address. node:net's. */
   readonly server?: () => Server
+  /** The connections' handlers answer a peer that has closed its half, and end it then. false. */
+  readonly allowHalfOpen?: boolean
   readonly connected: (socket: Socket) => void
   readonly refuse?: (socket: Socket, surplus: Surplus) => void
   /** A connection was accepted or ended, for the metrics. */
@@ -114,6 +116,7 @@ export class Listener {
 
   #createServer(): Server {
     const { tls, connected, handshakeFailed = () => undefined, server } = this.#options
+    const { allowHalfOpen = false } = this.#options
     if (tls) {
       const secured = createTlsServer(tls, {
         accepted: (socket) => this.#accept(socket),
@@ -123,7 +126,7 @@ export class Listener {
       this.#tlsServers.push(secured)
       return secured
     }
-    const own = server?.() ?? createServer({ noDelay: true })
+    const own = server?.() ?? createServer({ noDelay: true, allowHalfOpen })
     return own.on('connection', (socket: Socket) => {
       if (this.#accept(socket)) connected(socket)
     })

@@ -12,6 +12,7 @@ export class ReplySlot {
   wasPassed = false
   bytes: Uint8Array | undefined
   readonly #queue: ReplyQueue
+  #onFirst: (() => void) | undefined
 
   constructor(queue: ReplyQueue, cost: number, mayBePassed = false) {
     this.#queue = queue
@@ -30,6 +31,18 @@ export class ReplySlot {
   fillAtHand(bytes: Uint8Array): void {
     this.#queue.letPass(this)
     this.fill(bytes)
+  }
+
+  /** Calls back in a later turn once all earlier replies have left; never where the connection ends before. */
+  whenFirst(callback: () => void): void {
+    this.#onFirst = callback
+    if (this.#queue.isFirst(this)) this.becameFirst()
+  }
+
+  becameFirst(): void {
+    if (!this.#onFirst) return
+    queueMicrotask(this.#onFirst)
+    this.#onFirst = undefined
   }
 }
 
@@ -53,6 +66,11 @@ export class ReplyQueue {
   /** True if no reply is owed. */
   get isEmpty(): boolean {
     return this.#slots.length === this.#front
+  }
+
+  /** True for the first reply that is owed. */
+  isFirst(slot: ReplySlot): boolean {
+    return this.#slots[this.#front] === slot
   }
 
   /** Requests that are not done with. */
@@ -110,7 +128,10 @@ export class ReplyQueue {
       this.#passed += 1
       slot = this.#slots[this.#front]
     }
-    if (!slot?.bytes) return undefined
+    if (!slot?.bytes) {
+      slot?.becameFirst()
+      return undefined
+    }
     this.#cost -= slot.cost
     this.#filledBytes -= slot.bytes.length
     slot.hasLeft = true

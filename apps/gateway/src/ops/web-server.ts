@@ -36,6 +36,8 @@ export interface WebParts {
   readonly log: Logger
   /** Names allowed in Host, besides addresses and localhost. None. */
   readonly names?: readonly string[]
+  /** Further pages that anybody may read who reaches the port, by path. None. */
+  readonly openPages?: Readonly<Record<string, Page>>
   /** Pages that handle every method themselves, by path. None. */
   readonly pages?: Readonly<Record<string, Page>>
   /** Opens the port, where this process does not do so itself: on one socket. */
@@ -147,11 +149,12 @@ async function close(server: Server): Promise<void> {
 
 /** All pages by path, those first that anybody may read who reaches the port: they hold no jobs. */
 function pagesOf(
-  { figures, check, pages: own = {} }: WebParts,
+  { figures, check, openPages = {}, pages: own = {} }: WebParts,
   access: Access,
 ): ReadonlyMap<string, (request: PageRequest) => Promise<Answer>> {
   const metrics = new MetricsPages(figures, () => systemClock.nowMs())
   const reads: Record<string, Page> = {
+    ...openPages,
     '/healthz': () => Promise.resolve(json(200, { status: 'ok' })),
     '/readyz': async () => {
       const readiness = await checkInTime(check)

@@ -14,6 +14,7 @@ import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Door } from '../net/door.ts'
 import { answerBusy } from '../ops/busy-page.ts'
+import { faktoryPages } from '../ops/faktory-pages.ts'
 import { answerCron } from '../ops/cron/cron-page.ts'
 import { Cron } from '../ops/cron/cron.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
@@ -49,6 +50,7 @@ export interface Composition {
   /** Asks the store if it takes jobs. */
   check(): Promise<Readiness>
   /** Pages of the web port, by path. */
+  readonly openPages?: NonNullable<WebParts['openPages']>
   readonly pages: NonNullable<WebParts['pages']>
   readonly figures: FigureSources
   readonly api: ApiBackend
@@ -137,6 +139,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     node,
     doors,
     check: () => readiness(scheduler),
+    ...(faktory && { openPages: faktoryPages(faktory) }),
     pages: {
       '/cron': (request) => answerCron(cron, request),
       '/busy': (request) =>

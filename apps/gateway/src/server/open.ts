@@ -87,6 +87,7 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
       figures: composition.figures,
       check: () => composition.check(),
       ...{ log, ...opening.web, ...(opening.reload && { reload: opening.reload }) },
+      ...(composition.openPages && { openPages: composition.openPages }),
       pages: composition.pages,
       api: composition.api,
       version: opening.version,

@@ -103,6 +103,27 @@ test(
   },
 )
 
+test('the web port has the pages of the Faktory server for monitoring', async () => {
+  const { ready } = await gateway(['--web-password', 'sesame'])
+  const { doors } = await ready
+  const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+  const client = await FwpClient.greeted(portOf('faktory'))
+  onTestFinished(() => client.close())
+  const info = await client.askJson('INFO')
+  const page = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${portOf('web')}${path}`)
+    expect(answer.status).toBe(200)
+    return (await answer.json()) as Record<string, object>
+  }
+  const stats = await page('/stats')
+  expect(stats['faktory']).toEqual(info['faktory'])
+  const server = { description: 'Crossgear', faktory_version: '1.10.0', connections: 1 }
+  expect(stats['server']).toMatchObject(server)
+  const health = await page('/health')
+  expect(health).toMatchObject({ now: expect.stringMatching(/^20.*Z$/) as string, server })
+  expect(Object.keys(health)).toEqual(['now', 'server'])
+})
+
 describe('a password from a file', { timeout: 60_000 }, () => {
   test('opens the port to the network, and wrong ones are counted and turned away', async () => {
     const secret = join(await temporaryFolder(), 'password')

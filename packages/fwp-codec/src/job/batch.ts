@@ -1,8 +1,8 @@
 import { isBid } from './custom.ts'
 import { FwpError } from '../errors.ts'
 import { type FwpJob, parseJobText } from './job.ts'
-import { scanObject } from './json-scan.ts'
-import { readObject, readString } from './raw-values.ts'
+import { scanAnyCase } from './json-scan.ts'
+import { isAbsent, readObject, readString } from './raw-values.ts'
 import { echo } from '../text.ts'
 import { readArgument, refused } from '../verb-arguments.ts'
 
@@ -20,8 +20,8 @@ export type Batch =
 const failure = { code: 'INVALID_BATCH', text: 'invalid BATCH NEW', echoes: true } as const
 
 /**
- * Parses the argument of BATCH; the sub-command may be in any case. A callback without a jid gets one from `newJid`, one
- * without args an empty list.
+ * Parses the argument of BATCH; the sub-command may be in any case. A callback without a jid, or with null, gets one from
+ * `newJid`; one without args an empty list.
  *
  * @throws FwpError INVALID_BATCH, and the errors of a PUSH of a callback
  */
@@ -65,11 +65,12 @@ function parseNew(argument: Buffer, newJid: () => string): Batch {
 }
 
 function parseCallback(text: string, newJid: () => string): FwpJob {
-  const fields = scanObject(text)
+  const fields = scanAnyCase(text)
   const added: string[] = []
-  if (!fields.has('jid')) added.push(`"jid":${JSON.stringify(newJid())}`)
-  if (!fields.has('args')) added.push('"args":[]')
+  if (isAbsent(fields.get('jid'))) added.push(`"jid":${JSON.stringify(newJid())}`)
+  if (isAbsent(fields.get('args'))) added.push('"args":[]')
   if (added.length === 0) return parseJobText(text)
+  // Behind a null of the same name: the last of equal names counts.
   const separator = fields.size === 0 ? '' : ','
-  return parseJobText(`{${added.join(',')}${separator}${text.slice(1)}`)
+  return parseJobText(`${text.slice(0, -1)}${separator}${added.join(',')}}`)
 }

@@ -1,5 +1,6 @@
 import type { FwpJob } from './job.ts'
-import { scanFields } from './json-scan.ts'
+import { scanFields, scanObject } from './json-scan.ts'
+import { isAbsent } from './raw-values.ts'
 
 /** The order in which a server prints known fields. */
 const printedFirst = [
@@ -17,6 +18,17 @@ const printedFirst = [
   'backtrace',
 ] as const
 
+/** Values by which a server means that the field is not set, and leaves it out. */
+const unset: Readonly<Record<string, RegExp>> = {
+  failure: /^null$/,
+  custom: /^(null|\{\s*\})$/,
+  created_at: /^(null|"")$/,
+  enqueued_at: /^(null|"")$/,
+  at: /^(null|"")$/,
+  reserve_for: /^(null|-?0)$/,
+  backtrace: /^(null|-?0)$/,
+}
+
 const isPrintedFirst: ReadonlySet<string> = new Set(printedFirst)
 
 /** The job without its `args`: every field as written, in order. Input of `renderJob`. */
@@ -28,9 +40,34 @@ export function writeEnvelope(job: FwpJob): string {
   return `${text}}`
 }
 
+/** The job with these texts in its `custom`, in front of what its producer wrote there. */
+export function withCustom(job: FwpJob, texts: Readonly<Record<string, string>>): FwpJob {
+  const custom = mergedCustom(job.custom, texts)
+  const fields = job.fields.filter(({ key }) => key !== 'custom')
+  return {
+    ...job,
+    custom,
+    fields: [...fields, { key: 'custom', rawKey: '"custom"', value: custom }],
+  }
+}
+
+/** The raw text of `custom` with these texts in front, but those whose names it has. */
+export function mergedCustom(
+  custom: string | undefined,
+  texts: Readonly<Record<string, string>>,
+): string {
+  const own = isAbsent(custom) ? '{}' : custom
+  const fields = scanObject(own)
+  const added = Object.entries(texts).filter(([name]) => !fields.has(name))
+  if (added.length === 0) return own
+  const text = JSON.stringify(Object.fromEntries(added))
+  return fields.size === 0 ? text : `${text.slice(0, -1)},${own.trimStart().slice(1)}`
+}
+
 /**
  * The job as a worker gets it: known fields in the customary order, then `priority` and unknown ones in their own order,
- * then added ones. A queue that is missing, null or empty becomes `default`; nothing else changes.
+ * then added ones. A queue that is missing, null or empty becomes `default`; an optional field that is null, empty or 0 is
+ * left out.
  *
  * @param overrides raw JSON text by name, in place of fields of the envelope or added to them; not checked
  * @param args the raw text of a JSON array; not checked
@@ -46,7 +83,7 @@ export function renderJob(
   for (const name of printedFirst) {
     const raw = name === 'args' ? args : (overrides.get(name) ?? fields.get(name)?.value)
     const shown = name === 'queue' ? namedQueue(raw) : raw
-    if (shown !== undefined) text += `,"${name}":${shown}`
+    if (shown !== undefined && !unset[name]?.test(shown)) text += `,"${name}":${shown}`
   }
   for (const { key, rawKey, value } of fields.values()) {
     if (!isPrintedFirst.has(key)) text += `,${rawKey}:${overrides.get(key) ?? value}`

@@ -1,6 +1,6 @@
 import { FwpError } from '../errors.ts'
 import { decodeString, type RawField, scanArray, scanFields } from './json-scan.ts'
-import { readArray, readInteger, readObject, readString, wrongType } from './raw-values.ts'
+import { readArray, readInteger, readObject, readString } from './raw-values.ts'
 import { cutBytes, decodeText, detach, exceedsBytes } from '../text.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
@@ -56,6 +56,22 @@ const minJidBytes = 8
 const maxNameBytes = 255
 const maxReserveForSeconds = 86_400
 const defaultPriority = 5
+
+const knownNames: ReadonlySet<string> = new Set([
+  'jid',
+  'jobtype',
+  'queue',
+  'args',
+  'custom',
+  'failure',
+  'at',
+  'created_at',
+  'enqueued_at',
+  'retry',
+  'backtrace',
+  'reserve_for',
+  'priority',
+])
 
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] }
 
@@ -114,17 +130,26 @@ function parseEach(text: string): ParsedJob {
 
 /** The jid of a job that may still be refused, if it can be read. */
 function readableJid(fields: ReadonlyMap<string, RawField>): string {
-  const raw = fields.get('jid')?.value ?? ''
+  let raw = ''
+  for (const field of fields.values()) if (field.key.toLowerCase() === 'jid') raw = field.value
   return raw.startsWith('"') ? cutBytes(decodeString(raw), maxNameBytes) : ''
 }
 
 function readFields(fields: ReadonlyMap<string, RawField>, text: string): Draft {
   const draft: Draft = { fields: [] }
-  for (const field of fields.values()) {
+  for (const written of fields.values()) {
+    const field = withKnownName(written)
     if (field.key !== 'args') draft.fields.push(field)
     readField(draft, field.key, field.value, text)
   }
   return draft
+}
+
+/** A known field in its own name, which may be written in any case. */
+function withKnownName(field: RawField): RawField {
+  if (knownNames.has(field.key)) return field
+  const key = field.key.toLowerCase()
+  return knownNames.has(key) ? { key, rawKey: `"${key}"`, value: field.value } : field
 }
 
 function readField(draft: Draft, key: string, raw: string, text: string): void {
@@ -177,7 +202,6 @@ function readField(draft: Draft, key: string, raw: string, text: string): void {
       return
     }
     case 'priority':
-      if (!/^[-0-9]/.test(raw)) throw wrongType(key, 'an integer')
       draft.rawPriority = raw
   }
 }
@@ -246,9 +270,9 @@ function checkQueue(queue: string): string {
   throw new FwpError('INVALID_QUEUE', `cannot get ${shown} queue: queue names ${rule}`)
 }
 
-/** A number that is no priority counts as absent: servers without priorities accept it too. */
+/** Any other value counts as absent: servers without priorities accept it too. */
 function priorityOf(raw: string | undefined): FwpPriority {
-  const value = Number(raw)
+  const value = raw?.startsWith('"') ? NaN : Number(raw)
   return isPriority(value) ? value : defaultPriority
 }
 

@@ -83,6 +83,32 @@ export function scanObject(text: string): Map<string, string> {
   return values
 }
 
+/** The same with all names in lower case: the Faktory server takes names of known fields in any case. */
+export function scanAnyCase(text: string): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const { key, value } of scanFields(text).values()) values.set(key.toLowerCase(), value)
+  return values
+}
+
+/** A JSON text without the white space between its values. The text has been scanned. */
+export function compactJson(text: string): string {
+  let compact = ''
+  let from = 0
+  for (let at = 0; at < text.length;) {
+    if (codeAt(text, at) === quote) {
+      at = scanString(text, at)
+      continue
+    }
+    const next = skipSpace(text, at)
+    if (next > at) {
+      compact += text.slice(from, at)
+      from = next
+    }
+    at = next > at ? next : at + 1
+  }
+  return compact + text.slice(from)
+}
+
 /**
  * The raw texts of the elements of the single JSON array in `text`, at most `maxElements`: the rest is checked and left
  * out. With `uncounted` the array itself does not count as depth.

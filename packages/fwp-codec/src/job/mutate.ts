@@ -1,5 +1,5 @@
 import { FwpError } from '../errors.ts'
-import { scanObject } from './json-scan.ts'
+import { scanAnyCase } from './json-scan.ts'
 import { readObject, readString, readStrings } from './raw-values.ts'
 import { readArgument, refused } from '../verb-arguments.ts'
 
@@ -52,7 +52,7 @@ export function parseMutate(argument: Buffer): Mutate {
 
 function readFilter(raw: string | undefined): MutateFilter {
   if (raw === undefined) return { kind: 'all' }
-  const fields = scanObject(raw)
+  const fields = scanAnyCase(raw)
   const jids = readStrings('jids', fields.get('jids'), maxJids + 1) ?? []
   const glob = readString('regexp', fields.get('regexp')) ?? ''
   const jobtype = readString('jobtype', fields.get('jobtype')) ?? ''

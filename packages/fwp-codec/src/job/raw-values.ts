@@ -6,16 +6,21 @@ import { decodeString, scanArray } from './json-scan.ts'
  * type than the wanted one is INVALID_JSON, naming the field.
  */
 
+/** True for a missing value and for null. */
+export function isAbsent(raw: string | undefined): raw is undefined | 'null' {
+  return raw === undefined || raw === 'null'
+}
+
 /** A string, unescaped. */
 export function readString(name: string, raw: string | undefined): string | undefined {
-  if (raw === undefined || raw === 'null') return undefined
+  if (isAbsent(raw)) return undefined
   if (!raw.startsWith('"')) throw wrongType(name, 'a string')
   return decodeString(raw)
 }
 
 /** An integer written with digits only (no fraction, no exponent) that a double can hold. */
 export function readInteger(name: string, raw: string | undefined): number | undefined {
-  if (raw === undefined || raw === 'null') return undefined
+  if (isAbsent(raw)) return undefined
   for (let at = raw.startsWith('-') ? 1 : 0; at < raw.length; at++) {
     const code = raw.charCodeAt(at)
     if (code < 0x30 || code > 0x39) throw wrongType(name, 'an integer')
@@ -32,26 +37,26 @@ export function readStrings(
   raw: string | undefined,
   max: number,
 ): string[] | undefined {
-  if (raw === undefined || raw === 'null') return undefined
+  if (isAbsent(raw)) return undefined
   if (!raw.startsWith('[')) throw wrongType(name, 'an array of strings')
   return scanArray(raw, max).map((element) => readString(name, element) ?? '')
 }
 
 /** The raw text of an object. */
 export function readObject(name: string, raw: string | undefined): string | undefined {
-  if (raw === undefined || raw === 'null') return undefined
+  if (isAbsent(raw)) return undefined
   if (!raw.startsWith('{')) throw wrongType(name, 'an object')
   return raw
 }
 
 /** The raw text of an array. */
 export function readArray(name: string, raw: string | undefined): string | undefined {
-  if (raw === undefined || raw === 'null') return undefined
+  if (isAbsent(raw)) return undefined
   if (!raw.startsWith('[')) throw wrongType(name, 'an array')
   return raw
 }
 
 /** The error of a value with another type than the wanted one. */
-export function wrongType(name: string, wanted: string): FwpError {
+function wrongType(name: string, wanted: string): FwpError {
   return new FwpError('INVALID_JSON', `invalid JSON: ${name} must be ${wanted}`)
 }

@@ -8,6 +8,7 @@ import {
   type FwpJob,
   okReply,
   parseBatch,
+  withCustom,
 } from '@crossgear/fwp-codec'
 import { answerLater, noSuchBatch } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
@@ -63,13 +64,19 @@ function newBatchOf(
   { description, parentBid, complete, success }: Extract<Batch, { readonly subcommand: 'NEW' }>,
   context: FaktoryContext,
 ): NewBatch {
+  const bid = newId()
   return {
-    bid: newId(),
+    bid,
     description,
     ...(parentBid !== undefined && { parent: parentBid }),
-    ...(complete && { complete: callbackOf(complete, context) }),
-    ...(success && { success: callbackOf(success, context) }),
+    ...(complete && { complete: callbackOf(withBatch(complete, bid, 'complete'), context) }),
+    ...(success && { success: callbackOf(withBatch(success, bid, 'success'), context) }),
   }
+}
+
+/** Workers of a callback read in `custom` which batch it belongs to, and which of its callbacks it is. */
+function withBatch(pushed: FwpJob, bid: string, callback: 'complete' | 'success'): FwpJob {
+  return withCustom(pushed, { _bid: bid, _cb: callback })
 }
 
 /** A callback is pushed once, at its time: its own due time, lock and batch are ignored. */

@@ -1,5 +1,11 @@
 import type { JobRef, SetExit, SetFilter } from '@crossgear/core-scheduler'
-import { type Mutate, type MutateOperation, okReply, parseMutate } from '@crossgear/fwp-codec'
+import {
+  compactJson,
+  type Mutate,
+  type MutateOperation,
+  okReply,
+  parseMutate,
+} from '@crossgear/fwp-codec'
 import { answerLater } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
 import { matchesGlob } from '../glob.ts'
@@ -45,7 +51,8 @@ function setFilter(
   return {
     ...(jobtype !== undefined && { fn: jobtype }),
     ...(glob !== undefined && {
-      matches: (job) => matchesGlob(jobText(job, scheduler.registry, payloadRuleOf), glob),
+      matches: (job) =>
+        matchesGlob(compactJson(jobText(job, scheduler.registry, payloadRuleOf)), glob),
     }),
   }
 }

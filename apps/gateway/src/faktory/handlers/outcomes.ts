@@ -36,9 +36,7 @@ export abstract class AckByJid implements Settlement {
   protected abstract report(assignment: Assignment): void
 
   start(): void {
-    this.#held = this.session.worker.held.find(this.#jid)
-    if (this.#held) this.#report(this.#held.assignment)
-    else void this.#find()
+    if (!this.#reportHeld()) this.#slot.whenFirst(() => void this.#find())
   }
 
   settled(result: Settled): void {
@@ -70,7 +68,15 @@ export abstract class AckByJid implements Settlement {
     void context.scheduler.queues.notify(worker.wid, { settled: this.#jid })
   }
 
+  #reportHeld(): boolean {
+    this.#held = this.session.worker.held.find(this.#jid)
+    if (this.#held) this.#report(this.#held.assignment)
+    return this.#held !== undefined
+  }
+
+  /** The commands before it are done: one of them may have pushed or fetched the job. */
   async #find(): Promise<void> {
+    if (this.#reportHeld()) return
     const { scheduler } = this.session.context
     try {
       const job = await findJob(this.#jid, scheduler, ['envelope'])

@@ -24,7 +24,9 @@ export const track: Handler = (session, argument) => {
 async function get(jid: string, scheduler: Scheduler): Promise<Buffer> {
   const job = await find(jid, scheduler)
   if (!job || !isTracked(job)) return bulk(JSON.stringify(untracked(jid)))
-  return bulk(trackText(trackOf(jid, job, scheduler.storeNowMs()), job))
+  const standing =
+    job.status === 'idle' ? await scheduler.inspect.standing(job.lane, job.id) : undefined
+  return bulk(trackText(trackOf(jid, job, standing?.place === 'scheduled'), job))
 }
 
 async function set(

@@ -63,6 +63,20 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
   })
 
+  test('tells its callbacks which batch they belong to', async () => {
+    const { client } = await gateways.open()
+    const one = await client({ wid: 'w1' })
+    const bid = await newBatch(one, {
+      complete: { ...complete, jid: null, args: null, custom: { own: 1 } },
+      success: { ...success, custom: null },
+    })
+    await one.ask(`BATCH COMMIT ${bid}`)
+    const done = await run(one, 'calls')
+    expect(done).toMatchObject({ args: [], custom: { _bid: bid, _cb: 'complete', own: 1 } })
+    expect(done['jid']).toMatch(/^[\w-]{16}$/)
+    expect(await run(one, 'calls')).toMatchObject({ custom: { _bid: bid, _cb: 'success' } })
+  })
+
   test('is complete when each job has run, and successful when a failed one has been done', async () => {
     const { client } = await gateways.open()
     const one = await client({ wid: 'w1' })

@@ -47,6 +47,18 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
     expect(await figures(one)).toEqual({ ...nothing, enqueued: 1 })
   })
 
+  test('regexp is matched with the JSON without white space, however the job was written', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(
+      'PUSH {"jid": "spaces01", "jobtype": "t", "args": [{"user id": 42}, " a "], "at": "2999-01-01T00:00:00Z"}',
+    )
+    await one.ask(mutate('kill', 'scheduled', { regexp: '*"user id": 42*' }))
+    expect(await figures(one)).toEqual({ ...nothing, scheduled: 1 })
+    await one.ask(mutate('kill', 'scheduled', { regexp: '*"args":?{"user id":42}," a "?*' }))
+    expect(await figures(one)).toEqual({ ...nothing, dead: 1 })
+  })
+
   test.each([
     [mutate('clear', 'scheduled'), { scheduled: 0 }],
     [mutate('clear', 'retries'), { retries: 0 }],

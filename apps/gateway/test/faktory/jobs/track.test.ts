@@ -95,6 +95,18 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
 
+  test.each([
+    ['scheduled', { at: '2999-01-01T00:00:00Z' }, []],
+    ['retries', {}, ['FETCH', 'FAIL {"jid":"12345678"}']],
+  ])('GET of a job that MUTATE put back from %s', async (target, fields, before) => {
+    const { client } = await gateways.open()
+    const one = await client()
+    await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
+    for (const line of before) await one.ask(line)
+    await one.ask(`MUTATE {"cmd":"requeue","target":"${target}"}`)
+    expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state: 'enqueued' })
+  })
+
   test('SET extends a lease', async () => {
     const { client } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })

@@ -74,6 +74,11 @@ export class FwpClient {
     return this.#received.toString()
   }
 
+  /** Closes its own half, as `nc -N` does when its input ends. */
+  end(): void {
+    this.#socket.end()
+  }
+
   close(): void {
     this.#socket.destroy()
   }

@@ -70,6 +70,22 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     expect(await worker.ask('BEAT {"wid":"worker-1"}')).toBe('$17\r\n{"state":"quiet"}')
   })
 
+  test('of a process that starts again with a wid is not that of the old one, which left a job', async () => {
+    const { client, door } = await gateways.open()
+    const old = await client({ wid: 'worker-1' })
+    await old.ask(pushLine('12345678'))
+    await old.ask('FETCH')
+    expect(await old.ask('BEAT {"wid":"worker-1","current_state":"terminate"}')).toContain('term')
+    old.close()
+    await expect.poll(() => door.workers.find('worker-1')?.connections.size).toBe(0)
+    const again = await client({ wid: 'worker-1' })
+    expect(await again.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
+    await again.ask(pushLine('87654321'))
+    expect(await again.ask('FETCH')).toContain('"jid":"87654321"')
+    expect(await again.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect((await infoOf(again)).tasks).toMatchObject({ Busy: { size: 1 } })
+  })
+
   test('gives a quiet worker no jobs, not even to a waiting FETCH', async () => {
     const { client, clock, door } = await gateways.open()
     const one = await client({ wid: 'worker-1' })
