@@ -50,7 +50,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
   #functions: ReadonlySet<string> | undefined
   #isHeld = false
   /** Commands behind the one that holds them, each with the slot of its reply. */
-  #waiting: WaitingCommand[] = []
+  readonly #waiting: WaitingCommand[] = []
   /** The slot of the waiting command that runs. */
   #slot: ReplySlot | undefined
   #saidEnd = false
@@ -125,7 +125,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
   ended(): void {
     this.#hasEnded = true
     for (const fetch of this.fetches) fetch.giveUp()
-    if (!this.#isHeld) this.#connection.end()
+    this.#endWhenDone()
   }
 
   closed(): void {
@@ -178,17 +178,20 @@ export class Session implements ConnectionHandler, WorkerConnection {
 
   #goOn(): void {
     this.#isHeld = false
-    const waiting = this.#waiting
-    let ran = 0
-    for (const { command, slot } of waiting) {
-      if (this.#isHeld) break
-      this.#slot = slot
+    for (let next = this.#nextWaiting(); next; next = this.#nextWaiting()) {
+      this.#slot = next.slot
       if (this.#saidEnd) this.reserve().fill()
-      else this.#run(command)
-      ran += 1
+      else this.#run(next.command)
     }
-    this.#waiting = waiting.slice(ran)
-    if (this.#hasEnded && !this.#isHeld) this.#connection.end()
+    if (this.#hasEnded) this.#endWhenDone()
+  }
+
+  #nextWaiting(): WaitingCommand | undefined {
+    return this.#isHeld ? undefined : this.#waiting.shift()
+  }
+
+  #endWhenDone(): void {
+    if (!this.#isHeld) this.#connection.end()
   }
 
   #run(command: Command): void {

@@ -36,6 +36,29 @@ describe('reply slots', () => {
     expect([queue.isEmpty, queue.size, queue.cost]).toEqual([true, 0, 0])
   })
 
+  test('tell when all before them have left, once and in a turn of their own', async () => {
+    const { queue, left } = aQueue()
+    const told: string[] = []
+    const [one, two, three] = [queue.add(1), queue.add(1), queue.add(1)]
+    one.whenFirst(() => told.push('one'))
+    two.whenFirst(() => {
+      told.push(`two after ${left.join()}`)
+      two.fill(Buffer.from('two'))
+    })
+    three.whenFirst(() => told.push('three'))
+    expect(told).toEqual([])
+    await Promise.resolve()
+    expect(told).toEqual(['one'])
+    one.fill(Buffer.from('one'))
+    expect([told, left]).toEqual([['one'], ['one']])
+    await Promise.resolve()
+    await Promise.resolve()
+    expect([told, left]).toEqual([
+      ['one', 'two after one', 'three'],
+      ['one', 'two'],
+    ])
+  })
+
   test('hold back a reply while an earlier one is pending', () => {
     const { queue, left } = aQueue()
     const [silent, owed, last] = [queue.add(1, true), queue.add(1), queue.add(1)]

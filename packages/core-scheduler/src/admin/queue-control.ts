@@ -124,7 +124,7 @@ export class QueueControl {
 
   /**
    * Ends all jobs, running ones too, and forgets the batches first, so that no callback runs.
-   * Resets counters, and removes unused lanes.
+   * Resets counters, and removes unused lanes; queues of others are unlisted until another job comes.
    */
   async flush(): Promise<void> {
     await this.#withoutPrefetched(() => this.#flushAll())
@@ -136,7 +136,10 @@ export class QueueControl {
     await this.#forEachLane((lane) => this.#end(lane, allPlaces))
     // Their counters go with them.
     for (const lane of await store.lanes.giveBack([...registry.all()], 0)) registry.remove(lane)
-    await this.#forEachLane((lane) => store.queues.resetTotals(lane))
+    await this.#forEachLane(async (lane) => {
+      await store.queues.resetTotals(lane)
+      await store.queues.markRemoved(lane)
+    })
   }
 
   async #forEachLane(act: (lane: string) => Promise<void>): Promise<void> {

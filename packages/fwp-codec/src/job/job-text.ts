@@ -65,9 +65,8 @@ export function mergedCustom(
 }
 
 /**
- * The job as a worker gets it: known fields in the customary order, then `priority` and unknown ones in their own order,
- * then added ones. A queue that is missing, null or empty becomes `default`; an optional field that is null, empty or 0 is
- * left out.
+ * The job as a worker gets it: known fields in the customary order, without those that are not set, then `priority`,
+ * unknown and added ones. A queue that is not set becomes `default`.
  *
  * @param overrides raw JSON text by name, in place of fields of the envelope or added to them; not checked
  * @param args the raw text of a JSON array; not checked

@@ -151,8 +151,10 @@ describe.skipIf(lacksRedis)('FLUSH', () => {
     expect(await figures(one)).toMatchObject({
       ...{ enqueued: 1, scheduled: 1, retries: 1, dead: 1, working: 1 },
     })
+    expect(await infoOf(one)).toMatchObject({ queues: { default: 1 }, total_queues: 1 })
     expect(await one.ask('FLUSH')).toBe('+OK')
     expect(await figures(one)).toEqual(nothing)
+    expect(await infoOf(one)).toMatchObject({ queues: {}, total_queues: 0 })
     expect(await gateways.redis('KEYS', 'job:*')).toBe('')
     expect(await gateways.redis('GET', 'mine')).toBe('yes')
     expect(await one.ask('ACK {"jid":"running-0"}')).toBe('+OK')
