@@ -12,6 +12,7 @@ import { memory, queued } from './queued.ts'
 import { rest, start } from './rest.ts'
 import { scale } from './scale.ts'
 import { scrape } from './scrape.ts'
+import { step } from './step.ts'
 
 /** Every group of rows, in the order of the table. */
 export const rowGroups: readonly RowGroup[] = [
@@ -25,6 +26,7 @@ export const rowGroups: readonly RowGroup[] = [
   faktoryLatency,
   bridge,
   native,
+  step,
   memory,
   scale,
   rest,
