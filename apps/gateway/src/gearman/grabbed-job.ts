@@ -133,14 +133,14 @@ function slotOf(session: Session, held: HeldJob): ReplySlot {
 
 /** The reply to a job's result. */
 export class ResultReply implements Settlement {
+  /** Stock workers send a result once. */
+  readonly isRepeated = true
   readonly #session: Session
-  readonly #held: HeldJob
   readonly #slot: ReplySlot
   readonly #fault: ErrorPacketKey
 
   constructor(session: Session, held: HeldJob, fault: ErrorPacketKey) {
     this.#session = session
-    this.#held = held
     this.#slot = slotOf(session, held)
     this.#fault = fault
   }
@@ -156,16 +156,9 @@ export class ResultReply implements Settlement {
     this.#slot.fill(isLost ? this.#session.refusal(this.#fault) : undefined)
   }
 
-  /** The result is not stored: the worker keeps the job and may send it again. */
+  /** The store is away: the worker goes on, and hears nothing of it. */
   refused(): void {
-    const { worker, gone, scheduler } = this.#session
-    if (this.#slot.wasPassed || gone) {
-      scheduler.release(this.#held.assignment, gone)
-      this.#slot.fill()
-      return
-    }
-    worker.keep(this.#held)
-    this.#slot.fill(this.#session.refusal('QUEUE_FAILED'))
+    this.#slot.fill()
   }
 }
 

@@ -65,6 +65,8 @@ export interface FetchRequest {
 
 /** The answer to an outcome. */
 export interface Settlement {
+  /** A refused outcome is sent to the store again until it answers: the worker would not repeat it. false. */
+  readonly isRepeated?: boolean
   /** The store has it; a disk or replica may still be waited for. {@link settled} follows. */
   stored?(result: Settled): void
   settled(result: Settled): void

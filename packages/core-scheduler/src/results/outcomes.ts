@@ -51,7 +51,7 @@ export class Outcomes {
   readonly #parts: Parts
   readonly #outcomes: BatchQueue<PendingOutcome>
   readonly #reports: BatchQueue<PendingReport>
-  readonly #refusedReleases: PendingOutcome[] = []
+  readonly #refused: PendingOutcome[] = []
   /** Outcomes that the store (or the disk or replica asked for) has not yet confirmed. */
   readonly #underway = new Set<readonly PendingOutcome[]>()
 
@@ -65,7 +65,7 @@ export class Outcomes {
       parts.steps.added,
       (_lane, items) => void this.#sendReports(items),
     )
-    parts.events.on('beat', () => this.#retryReleases())
+    parts.events.on('beat', () => this.#retryRefused())
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */
@@ -99,9 +99,9 @@ export class Outcomes {
     return [...this.#underway].some((items) => items.some(isIt))
   }
 
-  /** Retries requeues that the store refused: nobody else would. */
-  #retryReleases(): void {
-    for (const item of this.#refusedReleases.splice(0)) {
+  /** Retries what the store refused and nobody else would repeat. */
+  #retryRefused(): void {
+    for (const item of this.#refused.splice(0)) {
       this.#outcomes.add(item.outcome.lane, item)
     }
   }
@@ -132,7 +132,7 @@ export class Outcomes {
       const refusal = toStoreError(error)
       for (const item of items) {
         this.#parts.leaseStarts.notEnded(item.outcome.token)
-        if (isRequeue(item.outcome)) this.#refusedReleases.push(item)
+        if (isRequeue(item.outcome) || item.settlement?.isRepeated) this.#refused.push(item)
         if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
         item.settlement?.refused(refusal)
       }

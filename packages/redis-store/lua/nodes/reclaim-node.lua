@@ -1,5 +1,6 @@
 -- Forgets a node that is gone, in one lane: requeues jobs of its by-name workers and those that it held ahead for
--- consumers, removes its worker counts and its waiting clients (a foreground job without other waiters will not run). Walks the lane in pieces.
+-- consumers, removes its worker counts and its waiting clients. A foreground job without other waiters will not run; the
+-- outcomes of others are kept for a minute where the node died, since it may live after all. Walks the lane in pieces.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -100,10 +101,15 @@ local function endsWithNode(id, token)
 end
 
 local function forget(id)
-  local v = jobFields(lane, id, 'wait', 'token')
+  local v = jobFields(lane, id, 'wait', 'token', 'keep', 'fg')
   local waiting = v[1]
   if waiting and string.find(waiting, node, 1, true) then
     waiting = withoutNode(waiting, node)
+    -- A node that was only cut off asks for the outcome when it is back.
+    local goesOn = waiting or not v[4] or (v[2] and not endsWithNode(id, v[2]))
+    if isDeath and goesOn and tonumber(v[3] or 0) < relaySeconds then
+      redis.call('HSET', jobKey(lane, id), 'keep', relaySeconds)
+    end
     if waiting then
       redis.call('HSET', jobKey(lane, id), 'wait', waiting)
     else

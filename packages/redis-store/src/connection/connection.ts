@@ -68,9 +68,16 @@ export function commandConnection(
   cluster.on('ready', () => cluster.nodes().forEach(warm))
   // Before that, the check whether the cluster is ready would fail.
   cluster.on('+node', (server: Redis) => {
+    answeredAsking(server)
     if (cluster.status === 'ready') warm(server)
   })
   return cluster
+}
+
+/** ioredis drops the answer to the ASKING of a moving slot: where its server dies, that would be an unhandled rejection. */
+function answeredAsking(server: Redis): void {
+  const asking = server.asking.bind(server)
+  server.asking = () => asking().catch(() => 'OK')
 }
 
 /** Without the options that a cluster sets for its servers itself. */

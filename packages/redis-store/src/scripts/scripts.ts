@@ -36,6 +36,19 @@ type PlainCall = (command: 'EVAL', lua: string, ...args: Parameters<Call>) => Pr
 const isForgotten = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('NOSCRIPT')
 
+/**
+ * The keys, and one of their slot that never exists. While a slot moves, its keys are at two servers, and a script would
+ * miss some: with an absent key among several, both servers answer TRYAGAIN instead of running it.
+ */
+function withAbsentKey(keys: readonly string[]): readonly string[] {
+  const [first] = keys
+  if (first === undefined) return keys
+  const open = first.indexOf('{')
+  const close = first.indexOf('}', open + 1)
+  const tag = open >= 0 && close > open + 1 ? first.slice(open + 1, close) : first
+  return [...keys, `xg:absent:{${tag}}`]
+}
+
 /** A function has room for 200 names: those of the script itself are in another one than its libraries. */
 function textOf(file: string): string {
   const { libraries = [], own = '' } = linkedScripts[file] ?? {}
@@ -87,12 +100,14 @@ export class Scripts {
     args: readonly ScriptArgument[],
     hashes: readonly HashSet[] = [],
   ): Promise<unknown> {
-    const words = [...keys, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
-    if (this.#functions.has(name)) return this.#functions.call(name, keys.length, words, hashes)
+    const isCluster = braces[1] !== ''
+    const named = isCluster ? withAbsentKey(keys) : keys
+    const words = [...named, ...braces, ...(packed.has(name) ? this.#packer.pack(args) : args)]
+    if (this.#functions.has(name)) return this.#functions.call(name, named.length, words, hashes)
     const { call, lua } = this.#defined.get(name) ?? this.#define(name)
-    return call(keys.length, ...words).catch((error: unknown) => {
+    return call(named.length, ...words).catch((error: unknown) => {
       if (!isForgotten(error)) throw error
-      return this.#plainly('EVAL', lua, keys.length, ...words)
+      return this.#plainly('EVAL', lua, named.length, ...words)
     })
   }
 

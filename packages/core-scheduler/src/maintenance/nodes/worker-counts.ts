@@ -165,10 +165,13 @@ export class WorkerCounts {
     const of = (one: string): number => this.#named.get(one) ?? 0
     const named = of(lane) + (lane === fn ? 0 : of(fn))
     const isLabelled = this.#labelled.size > 0
-    const labelled = (isLabelled && this.#labelled.get(labelledKey(fn, queue))) || 0
+    // Nobody would take them back from a lane that is not registered.
+    const isRegistered = this.#registry.numberOf(lane) !== undefined
+    const hasLabels = isRegistered && isLabelled
+    const labelled = (hasLabels && this.#labelled.get(labelledKey(fn, queue))) || 0
     return {
       named,
-      consumers: (this.#consumers.get(queue) ?? 0) + labelled,
+      consumers: isRegistered ? (this.#consumers.get(queue) ?? 0) + labelled : 0,
       labelled,
       elsewhere: (this.#namedOfFunction.get(fn) ?? 0) - named,
     }

@@ -92,3 +92,13 @@ test('a refused lane is counted again, and no other', async () => {
   await store.settle()
   expect(store.calls.map((call) => [...call.keys()])).toEqual([['f7@bulk']])
 })
+
+test('consumers are not counted in a home lane that nobody has registered: nobody would take them back', async () => {
+  const store = new TestStore()
+  const counts = countsOf(store)
+  counts.consumer('default', 1)
+  counts.consumer('bulk', 1, new Set(['f1']))
+  void counts.laneAdded('f1@bulk')
+  await store.settle()
+  expect(store.counted).toEqual(new Map([['f1@bulk', 1]]))
+})

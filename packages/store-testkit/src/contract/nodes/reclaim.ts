@@ -56,21 +56,37 @@ export function reclaimContract(open: OpenWorld): void {
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([first, last])
     })
 
-    test('does not keep the result of a job that runs elsewhere', async () => {
+    test('finds the outcomes of jobs that ran elsewhere, if it was only cut off', async () => {
       const world = await open()
       const [dead, alive] = [await world.node(), await world.node()]
-      const alone = await submitOne(dead, 'mail', foreground)
+      const running = await submitOne(dead, 'mail', foreground)
       const shared = await submitOne(dead, 'mail', { ...foreground, unique: bytes('one') })
-      const other = await world.node()
-      await submitOne(other, 'mail', { ...foreground, unique: bytes('one') })
-      const held = await take(alive, ['mail'], 2)
+      await submitOne(alive, 'mail', { ...foreground, unique: bytes('one') })
+      const first = await takeOne(alive, 'mail')
+      await submitOne(dead, 'mail', { ...foreground, unique: bytes('two') })
+      const joined = await submitOne(alive, 'mail', { unique: bytes('two') })
+      const background = await submitOne(dead, 'mail')
       await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      const held = [first, ...(await take(alive, ['mail'], 9))]
+      expect(idsOf(held)).toEqual([running, shared, joined, background])
       await alive.steps.finish(
         'mail',
         held.map((job) => completed(job)),
       )
-      expect(await readOne(alive, 'mail', alone)).toBeUndefined()
-      expect(await readOne(alive, 'mail', shared)).toMatchObject({ status: 'success' })
+      for (const id of [running, shared, joined]) {
+        expect(await readOne(dead, 'mail', id)).toMatchObject({ status: 'success' })
+      }
+      expect(await readOne(dead, 'mail', background)).toBeUndefined()
+    })
+
+    test('that has left as it should has no clients that ask for an outcome', async () => {
+      const world = await open()
+      const [leaving, alive] = [await world.node(), await world.node()]
+      const id = await submitOne(leaving, 'mail', foreground)
+      const held = await takeOne(alive, 'mail')
+      await leaving.nodes.leave(['mail'])
+      await alive.steps.finish('mail', [completed(held)])
+      expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
     test('has no clients of a job that waits for a retry', async () => {

@@ -13,7 +13,7 @@ import { releaseDependencies, type RunEnd } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /** Least retention of a finished job for clients of other nodes, seconds. */
-const relaySeconds = 60
+export const relaySeconds = 60
 /** Longest output that waiting nodes are sent, bytes; they read longer ones. */
 const mostRelayed = 16_384
 const defaultDeadPerLane = 10_000

@@ -6,8 +6,8 @@ import {
   type Report,
   type StepReport,
 } from '@crossgear/core-scheduler'
-import { others, release } from '../jobs/finish.ts'
-import { stateOf } from '../memory-job.ts'
+import { others, relaySeconds, release } from '../jobs/finish.ts'
+import { type MemoryJob, stateOf } from '../memory-job.ts'
 import { type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
@@ -104,7 +104,11 @@ export function forgetNodeIn(
   { node, isDeath, maxLosses, failure }: Departure,
   graceMs: number,
 ): number {
-  for (const job of lane.all()) job.waiting = job.waiting.filter((other) => other !== node)
+  for (const job of lane.all()) {
+    if (!job.waiting.includes(node)) continue
+    job.waiting = job.waiting.filter((other) => other !== node)
+    if (isDeath) keepOutcome(job, node)
+  }
   const held = [...lane.busy.keys()].flatMap((id) => {
     const job = lane.job(id, world.nowMs())
     const { token } = job ?? {}
@@ -119,6 +123,16 @@ export function forgetNodeIn(
     release(world, '', lane, job, { lost: isDeath, maxLosses, ...(failure && { failure }) }),
   )
   return settled.filter((outcome) => outcome === 'requeued').length
+}
+
+/** A node that was only cut off asks for the outcome when it is back. */
+function keepOutcome(job: MemoryJob, node: string): void {
+  const { terms, waiting, token, foreground } = job
+  if (!terms || (terms.retentionSeconds ?? 0) >= relaySeconds) return
+  const runsElsewhere = token !== undefined && !token.startsWith(`${node}-`, 1)
+  if (waiting.length > 0 || !foreground || runsElsewhere) {
+    job.terms = { ...terms, retentionSeconds: relaySeconds }
+  }
 }
 
 /** Tells every node that jobs may have come into a lane. */
