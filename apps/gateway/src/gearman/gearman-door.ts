@@ -47,6 +47,7 @@ export class GearmanDoor implements Door {
       port,
       portFlag: '--gearman-port',
       maxConnections,
+      allowHalfOpen: true,
       connected: (socket) => this.#connected(socket),
       refuse: (socket, surplus) => rejected?.(surplus, socket.remoteAddress),
       handshakeFailed: () => rejected?.('tls_handshake'),

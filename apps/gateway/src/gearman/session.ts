@@ -44,7 +44,7 @@ export class Session implements ConnectionHandler {
   clientId = ''
   readonly #decoder: Decoder
   readonly #names: FunctionNames
-  readonly #ended: () => void
+  readonly #onEnd: () => void
   readonly #asking = new Limiter(askedAtOnce)
   readonly #lines = new Limiter(1)
   #gone = false
@@ -55,7 +55,7 @@ export class Session implements ConnectionHandler {
     this.number = number
     this.asWorker = { name: `g${number}`, isShared: false }
     this.context = context
-    this.#ended = ended
+    this.#onEnd = ended
     this.client = new ClientSide(this, exceptionsForAll)
     this.worker = new WorkerSide(this)
     this.#names = new FunctionNames(this.scheduler.registry.names)
@@ -148,9 +148,14 @@ export class Session implements ConnectionHandler {
     this.worker.turnOver()
   }
 
+  /** The peer has closed its half: what it is owed is sent first. */
+  ended(): void {
+    this.connection.end()
+  }
+
   closed(): void {
     this.#gone = true
-    this.#ended()
+    this.#onEnd()
     this.client.leave()
     this.worker.leave()
   }

@@ -115,6 +115,36 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
     expect(await one.ask('GET_STATUS_UNIQUE', '')).toEqual(empty)
   })
 
+  test('GET_STATUS_UNIQUE finds the first job of a new function in the same write', async () => {
+    const peer = await (await open()).peer()
+    peer.send('SUBMIT_JOB_BG', 'new', 'u7', '').send('GET_STATUS_UNIQUE', 'u7')
+    expect((await peer.receive())[0]).toBe('JOB_CREATED')
+    const known = ['STATUS_RES_UNIQUE', 'u7', '1', '0', '0', '0', '0']
+    expect(await peer.receive()).toEqual(known)
+  })
+
+  test('GET_STATUS_UNIQUE tells of the newest job, where several functions have one', async () => {
+    const peer = await (await open()).peer()
+    await peer.submit('SUBMIT_JOB_BG', 'z-first', 'u7', '')
+    await peer.submit('SUBMIT_JOB', 'm-last', 'u7', '')
+    await peer.submit('SUBMIT_JOB_BG', 'a-other', 'u8', '')
+    const newest = ['STATUS_RES_UNIQUE', 'u7', '1', '0', '0', '0', '1']
+    expect(await peer.ask('GET_STATUS_UNIQUE', 'u7')).toEqual(newest)
+  })
+
+  test('a client that has closed its half gets its replies, and then the end', async () => {
+    const gateway = await open()
+    const [client, peer] = [await gateway.peer(), await gateway.peer()]
+    const handle = await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    peer.send('SUBMIT_JOB_BG', 'post', '', '').send('CAN_DO', 'mail').send('GRAB_JOB')
+    peer.socket.end()
+    expect((await peer.receive())[0]).toBe('JOB_CREATED')
+    expect(await peer.receive()).toEqual(['JOB_ASSIGN', handle, 'mail', 'x'])
+    const worker = await gateway.worker('mail')
+    const again = ['JOB_ASSIGN', handle, 'mail', 'x']
+    await expect.poll(() => worker.ask('GRAB_JOB')).toEqual(again)
+  })
+
   test('GET_STATUS_UNIQUE does not look for an id that is too long for a job', async () => {
     const gateway = await open()
     const look = vi.spyOn(gateway.scheduler.jobs, 'findUnique')

@@ -1,4 +1,6 @@
 import type { Job, JobRef, JobState, LookExtra } from '../model/job.ts'
+import type { Clock } from '../clock.ts'
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { LaneBacklog, LaneCounts } from '../store/lane-ports.ts'
@@ -7,6 +9,8 @@ import { UniqueLookup } from './unique-lookup.ts'
 
 interface Parts {
   readonly store: Store
+  readonly clock: Pick<Clock, 'endOfTurn'>
+  readonly registrar: Pick<LaneRegistrar, 'isRegistering' | 'registered'>
   readonly registry: LaneRegistry
   /** A read after this flush includes reports of this node's workers. */
   readonly steps: Pick<Steps, 'flush'>
@@ -17,12 +21,16 @@ export class JobLookup {
   readonly #store: Store
   readonly #registry: LaneRegistry
   readonly #uniques: UniqueLookup
+  readonly #clock: Parts['clock']
+  readonly #registrar: Parts['registrar']
   readonly #steps: Pick<Steps, 'flush'>
 
-  constructor({ store, registry, steps }: Parts) {
+  constructor({ store, clock, registry, registrar, steps }: Parts) {
     this.#store = store
     this.#registry = registry
     this.#steps = steps
+    this.#clock = clock
+    this.#registrar = registrar
     this.#uniques = new UniqueLookup((uniques) =>
       store.jobs.findUniques(uniques, [...registry.all()]),
     )
@@ -67,8 +75,12 @@ export class JobLookup {
     return this.#store.queues.findFinished(jid)
   }
 
-  /** Jobs of all functions with this unique id. */
-  findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
+  /** Jobs of all functions with this unique id. The first jobs of new functions are on their way a moment longer. */
+  async findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
+    if (this.#registrar.isRegistering) {
+      await this.#registrar.registered()
+      await new Promise<void>((resolve) => this.#clock.endOfTurn(resolve))
+    }
     this.#steps.flush()
     return this.#uniques.find(unique)
   }

@@ -33,6 +33,10 @@ export class LaneRegistrar {
     return registering
   }
 
+  get isRegistering(): boolean {
+    return this.#registering.size > 0
+  }
+
   /** Settles when the lanes now being registered have their numbers, or failed. */
   async registered(): Promise<void> {
     await Promise.allSettled(this.#registering.values())

@@ -108,14 +108,17 @@ export const getStatusUnique: PacketHandler = (session, args) => {
   })
 }
 
+/** The newest unfinished job with the unique id: several functions may have one. */
 async function findUnique(session: Session, unique: Buffer): Promise<JobState | undefined> {
   // No job has a longer one, and the search goes through each function.
   if (unique.length === 0 || unique.length > maxUniqueBytes) return undefined
+  let newest: JobState | undefined
   for (const ref of await session.scheduler.jobs.findUnique(unique)) {
     const job = await session.scheduler.jobs.look(ref)
-    if (job && isUnfinished(job)) return job
+    if (!job || !isUnfinished(job)) continue
+    if (!newest || (job.enqueuedAtMs ?? 0) >= (newest.enqueuedAtMs ?? 0)) newest = job
   }
-  return undefined
+  return newest
 }
 
 function isUnfinished(job: JobState): boolean {
