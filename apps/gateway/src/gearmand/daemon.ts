@@ -49,27 +49,48 @@ export async function report(what: Report): Promise<void> {
 
 const usualPath = '/var/gearmand.pid'
 
+/** A written pid file. */
+export interface PidFile {
+  /** Removes it if it is still this process's. */
+  remove(): void
+  /** This process does not start: another one may run, whose file it was. */
+  putBack(): void
+}
+
 /**
- * Writes the process id; returns a function that removes the file if it is still this process's.
- * Without a path the usual file is written where that is allowed.
+ * Writes the process id. Without a path the usual file is written where that is allowed.
  *
  * @throws StartError (code 1)
  */
-export function writePidFile(path: string | undefined, pid = process.pid): () => void {
+export function writePidFile(path: string | undefined, pid = process.pid): PidFile {
   const file = path ?? usualPath
+  const before = textIn(file)
   try {
     writeFileSync(file, `${pid}\n`)
   } catch (error) {
-    if (path === undefined) return () => undefined
+    if (path === undefined) return noPidFile
     const reason = systemCode(error) || oneLine(error)
     throw usageError(`Could not open pid file for writing: ${file} (${reason})`)
   }
-  return () => {
-    try {
-      if (Number(readFileSync(file, 'utf8')) === pid) rmSync(file)
-    } catch {
-      // Another program removed it.
-    }
+  const isOurs = (): boolean => Number(textIn(file)) === pid
+  return {
+    remove: () => {
+      if (isOurs()) rmSync(file, { force: true })
+    },
+    putBack: () => {
+      if (before !== undefined && isOurs()) writeFileSync(file, before)
+    },
+  }
+}
+
+export const noPidFile: PidFile = { remove: () => undefined, putBack: () => undefined }
+
+/** Undefined where there is no such file. */
+function textIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
   }
 }
 

@@ -4,7 +4,7 @@ import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import type { Reread } from '../server/reload.ts'
 import { processNumber } from '../cluster/child.ts'
 import { withConfigFile } from './config-file.ts'
-import { detach, isDetached, report, switchUser, writePidFile } from './daemon.ts'
+import { detach, isDetached, report, switchUser, noPidFile, writePidFile } from './daemon.ts'
 import { LogFile, logLevelOf, type Verbosity } from './log-file.ts'
 import { helpText } from './option-table.ts'
 import { type Given, parseWords } from './parse-words.ts'
@@ -72,11 +72,14 @@ async function serveAsGearmand(
     number === undefined ? undefined : `proc ${number}`,
   )
   process.on('SIGHUP', () => logFile.reopen())
-  const removePidFile = number === undefined ? writePidFile(given.get('pid-file')) : () => undefined
+  const pidFile = number === undefined ? writePidFile(given.get('pid-file')) : noPidFile
   try {
     return await serveLogged(settings, logFile, { version, env, reread })
+  } catch (error) {
+    pidFile.putBack()
+    throw error
   } finally {
-    removePidFile()
+    pidFile.remove()
   }
 }
 
@@ -93,7 +96,6 @@ async function serveLogged(
     return await serve(withLevel(config, verbosity), version, {
       ...{ log, env, reread },
       verbosity,
-      signals: { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' },
       searchPath: env['PATH'] || searchedFolders,
       ready: ({ doors, store }) => {
         log.info(`Starting up with pid ${process.pid}, verbose is set to ${verbosity}`)

@@ -17,8 +17,10 @@ import {
   Selection,
   serverTargetOf,
   type Source,
+  type Verification,
   verifyCopy,
   verifyMoved,
+  type VerifyParts,
 } from '@crossgear/migration'
 import type { ConfigSources } from '../config/load-config.ts'
 import { type Act, type MigrateArguments, readArguments } from './arguments.ts'
@@ -123,7 +125,7 @@ async function verify(context: Context): Promise<number> {
       const { mode } = await store.imports.migrations.progress(options.name)
       const isMoved = given.isMove || mode === 'move'
       const found = isMoved
-        ? await verifyMoved(parts)
+        ? await movedAndLeft(source, new Selection(given), parts)
         : await verifyCopy(source, new Selection(given), parts)
       report.verified(found)
       return found.isEqual ? exitCodes.done : exitCodes.different
@@ -131,6 +133,19 @@ async function verify(context: Context): Promise<number> {
       await opened.close()
     }
   })
+}
+
+/** The notes of what was moved, and the jobs that are still at the source, or there again. A live server shows none. */
+async function movedAndLeft(
+  source: Source,
+  selection: Selection,
+  parts: VerifyParts,
+): Promise<Verification> {
+  const moved = await verifyMoved(parts)
+  if (source.isLive) return moved
+  const left = await verifyCopy(source, selection, parts)
+  const wrong = left.rows.filter(({ missing, different }) => missing + different > 0)
+  return { rows: [...moved.rows, ...wrong], isEqual: moved.isEqual && left.isEqual }
 }
 
 async function takeBack(context: Context): Promise<number> {

@@ -13,7 +13,7 @@ import { type OpenStore, openStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
 import type { DoorTls, Settings } from './doors.ts'
 import type { Reload, Reread } from './reload.ts'
-import { type Closers, endable, type RunningGateway, type SignalTable } from './shutdown.ts'
+import { type Closers, endable, type RunningGateway } from './shutdown.ts'
 
 /** Differences of a command. Defaults at the end of each line. */
 export interface ServeWays {
@@ -21,8 +21,6 @@ export interface ServeWays {
   readonly log?: Logger
   /** Reads the configuration again, for a reload. The gateway cannot. */
   readonly reread?: () => Reread
-  /** TERM and INT end the gateway. */
-  readonly signals?: SignalTable
   /** Folders to search for a private store program. PATH. */
   readonly searchPath?: string
   /** The answer to the Gearman text command `verbose`. ERROR. */

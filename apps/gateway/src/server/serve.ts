@@ -22,13 +22,10 @@ import {
   type Closers,
   drain,
   type RunningGateway,
-  type SignalTable,
   type StopReason,
   StopSignals,
 } from './shutdown.ts'
 
-/** Signals of several processes, whatever the command. */
-const sharedSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' }
 /** A shell's code for an interrupted program. */
 const interruptedCode = 130
 /** Time for the store to end at an impatient stop, and for an aborted start. */
@@ -69,7 +66,7 @@ export async function serve(
     : await createLogger(config.logLevel, voice)
   const log = child ? common.child({ process: child.number }) : common
   const settings: Settings = { config, tls: readDoorTls(config) }
-  const signals = new StopSignals(log, config.processes > 1 ? sharedSignals : ways.signals)
+  const signals = new StopSignals(log)
   if (child) process.on('disconnect', () => signals.fail('its parent process has died'))
   const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))
   const closers: Closers = []

@@ -86,10 +86,8 @@ export interface StopReason {
   readonly graceful: boolean
 }
 
-/** The request of each signal. */
-export type SignalTable = Readonly<Partial<Record<NodeJS.Signals, 'stop' | 'graceful'>>>
-
-const usualSignals: SignalTable = { SIGTERM: 'stop', SIGINT: 'stop' }
+/** The request of each signal. Without a handler SIGUSR1 would open Node's debugger. */
+const stopSignals = { SIGTERM: 'stop', SIGINT: 'stop', SIGUSR1: 'graceful' } as const
 
 /**
  * Ctrl-C reaches both `npm start` and the gateway, and npm passes it on, so it arrives twice. A
@@ -109,11 +107,11 @@ export class StopSignals {
   #stopNow: () => void = () => undefined
   #firstAt: number | undefined
 
-  constructor(log: Logger, signals: SignalTable = usualSignals) {
+  constructor(log: Logger) {
     this.first = new Promise((resolve) => (this.#stop = resolve))
     this.graceful = new Promise((resolve) => (this.#stopGracefully = resolve))
     this.second = new Promise((resolve) => (this.#stopNow = resolve))
-    for (const [signal, how] of Object.entries(signals)) {
+    for (const [signal, how] of Object.entries(stopSignals)) {
       process.on(signal, () => this.ask(signal, how === 'graceful'))
     }
     onFaults(log, (reason) => this.fail(reason))

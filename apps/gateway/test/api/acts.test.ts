@@ -220,6 +220,26 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
   })
 
+  test('a scheduled job with a unique id keeps its time when it is moved, soon due or not', async () => {
+    const api = await openApi(open)
+    const submit = (unique: string, delay_seconds: number): Promise<unknown> =>
+      api.act('/jobs', { function: 'f', payload: { text: unique }, unique, delay_seconds })
+    await submit('soon', 1_800)
+    await submit('late', 7_200)
+    const dues = async (): Promise<unknown[]> =>
+      (await api.jobs('function=f')).jobs.map(({ due_at }) => due_at).sort()
+    const before = await dues()
+    expect(before.length).toBe(2)
+    expect(await api.actOn('move', { filter: { function: 'f' }, to_queue: 'fast' })).toMatchObject({
+      done: 2,
+    })
+    expect(await dues()).toEqual(before)
+    const moved = (await api.jobs('queue=fast')).jobs.map(({ state }) => state)
+    expect(moved).toEqual(['scheduled', 'scheduled'])
+    const again = { function: 'f', queue: 'fast', unique: 'soon', delay_seconds: 60 }
+    expect(await api.act('/jobs', again)).toMatchObject({ result: 'joined' })
+  })
+
   test('a job is submitted, and submitted again with another payload and a reference to the first', async () => {
     const api = await openApi(open)
     const made = (await api.act('/jobs', {

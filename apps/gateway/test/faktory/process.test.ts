@@ -103,6 +103,14 @@ test(
   },
 )
 
+test('SIGUSR1 ends the gateway once no job is left, and opens no debugger', async () => {
+  const { child, ready, exited } = await gateway([])
+  await ready
+  child.kill('SIGUSR1')
+  const { code, stderr } = await exited
+  expect([code, stderr]).toEqual([0, ''])
+})
+
 test('the web port has the pages of the Faktory server for monitoring', async () => {
   const { ready } = await gateway(['--web-password', 'sesame'])
   const { doors } = await ready

@@ -80,6 +80,11 @@ describe.skipIf(lacksRedis)('needs redis-server: moves that are killed', () => {
         if (await killAt(before + 1 + Math.floor(Math.random() * 50), words)) killed += 1
       }
       expect(killed).toBeGreaterThan(5)
+      const early = await startGateway(['migrate', 'verify', ...sides]).exited
+      expect([early.code, early.stdout]).toEqual([
+        3,
+        expect.stringContaining('There are differences.'),
+      ])
       expect((await startGateway(['migrate', 'run', ...words]).exited).code).toBe(0)
       expect(await source.ask('EXISTS', ...emptied)).toBe('0')
       expect(await stored()).toBe(jobs)

@@ -58,9 +58,12 @@ export class JobMove {
     if (isOfBatch(job)) return 'belongs to a batch'
     const dueAtMs = group.place === 'scheduled' ? each.placed.atMs : undefined
     const heldUntilMs = Math.max(dueAtMs ?? 0, scheduler.storeNowMs() + heldForMs)
+    // Then a second copy gets the job's own time, and must not join the first.
+    const isEarlier = dueAtMs !== undefined && dueAtMs !== heldUntilMs
+    const held = { ...copyOf(job, !isEarlier), dueAtMs: heldUntilMs }
     let copy: Awaited<ReturnType<typeof handIn>>
     try {
-      copy = await handIn(scheduler, target, { ...copyOf(job), dueAtMs: heldUntilMs })
+      copy = await handIn(scheduler, target, held)
     } catch (error) {
       if (error instanceof ApiError) return `is not taken: ${error.message}`
       throw error
@@ -80,13 +83,8 @@ export class JobMove {
       return skipped[0]?.reason ?? 'has gone on meanwhile'
     }
     if (copy.kind === 'joined' || dueAtMs === heldUntilMs) return undefined
-    if (dueAtMs === undefined || group.place === 'dead') {
-      await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'queue')
-      return undefined
-    }
-    // It is due before the copy would be: another copy gets its own time.
-    await handIn(scheduler, target, { ...copyOf(job), dueAtMs })
-    await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'nowhere')
+    if (isEarlier) await handIn(scheduler, target, { ...copyOf(job), dueAtMs })
+    await scheduler.sets.moveOf(target, 'scheduled', [copy.id], isEarlier ? 'nowhere' : 'queue')
     return undefined
   }
 }
@@ -103,12 +101,12 @@ function isOfBatch({ envelope }: Job): boolean {
   return envelope?.includes('"bid"') ?? false
 }
 
-function copyOf(job: Job): NewJob {
+function copyOf(job: Job, hasUnique = true): NewJob {
   const { input, level, unique, reducer, jid, envelope, trace, origin } = job
   const { retries, reserveForSeconds, retentionSeconds } = job
   return {
     ...{ input, door: job.door === 'native' ? 'http' : job.door, level, foreground: false },
-    ...(unique && { unique }),
+    ...(hasUnique && unique && { unique }),
     ...(reducer && { reducer }),
     ...(jid !== undefined && { jid }),
     ...(envelope !== undefined && { envelope }),
