@@ -75,7 +75,11 @@ export function writePidFile(path: string | undefined, pid = process.pid): PidFi
   const isOurs = (): boolean => Number(textIn(file)) === pid
   return {
     remove: () => {
-      if (isOurs()) rmSync(file, { force: true })
+      try {
+        if (isOurs()) rmSync(file)
+      } catch {
+        // Its folder is another user's.
+      }
     },
     putBack: () => {
       if (before !== undefined && isOurs()) writeFileSync(file, before)
