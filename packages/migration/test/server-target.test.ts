@@ -212,9 +212,7 @@ describe.skipIf(lacksGearmand)('needs gearmand: another Gearman server as the ta
     const lines = Array.from({ length: 2_000 }, () => lineOf({ fn: 'mail', data }))
     writeFileSync(file, lines.map((line, at) => line.replace('"v":1', `"v":1,"n":${at}`)).join(''))
     const running = move()
-    const failed = expect(running).rejects.toThrow(
-      /connection was closed|ECONNRESET|EPIPE|ended by the other party/,
-    )
+    const failed = expect(running).rejects.toThrow(/connection was closed|ECONNRESET|EPIPE/)
     const admin = await gearmand.connect()
     for (let jobs = 0; jobs < 200;) {
       const [line = ''] = await admin.lines('status')

@@ -22,7 +22,10 @@ export class GearmanConnection {
     })
     socket.on('data', (chunk: Buffer) => this.#read(chunk))
     socket.on('error', (error) => this.#fail(error))
-    socket.on('close', () => this.#fail(new Error('the connection was closed')))
+    // A write after the server's end would fail in other words.
+    for (const event of ['end', 'close']) {
+      socket.on(event, () => this.#fail(new Error('the connection was closed')))
+    }
   }
 
   static async open(host: string, port: number): Promise<GearmanConnection> {
