@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { Connection } from '../../src/net/connection.ts'
+import { InputBudget } from '../../src/net/input-budget.ts'
+import type { ReplySlot } from '../../src/net/reply-slots.ts'
+
+const requestBytes = 60
+const request = Buffer.alloc(requestBytes)
+
+/** A peer whose requests each reserve a reply slot, in a door that may have less than two of them waiting. */
+async function aPeer() {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const peer = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  onTestFinished(() => void peer.destroy())
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  const inputBudget = new InputBudget(2 * requestBytes)
+  const slots: ReplySlot[] = []
+  const closed = once(socket, 'close')
+  const connection = new Connection(
+    socket,
+    (owner) => ({
+      data: (chunk) => {
+        for (let at = 0; at < chunk.length; at += requestBytes) slots.push(owner.reserve())
+      },
+      closed: () => undefined,
+    }),
+    { inputBudget },
+  )
+  const ask = async (count: number): Promise<void> => {
+    const wanted = slots.length + count
+    peer.write(Buffer.concat(Array<Buffer>(count).fill(request)))
+    await expect.poll(() => slots.length).toBe(wanted)
+  }
+  return { peer, connection, slots, inputBudget, ask, closed }
+}
+
+describe('bytes of requests in the budget of their door', () => {
+  test('leave it with their answers, so that reading goes on', async () => {
+    const { peer, slots, inputBudget, ask } = await aPeer()
+    await ask(2)
+    expect(inputBudget.isFull).toBe(true)
+    for (const slot of slots) slot.fill(Buffer.from('done'))
+    expect(inputBudget.isFull).toBe(false)
+    await ask(1)
+    expect(inputBudget.isFull).toBe(false)
+    slots.at(-1)!.fill(Buffer.from('last'))
+    for (let heard = ''; !heard.endsWith('last');) {
+      const [chunk] = (await once(peer, 'data')) as [Buffer]
+      heard += chunk.toString()
+    }
+  })
+
+  test('leave it with their connection, if they have no answer', async () => {
+    const { connection, inputBudget, ask, closed } = await aPeer()
+    await ask(2)
+    expect(inputBudget.isFull).toBe(true)
+    connection.destroy()
+    await closed
+    expect(inputBudget.isFull).toBe(false)
+  })
+})
