@@ -48,13 +48,14 @@ export function schedulerParts(
   const { maxLosses = 0, retries } = options
   const registry = new LaneRegistry(new LaneNames(options.homes))
   const events = new SchedulerEmitter()
-  const common = { store, clock, observer, registry, events, maxLosses }
+  const common = { store, clock, observer, registry, events }
   const heartbeat = new Heartbeat(common)
   const retryPolicy = new RetryPolicy({
     names: registry.names,
     retries,
     rules: options.retryRules ?? noRetries,
     storeClock: heartbeat,
+    maxLosses,
   })
   const waiters = new Waiters()
   const activeLeases = new ActiveLeases()
@@ -89,6 +90,7 @@ export function schedulerParts(
     ...base,
     outcomes,
     subscriptions,
+    maxLosses,
     workerLimits,
     arrivals: wakeups.arrivals,
   })
@@ -113,6 +115,7 @@ export function schedulerParts(
   const holders = new LeaseHolders({
     ...base,
     outcomes,
+    retryPolicy,
     requeue: options.deadWorkerRequeue ?? 'others',
     deadMs: options.deadWorkerMs ?? defaultDeadWorkerMs,
   })

@@ -185,13 +185,12 @@ export class Scheduler {
   /** The worker will not finish the job. `lost`: it vanished or ran out of time. */
   release(assignment: Assignment, lost: boolean, settlement?: Settlement): void {
     const { lane, id, token } = assignment.job
-    const maxLosses = this.#options.maxLosses ?? 0
-    const failure = lost && maxLosses > 0 ? this.#parts.retryPolicy.ofLosses() : undefined
-    this.#parts.outcomes.add(
-      assignment,
-      { lane, id, token, kind: 'requeue', lost, maxLosses, ...(failure && { failure }) },
-      settlement,
-    )
+    const { outcomes, retryPolicy } = this.#parts
+    const released = { lane, id, token, kind: 'requeue' } as const
+    const outcome = lost
+      ? ({ ...released, lost, ...retryPolicy.ofLoss() } as const)
+      : ({ ...released, lost } as const)
+    outcomes.add(assignment, outcome, settlement)
   }
 
   /** Forwards a running job's report to its waiters. */

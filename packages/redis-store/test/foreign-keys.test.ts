@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
       const lease = { leaseMs: 0, mends: 'all' as const, max: 9, maxLosses: 0, failure: '{}' }
       expect(await store.native.repair(lanes, lease)).toMatchObject([{ lane: 'mail' }])
       for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
-      expect(await store.nodes.reclaim('gone', lanes, 0)).toEqual([])
+      expect(await store.nodes.reclaim('gone', lanes, { maxLosses: 0, failure: '{}' })).toEqual([])
     })
   })
 
@@ -126,10 +126,12 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
     await store.lanes.promote()
     const outcomes = [
       { ...done, kind: 'complete', output: Buffer.from('out') },
-      { ...lost, kind: 'requeue', lost: true, maxLosses: 0 },
+      { ...lost, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' },
     ] as const
     await expect(store.steps.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
-    await expect(store.nodes.reclaim(store.node, ['bad'], 0)).rejects.toMatchObject({
+    await expect(
+      store.nodes.reclaim(store.node, ['bad'], { maxLosses: 0, failure: '{}' }),
+    ).rejects.toMatchObject({
       code: 'REFUSED',
     })
     await world.server.del('queue:bad:normal')
@@ -157,7 +159,9 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
       const [first] = await claim(['mail'], 1)
       if (!first) throw new Error('nothing to take')
       expect(first.level).toBe(5)
-      await store.steps.finish('mail', [{ ...first, kind: 'requeue', lost: true, maxLosses: 0 }])
+      await store.steps.finish('mail', [
+        { ...first, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' },
+      ])
       const [again] = await claim(['mail'], 1)
       if (!again) throw new Error('nothing to take again')
       const outcome = { ...again, kind: 'complete', output: Buffer.from('out') } as const

@@ -84,7 +84,7 @@ function outcomeOf({ lane, id, token }: Lease, kind: Outcome['kind']): Outcome {
     case 'dead':
       return { ...held, kind, message, failure }
     case 'requeue':
-      return { ...held, kind, lost: true, maxLosses: 2 }
+      return { ...held, kind, lost: true, maxLosses: 2, failure: '{}' }
     case 'requeueFront':
       return { ...held, kind }
   }

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
@@ -90,3 +93,40 @@ describe.skipIf(lacksRedis)('a Faktory worker that died together with its gatewa
     },
   )
 })
+
+const program = fileURLToPath(new URL('../faktory/programs/held-job-worker.mjs', import.meta.url))
+
+test.skipIf(lacksRedis)(
+  'a stock worker that is killed with the last loss of its job leaves it among the dead',
+  { timeout: 120_000 },
+  async () => {
+    const fleet = await Fleet.start()
+    onTestFinished(() => fleet.close())
+    const words = ['--job-retries', '1', '--faktory-dead-worker-requeue', 'all']
+    const node = await fleet.node(...words)
+    await submitByHand(node.gearman, foreign, Buffer.from('[1]'), true)
+    const producer = await FwpClient.greeted(node.faktory)
+    await producer.ask(`PUSH {"jid":"12345678","jobtype":"${own}","queue":"bulk","args":[]}`)
+    producer.close()
+    const jobs = [
+      { fn: foreign, queue: 'default', lane: foreign },
+      { fn: own, queue: 'bulk', lane: `${own}@bulk` },
+    ]
+    const workers = jobs.map(({ fn, queue }) =>
+      spawn(process.execPath, [program, String(node.faktory), fn, queue]),
+    )
+    onTestFinished(() => workers.forEach((worker) => void worker.kill('SIGKILL')))
+    await vi.waitFor(async () => expect(await fleet.redis.zcard('xg:holders')).toBe(2), patience)
+    const gone = workers.map((worker) => once(worker, 'exit'))
+    for (const worker of workers) worker.kill('SIGKILL')
+    await Promise.all(gone)
+    for (const holder of await fleet.redis.zrange('xg:holders', 0, -1))
+      await fleet.redis.zadd('xg:holders', 'XX', Date.now() - 60_000, holder)
+    for (const { lane } of jobs) {
+      await expect.poll(() => fleet.redis.zrange(`xg:dead:${lane}`, 0, -1), patience).toEqual(['1'])
+      const job = await fleet.redis.hgetall(`job:${lane}:1`)
+      expect(job).toMatchObject({ status: 'error', losses: '1' })
+      expect(JSON.parse(job['failure'] ?? '')).toMatchObject({ errtype: 'WorkersLost' })
+    }
+  },
+)

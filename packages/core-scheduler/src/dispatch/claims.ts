@@ -282,7 +282,6 @@ export class Claims {
 
   /** The worker left before its job came. */
   #putBack({ job: { lane, id, token } }: Delivery): void {
-    const { outcomes, maxLosses } = this.#parts
-    outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false, maxLosses })
+    this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false })
   }
 }

@@ -1,4 +1,5 @@
 import type { HeldRef, JobState } from '../model/job.ts'
+import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Clock } from '../clock.ts'
 import type { Observer } from '../observer.ts'
@@ -26,7 +27,7 @@ interface Parts {
   readonly clock: Clock
   readonly requeue: DeadWorkerRequeue
   readonly deadMs: number
-  readonly maxLosses: number
+  readonly retryPolicy: RetryPolicy
   readonly outcomes: Outcomes
   readonly observer: Pick<Observer, 'error'>
 }
@@ -137,7 +138,7 @@ export class LeaseHolders {
 
   /** A job that cannot be requeued now is found again by the next check. */
   async #putBack(holder: string): Promise<void> {
-    const { store, outcomes, maxLosses } = this.#parts
+    const { store, outcomes, retryPolicy } = this.#parts
     const leases = await store.holders.held(holder)
     const ended = await Promise.all(
       leases.map(
@@ -145,7 +146,7 @@ export class LeaseHolders {
           new Promise<readonly string[]>((resolve) => {
             outcomes.add(
               undefined,
-              { ...lease, kind: 'requeue', lost: true, maxLosses },
+              { ...lease, kind: 'requeue', lost: true, ...retryPolicy.ofLoss() },
               { settled: () => resolve([lease.token]), refused: () => resolve([]) },
             )
           }),

@@ -50,7 +50,6 @@ export interface MaintenanceParts {
   readonly recovery: NativeRecovery
   readonly routeChanges: RouteChanges
   readonly tasks: TaskTimes
-  readonly maxLosses: number
 }
 
 /** The background loops of a node, in the order in which they start. */

@@ -40,7 +40,6 @@ export interface NativeRecoveryParts {
   readonly clock: Clock
   readonly observer: Observer
   readonly registry: LaneRegistry
-  readonly maxLosses: number
   readonly retryPolicy: RetryPolicy
   readonly repair: RepairPolicy | undefined
   readonly registrar: LaneRegistrar
@@ -217,14 +216,13 @@ export class NativeRecovery {
    */
   async #repair(lanes: readonly string[], { mode, leaseMs }: RepairPolicy): Promise<void> {
     if (this.#wholeLapSinceMs === undefined) return
-    const { store, clock, observer, maxLosses, retryPolicy } = this.#parts
+    const { store, clock, observer, retryPolicy } = this.#parts
     const sinceLapMs = clock.nowMs() - this.#wholeLapSinceMs
     const request = {
       leaseMs: Math.max(leaseMs, sinceLapMs),
       mends: mends[mode],
       max: repairsPerBeat,
-      maxLosses,
-      failure: retryPolicy.ofLosses(),
+      ...retryPolicy.ofLoss(),
     }
     const concerned = this.#mendsCounts ? lanes : this.#nextSuspicious()
     for (const repair of await store.native.repair(concerned, request)) {

@@ -23,7 +23,6 @@ interface Parts extends LoopParts {
   readonly outcomes: Outcomes
   readonly retryPolicy: RetryPolicy
   readonly tasks: TaskTimes
-  readonly maxLosses: number
 }
 
 /** Ends expired leases. */
@@ -47,12 +46,11 @@ export class Reaper extends BackgroundLoop {
    * elsewhere the first failure would end the job.
    */
   #expire(job: LeasedJob): void {
-    const { outcomes, retryPolicy, tasks, maxLosses } = this.#parts
+    const { outcomes, retryPolicy, tasks } = this.#parts
     const { lane, id, token, door } = job
     const isLost = job.heldBy === 'named' || door !== 'faktory'
-    const failure = retryPolicy.ofLosses()
     const outcome = isLost
-      ? ({ lane, id, token, kind: 'requeue', lost: true, maxLosses, failure } as const)
+      ? ({ lane, id, token, kind: 'requeue', lost: true, ...retryPolicy.ofLoss() } as const)
       : retryPolicy.ofLateness(job)
     outcomes.add(undefined, outcome, tasks, door)
   }

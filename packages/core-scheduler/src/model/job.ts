@@ -172,6 +172,14 @@ export type Submitted =
   | { readonly kind: 'unbatched' }
   | { readonly kind: 'ticked' }
 
+/** The end of a run whose worker was lost. */
+export interface Loss {
+  /** Losses at which the job is given up; 0: never. */
+  readonly maxLosses: number
+  /** The `failure` of a background job that is given up: it goes to the dead set. */
+  readonly failure: string
+}
+
 /**
  * The end or interruption of a lease. An outcome with an old token changes nothing. The token
  * `native` settles the outcome that a native worker wrote into the hash.
@@ -207,15 +215,7 @@ export type Outcome = JobRef & { readonly token: string } & (
     /** Failed for good; a background job goes to the dead set of its lane. */
     | { readonly kind: 'dead'; readonly message: Uint8Array; readonly failure: string }
     /** The worker vanished or gave the job up: back to the end of its level. */
-    | {
-        readonly kind: 'requeue'
-        /** True if it counts as a lost worker. */
-        readonly lost: boolean
-        /** Losses at which the job is given up; 0: never. */
-        readonly maxLosses: number
-        /** The `failure` of a job that is given up; absent: it is not kept. */
-        readonly failure?: string
-      }
+    | ({ readonly kind: 'requeue' } & (({ readonly lost: true } & Loss) | { readonly lost: false }))
     /** No worker has seen it: back to the front of its level. */
     | { readonly kind: 'requeueFront' }
   )

@@ -1,5 +1,5 @@
 import type { StoreClock } from '../clock.ts'
-import type { JobState, Outcome } from './job.ts'
+import type { JobState, Loss, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
 import type { FailedJob, FailureReport, RetryRules } from './retry-rules.ts'
 
@@ -9,6 +9,8 @@ interface RetryOptions {
   readonly retries: ReadonlyMap<string, number> | undefined
   readonly rules: RetryRules
   readonly storeClock: StoreClock
+  /** Workers that a job may lose before it is given up; 0: any number. */
+  readonly maxLosses: number
 }
 
 /** Makes outcomes of failures, by the doors' rules. */
@@ -52,10 +54,10 @@ export class RetryPolicy {
     return this.ofFailure(job, this.#options.rules.lateReport)
   }
 
-  /** The `failure` of a job that is given up after too many lost workers. */
-  ofLosses(): string {
-    const { rules, storeClock } = this.#options
-    return rules.ofLosses(storeClock.storeNowMs())
+  /** The end of a run whose worker was lost. */
+  ofLoss(): Loss {
+    const { rules, storeClock, maxLosses } = this.#options
+    return { maxLosses, failure: rules.ofLosses(storeClock.storeNowMs()) }
   }
 
   /** The outcome of another door's job that a native worker ended. */

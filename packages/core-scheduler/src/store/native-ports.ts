@@ -1,4 +1,4 @@
-import type { JobRef } from '../model/job.ts'
+import type { JobRef, Loss } from '../model/job.ts'
 
 /**
  * An orphan of a native program that died. `busy`: a job whose worker went silent; `stray`: an idle
@@ -16,7 +16,7 @@ export interface Repair {
   readonly left?: true
 }
 
-export interface RepairRequest {
+export interface RepairRequest extends Loss {
   /** Only orphans unchanged for this long, milliseconds. */
   readonly leaseMs: number
   /**
@@ -25,10 +25,6 @@ export interface RepairRequest {
    */
   readonly mends: 'nothing' | 'strays' | 'all'
   readonly max: number
-  /** Lost workers after which a job is given up; 0: never. */
-  readonly maxLosses: number
-  /** Faktory's `failure` of such a job in the dead set. */
-  readonly failure: string
 }
 
 /** One page of a walk through the store. */

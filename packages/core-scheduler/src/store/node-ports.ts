@@ -1,3 +1,5 @@
+import type { Loss } from '../model/job.ts'
+
 /** The answer to a heartbeat. */
 export interface HeartbeatReply {
   /** The store's clock, milliseconds since 1970. */
@@ -15,13 +17,7 @@ export interface NodeStore {
    * Requeues the Gearman leases of a dead node, each as a lost worker (given up at `maxLosses`; 0:
    * never); removes its worker counts and waiters. Returns the lanes that got jobs.
    */
-  reclaim(
-    node: string,
-    lanes: readonly string[],
-    maxLosses: number,
-    /** The `failure` of a background job that is given up; absent: it is not kept. */
-    failure?: string,
-  ): Promise<readonly string[]>
+  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<readonly string[]>
   /** Stores again how many clients of this node wait for these unfinished jobs. */
   waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void>
   /** Leaves the nodes: removes worker counts, and requeues jobs still leased. */

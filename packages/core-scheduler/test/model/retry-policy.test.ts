@@ -17,7 +17,7 @@ const message = Buffer.from('broken')
 
 function policyOf(rules: RetryRules, retries?: ReadonlyMap<string, number>): RetryPolicy {
   const storeClock = { storeNowMs: () => 5_000 }
-  return new RetryPolicy({ names: new LaneNames(), retries, rules, storeClock })
+  return new RetryPolicy({ names: new LaneNames(), retries, rules, storeClock, maxLosses: 2 })
 }
 
 const ruledBy = (ruling: FailureRuling): RetryPolicy =>
@@ -56,7 +56,7 @@ test('a route’s retries apply to a job without a number of its own, at the sto
     [0, 5_000],
     [undefined, 5_000],
   ])
-  expect(policy.ofLosses()).toBe('lost at 5000')
+  expect(policy.ofLoss()).toEqual({ maxLosses: 2, failure: 'lost at 5000' })
 })
 
 test('without rules every failure is final', () => {

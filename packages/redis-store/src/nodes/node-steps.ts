@@ -1,4 +1,4 @@
-import type { HeartbeatReply, NodeStore } from '@crossgear/core-scheduler'
+import type { HeartbeatReply, Loss, NodeStore } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { Events } from '../connection/events.ts'
@@ -9,13 +9,10 @@ import type { Schema } from '../schema/schema.ts'
 /** Lanes walked at once. */
 const lanesAtOnce = 500
 
-/** A node that left or died; jobs of a dead node count as lost workers. */
+/** A node that left or died; `loss`: it died, and its jobs count as lost workers. */
 interface Departure {
   readonly node: string
-  readonly isDeath: boolean
-  readonly maxLosses: number
-  /** The `failure` of a job with too many lost workers; empty: it is not kept. */
-  readonly failure: string
+  readonly loss?: Loss
 }
 
 interface Parts {
@@ -72,22 +69,12 @@ export class RedisNodes implements NodeStore {
     this.#isAlone = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
   }
 
-  reclaim(
-    node: string,
-    lanes: readonly string[],
-    maxLosses: number,
-    failure = '',
-  ): Promise<readonly string[]> {
-    return this.#forget(lanes, { node, isDeath: true, maxLosses, failure })
+  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<readonly string[]> {
+    return this.#forget(lanes, { node, loss })
   }
 
   async leave(lanes: readonly string[]): Promise<void> {
-    await this.#forget(lanes, {
-      node: this.#context.node,
-      isDeath: false,
-      maxLosses: 0,
-      failure: '',
-    })
+    await this.#forget(lanes, { node: this.#context.node })
     await this.#parts.native.holdLeadership(0)
   }
 
@@ -126,11 +113,12 @@ export class RedisNodes implements NodeStore {
   }
 
   /** Walks a lane in pieces; returns the number of requeued jobs. */
-  async #forgetIn(lane: string, { node, isDeath, maxLosses, failure }: Departure): Promise<number> {
+  async #forgetIn(lane: string, { node, loss }: Departure): Promise<number> {
     const { run, keys, graceMs } = this.#context
     const { deadPerLane, deadSeconds } = this.#parts.dead
+    const { maxLosses = 0, failure = '' } = loss ?? {}
     const losses = [maxLosses, graceMs, failure, deadPerLane, deadSeconds]
-    const args = [lane, node, this.#context.queueOf(lane), isDeath ? '1' : '', ...losses]
+    const args = [lane, node, this.#context.queueOf(lane), loss ? '1' : '', ...losses]
     let putBack = 0
     for (let place = 1, cursor = '0'; place > 0;) {
       const reply = await run('reclaim-node', [keys.busy(lane)], [...args, place, cursor])

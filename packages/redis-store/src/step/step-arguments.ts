@@ -66,7 +66,8 @@ function addOutcome(args: ScriptArgument[], outcome: Outcome): void {
       args.push(outcome.message, '', outcome.failure)
       break
     case 'requeue':
-      args.push(outcome.lost ? '1' : '', outcome.maxLosses, outcome.failure ?? '')
+      if (outcome.lost) args.push('1', outcome.maxLosses, outcome.failure)
+      else args.push('', 0, '')
       break
     case 'requeueFront':
       args.push('', '', '')

@@ -199,11 +199,13 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       const { node } = dead
       await dead.close()
       killed.freeze()
-      expect(await store.nodes.reclaim(node, [away, here], 0)).toEqual([here])
+      expect(
+        await store.nodes.reclaim(node, [away, here], { maxLosses: 0, failure: '{}' }),
+      ).toEqual([here])
       expect((await store.nodes.beat()).heartbeats.has(node)).toBe(true)
       killed.thaw()
       await vi.waitFor(async () => {
-        await store.nodes.reclaim(node, [away, here], 0)
+        await store.nodes.reclaim(node, [away, here], { maxLosses: 0, failure: '{}' })
         expect((await store.nodes.beat()).heartbeats.has(node)).toBe(false)
       }, patience)
       const groups = [{ lanes: [away] }]

@@ -16,7 +16,7 @@ const outcomes: Readonly<Record<string, (held: Lease) => Outcome>> = {
   fail: (job) => ({ ...named(job), kind: 'fail', message: bytes, isException: true }),
   retry: (job) => ({ ...named(job), kind: 'retry', message: bytes, delayMs: 1, failure: '{}' }),
   dead: (job) => ({ ...named(job), kind: 'dead', message: bytes, failure: '{}' }),
-  requeue: (job) => ({ ...named(job), kind: 'requeue', lost: true, maxLosses: 3 }),
+  requeue: (job) => ({ ...named(job), kind: 'requeue', lost: true, maxLosses: 3, failure: '{}' }),
   requeueFront: (job) => ({ ...named(job), kind: 'requeueFront' }),
 }
 
@@ -131,7 +131,7 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
     await claimed()
     await fill()
     const other = await world.node()
-    await other.nodes.reclaim(store.node, ['mail'], 0)
+    await other.nodes.reclaim(store.node, ['mail'], { maxLosses: 0, failure: '{}' })
     expect(
       await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 }),
     ).toMatchObject([held])

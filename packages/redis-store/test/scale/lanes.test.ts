@@ -224,7 +224,9 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
   })
 
   test('a dead node is taken out of all in short calls, and walked out of those with jobs', async () => {
-    const cost = await filled.cost(() => store.nodes.reclaim('gone', lanes, 0))
+    const cost = await filled.cost(() =>
+      store.nodes.reclaim('gone', lanes, { maxLosses: 0, failure: '{}' }),
+    )
     expect(cost.scripts).toBeLessThan(1_500)
     expect(cost.scripts).toBeGreaterThan(lanes.length / lanesPerCall)
     expect(cost.commands).toBeLessThan(3 * lanes.length)

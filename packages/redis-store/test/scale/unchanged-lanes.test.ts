@@ -194,7 +194,7 @@ function outcomeOf({ lane, id, token }: Lease, kind: Outcome['kind']): Outcome {
   const held = { lane, id, token }
   if (kind === 'complete') return { ...held, kind, output: message }
   if (kind === 'retry') return { ...held, kind, message, failure, delayMs: 100_000 }
-  if (kind === 'requeue') return { ...held, kind, lost: true, maxLosses: 9 }
+  if (kind === 'requeue') return { ...held, kind, lost: true, maxLosses: 9, failure: '{}' }
   return kind === 'requeueFront' ? { ...held, kind } : { ...held, kind: 'dead', message, failure }
 }
 

@@ -5,6 +5,7 @@ import type {
   JobRef,
   LaneGroup,
   Level,
+  Loss,
   NewJob,
   Outcome,
   Lease,
@@ -101,8 +102,11 @@ export function killed({ lane, id, token }: Held): Outcome {
 }
 
 export function requeued({ lane, id, token }: Held, lost = false, maxLosses = 0): Outcome {
-  return { lane, id, token, kind: 'requeue', lost, maxLosses }
+  const held = { lane, id, token, kind: 'requeue' } as const
+  return lost ? { ...held, lost, ...lossesOf(maxLosses) } : { ...held, lost }
 }
+
+export const lossesOf = (maxLosses: number): Loss => ({ maxLosses, failure: '{"lost":1}' })
 
 export function requeuedInFront({ lane, id, token }: Held): Outcome {
   return { lane, id, token, kind: 'requeueFront' }

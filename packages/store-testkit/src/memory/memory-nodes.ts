@@ -1,4 +1,4 @@
-import type { HeartbeatReply, NativeStore, NodeStore } from '@crossgear/core-scheduler'
+import type { HeartbeatReply, Loss, NativeStore, NodeStore } from '@crossgear/core-scheduler'
 import { forgetNodeIn } from './lanes/maintenance.ts'
 import type { Run } from './memory-world.ts'
 
@@ -26,15 +26,10 @@ export class MemoryNodes implements NodeStore {
     })
   }
 
-  reclaim(
-    node: string,
-    lanes: readonly string[],
-    maxLosses: number,
-    failure?: string,
-  ): Promise<readonly string[]> {
+  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<readonly string[]> {
     return this.#step((world) => {
       world.beats.delete(node)
-      const departure = { node, isDeath: true, maxLosses, failure }
+      const departure = { node, loss }
       return lanes.filter(
         (lane) => forgetNodeIn(world, world.lane(lane), departure, this.#graceMs) > 0,
       )
@@ -54,7 +49,7 @@ export class MemoryNodes implements NodeStore {
   async leave(lanes: readonly string[]): Promise<void> {
     await this.#step((world) => {
       world.beats.delete(this.#node)
-      const departure = { node: this.#node, isDeath: false, maxLosses: 0 }
+      const departure = { node: this.#node }
       for (const lane of lanes) forgetNodeIn(world, world.lane(lane), departure, this.#graceMs)
     })
     await this.#native.holdLeadership(0)

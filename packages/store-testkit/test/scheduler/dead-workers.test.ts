@@ -93,6 +93,24 @@ test.each([
   expect(await statusOf(a)).toBe(status)
 })
 
+test.each([
+  ['another door', 'gearman', {}],
+  ['a Faktory producer', 'faktory', { deadWorkerRequeue: 'all' }],
+] as const)(
+  'a background job of %s that lost its last worker is dead, not gone',
+  async (_name, door, options) => {
+    const { cluster, a, holders } = await world({ maxLosses: 1, ...options })
+    a.submit('mail', { door })
+    await cluster.turn()
+    await took(cluster, a, holders.nameOf('w-1'))
+    await pass(cluster, 62 * seconds)
+    expect((await a.store.jobs.read('mail', [1]))[0]).toMatchObject({
+      ...{ status: 'error', losses: 1, failure: '{"errtype":"WorkersLost"}' },
+    })
+    expect((await a.store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, failed: 1 })
+  },
+)
+
 test('a job that its worker ended has no holder', async () => {
   const { cluster, a, holders } = await world()
   a.submit('mail')

@@ -11,7 +11,6 @@ interface Parts extends LoopParts {
   readonly wakeups: Wakeups
   readonly retryPolicy: RetryPolicy
   readonly events: SchedulerEmitter
-  readonly maxLosses: number
 }
 
 /** Requeues the jobs of dead nodes in the background, so that heartbeats go on. */
@@ -47,9 +46,8 @@ export class DeadNodeReclaimer {
   }
 
   async #reclaim(node: string): Promise<void> {
-    const { store, registry, wakeups, retryPolicy, maxLosses } = this.#parts
-    const failure = retryPolicy.ofLosses()
-    const lanes = await store.nodes.reclaim(node, [...registry.all()], maxLosses, failure)
+    const { store, registry, wakeups, retryPolicy } = this.#parts
+    const lanes = await store.nodes.reclaim(node, [...registry.all()], retryPolicy.ofLoss())
     for (const lane of lanes) wakeups.wake(lane, 1)
   }
 }

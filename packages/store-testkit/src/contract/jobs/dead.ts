@@ -141,7 +141,7 @@ export function deadContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(alive, 'mail')
       await takeOne(dead, 'mail')
-      expect(await alive.nodes.reclaim(dead.node, ['mail'], 1, failure)).toEqual([])
+      expect(await alive.nodes.reclaim(dead.node, ['mail'], { maxLosses: 1, failure })).toEqual([])
       expect(await deadOf(alive)).toEqual([id])
       expect(await seen(alive, 'mail', id)).toMatchObject({ failure, status: 'error' })
     })

@@ -13,6 +13,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
+  lossesOf,
 } from '../kit.ts'
 
 /** Reclaims the clients and jobs of a node that died. */
@@ -33,7 +34,7 @@ export function reclaimContract(open: OpenWorld): void {
       const joined = await submitOne(dead, 'mail', { ...foreground, unique: bytes('other') })
       await submitOne(alive, 'mail', { unique: bytes('other') })
       const background = await submitOne(dead, 'mail')
-      await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
       expect(await seen(alive, 'mail', shared)).toMatchObject({ waiting: 1 })
       expect(await seen(alive, 'mail', joined)).toMatchObject({ waiting: 0 })
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([shared, joined, background])
@@ -52,7 +53,7 @@ export function reclaimContract(open: OpenWorld): void {
         Array.from({ length: 1_700 }, () => aJob(foreground)),
       )
       const last = await submitOne(dead, 'mail')
-      await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([first, last])
     })
 
@@ -66,7 +67,7 @@ export function reclaimContract(open: OpenWorld): void {
       await submitOne(dead, 'mail', { ...foreground, unique: bytes('two') })
       const joined = await submitOne(alive, 'mail', { unique: bytes('two') })
       const background = await submitOne(dead, 'mail')
-      await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
       const held = [first, ...(await take(alive, ['mail'], 9))]
       expect(idsOf(held)).toEqual([running, shared, joined, background])
       await alive.steps.finish(
@@ -94,7 +95,7 @@ export function reclaimContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
       await alive.steps.finish('mail', [retried(await takeOne(alive, 'mail'), 1_000)])
-      await alive.nodes.reclaim(dead.node, ['mail'], 0)
+      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
       await world.pass(1_001)
       await alive.lanes.promote()
       expect(await take(alive, ['mail'])).toEqual([])
@@ -107,11 +108,11 @@ export function reclaimContract(open: OpenWorld): void {
       const id = await submitOne(client.store, 'mail', foreground)
       const first = await world.node()
       await takeOne(first, 'mail')
-      expect(await alive.nodes.reclaim(first.node, ['mail'], 2)).toEqual(['mail'])
+      expect(await alive.nodes.reclaim(first.node, ['mail'], lossesOf(2))).toEqual(['mail'])
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'idle', losses: 1 })
       const second = await world.node()
       await takeOne(second, 'mail')
-      expect(await alive.nodes.reclaim(second.node, ['mail'], 2)).toEqual([])
+      expect(await alive.nodes.reclaim(second.node, ['mail'], lossesOf(2))).toEqual([])
       const reported = await client.log.waitFor('relayed')
       expect(reported).toMatchObject({ ref: { lane: 'mail', id }, event: 'finish' })
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'error', settled: true })
@@ -127,7 +128,7 @@ export function reclaimContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
       await takeOne(dead, 'mail')
-      expect(await alive.nodes.reclaim(dead.node, ['mail'], 0)).toEqual([])
+      expect(await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))).toEqual([])
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
@@ -137,7 +138,7 @@ export function reclaimContract(open: OpenWorld): void {
       const id = await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
       await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
       const kept = await submitOne(taken, 'sms', foreground)
-      await alive.nodes.reclaim(taken.node, ['mail'], 0)
+      await alive.nodes.reclaim(taken.node, ['mail'], lossesOf(0))
       await taken.nodes.waitAgain(
         'mail',
         new Map([

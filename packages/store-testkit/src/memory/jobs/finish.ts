@@ -1,6 +1,7 @@
 import {
   isAutomatic,
   type JobEvent,
+  type Loss,
   type Outcome,
   type Settled,
   type Status,
@@ -58,7 +59,7 @@ export function finishJob(
       failJob(world, node, lane, job, outcome)
       return 'done'
     case 'requeue':
-      return release(world, node, lane, job, outcome)
+      return release(world, node, lane, job, outcome.lost ? outcome : undefined)
     case 'requeueFront':
       return giveBack(world, lane, job)
   }
@@ -173,17 +174,14 @@ export function release(
   node: string,
   lane: MemoryLane,
   job: MemoryJob,
-  {
-    lost,
-    maxLosses,
-    failure,
-  }: Pick<Outcome & { readonly kind: 'requeue' }, 'lost' | 'maxLosses' | 'failure'>,
+  loss: Loss | undefined,
 ): Settled {
   lane.busy.delete(job.id)
-  if (lost) job.losses += 1
+  if (loss) job.losses += 1
   const isAbandoned = job.foreground && job.waiting.length === 0
-  if (isAbandoned || (lost && maxLosses > 0 && job.losses >= maxLosses)) {
-    failJob(world, node, lane, job, { message: Buffer.alloc(0), ...(failure && { failure }) })
+  const isGivenUp = loss && loss.maxLosses > 0 && job.losses >= loss.maxLosses
+  if (isAbandoned || isGivenUp) {
+    failJob(world, node, lane, job, { message: Buffer.alloc(0), ...loss })
     return 'dropped'
   }
   putBack(world, lane, job)

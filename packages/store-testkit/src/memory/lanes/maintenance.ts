@@ -3,6 +3,7 @@ import {
   type HeldRef,
   type JobEvent,
   type LeasedJob,
+  type Loss,
   type Report,
   type StepReport,
 } from '@crossgear/core-scheduler'
@@ -89,25 +90,23 @@ export function heldIn(world: MemoryWorld, lane: MemoryLane, node: string): Held
   })
 }
 
-/** A node that left or died; jobs of a dead node count as lost workers. */
+/** A node that left or died; `loss`: it died, and its jobs count as lost workers. */
 interface Departure {
   readonly node: string
-  readonly isDeath: boolean
-  readonly maxLosses: number
-  readonly failure?: string | undefined
+  readonly loss?: Loss
 }
 
 /** Forgets a node in a lane: its clients, its workers, and the jobs of its by-name workers. */
 export function forgetNodeIn(
   world: MemoryWorld,
   lane: MemoryLane,
-  { node, isDeath, maxLosses, failure }: Departure,
+  { node, loss }: Departure,
   graceMs: number,
 ): number {
   for (const job of lane.all()) {
     if (!job.waiting.includes(node)) continue
     job.waiting = job.waiting.filter((other) => other !== node)
-    if (isDeath) keepOutcome(job, node)
+    if (loss) keepOutcome(job, node)
   }
   const held = [...lane.busy.keys()].flatMap((id) => {
     const job = lane.job(id, world.nowMs())
@@ -119,9 +118,7 @@ export function forgetNodeIn(
   if (lane.workers.get(node)?.named) lane.noteNamed(world.nowMs(), graceMs)
   lane.workers.delete(node)
   // All nodes are notified, this one too: it has clients of its own.
-  const settled = held.map((job) =>
-    release(world, '', lane, job, { lost: isDeath, maxLosses, ...(failure && { failure }) }),
-  )
+  const settled = held.map((job) => release(world, '', lane, job, loss))
   return settled.filter((outcome) => outcome === 'requeued').length
 }
 

@@ -45,7 +45,7 @@ test('the clients of a node that was reclaimed while alive are registered again'
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
   const client = a.ask('mail')
   await cluster.turn()
-  await b.store.nodes.reclaim('a', ['mail'], 0)
+  await b.store.nodes.reclaim('a', ['mail'], { maxLosses: 0, failure: '{}' })
   await cluster.pass(1_100)
   const worker = b.worker('mail').take()
   await cluster.turn()

@@ -176,10 +176,8 @@ describe('over two nodes', () => {
     const cluster = new Cluster()
     const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
     const reclaim = c.store.nodes.reclaim.bind(c.store.nodes)
-    vi.spyOn(c.store.nodes, 'reclaim').mockImplementation((node, lanes, maxLosses) =>
-      node === 'a'
-        ? Promise.reject(new StoreError('REFUSED', 'a'))
-        : reclaim(node, lanes, maxLosses),
+    vi.spyOn(c.store.nodes, 'reclaim').mockImplementation((node, lanes, loss) =>
+      node === 'a' ? Promise.reject(new StoreError('REFUSED', 'a')) : reclaim(node, lanes, loss),
     )
     b.submit('mail')
     await cluster.turn()
@@ -215,7 +213,7 @@ describe('over two nodes', () => {
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     await cluster.turn()
-    await b.store.nodes.reclaim('a', ['mail'], 0)
+    await b.store.nodes.reclaim('a', ['mail'], { maxLosses: 0, failure: '{}' })
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
     await cluster.pass(1_100)
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(1)
