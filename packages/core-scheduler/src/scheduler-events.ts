@@ -4,8 +4,10 @@ import type { ConsumerNews } from './store/queue-ports.ts'
 export interface SchedulerEvents {
   /** The store took a heartbeat. `wasReset`: it had forgotten this node. */
   beat: [wasReset: boolean]
-  /** These nodes are dead; repeated until they are reclaimed. */
+  /** These nodes are dead, if any: with every beat, until they are reclaimed. */
   deadNodes: [nodes: readonly string[]]
+  /** These nodes left something and have sent no heartbeat for long. */
+  unknownNodes: [nodes: readonly string[]]
   /** The store needs this node's state again. Listeners are awaited. */
   storeReset: []
   /** These lanes are watched from now on; earlier events were missed. */

@@ -51,6 +51,7 @@ export class StoreKeys extends Keys {
     this.lanes = `${broker}:lanes`
     this.leader = `${broker}:caretaker`
     this.nodes = `${broker}:nodes`
+    this.deaths = `${broker}:deaths`
     this.schema = `${broker}:schema`
     this.due = `${broker}:due`
     this.callbacks = `${broker}:callbacks`
@@ -257,6 +258,8 @@ export class StoreKeys extends Keys {
   readonly leader: string
   /** Node to its last heartbeat, milliseconds. */
   readonly nodes: string
+  /** Dead node to its last heartbeat and the node that reclaims it. */
+  readonly deaths: string
   /** The version of the store's structures. */
   readonly schema: string
   /** Lane to the due time of its next scheduled job, milliseconds. */

@@ -7,6 +7,7 @@ import { RedisWorld } from './support/redis-world.ts'
 
 const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const
 const lanes = ['bad', 'mail']
+const noLimit = { maxLosses: 0, failure: '{}' }
 
 const namesOf = (jobs: readonly { lane: string; id: number }[]): string[] =>
   jobs.map(({ lane, id }) => `${lane}:${id}`)
@@ -78,7 +79,8 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
       const lease = { leaseMs: 0, mends: 'all' as const, max: 9, maxLosses: 0, failure: '{}' }
       expect(await store.native.repair(lanes, lease)).toMatchObject([{ lane: 'mail' }])
       for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
-      expect(await store.nodes.reclaim('gone', lanes, { maxLosses: 0, failure: '{}' })).toEqual([])
+      const nothing = { woken: [], refused: new Map(), consumed: [] }
+      expect(await store.nodes.reclaim('gone', lanes, noLimit)).toEqual(nothing)
     })
   })
 
@@ -129,17 +131,53 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
       { ...lost, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' },
     ] as const
     await expect(store.steps.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
-    await expect(
-      store.nodes.reclaim(store.node, ['bad'], { maxLosses: 0, failure: '{}' }),
-    ).rejects.toMatchObject({
-      code: 'REFUSED',
-    })
+    const { refused } = await store.nodes.reclaim(store.node, ['bad'], noLimit)
+    expect([...refused]).toMatchObject([['bad', { code: 'REFUSED' }]])
     await world.server.del('queue:bad:normal')
     expect(await store.steps.finish('bad', outcomes)).toEqual(['done', 'requeued'])
     await store.lanes.heal(lanes)
     await store.lanes.promote()
     expect(namesOf(await claim(['bad'], 9)).sort()).toEqual(['bad:2', 'bad:3', 'bad:4'])
     expect(await world.violations()).toEqual([])
+  })
+
+  test.each(['queue:bad:normal', 'xg:lane:bad'])(
+    'a dead node is reclaimed in other lanes although %s is invalid, and later in that one',
+    async (key) => {
+      const dead = await world.node()
+      await store.steps.submit('bad', [job])
+      await store.steps.submit('mail', [job])
+      const groups = [{ lanes: ['bad'] }, { lanes: ['mail'] }]
+      await dead.steps.claim({ by: 'named', groups, max: 2 })
+      const hadKey = (await world.server.exists(key)) === 1
+      if (hadKey) await world.server.rename(key, 'kept')
+      await world.server.set(key, 'theirs')
+      await store.nodes.declareDead(dead.node)
+      const { woken, refused } = await store.nodes.reclaim(dead.node, lanes, noLimit)
+      expect([woken, [...refused.keys()]]).toEqual([['mail'], ['bad']])
+      await store.nodes.endReclaim(dead.node, false)
+      await world.server.del(key)
+      if (hadKey) await world.server.rename('kept', key)
+      await store.nodes.declareDead(dead.node)
+      expect(await store.nodes.reclaim(dead.node, ['bad'], noLimit)).toMatchObject({
+        woken: ['bad'],
+        refused: new Map(),
+      })
+      expect(namesOf(await claim(lanes, 9)).sort()).toEqual(['bad:1', 'mail:1'])
+      expect(await world.violations()).toEqual([])
+    },
+  )
+
+  test('one job that cannot be given back does not keep the others', async () => {
+    const dead = await world.node()
+    await store.steps.submit('mail', [job, job])
+    const [given, buried] = await dead.steps.claim({ by: 'named', groups: [{ lanes }], max: 2 })
+    await world.server.hset(`job:mail:${buried?.id}`, 'losses', 1)
+    await world.server.set('xg:dead:mail', 'theirs')
+    const loss = { maxLosses: 2, failure: '{}' }
+    const { woken, refused } = await store.nodes.reclaim(dead.node, ['mail'], loss)
+    expect([woken, [...refused.keys()]]).toEqual([[], ['mail']])
+    expect(namesOf(await claim(['mail'], 9))).toEqual([`mail:${given?.id}`])
   })
 
   test('jobs next to invalid entries are claimed, and none is lost', async () => {

@@ -120,10 +120,12 @@ test.skipIf(lacksRedis)(
     const gone = workers.map((worker) => once(worker, 'exit'))
     for (const worker of workers) worker.kill('SIGKILL')
     await Promise.all(gone)
-    for (const holder of await fleet.redis.zrange('xg:holders', 0, -1))
+    for (const holder of await fleet.redis.zrange('xg:holders', '0', '-1'))
       await fleet.redis.zadd('xg:holders', 'XX', Date.now() - 60_000, holder)
     for (const { lane } of jobs) {
-      await expect.poll(() => fleet.redis.zrange(`xg:dead:${lane}`, 0, -1), patience).toEqual(['1'])
+      await expect
+        .poll(() => fleet.redis.zrange(`xg:dead:${lane}`, '0', '-1'), patience)
+        .toEqual(['1'])
       const job = await fleet.redis.hgetall(`job:${lane}:1`)
       expect(job).toMatchObject({ status: 'error', losses: '1' })
       expect(JSON.parse(job['failure'] ?? '')).toMatchObject({ errtype: 'WorkersLost' })

@@ -1,4 +1,4 @@
-import type { HeldRef, JobState } from '../model/job.ts'
+import type { HeldRef, JobState, LeasedRef } from '../model/job.ts'
 import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Clock } from '../clock.ts'
@@ -77,6 +77,14 @@ export class LeaseHolders {
     this.#parts.store.holders.alive([holder]).catch(this.#onError)
   }
 
+  /** Requeues leases of a dead node's consumers: a job without a note has not reached any. */
+  async reclaimed(leases: readonly LeasedRef[]): Promise<void> {
+    const theirs = leases.filter(({ door }) => this.#isNoted(door))
+    if (theirs.length === 0) return
+    const noted = await this.#parts.store.holders.noted(theirs.map(({ token }) => token))
+    await this.#requeue(theirs.filter(({ token }) => !noted.has(token)))
+  }
+
   /** The connection of a worker without a wid ended. */
   disconnected(holder: string): void {
     this.#connected.delete(holder)
@@ -138,20 +146,25 @@ export class LeaseHolders {
 
   /** A job that cannot be requeued now is found again by the next check. */
   async #putBack(holder: string): Promise<void> {
-    const { store, outcomes, retryPolicy } = this.#parts
-    const leases = await store.holders.held(holder)
+    const { store } = this.#parts
+    await store.holders.drop(holder, await this.#requeue(await store.holders.held(holder)))
+  }
+
+  /** Returns the tokens of the leases that have ended. */
+  async #requeue(leases: readonly HeldRef[]): Promise<readonly string[]> {
+    const { outcomes, retryPolicy } = this.#parts
     const ended = await Promise.all(
       leases.map(
-        (lease) =>
+        ({ lane, id, token }) =>
           new Promise<readonly string[]>((resolve) => {
             outcomes.add(
               undefined,
-              { ...lease, kind: 'requeue', lost: true, ...retryPolicy.ofLoss() },
-              { settled: () => resolve([lease.token]), refused: () => resolve([]) },
+              { lane, id, token, kind: 'requeue', lost: true, ...retryPolicy.ofLoss() },
+              { settled: () => resolve([token]), refused: () => resolve([]) },
             )
           }),
       ),
     )
-    await store.holders.drop(holder, ended.flat())
+    return ended.flat()
   }
 }

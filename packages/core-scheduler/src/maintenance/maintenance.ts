@@ -24,6 +24,7 @@ import { OrphanLeases } from './orphan-leases.ts'
 import { Promoter } from './promoter.ts'
 import { Reaper } from './reaper.ts'
 import { StoreReset } from './nodes/store-reset.ts'
+import { UnknownNodes } from './nodes/unknown-nodes.ts'
 import type { RouteChanges } from './route-changes.ts'
 import type { TaskTimes } from './task-times.ts'
 
@@ -83,6 +84,7 @@ export class Maintenance {
       new Promoter(parts),
       loop('waiters', watchWaitersAfterMs, () => this.#watchWaiters()),
       new OrphanLeases(parts),
+      new UnknownNodes(parts),
       parts.routeChanges,
       loop('progress', progressEveryMs, () => notifications.pollProgress()),
     ]

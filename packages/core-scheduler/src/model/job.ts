@@ -160,6 +160,11 @@ export interface HeldRef extends JobRef {
   readonly token: string
 }
 
+/** The same with the door of the job. */
+export interface LeasedRef extends HeldRef {
+  readonly door: Door
+}
+
 /**
  * The answer to a submission. `full`: the function's maxqueue is reached; `locked`: another job holds its lock;
  * `unbatched`: its batch is unknown; `ticked`: the entry has a job for this tick or a later one.

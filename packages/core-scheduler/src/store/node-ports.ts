@@ -1,4 +1,5 @@
-import type { Loss } from '../model/job.ts'
+import type { LeasedRef, Loss } from '../model/job.ts'
+import type { StoreError } from './store-errors.ts'
 
 /** The answer to a heartbeat. */
 export interface HeartbeatReply {
@@ -6,18 +7,37 @@ export interface HeartbeatReply {
   readonly nowMs: number
   /** Last heartbeats of the other nodes: a figure that changes with every beat. */
   readonly heartbeats: ReadonlyMap<string, number>
-  /** True if another node took this one for dead: its worker counts and waiters are gone. */
+  /** True if another node took this one for dead: some of its worker counts and waiters may be gone. */
   readonly wasReclaimed: boolean
+}
+
+/** The reclaim of a dead node in some lanes. */
+export interface Reclaimed {
+  /** Lanes that got jobs. */
+  readonly woken: readonly string[]
+  /** Lanes that are left, and why. */
+  readonly refused: ReadonlyMap<string, StoreError>
+  /** Leases of its consumers, which stand. */
+  readonly consumed: readonly LeasedRef[]
 }
 
 /** The part of the store by which nodes come, live and go. */
 export interface NodeStore {
   beat(): Promise<HeartbeatReply>
   /**
-   * Requeues the Gearman leases of a dead node, each as a lost worker (given up at `maxLosses`; 0:
-   * never); removes its worker counts and waiters. Returns the lanes that got jobs.
+   * Notes that a node is dead, until {@link endReclaim} or until it has learnt of that by a heartbeat. False if another
+   * living node reclaims it.
    */
-  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<readonly string[]>
+  declareDead(node: string): Promise<boolean>
+  /**
+   * Requeues the Gearman leases of a dead node, each as a lost worker; removes its worker counts and
+   * waiters. Harmless if repeated. One refused lane does not keep the others.
+   */
+  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<Reclaimed>
+  /** Nodes with worker counts in these lanes, or with leases of by-name workers, of which those begun first count. */
+  inLanes(lanes: readonly string[]): Promise<readonly string[]>
+  /** Forgets the node if the reclaim is complete and it did not come back meanwhile; else it may be declared dead again. */
+  endReclaim(node: string, isComplete: boolean): Promise<void>
   /** Stores again how many clients of this node wait for these unfinished jobs. */
   waitAgain(lane: string, clients: ReadonlyMap<number, number>): Promise<void>
   /** Leaves the nodes: removes worker counts, and requeues jobs still leased. */

@@ -16,7 +16,8 @@
 --   11 dead seconds: integer, seconds
 --   12 place (1 for the first): integer
 --   13 cursor in it (0 for its start): integer
--- Returns { jobs put back, next place (0: that was all), cursor in it }.
+-- Returns { jobs put back, next place (0: that was all), cursor in it, flat per lease of a consumer: id, token, door, what was
+-- refused (empty for nothing) }.
 --#include keys
 --#include levels
 --#include jobs
@@ -27,6 +28,7 @@ local now, back, left, mine = nowMs(), {}, 500, ARGV[4] .. '-'
 -- Leases with half a millisecond in their deadline: no consumer is known to have the job.
 local heldAhead = {}
 local piece, graceMs, failure = left, tonumber(ARGV[8]), ARGV[9]
+local consumed, problem = {}, ''
 
 -- Each place is read by a function from cursor to ids and the next cursor, nil for the end.
 local function ofSet(key)
@@ -95,13 +97,15 @@ local function putBack(id, waiting)
   back[#back + 1] = { id, redis.call('HGET', key, 'level') }
 end
 
+local function isMine(token) return string.sub(token, 2, 1 + #mine) == mine end
+
 local function endsWithNode(id, token)
-  if string.sub(token, 2, 1 + #mine) ~= mine then return false end
+  if not isMine(token) then return false end
   return string.sub(token, 1, 1) == 'n' or heldAhead[id]
 end
 
 local function forget(id)
-  local v = jobFields(lane, id, 'wait', 'token', 'keep', 'fg')
+  local v = jobFields(lane, id, 'wait', 'token', 'keep', 'fg', 'door')
   local waiting = v[1]
   if waiting and string.find(waiting, node, 1, true) then
     waiting = withoutNode(waiting, node)
@@ -116,7 +120,11 @@ local function forget(id)
       redis.call('HDEL', jobKey(lane, id), 'wait')
     end
   end
-  if v[2] and endsWithNode(id, v[2]) then putBack(id, waiting or nil) end
+  if not v[2] or not isMine(v[2]) then return end
+  if endsWithNode(id, v[2]) then return putBack(id, waiting or nil) end
+  for _, part in ipairs({ id, v[2], v[5] or 'native' }) do
+    consumed[#consumed + 1] = part
+  end
 end
 
 local place, cursor = tonumber(ARGV[12]), ARGV[13]
@@ -135,7 +143,8 @@ end
 while place <= #places and left > 0 do
   local ids, following = places[place](cursor)
   for _, id in ipairs(ids) do
-    forget(id)
+    local isSound, error = pcall(forget, id)
+    if not isSound then problem = error.err or error end
   end
   left = left - #ids - 1
   cursor = following or '0'
@@ -146,4 +155,4 @@ if #back > 0 then
   hintReady(ARGV[5], lane, now)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
 end
-return { #back, place <= #places and place or 0, cursor }
+return { #back, place <= #places and place or 0, cursor, consumed, problem }

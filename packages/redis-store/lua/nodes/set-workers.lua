@@ -1,5 +1,5 @@
 -- Sets how many workers behind a node lanes have, and keeps count:{lane} true by the difference. By-name workers close
--- the lane to consumers from then on, and for a time after the last of them.
+-- the lane to consumers from then on, and for a time after the last of them. Not in a cluster: makes the node known.
 -- KEYS:
 --   1 count:{lane} of the first: string
 -- ARGV:
@@ -15,6 +15,7 @@
 --#include keys
 --#include levels
 --#include bridged
+--#include nodes
 local node, graceMs, now, refused = ARGV[3], tonumber(ARGV[4]), nowMs(), {}
 
 local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
@@ -61,6 +62,7 @@ local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
   end
 end
 
+if not isCluster then rejoin(node) end
 for at = 5, #ARGV, 6 do
   local lane = ARGV[at]
   local named, consumers, labelled = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])

@@ -69,6 +69,23 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
       : warning(message, 'wait: the others requeue its jobs within seconds')
   },
 
+  counts: async ({ redis, keys }) => {
+    const known = new Set((await heartbeats(redis, keys)).map(({ node }) => node))
+    const unknown = new Map<string, string>()
+    for (const some of chunks(await redis.hkeys(keys.lanes), lanesPerCall)) {
+      const fields = await Promise.all(some.map((lane) => redis.hkeys(keys.meta(lane))))
+      for (const [at, lane] of some.entries()) {
+        for (const node of nodesOf(fields[at] ?? [])) if (!known.has(node)) unknown.set(node, lane)
+      }
+    }
+    if (unknown.size === 0) return ok('workers of known gateways alone')
+    const list = [...unknown].map(([node, lane]) => `${node} (in ${lane})`)
+    return fault(
+      `workers of ${unknown.size} unknown gateways: ${list.slice(0, shownViolations).join(', ')}`,
+      'keep a gateway running: it removes them within 20 minutes',
+    )
+  },
+
   leases: async ({ redis, keys, nowMs }) => {
     const lanes = await redis.hkeys(keys.lanes)
     let [held, overdue] = [0, 0]
@@ -113,6 +130,11 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
       'keep a copy (crossgear backup) and report it: no gateway should leave this',
     )
   },
+}
+
+/** Nodes with worker counts among the fields of a lane. */
+function nodesOf(fields: readonly string[]): readonly string[] {
+  return fields.flatMap((field) => /^[ncl]:(.+)$/.exec(field)?.[1] ?? [])
 }
 
 async function heartbeats(redis: Connection, keys: StoreKeys) {

@@ -227,7 +227,8 @@ export class RedisLanes implements LaneStore {
   async setWorkers(
     counts: ReadonlyMap<string, WorkerCount>,
   ): Promise<ReadonlyMap<string, StoreError>> {
-    const { run, keys, node, graceMs, perLanes } = this.#context
+    const { run, keys, node, graceMs, perLanes, isCluster } = this.#context
+    if (isCluster) await run('rejoin', [keys.nodes], [node])
     const reply = await perLanes([...counts.keys()], async (some, first) => {
       const args = some.flatMap((lane) => {
         const { named = 0, consumers = 0, labelled = 0, elsewhere } = counts.get(lane) ?? {}

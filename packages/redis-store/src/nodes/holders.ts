@@ -2,6 +2,9 @@ import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-schedule
 import { chunks } from '../chunks.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
+/** Holders whose leases are read at once. */
+const holdersPerCall = 500
+
 /** The store port's part for holders of leases. */
 export class RedisHolders implements HolderStore {
   readonly #context: RedisContext
@@ -34,6 +37,20 @@ export class RedisHolders implements HolderStore {
       const seenMs = Number(seen)
       return { holder, seenMs, quietMs: Number(now) - seenMs }
     })
+  }
+
+  async noted(tokens: readonly string[]): Promise<ReadonlySet<string>> {
+    const { redis, keys, call, pipeline } = this.#context
+    const wanted = new Set(tokens)
+    const found = new Set<string>()
+    const holders = await call(() => redis.zrange(keys.holders, '0', '-1'))
+    for (const some of chunks(holders, holdersPerCall)) {
+      const replies = await pipeline((commands) => {
+        for (const holder of some) void commands.hkeys(keys.held(holder))
+      })
+      for (const token of (replies as string[][]).flat()) if (wanted.has(token)) found.add(token)
+    }
+    return found
   }
 
   async held(holder: string): Promise<readonly HeldRef[]> {

@@ -1,5 +1,14 @@
-import type { HeartbeatReply, Loss, NodeStore } from '@crossgear/core-scheduler'
+import {
+  type Door,
+  type HeartbeatReply,
+  type LeasedRef,
+  type Loss,
+  type NodeStore,
+  type Reclaimed,
+  StoreError,
+} from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
+import { storeErrorOf } from '../connection/errors.ts'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { Events } from '../connection/events.ts'
 import type { DeadBounds, RedisNativeStore } from '../native/native-store.ts'
@@ -14,6 +23,9 @@ interface Departure {
   readonly node: string
   readonly loss?: Loss
 }
+
+/** Jobs put back, the next place, the cursor in it, leases of consumers, and what was refused. */
+type ReclaimReply = readonly [number, number, Buffer, readonly Buffer[], Buffer]
 
 interface Parts {
   readonly context: RedisContext
@@ -47,7 +59,7 @@ export class RedisNodes implements NodeStore {
     const { run, keys, node } = this.#context
     void this.#parts.events.probe()
     const [reply] = await Promise.all([
-      run('beat', [keys.nodes, keys.schema], [node]),
+      run('beat', [keys.nodes, keys.schema, keys.deaths], [node]),
       this.#lookForReplicas(),
     ])
     const [now, isNew, schema, ...others] = reply as [Buffer, number, Buffer, ...Buffer[]]
@@ -69,12 +81,37 @@ export class RedisNodes implements NodeStore {
     this.#isAlone = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
   }
 
-  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<readonly string[]> {
+  async declareDead(node: string): Promise<boolean> {
+    const { run, keys } = this.#context
+    const args = [node, this.#context.node]
+    return (await run('declare-dead', [keys.nodes, keys.deaths], args)) === 1
+  }
+
+  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<Reclaimed> {
     return this.#forget(lanes, { node, loss })
   }
 
+  async inLanes(lanes: readonly string[]): Promise<readonly string[]> {
+    const { run, keys, perLanesThere } = this.#context
+    const found = await perLanesThere(lanes, async (some, first) => {
+      return (await run('nodes-of-lanes', [keys.meta(first)], some)) as readonly Buffer[]
+    })
+    return [...new Set(found.map(String))]
+  }
+
+  async endReclaim(node: string, isComplete: boolean): Promise<void> {
+    const { run, keys } = this.#context
+    const args = [node, this.#context.node, isComplete ? '1' : '']
+    await run('end-reclaim', [keys.nodes, keys.deaths], args)
+  }
+
+  /** In a cluster, lanes whose server is away are left to the others: until then the node counts as dead. */
   async leave(lanes: readonly string[]): Promise<void> {
-    await this.#forget(lanes, { node: this.#context.node })
+    const { node, keys, isCluster, transaction } = this.#context
+    const { refused } = await this.#forget(lanes, { node })
+    const [first] = refused.values()
+    if (first && (!isCluster || refused.size === lanes.length)) throw first
+    if (!first) await transaction((all) => all.zrem(keys.nodes, node).hdel(keys.deaths, node))
     await this.#parts.native.holdLeadership(0)
   }
 
@@ -83,23 +120,23 @@ export class RedisNodes implements NodeStore {
     await run('wait-again', [keys.busy(lane)], [lane, node, ...[...clients].flat()])
   }
 
-  /** Returns the lanes that got jobs back. */
-  async #forget(lanes: readonly string[], departure: Departure): Promise<readonly string[]> {
-    const { keys, redis, call, isCluster } = this.#context
+  async #forget(lanes: readonly string[], departure: Departure): Promise<Reclaimed> {
+    const { isCluster } = this.#context
     const woken: string[] = []
-    const failures: unknown[] = []
+    const refused = new Map<string, StoreError>()
+    const consumed: LeasedRef[] = []
     const concerned = isCluster ? lanes : await this.#lanesOf(departure.node, lanes)
     for (const some of chunks(concerned, lanesAtOnce)) {
-      const replies = await Promise.allSettled(some.map((lane) => this.#forgetIn(lane, departure)))
-      for (const [at, reply] of replies.entries()) {
-        if (reply.status === 'rejected') failures.push(reply.reason)
-        else if (reply.value > 0) woken.push(some[at] ?? '')
+      const forget = async (lane: string): Promise<void> => {
+        try {
+          if ((await this.#forgetIn(lane, departure, consumed)) > 0) woken.push(lane)
+        } catch (error) {
+          refused.set(lane, storeErrorOf(error))
+        }
       }
+      await Promise.all(some.map(forget))
     }
-    // In a cluster, lanes whose server is away are done later: until then the node counts as dead.
-    if (failures.length > 0 && (!isCluster || failures.length === lanes.length)) throw failures[0]
-    if (failures.length === 0) await call(() => redis.zrem(keys.nodes, departure.node))
-    return woken
+    return { woken, refused, consumed }
   }
 
   /** Lanes with traces of the node: most have none. */
@@ -112,21 +149,27 @@ export class RedisNodes implements NodeStore {
     return found.map(String)
   }
 
-  /** Walks a lane in pieces; returns the number of requeued jobs. */
-  async #forgetIn(lane: string, { node, loss }: Departure): Promise<number> {
+  /** Walks a lane in pieces; returns the number of requeued jobs. Appends leases of consumers. */
+  async #forgetIn(lane: string, { node, loss }: Departure, consumed: LeasedRef[]): Promise<number> {
     const { run, keys, graceMs } = this.#context
     const { deadPerLane, deadSeconds } = this.#parts.dead
     const { maxLosses = 0, failure = '' } = loss ?? {}
     const losses = [maxLosses, graceMs, failure, deadPerLane, deadSeconds]
     const args = [lane, node, this.#context.queueOf(lane), loss ? '1' : '', ...losses]
     let putBack = 0
+    let problem: string | undefined
     for (let place = 1, cursor = '0'; place > 0;) {
       const reply = await run('reclaim-node', [keys.busy(lane)], [...args, place, cursor])
-      const [jobs, next, from] = reply as [number, number, Buffer]
+      const [jobs, next, from, leases, refusal] = reply as ReclaimReply
+      for (const [id, token = '', door] of chunks(leases.map(String), 3)) {
+        consumed.push({ lane, id: Number(id), token, door: door as Door })
+      }
       putBack += jobs
       place = next
       cursor = from.toString()
+      if (refusal.length > 0) problem = refusal.toString()
     }
+    if (problem) throw new StoreError('REFUSED', problem)
     return putBack
   }
 }

@@ -199,13 +199,17 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       const { node } = dead
       await dead.close()
       killed.freeze()
-      expect(
-        await store.nodes.reclaim(node, [away, here], { maxLosses: 0, failure: '{}' }),
-      ).toEqual([here])
+      const loss = { maxLosses: 0, failure: '{}' }
+      await store.nodes.declareDead(node)
+      const { woken, refused } = await store.nodes.reclaim(node, [away, here], loss)
+      expect([woken, [...refused.keys()]]).toEqual([[here], [away]])
+      await store.nodes.endReclaim(node, false)
       expect((await store.nodes.beat()).heartbeats.has(node)).toBe(true)
       killed.thaw()
       await vi.waitFor(async () => {
-        await store.nodes.reclaim(node, [away, here], { maxLosses: 0, failure: '{}' })
+        await store.nodes.declareDead(node)
+        expect((await store.nodes.reclaim(node, [away], loss)).refused.size).toBe(0)
+        await store.nodes.endReclaim(node, true)
         expect((await store.nodes.beat()).heartbeats.has(node)).toBe(false)
       }, patience)
       const groups = [{ lanes: [away] }]

@@ -60,7 +60,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
     expect(ill).toEqual([])
     expect(findings.map(({ check }) => check)).toEqual([
       ...['version', 'role', 'eviction', 'memory', 'persistence', 'replicas', 'latency', 'clock'],
-      ...['scripts', 'schema', 'nodes', 'leases', 'invariants'],
+      ...['scripts', 'schema', 'nodes', 'counts', 'leases', 'invariants'],
     ])
     expect(await server.ask('DBSIZE')).toBe(before)
   })
@@ -94,6 +94,11 @@ describe.skipIf(lacksRedis)('an examination', () => {
       'nodes',
       ['ZADD', 'xg:nodes', '8e15', 'ahead'],
       /^fault: .* in the future -> correct the store's clock/,
+    ],
+    [
+      'counts',
+      ['HSET', 'xg:lane:mail', 'n:gone', '1'],
+      /^fault: workers of 1 unknown gateways: gone \(in mail\) -> keep a gateway running/,
     ],
     ['leases', ['ZADD', 'xg:busy:mail', '1000', '1'], /^fault: 1 of 1 .*over their time/],
     ['invariants', ['LPUSH', 'queue:mail:low', '99'], /^fault: mail: 99 is in low and has no hash/],

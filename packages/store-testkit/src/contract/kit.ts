@@ -108,6 +108,20 @@ export function requeued({ lane, id, token }: Held, lost = false, maxLosses = 0)
 
 export const lossesOf = (maxLosses: number): Loss => ({ maxLosses, failure: '{"lost":1}' })
 
+/** Takes a node for dead, and reclaims it as a whole. Returns the lanes that got jobs. */
+export async function reclaimNode(
+  { nodes }: SteppedStore,
+  node: string,
+  lanes: readonly string[],
+  loss = lossesOf(0),
+): Promise<readonly string[]> {
+  expect(await nodes.declareDead(node)).toBe(true)
+  const { woken, refused } = await nodes.reclaim(node, lanes, loss)
+  expect([...refused.values()]).toEqual([])
+  await nodes.endReclaim(node, true)
+  return woken
+}
+
 export function requeuedInFront({ lane, id, token }: Held): Outcome {
   return { lane, id, token, kind: 'requeueFront' }
 }

@@ -12,6 +12,7 @@ import { lineContract } from './lanes/lines.ts'
 import { nativeContract } from './native/native.ts'
 import { batchContract } from './jobs/batches.ts'
 import { cronContract } from './jobs/cron.ts'
+import { deathContract } from './nodes/deaths.ts'
 import { nodeContract } from './nodes/nodes.ts'
 import { opennessContract } from './lanes/openness.ts'
 import { outcomeContract } from './jobs/outcomes.ts'
@@ -55,6 +56,7 @@ export function storeContract(
     sharingContract(open)
     outcomeContract(open)
     aheadContract(open)
+    deathContract(open)
     nodeContract(open)
     reclaimContract(open)
     opennessContract(open)

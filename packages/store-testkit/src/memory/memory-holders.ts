@@ -44,6 +44,13 @@ export class MemoryHolders implements HolderStore {
     })
   }
 
+  noted(tokens: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#step(({ holders }) => {
+      const all = new Set([...holders.values()].flatMap(({ leases }) => [...leases.keys()]))
+      return new Set(tokens.filter((token) => all.has(token)))
+    })
+  }
+
   held(holder: string): Promise<readonly HeldRef[]> {
     return this.#step(({ holders }) => [...(holders.get(holder)?.leases.values() ?? [])])
   }

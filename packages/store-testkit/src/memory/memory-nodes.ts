@@ -1,6 +1,12 @@
-import type { HeartbeatReply, Loss, NativeStore, NodeStore } from '@crossgear/core-scheduler'
-import { forgetNodeIn } from './lanes/maintenance.ts'
-import type { Run } from './memory-world.ts'
+import type {
+  HeartbeatReply,
+  Loss,
+  NativeStore,
+  NodeStore,
+  Reclaimed,
+} from '@crossgear/core-scheduler'
+import { consumedIn, forgetNodeIn, nodesIn } from './lanes/maintenance.ts'
+import type { MemoryWorld, Run } from './memory-world.ts'
 
 /** How nodes come to a {@link MemoryWorld}, live and go. */
 export class MemoryNodes implements NodeStore {
@@ -20,19 +26,52 @@ export class MemoryNodes implements NodeStore {
     return this.#step((world) => {
       const nowMs = world.nowMs()
       const last = world.beats.get(this.#node)
-      world.beats.set(this.#node, last === nowMs ? nowMs + 1 : nowMs)
+      const isRecent = last !== undefined && nowMs <= last && last < nowMs + 1_000
+      world.beats.set(this.#node, isRecent ? last + 1 : nowMs)
+      const isDead = world.deaths.has(this.#node)
+      if (isDead && !isBeingReclaimed(world, this.#node)) world.deaths.delete(this.#node)
       const heartbeats = new Map([...world.beats].filter(([node]) => node !== this.#node))
-      return { nowMs, heartbeats, wasReclaimed: last === undefined }
+      return { nowMs, heartbeats, wasReclaimed: isDead || last === undefined }
     })
   }
 
-  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<readonly string[]> {
+  declareDead(node: string): Promise<boolean> {
     return this.#step((world) => {
-      world.beats.delete(node)
+      const { by } = world.deaths.get(node) ?? {}
+      if (by !== this.#node && isBeingReclaimed(world, node)) return false
+      world.deaths.set(node, { by: this.#node, heartbeat: world.beats.get(node) })
+      return true
+    })
+  }
+
+  reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<Reclaimed> {
+    return this.#step((world) => {
       const departure = { node, loss }
-      return lanes.filter(
+      const woken = lanes.filter(
         (lane) => forgetNodeIn(world, world.lane(lane), departure, this.#graceMs) > 0,
       )
+      const consumed = lanes.flatMap((lane) => consumedIn(world, world.lane(lane), node))
+      return { woken, refused: new Map(), consumed }
+    })
+  }
+
+  inLanes(lanes: readonly string[]): Promise<readonly string[]> {
+    return this.#step((world) => [
+      ...new Set(lanes.flatMap((lane) => nodesIn(world, world.lane(lane)))),
+    ])
+  }
+
+  endReclaim(node: string, isComplete: boolean): Promise<void> {
+    return this.#step((world) => {
+      const { by, heartbeat } = world.deaths.get(node) ?? {}
+      if (by !== undefined && by !== this.#node) return
+      const last = world.beats.get(node)
+      if (last === undefined || (isComplete && last === heartbeat)) {
+        world.beats.delete(node)
+        world.deaths.delete(node)
+      } else {
+        world.deaths.set(node, {})
+      }
     })
   }
 
@@ -49,9 +88,15 @@ export class MemoryNodes implements NodeStore {
   async leave(lanes: readonly string[]): Promise<void> {
     await this.#step((world) => {
       world.beats.delete(this.#node)
+      world.deaths.delete(this.#node)
       const departure = { node: this.#node }
       for (const lane of lanes) forgetNodeIn(world, world.lane(lane), departure, this.#graceMs)
     })
     await this.#native.holdLeadership(0)
   }
+}
+
+function isBeingReclaimed({ beats, deaths }: MemoryWorld, node: string): boolean {
+  const { by } = deaths.get(node) ?? {}
+  return by !== undefined && beats.has(by) && !deaths.has(by)
 }

@@ -29,6 +29,13 @@ export interface Subscriber {
   }
 }
 
+interface Death {
+  /** The node that reclaims it, if one does. */
+  readonly by?: string
+  /** Its last heartbeat by then. */
+  readonly heartbeat?: number | undefined
+}
+
 /** Runs one atomic step. */
 export type Run = <Result>(step: (world: MemoryWorld) => Result) => Promise<Result>
 
@@ -40,6 +47,8 @@ export class MemoryWorld {
   readonly numbers = new Map<string, number>()
   /** Node to its last heartbeat. */
   readonly beats = new Map<string, number>()
+  /** Nodes that were declared dead, until they are forgotten or have learnt of it. */
+  readonly deaths = new Map<string, Death>()
   /** The node that looks after native orphans, the store's milliseconds. */
   leader: { readonly node: string; readonly untilMs: number } | undefined
   /** Start times of jobs in queues with a rate, the latest first. */

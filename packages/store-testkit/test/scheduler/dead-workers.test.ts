@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JobState, LeaseHolders, SchedulerOptions } from '@crossgear/core-scheduler'
 import { Cluster, type TestNode } from './harness.ts'
 
 type Held = JobState & { readonly token: string }
 
 const seconds = 1_000
+const all = { deadWorkerRequeue: 'all' } as const
 
 /** Lets time pass in steps, as beats would see it. */
 async function pass(cluster: Cluster, ms: number): Promise<void> {
@@ -95,7 +96,7 @@ test.each([
 
 test.each([
   ['another door', 'gearman', {}],
-  ['a Faktory producer', 'faktory', { deadWorkerRequeue: 'all' }],
+  ['a Faktory producer', 'faktory', all],
 ] as const)(
   'a background job of %s that lost its last worker is dead, not gone',
   async (_name, door, options) => {
@@ -110,6 +111,35 @@ test.each([
     expect((await a.store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, failed: 1 })
   },
 )
+
+describe('a job leased by a node that dies before its consumer has it', () => {
+  test.each([
+    ['of another door goes back within seconds', 'gearman', {}, 'idle'],
+    ['of a Faktory producer stays', 'faktory', {}, 'busy'],
+    ['of a Faktory producer goes back if that is asked for', 'faktory', all, 'idle'],
+  ] as const)('%s', async (_name, door, options, status) => {
+    const { cluster, a, b } = await world(options)
+    a.submit('mail', { door })
+    await cluster.turn()
+    a.consumer('default').take()
+    await cluster.turn()
+    a.store.crash()
+    await pass(cluster, 6 * seconds)
+    expect(await statusOf(b)).toBe(status)
+  })
+
+  test('leaves others with their consumers', async () => {
+    const { cluster, a, b, holders } = await world()
+    for (let count = 0; count < 2; count += 1) a.submit('mail')
+    await cluster.turn()
+    await took(cluster, a, holders.nameOf('w-1'))
+    a.consumer('default').take()
+    await cluster.turn()
+    a.store.crash()
+    await pass(cluster, 6 * seconds)
+    expect([await statusOf(b, 1), await statusOf(b, 2)]).toEqual(['busy', 'idle'])
+  })
+})
 
 test('a job that its worker ended has no holder', async () => {
   const { cluster, a, holders } = await world()

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Step, StepAnswer } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, Cluster, takeForDead, type TestNode } from './harness.ts'
 
 /** Time in which consumers show how fast they are, milliseconds. */
 const windowMs = 20
@@ -115,7 +115,7 @@ describe('a consumer that fetches often', () => {
     await lively(30)
     const worker = await fetchHeld()
     const other = await cluster.node('b')
-    await other.store.nodes.reclaim('a', ['mail'], { maxLosses: 0, failure: '{}' })
+    await takeForDead(other, 'a')
     worker.complete('late')
     await cluster.turn()
     expect(worker.settled).toEqual(['unknown'])
@@ -135,7 +135,7 @@ describe('a consumer that fetches often', () => {
     await cluster.pass(windowMs)
     await cluster.turn()
     const other = await cluster.node('b')
-    await other.store.nodes.reclaim('a', ['mail'], { maxLosses: 0, failure: '{}' })
+    await takeForDead(other, 'a')
     worker.complete('done')
     await cluster.turn()
     expect(worker.settled).toEqual(['done'])

@@ -237,6 +237,13 @@ export class Cluster {
   }
 }
 
+/** Another node takes one for dead, and reclaims it in the lane `mail`. */
+export async function takeForDead({ store }: TestNode, node: string): Promise<void> {
+  await store.nodes.declareDead(node)
+  await store.nodes.reclaim(node, ['mail'], { maxLosses: 0, failure: '{}' })
+  await store.nodes.endReclaim(node, true)
+}
+
 /** The store of a node with something done around each of its steps. */
 export function aroundSteps(
   store: MemoryNode,

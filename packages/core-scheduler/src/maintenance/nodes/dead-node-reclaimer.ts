@@ -4,11 +4,13 @@ import type { RetryPolicy } from '../../model/retry-policy.ts'
 import type { SchedulerEmitter } from '../../scheduler-events.ts'
 import type { Store } from '../../store/store.ts'
 import { inTurn, type LoopParts } from '../background-loop.ts'
+import type { LeaseHolders } from '../lease-holders.ts'
 
 interface Parts extends LoopParts {
   readonly store: Pick<Store, 'nodes'>
   readonly registry: LaneRegistry
   readonly wakeups: Wakeups
+  readonly holders: Pick<LeaseHolders, 'reclaimed'>
   readonly retryPolicy: RetryPolicy
   readonly events: SchedulerEmitter
 }
@@ -16,8 +18,10 @@ interface Parts extends LoopParts {
 /** Requeues the jobs of dead nodes in the background, so that heartbeats go on. */
 export class DeadNodeReclaimer {
   readonly #parts: Parts
+  /** Lanes that are left, by node, until the store knows that its reclaim has ended. */
+  readonly #left = new Map<string, readonly string[]>()
   #running: Promise<void> | undefined
-  #end: (() => void) | undefined
+  readonly #unsubscribe: (() => void)[] = []
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -25,11 +29,14 @@ export class DeadNodeReclaimer {
 
   start(): void {
     const { events } = this.#parts
-    this.#end = events.on('deadNodes', (nodes) => this.#reclaimAll(nodes))
+    this.#unsubscribe.push(
+      events.on('deadNodes', (nodes) => this.#reclaimAll(nodes)),
+      events.on('unknownNodes', (nodes) => this.#run(nodes.map((node) => this.#reclaimOf(node)))),
+    )
   }
 
   stop(): void {
-    this.#end?.()
+    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe()
   }
 
   /** Resolves when the work in progress is done. */
@@ -39,15 +46,40 @@ export class DeadNodeReclaimer {
 
   /** Nodes skipped while others are being reclaimed are named again by the next beat. */
   #reclaimAll(nodes: readonly string[]): void {
+    const returned = [...this.#left.keys()].filter((node) => !nodes.includes(node))
+    const ends = returned.map((node) => () => this.#end(node, false))
+    this.#run([...ends, ...nodes.map((node) => this.#reclaimOf(node))])
+  }
+
+  #run(tasks: readonly (() => Promise<void>)[]): void {
     const { observer } = this.#parts
-    this.#running ??= inTurn(nodes.map((node) => () => this.#reclaim(node)))
+    this.#running ??= inTurn(tasks)
       .catch((error: unknown) => observer.error('dead nodes', error))
       .finally(() => (this.#running = undefined))
   }
 
+  #reclaimOf(node: string): () => Promise<void> {
+    return () => this.#reclaim(node)
+  }
+
   async #reclaim(node: string): Promise<void> {
-    const { store, registry, wakeups, retryPolicy } = this.#parts
-    const lanes = await store.nodes.reclaim(node, [...registry.all()], retryPolicy.ofLoss())
-    for (const lane of lanes) wakeups.wake(lane, 1)
+    const { store, registry, wakeups, retryPolicy, holders } = this.#parts
+    if (!(await store.nodes.declareDead(node))) return
+    const lanes = this.#left.get(node) ?? [...registry.all()]
+    this.#left.set(node, lanes)
+    const loss = retryPolicy.ofLoss()
+    const { woken, refused, consumed } = await store.nodes.reclaim(node, lanes, loss)
+    for (const lane of woken) wakeups.wake(lane, 1)
+    await holders.reclaimed(consumed)
+    this.#left.set(node, [...refused.keys()])
+    const [refusal] = refused.values()
+    if (!refusal) return this.#end(node, true)
+    await store.nodes.endReclaim(node, false)
+    throw refusal
+  }
+
+  async #end(node: string, isComplete: boolean): Promise<void> {
+    await this.#parts.store.nodes.endReclaim(node, isComplete)
+    this.#left.delete(node)
   }
 }

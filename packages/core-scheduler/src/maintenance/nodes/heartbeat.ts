@@ -41,6 +41,6 @@ export class Heartbeat extends BackgroundLoop implements StoreClock {
     this.#nodes = new Map([[store.node, nowMs], ...heartbeats])
     const dead = this.#deadNodes.look(heartbeats, clock.nowMs())
     events.emit('beat', wasReclaimed)
-    if (dead.length > 0) events.emit('deadNodes', dead)
+    events.emit('deadNodes', dead)
   }
 }

@@ -18,6 +18,7 @@ import {
   submitOne,
   take,
   takeOne,
+  reclaimNode,
 } from '../kit.ts'
 
 const failure = '{"retry_count":0,"errtype":"Broken"}'
@@ -141,7 +142,7 @@ export function deadContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(alive, 'mail')
       await takeOne(dead, 'mail')
-      expect(await alive.nodes.reclaim(dead.node, ['mail'], { maxLosses: 1, failure })).toEqual([])
+      expect(await reclaimNode(alive, dead.node, ['mail'], { maxLosses: 1, failure })).toEqual([])
       expect(await deadOf(alive)).toEqual([id])
       expect(await seen(alive, 'mail', id)).toMatchObject({ failure, status: 'error' })
     })

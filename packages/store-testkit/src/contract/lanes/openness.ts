@@ -11,7 +11,7 @@ import {
   submitOne,
   take,
   type OpenWorld,
-  lossesOf,
+  reclaimNode,
 } from '../kit.ts'
 
 const graceMs = 60_000
@@ -63,7 +63,7 @@ export function opennessContract(open: OpenWorld): void {
       await dead.lanes.setWorkers(new Map([['mail', one]]))
       await submitOne(alive, 'mail')
       await world.pass(10 * graceMs)
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, dead.node, ['mail'])
       await alive.lanes.heal(['mail'])
       expect(await fetch(alive, 'default', ['mail'])).toEqual([])
       await world.pass(graceMs + 1)

@@ -15,7 +15,7 @@ import {
   take,
   takeOne,
   type OpenWorld,
-  lossesOf,
+  reclaimNode,
 } from '../kit.ts'
 import type { SteppedStore, StoreWorld } from '../store-world.ts'
 
@@ -127,7 +127,7 @@ export function aheadContract(open: OpenWorld): void {
 
       test('go back when their node dies; a job that a consumer has does not', async () => {
         const { store, other, first, second } = await claimed(await open())
-        expect(await other.nodes.reclaim(store.node, ['mail'], lossesOf(0))).toEqual(['mail'])
+        expect(await reclaimNode(other, store.node, ['mail'])).toEqual(['mail'])
         expect(idsOf(await claim(other, 9, 0))).toEqual([first.id, second.id])
         expect(await store.steps.report([startOf(first)])).toEqual([false])
         expect(await store.steps.finish('mail', [completed(first)])).toEqual(['unknown'])
@@ -142,7 +142,7 @@ export function aheadContract(open: OpenWorld): void {
       test('survive their node once it has reported that a consumer has them', async () => {
         const { store, other, first, second } = await claimed(await open())
         expect(await store.steps.report([startOf(first)])).toEqual([true])
-        await other.nodes.reclaim(store.node, ['mail'], lossesOf(0))
+        await reclaimNode(other, store.node, ['mail'])
         expect(idsOf(await claim(other, 9, 0))).toEqual([second.id])
         expect(await other.steps.finish('mail', [completed(first)])).toEqual(['done'])
       })
@@ -174,7 +174,7 @@ export function aheadContract(open: OpenWorld): void {
         const [again] = await claim(other, 1, 0)
         expect(again?.id).toBe(first.id)
         expect(await store.steps.report([startOf(first)])).toEqual([false])
-        await store.nodes.reclaim(other.node, ['mail'], lossesOf(0))
+        await reclaimNode(store, other.node, ['mail'])
         expect(await claim(store, 9, 0)).toEqual([])
       })
     })

@@ -20,6 +20,17 @@ export function holderContract(open: OpenWorld): void {
       expect(await a.holders.quiet(-1_000, 9)).toEqual([])
     })
 
+    test('are asked as a whole which leases they have', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      await a.holders.hold('w1', [lease(1), lease(2)])
+      await a.holders.hold('w2', [lease(3)])
+      await a.holders.drop('w1', ['cnode-2'])
+      const asked = [1, 2, 3, 4].map((id) => lease(id).token)
+      expect([...(await b.holders.noted(asked))].sort()).toEqual(['cnode-1', 'cnode-3'])
+      expect(await b.holders.noted(['cnode-2'])).toEqual(new Set())
+    })
+
     test('are silent since their last sign, the longest first', async () => {
       const world = await open()
       const store = await world.node()

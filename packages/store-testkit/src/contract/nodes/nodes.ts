@@ -16,7 +16,7 @@ import {
   takeOne,
   jobsOf,
   type OpenWorld,
-  lossesOf,
+  reclaimNode,
 } from '../kit.ts'
 import type { StoreWorld } from '../store-world.ts'
 import type { EventLog } from '../../event-log.ts'
@@ -235,7 +235,7 @@ export function nodeContract(open: OpenWorld): void {
       const nine = await takeOne(dead, 'mail')
       const consumed = await takeOne(dead, 'mail', { by: 'consumer', queue: 'default' })
       const kept = await takeOne(alive, 'mail')
-      expect(await alive.nodes.reclaim(dead.node, ['mail', 'sms'], lossesOf(0))).toEqual(['mail'])
+      expect(await reclaimNode(alive, dead.node, ['mail', 'sms'])).toEqual(['mail'])
       expect(await seen(alive, 'mail', nine.id)).toMatchObject({ status: 'idle' })
       expect(await seen(alive, 'mail', consumed.id)).toMatchObject({ token: consumed.token })
       expect(await seen(alive, 'mail', kept.id)).toMatchObject({ token: kept.token })
@@ -252,8 +252,8 @@ export function nodeContract(open: OpenWorld): void {
       await dead.lanes.setWorkers(new Map([['mail', { named: 3, consumers: 2, labelled: 1 }]]))
       await alive.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 2, labelled: 1 }]]))
       await world.native.count('mail', 1)
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, dead.node, ['mail'])
+      await reclaimNode(alive, dead.node, ['mail'])
       expect((await alive.lanes.counts(['mail']))[0]?.workers).toBe(3)
       await alive.lanes.open('mail')
       expect((await alive.lanes.counts(['mail']))[0]?.workers).toBe(4)
@@ -266,7 +266,7 @@ export function nodeContract(open: OpenWorld): void {
       await submitOne(dead, 'mail')
       await take(dead, ['mail'])
       expect(await fetch(alive, 'default', ['mail', 'sms'])).toEqual([])
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, dead.node, ['mail'])
       expect(namesOf(await fetch(alive, 'default', ['mail', 'sms']))).toEqual(['mail:1'])
     })
 
@@ -285,7 +285,7 @@ export function nodeContract(open: OpenWorld): void {
       await a.nodes.beat()
       expect(await heard()).not.toBe(second)
       expect((await b.nodes.beat()).heartbeats.has(b.node)).toBe(false)
-      await b.nodes.reclaim(a.node, [], lossesOf(0))
+      await reclaimNode(b, a.node, [])
       expect(await heard()).toBeUndefined()
     })
 
@@ -294,7 +294,7 @@ export function nodeContract(open: OpenWorld): void {
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
       expect((await a.nodes.beat()).wasReclaimed).toBe(false)
-      await b.nodes.reclaim(a.node, [], lossesOf(0))
+      await reclaimNode(b, a.node, [])
       expect((await a.nodes.beat()).wasReclaimed).toBe(true)
       expect((await a.nodes.beat()).wasReclaimed).toBe(false)
     })

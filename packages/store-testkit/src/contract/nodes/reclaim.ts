@@ -14,6 +14,7 @@ import {
   takeOne,
   type OpenWorld,
   lossesOf,
+  reclaimNode,
 } from '../kit.ts'
 
 /** Reclaims the clients and jobs of a node that died. */
@@ -34,7 +35,7 @@ export function reclaimContract(open: OpenWorld): void {
       const joined = await submitOne(dead, 'mail', { ...foreground, unique: bytes('other') })
       await submitOne(alive, 'mail', { unique: bytes('other') })
       const background = await submitOne(dead, 'mail')
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, dead.node, ['mail'])
       expect(await seen(alive, 'mail', shared)).toMatchObject({ waiting: 1 })
       expect(await seen(alive, 'mail', joined)).toMatchObject({ waiting: 0 })
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([shared, joined, background])
@@ -53,7 +54,7 @@ export function reclaimContract(open: OpenWorld): void {
         Array.from({ length: 1_700 }, () => aJob(foreground)),
       )
       const last = await submitOne(dead, 'mail')
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, dead.node, ['mail'])
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([first, last])
     })
 
@@ -67,7 +68,7 @@ export function reclaimContract(open: OpenWorld): void {
       await submitOne(dead, 'mail', { ...foreground, unique: bytes('two') })
       const joined = await submitOne(alive, 'mail', { unique: bytes('two') })
       const background = await submitOne(dead, 'mail')
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, dead.node, ['mail'])
       const held = [first, ...(await take(alive, ['mail'], 9))]
       expect(idsOf(held)).toEqual([running, shared, joined, background])
       await alive.steps.finish(
@@ -95,7 +96,7 @@ export function reclaimContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
       await alive.steps.finish('mail', [retried(await takeOne(alive, 'mail'), 1_000)])
-      await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, dead.node, ['mail'])
       await world.pass(1_001)
       await alive.lanes.promote()
       expect(await take(alive, ['mail'])).toEqual([])
@@ -108,11 +109,11 @@ export function reclaimContract(open: OpenWorld): void {
       const id = await submitOne(client.store, 'mail', foreground)
       const first = await world.node()
       await takeOne(first, 'mail')
-      expect(await alive.nodes.reclaim(first.node, ['mail'], lossesOf(2))).toEqual(['mail'])
+      expect(await reclaimNode(alive, first.node, ['mail'], lossesOf(2))).toEqual(['mail'])
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'idle', losses: 1 })
       const second = await world.node()
       await takeOne(second, 'mail')
-      expect(await alive.nodes.reclaim(second.node, ['mail'], lossesOf(2))).toEqual([])
+      expect(await reclaimNode(alive, second.node, ['mail'], lossesOf(2))).toEqual([])
       const reported = await client.log.waitFor('relayed')
       expect(reported).toMatchObject({ ref: { lane: 'mail', id }, event: 'finish' })
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'error', settled: true })
@@ -128,7 +129,7 @@ export function reclaimContract(open: OpenWorld): void {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
       await takeOne(dead, 'mail')
-      expect(await alive.nodes.reclaim(dead.node, ['mail'], lossesOf(0))).toEqual([])
+      expect(await reclaimNode(alive, dead.node, ['mail'])).toEqual([])
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
@@ -138,7 +139,7 @@ export function reclaimContract(open: OpenWorld): void {
       const id = await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
       await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
       const kept = await submitOne(taken, 'sms', foreground)
-      await alive.nodes.reclaim(taken.node, ['mail'], lossesOf(0))
+      await reclaimNode(alive, taken.node, ['mail'])
       await taken.nodes.waitAgain(
         'mail',
         new Map([

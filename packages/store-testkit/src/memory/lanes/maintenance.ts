@@ -3,6 +3,7 @@ import {
   type HeldRef,
   type JobEvent,
   type LeasedJob,
+  type LeasedRef,
   type Loss,
   type Report,
   type StepReport,
@@ -87,6 +88,22 @@ export function heldIn(world: MemoryWorld, lane: MemoryLane, node: string): Held
   return [...lane.busy.keys()].flatMap((id) => {
     const token = lane.job(id, world.nowMs())?.token
     return token?.slice(1).startsWith(`${node}-`) ? [{ lane: lane.lane, id, token }] : []
+  })
+}
+
+/** Nodes with worker counts in a lane, or with leases of by-name workers. */
+export function nodesIn(world: MemoryWorld, lane: MemoryLane): string[] {
+  const counted = [...lane.workers].filter(([, { named, consumers }]) => named + consumers > 0)
+  const tokens = [...lane.busy.keys()].map((id) => lane.job(id, world.nowMs())?.token ?? '')
+  const leased = tokens.map((token) => /^n(.+)-\d+$/.exec(token)?.[1] ?? '').filter(Boolean)
+  return [...counted.map(([node]) => node), ...leased]
+}
+
+/** Leases of consumers behind a node. */
+export function consumedIn(world: MemoryWorld, lane: MemoryLane, node: string): LeasedRef[] {
+  return heldIn(world, lane, node).flatMap((held) => {
+    const door = lane.job(held.id, world.nowMs())?.door
+    return door && holderOf(held.token) === 'consumer' ? [{ ...held, door }] : []
   })
 }
 

@@ -145,6 +145,10 @@ export class MemoryLanes implements LaneStore {
 
   setWorkers(counts: ReadonlyMap<string, WorkerCount>): Promise<ReadonlyMap<string, StoreError>> {
     return this.#step((world) => {
+      if (!world.beats.has(this.#node)) {
+        world.beats.set(this.#node, world.nowMs())
+        world.deaths.set(this.#node, {})
+      }
       for (const [lane, count] of counts) {
         const record = world.lane(lane)
         const { workers, queued } = record

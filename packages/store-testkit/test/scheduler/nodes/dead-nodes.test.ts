@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytes, Cluster } from '../harness.ts'
+import { bytes, Cluster, takeForDead } from '../harness.ts'
 
 test.each([3_600_000, 10_000, -3_600_000])(
   'a step of the store’s clock by %i ms takes no job from a live node',
@@ -45,7 +45,7 @@ test('the clients of a node that was reclaimed while alive are registered again'
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
   const client = a.ask('mail')
   await cluster.turn()
-  await b.store.nodes.reclaim('a', ['mail'], { maxLosses: 0, failure: '{}' })
+  await takeForDead(b, 'a')
   await cluster.pass(1_100)
   const worker = b.worker('mail').take()
   await cluster.turn()

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { StoreError } from '@crossgear/core-scheduler'
-import { bytes, Cluster } from '../harness.ts'
+import { bytes, Cluster, takeForDead } from '../harness.ts'
 
 describe('over two nodes', () => {
   test('a foreground client gets the outcome of a worker on another node', async () => {
@@ -213,7 +213,7 @@ describe('over two nodes', () => {
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     await cluster.turn()
-    await b.store.nodes.reclaim('a', ['mail'], { maxLosses: 0, failure: '{}' })
+    await takeForDead(b, 'a')
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(0)
     await cluster.pass(1_100)
     expect((await b.scheduler.jobs.counts(['mail']))[0]?.workers).toBe(1)

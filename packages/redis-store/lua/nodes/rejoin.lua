@@ -1,0 +1,11 @@
+-- Makes a node known before it leaves anything in another slot of a cluster.
+-- KEYS:
+--   1 xg:nodes: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 node: string
+-- Returns 1.
+--#include keys
+--#include nodes
+rejoin(ARGV[3])
+return 1
