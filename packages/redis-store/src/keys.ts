@@ -207,6 +207,11 @@ export class StoreKeys extends Keys {
     return this.of('xg:line', lane)
   }
 
+  /** The lane and id of the lock of a native client's job, if it is one. */
+  lockOf(key: string): { readonly lane: string; readonly id: number } | undefined {
+    return key.startsWith('lock:') ? this.jobOf(key.replace('lock:', 'job:')) : undefined
+  }
+
   /** Jobs of an unusual level for which their band's list has no room. */
   level(lane: string, level: number): string {
     return `${this.of('xg:level', lane)}:${level}`

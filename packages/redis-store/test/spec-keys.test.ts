@@ -147,6 +147,28 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     expect(await look()).toEqual([500, 5])
   })
 
+  test('a lock that a native worker died with gets its end although the job is gone', async () => {
+    await store.steps.submit('mail', [job, { ...job, retentionSeconds: 60 }, job])
+    for (const id of [1, 2]) {
+      await world.native.take('mail')
+      await world.native.finish('mail', id, 'success', Buffer.from('out'))
+      const ended = { lane: 'mail', id, token: 'native', kind: 'complete' } as const
+      await store.steps.finish('mail', [{ ...ended, output: Buffer.from('out') }])
+      await redis.persist(`lock:mail:${id}`)
+    }
+    expect(await redis.exists('job:mail:1')).toBe(0)
+    // Of another program, with names like ours.
+    await redis.lpush('lock:mail:3', 'OK')
+    await redis.lpush('lock:mail:4711', 'OK')
+    await redis.lpush('lock:order:1', 'OK')
+    await redis.mset('lock:mail:0', 'theirs', 'uid:door', 'theirs')
+    await redis.rpush('lock:door:1', 'shut')
+    while (!(await store.native.survey(false)).lapEnded);
+    const locks = ['mail:1', 'mail:2', 'mail:3', 'mail:4711', 'order:1', 'mail:0', 'door:1']
+    const left = await Promise.all(locks.map((lock) => redis.ttl(`lock:${lock}`)))
+    expect(left).toEqual([10, 10, -1, -1, -1, -1, -1])
+  })
+
   test('a failed native job has its error and the reason', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.push('mail', id, 'low')

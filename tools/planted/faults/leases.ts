@@ -77,4 +77,12 @@ export const faults: readonly PlantedFault[] = [
     to: '',
     test: 'packages/store-testkit/test/scheduler/nodes/unknown-nodes.test.ts',
   },
+  {
+    name: 'lock-of-a-gone-job',
+    promise: 'A lock that a native worker died with ends, although its job is gone.',
+    file: 'packages/redis-store/src/native/native-store.ts',
+    from: "const jobsAndLocks = '[jl]o[bc]*:*'",
+    to: "const jobsAndLocks = 'job:*:*'",
+    test: 'packages/redis-store/test/spec-keys.test.ts',
+  },
 ]

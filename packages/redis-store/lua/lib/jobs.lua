@@ -1,7 +1,8 @@
 -- The consequences of the end of jobs. Needs keys.lua.
 --#include dependencies
 --#include jids
-local nativeRetention, lockSeconds, relaySeconds = 90000, 10, 60
+local nativeRetention, relaySeconds = 90000, 60
+local lockSeconds = 10
 -- Outputs up to this size, bytes, are sent to the nodes with waiting clients; they read longer ones.
 local mostRelayed = 16384
 

@@ -12,6 +12,8 @@ import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { OrphanScanner } from './orphan-scanner.ts'
 
+/** Keys of jobs and of their locks, and few others. */
+const jobsAndLocks = '[jl]o[bc]*:*'
 /** Keys per look, under a millisecond of the server's time. */
 const keysPerLook = 1_000
 /** Index entries per step of a sweep, about 1 ms of the server's time. */
@@ -56,7 +58,7 @@ export class RedisNativeStore implements NativeStore {
     this.#context = context
     this.#dead = dead
     this.#jids = new JidIndex(context)
-    this.#scan = new KeyScan(context, context.keys.job('*', '*'), keysPerLook)
+    this.#scan = new KeyScan(context, jobsAndLocks, keysPerLook)
     this.#orphans = new OrphanScanner({
       page: (lane, place, from, count) => this.#page(lane, place, from, count),
       remember: async (lane, ids) => {
@@ -110,14 +112,8 @@ export class RedisNativeStore implements NativeStore {
     }
     const { keys } = this.#context
     const found = await this.#scan.next()
-    const byLane = new Map<string, number[]>()
-    for (const key of found) {
-      const ref = keys.jobOf(key)
-      if (!ref) continue
-      const ids = byLane.get(ref.lane)
-      if (ids) ids.push(ref.id)
-      else byLane.set(ref.lane, [ref.id])
-    }
+    const byLane = idsByLane(found, (key) => keys.jobOf(key))
+    await this.#endLocks(idsByLane(found, (key) => keys.lockOf(key)))
     let jobs = 0
     const unsettled: JobRef[] = []
     const suspicious: string[] = []
@@ -199,6 +195,14 @@ export class RedisNativeStore implements NativeStore {
     })
   }
 
+  async #endLocks(byLane: ReadonlyMap<string, readonly number[]>): Promise<void> {
+    const { run, keys } = this.#context
+    for (const lanes of this.#calls(byLane)) {
+      const words = lanes.flatMap(({ lane, ids }) => [lane, ids.length, ...ids])
+      await run('end-locks', [keys.uid(lanes[0]?.lane ?? '')], words)
+    }
+  }
+
   async #page(
     lane: string,
     place: QueueKind,
@@ -209,6 +213,22 @@ export class RedisNativeStore implements NativeStore {
     const key = keys.queue(lane, place)
     return (await call(() => redis.lrange(key, from, from + count - 1))).map(Number)
   }
+}
+
+/** Ids of those keys that name a job, by its lane. */
+function idsByLane(
+  found: readonly string[],
+  refOf: (key: string) => JobRef | undefined,
+): Map<string, number[]> {
+  const byLane = new Map<string, number[]>()
+  for (const key of found) {
+    const ref = refOf(key)
+    if (!ref) continue
+    const ids = byLane.get(ref.lane)
+    if (ids) ids.push(ref.id)
+    else byLane.set(ref.lane, [ref.id])
+  }
+  return byLane
 }
 
 function repairsOf(lane: string, reply: unknown): Repair[] {

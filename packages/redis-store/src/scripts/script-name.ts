@@ -20,6 +20,7 @@ export type ScriptName =
   | 'drop-held'
   | 'due-lanes'
   | 'end-jobs'
+  | 'end-locks'
   | 'end-queued'
   | 'end-reclaim'
   | 'ended-jid'

@@ -1,0 +1,31 @@
+import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { RedisWorld } from '../support/redis-world.ts'
+
+let cluster: RedisCluster | undefined
+beforeAll(async () => {
+  if (!lacksRedis) cluster = await RedisCluster.start()
+}, 30_000)
+afterAll(() => cluster?.stop())
+
+test.skipIf(lacksRedis)('in a cluster, locks of jobs that are gone get an end', async () => {
+  const nodes = cluster?.masters.map(({ port }) => ({ host: '127.0.0.1', port })) ?? []
+  const world = await RedisWorld.open({ nodes })
+  onTestFinished(() => world.close())
+  const store = await world.node()
+  const lanes = ['mail', 'sms', 'fax', 'post']
+  for (const lane of lanes) {
+    await store.steps.submit(lane, [
+      { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false },
+    ])
+    const groups = [{ lanes: [lane] }]
+    const [held] = await store.steps.claim({ by: 'named', groups, max: 1 })
+    if (!held) throw new Error(`nothing in ${lane}`)
+    await store.steps.finish(lane, [{ ...held, kind: 'complete', output: Buffer.from('out') }])
+    await world.redis.lpush(`lock:{${lane}}:1`, 'OK')
+  }
+  while (!(await store.native.survey(false)).lapEnded);
+  const ends = await Promise.all(lanes.map((lane) => world.redis.ttl(`lock:{${lane}}:1`)))
+  expect(ends).toEqual([10, 10, 10, 10])
+})
