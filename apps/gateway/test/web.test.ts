@@ -30,6 +30,7 @@ async function askAs(headers: OutgoingHttpHeaders, method = 'GET') {
     check: () => Promise.resolve({ ready: true }),
     log: lines.log,
     names: ['jobs.example.org'],
+    access: { isOpen: true },
     pages: { '/cron': () => Promise.resolve(json(201, {})) },
   })
   onTestFinished(() => web.close())

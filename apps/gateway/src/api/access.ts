@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Clock } from '@crossgear/core-scheduler'
-import { isLoopback } from '../net/addresses.ts'
+import { isLocal, type Origin } from '../net/local-requests.ts'
 import { WrongPasswords } from '../net/wrong-passwords.ts'
 import { ApiError } from './api-error.ts'
 import { type Role, SessionTokens } from './session-tokens.ts'
@@ -10,6 +10,8 @@ import { type Role, SessionTokens } from './session-tokens.ts'
 export interface Identity {
   readonly role?: Role
   readonly address: string
+  /** It is on this machine, and no proxy is between. */
+  readonly isLocal: boolean
   /** How it proved its role; `address`: by where it is. */
   readonly by: 'password' | 'session' | 'address'
 }
@@ -27,13 +29,7 @@ export interface AccessOptions {
 }
 
 /** The parts of a request that say who sent it. */
-export interface Credentials {
-  readonly headers: IncomingHttpHeaders
-  readonly address: string
-}
-
-/** Headers that a proxy adds: its own address says nothing of the client. */
-const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
+export type Credentials = Origin & Pick<IncomingMessage, 'headers'>
 
 export const sessionCookie = 'crossgear_session'
 
@@ -70,21 +66,23 @@ export class Access {
     return this.#passwords.some(({ role }) => role === 'operator')
   }
 
-  /** Throws an ApiError for credentials that are wrong. */
-  identify({ headers, address }: Credentials): Identity {
+  /** Throws an ApiError for credentials that are wrong. No other place asks where a request comes from. */
+  identify(request: Credentials): Identity {
+    const { headers, socket } = request
+    const client = { address: socket.remoteAddress ?? '', isLocal: isLocal(request) }
     const bearer = /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trimEnd()
     if (bearer !== undefined) {
       const session = this.#tokens.roleOf(bearer)
-      if (session) return { role: session, address, by: 'session' }
-      return { role: this.#roleOfPassword(bearer, address), address, by: 'password' }
+      if (session) return { ...client, role: session, by: 'session' }
+      return { ...client, role: this.#roleOfPassword(bearer, client.address), by: 'password' }
     }
     if (headers.authorization !== undefined) {
       throw new ApiError('unauthorized', 'send Authorization: Bearer <password>')
     }
     const role = this.#tokens.roleOf(cookieOf(headers.cookie ?? ''))
-    if (role) return { role, address, by: 'session' }
-    const isHere = isLoopback(address) && proxyHeaders.every((name) => headers[name] === undefined)
-    return { address, by: 'address', ...((isHere || this.#isOpen) && { role: 'reader' as const }) }
+    if (role) return { ...client, role, by: 'session' }
+    const mayRead = client.isLocal || this.#isOpen
+    return { ...client, by: 'address', ...(mayRead && { role: 'reader' as const }) }
   }
 
   /** Throws an ApiError unless the client has the role. */
@@ -98,6 +96,13 @@ export class Access {
     if (needed === 'operator' && role !== 'operator') {
       throw new ApiError('operator_needed', "this takes the operator's password")
     }
+  }
+
+  /** The client of a request that has at least the role. Throws an ApiError. */
+  admit(request: Credentials, needed: Role | 'anyone'): Identity {
+    const identity = this.identify(request)
+    if (needed !== 'anyone') this.demand(identity, needed)
+    return identity
   }
 
   /** A session for a client that knows a password. Throws an ApiError. */

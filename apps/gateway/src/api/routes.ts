@@ -38,6 +38,13 @@ export interface ApiRoutesParts {
   readonly reload?: Reload
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The role that a route of the API needs. The operator's. */
+    role?: Endpoint['role']
+  }
+}
+
 type Handler = (
   request: FastifyRequest,
   identity: Identity,
@@ -63,21 +70,24 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
     return refuse(reply, 'not_found', `${words}; see /api/v1/openapi.json`)
   })
 
+  const identities = new WeakMap<FastifyRequest, Identity>()
+  // All routes pass here: one that names no role is the operator's.
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { role = 'operator' } = request.routeOptions.config
+    if (!request.is404) identities.set(request, access.admit(request.raw, role))
+    done()
+  })
   const add = (name: string, endpoint: Endpoint, handler: Handler): void => {
-    const { method, path, role, params, query, body } = endpoint
-    const identities = new WeakMap<FastifyRequest, Identity>()
+    const { method, path, role, params, query, body, type } = endpoint
     app.route({
       method,
       url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
       schema: { params, querystring: query, ...(body && { body }) },
-      onRequest: (request, _reply, done) => {
-        const identity = access.identify(credentialsOf(request))
-        if (role !== 'anyone') access.demand(identity, role)
-        identities.set(request, identity)
-        done()
-      },
+      config: { role },
+      // HEAD of the stream would never be answered.
+      exposeHeadRoute: type === undefined,
       handler: async (request, reply) => {
-        const identity = identities.get(request) ?? { address: '', by: 'address' }
+        const identity = identities.get(request) ?? access.identify(request.raw)
         const input: ApiInput = request
         return await limiters[kindOf(name, input)].run(async (onCost) => {
           const answer = await handler(request, identity, reply)
@@ -140,10 +150,6 @@ async function answerReload(reload: Reload | undefined): Promise<ApiAnswer> {
     if (!(error instanceof StartError)) throw error
     return refusalAnswer('invalid_settings', error.message)
   }
-}
-
-function credentialsOf({ headers, socket }: FastifyRequest) {
-  return { headers, address: socket.remoteAddress ?? '' }
 }
 
 /** Bodies are JSON and nothing else: no form of a web page elsewhere can send that unasked. */

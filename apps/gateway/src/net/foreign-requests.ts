@@ -31,12 +31,17 @@ export function ownNames(list: string | undefined, listensOn: string): readonly 
  */
 export function namesUs(host: string | undefined, names: readonly string[]): boolean {
   if (host === undefined || host === '' || names.includes(anyName)) return true
-  const [, address, word = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/.exec(host) ?? []
-  if (address !== undefined) return isIP(address) === 6
-  const name = word.toLowerCase().replace(/\.$/, '')
+  const name = hostOf(host)
   return (
-    isIP(name) === 4 || name === 'localhost' || name.endsWith('.localhost') || names.includes(name)
+    isIP(name) !== 0 || name === 'localhost' || name.endsWith('.localhost') || names.includes(name)
   )
+}
+
+/** The name or address in the header Host, in lower case and without a port; empty if it is invalid. */
+export function hostOf(header: string): string {
+  const [, address, word = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::\d*)?$/.exec(header) ?? []
+  if (address !== undefined) return isIP(address) === 6 ? address : ''
+  return word.toLowerCase().replace(/\.$/, '')
 }
 
 /** True if a web page of another origin caused the request. */

@@ -1,7 +1,7 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import * as v from 'valibot'
 import type { Worker, Workers } from '../faktory/workers.ts'
-import { type Answer, BodyError, json, type PageRequest, readJson, refuseChange } from './page.ts'
+import { type Answer, BodyError, json, type PageRequest, readJson } from './page.ts'
 
 /** Orders to workers, with the names of Faktory's own page `/busy`. */
 const orderSchema = v.strictObject({
@@ -14,7 +14,7 @@ const allWorkers = 'all'
 
 /**
  * The page `/busy`: GET lists this gateway's Faktory workers; POST `{"wid", "signal"}` orders one of them, or `all`, at any
- * gateway, to go `quiet` or to `terminate`, with the answer to its next BEAT. POST is for loopback only.
+ * gateway, to go `quiet` or to `terminate`, with the answer to its next BEAT.
  */
 export async function answerBusy(
   { scheduler, workers, clock }: BusyParts,
@@ -27,8 +27,6 @@ export async function answerBusy(
     return json(200, { workers: all.map((worker) => shown(worker, nowMs)) })
   }
   if (method !== 'POST') return json(405, { error: 'use GET, HEAD or POST' })
-  const refusal = refuseChange(request)
-  if (refusal) return refusal
   try {
     const { success, output } = v.safeParse(orderSchema, await readJson(request))
     if (!success) return json(400, { error: 'give wid, and as signal quiet or terminate' })

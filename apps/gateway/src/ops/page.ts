@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isLoopback } from '../net/addresses.ts'
 
 /** The prefix of all paths of the API. */
 export const apiPrefix = '/api/v1'
@@ -17,13 +16,11 @@ export function json(status: number, body: object): Answer {
   return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` }
 }
 
-/** The part of a request that pages use: node's own has all of it. */
+/** The part of a request that pages use: node's own has all of it, but where it comes from is not for pages to judge. */
 export interface PageRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: IncomingHttpHeaders
-  /** The client. */
-  readonly socket: { readonly remoteAddress?: string | undefined }
   /** The body. */
   [Symbol.asyncIterator](): AsyncIterator<unknown>
 }
@@ -36,19 +33,6 @@ export const maxBodyBytes = 65_536
 
 /** A request whose body cannot be read; the message is for who sent it. */
 export class BodyError extends Error {}
-
-/**
- * Why a request may not change anything: only this machine may, and no web page in a browser on it:
- * they cannot send JSON to a server that does not ask for it. Undefined where it may.
- */
-export function refuseChange(request: PageRequest): Answer | undefined {
-  if (!isLoopback(request.socket.remoteAddress ?? '')) {
-    return json(403, { error: 'changes are only accepted from the machine of the gateway' })
-  }
-  const hasJson = /^application\/json\b/.test(request.headers['content-type'] ?? '')
-  if (request.method === 'POST' && !hasJson) return json(415, { error: 'send application/json' })
-  return undefined
-}
 
 /** The JSON of a body. Throws a BodyError. */
 export async function readJson(request: PageRequest): Promise<unknown> {

@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import { Access, type AccessOptions, type Identity } from '../api/access.ts'
+import { Access, type AccessOptions } from '../api/access.ts'
 import type { ApiBackend } from '../api/api.ts'
 import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
 import { EventStream } from '../api/event-stream.ts'
@@ -22,7 +22,7 @@ import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import type { Reload } from '../server/reload.ts'
 import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
-import { type Answer, apiPrefix, json, type Page, type PageRequest } from './page.ts'
+import { type Answer, apiPrefix, json, type Page } from './page.ts'
 
 /** Readiness to take jobs, with the reason if not. */
 export type Readiness =
@@ -64,6 +64,7 @@ const maxWebConnections = 1_000
 const requestsPerTurn = 16
 const methods = ['GET', 'HEAD']
 const backlog = 511
+const notLocal = 'changes are only accepted from the machine of the gateway, through no proxy'
 const nameIt = `allow the name with ${flagOf('allowedHosts')}`
 
 /**
@@ -102,6 +103,8 @@ export function createWebServer(parts: WebParts): WebServer {
   const turns = new TurnQueue(requestsPerTurn)
   const server = createServer((request, response) => turns.run(() => begin(request, response)))
   server.maxConnections = maxWebConnections
+  // Else many headers hide the last ones, which a proxy adds. The size of a head is bounded.
+  server.maxHeadersCount = 0
   return {
     configure: (options) => access.configure(options),
     listen: async (address) => {
@@ -151,7 +154,7 @@ async function close(server: Server): Promise<void> {
 function pagesOf(
   { figures, check, openPages = {}, pages: own = {} }: WebParts,
   access: Access,
-): ReadonlyMap<string, (request: PageRequest) => Promise<Answer>> {
+): ReadonlyMap<string, (request: IncomingMessage) => Promise<Answer>> {
   const metrics = new MetricsPages(figures, () => systemClock.nowMs())
   const reads: Record<string, Page> = {
     ...openPages,
@@ -180,13 +183,17 @@ function readOnly(page: Page): Page {
   }
 }
 
-/** Pages that show or change what runs: where a password is set, a change needs the operator's. */
-function guarded(page: Page, access: Access): Page {
+/** Pages that show or change what runs. Only this machine changes it, and where a password is set, its operator. */
+function guarded(page: Page, access: Access): (request: IncomingMessage) => Promise<Answer> {
   return async (request) => {
-    const { headers, socket, method = '' } = request
-    const identity: Identity = access.identify({ headers, address: socket.remoteAddress ?? '' })
-    if (methods.includes(method)) access.demand(identity, 'reader')
-    else if (access.hasOperator) access.demand(identity, 'operator')
+    const { method = '', headers } = request
+    const identity = access.identify(request)
+    const isChange = !methods.includes(method)
+    if (isChange && !identity.isLocal) return json(403, { error: notLocal })
+    access.demand(identity, isChange && access.hasOperator ? 'operator' : 'reader')
+    // A web page cannot send JSON to a server that does not ask for it.
+    const isJson = /^application\/json\b/.test(headers['content-type'] ?? '')
+    if (method === 'POST' && !isJson) return json(415, { error: 'send application/json' })
     return await page(request)
   }
 }

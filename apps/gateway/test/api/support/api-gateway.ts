@@ -25,7 +25,8 @@ export interface ApiReply {
 
 export interface AskOptions {
   readonly method?: string
-  readonly headers?: OutgoingHttpHeaders
+  /** By name, or names and values by turns. */
+  readonly headers?: OutgoingHttpHeaders | readonly string[]
   readonly body?: unknown
   /** Connections to use. One of its own. */
   readonly agent?: Agent
@@ -112,12 +113,16 @@ export async function sent(
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
   const asking = request({
     ...{ port, path, method, host: '127.0.0.1', agent: agent ?? false },
-    headers: { ...type, ...headers },
+    headers: Array.isArray(headers)
+      ? [...Object.entries(type).flat(), ...(headers as readonly string[])]
+      : { ...type, ...headers },
   })
   asking.end(text)
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  const isStream = String(answer.headers['content-type']).startsWith('text/event-stream')
+  if (isStream) answer.destroy()
   const chunks: Buffer[] = []
-  for await (const chunk of answer) chunks.push(chunk as Buffer)
+  if (!isStream) for await (const chunk of answer) chunks.push(chunk as Buffer)
   const words = Buffer.concat(chunks).toString()
   const isJson = String(answer.headers['content-type']).startsWith('application/json')
   const parsed: unknown = isJson && words !== '' ? JSON.parse(words) : words

@@ -1,0 +1,122 @@
+import { fastify } from 'fastify'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { Access } from '../../src/api/access.ts'
+import { EventStream } from '../../src/api/event-stream.ts'
+import { callBounds } from '../../src/api/limits/call-cost.ts'
+import { CallLimiter } from '../../src/api/limits/call-limiter.ts'
+import { apiRoutes } from '../../src/api/routes.ts'
+import { systemClock } from '../../src/net/clock.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { recordingLog } from '../support/recording-log.ts'
+import { type AskOptions, sent } from './support/api-gateway.ts'
+
+let redis: RedisServer
+
+const manyHeaders = Object.fromEntries(
+  Array.from({ length: 2_500 }, (_none, at) => [`h${at.toString(36)}`, '']),
+)
+/** Headers of a request that came through a proxy on the gateway's machine. */
+const proxied: Readonly<Record<string, NonNullable<AskOptions['headers']>>> = {
+  Forwarded: { Forwarded: 'for=192.0.2.7' },
+  'X-Forwarded-For': { 'X-Forwarded-For': '192.0.2.7' },
+  'X-Forwarded-Host': { 'X-Forwarded-Host': 'jobs.example.org' },
+  'X-Forwarded-Proto': { 'X-Forwarded-Proto': 'http' },
+  'X-Forwarded-Prefix': { 'x-forwarded-prefix': '/jobs' },
+  'an empty one': { 'X-Forwarded-For': '' },
+  'X-Real-IP': { 'X-Real-IP': '192.0.2.7' },
+  Via: { Via: '1.1 proxy' },
+  'an allowed Host': { Host: 'jobs.example.org' },
+  'the Host of another address': { Host: '192.0.2.1:7420' },
+  'a name that only begins like localhost': { Host: 'localhost.example.org' },
+  'two Hosts': ['Host', 'localhost', 'Host', 'jobs.example.org'],
+  'a header behind 2,500 others': { ...manyHeaders, 'X-Forwarded-For': '192.0.2.7' },
+}
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+/** Pages with figures and names, but without jobs, which anybody may read (docs/api.md). */
+const openPages =
+  /^\/(?:metrics(?:\/.*)?|healthz|readyz|stats|health|api\/v1\/(?:openapi\.json|session))$/
+const login = '/api/v1/session'
+const refusals: readonly unknown[] = [401, 403, 404, 405]
+
+async function webPort(...options: readonly string[]): Promise<number> {
+  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+  const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
+  const hosts = ['--allowed-hosts', 'jobs.example.org,localhost.example.org']
+  const running = startGateway([...ports, ...store, ...hosts, ...options])
+  onTestFinished(async () => {
+    running.child.kill('SIGTERM')
+    await running.exited
+  })
+  const { doors } = await running.ready
+  return doors.find(({ name }) => name === 'web')?.port ?? 0
+}
+
+/** Every path of the port, as its own tables name them. */
+async function pathsOf(port: number): Promise<readonly string[]> {
+  const { body: none } = await sent(port, '/no-such-page', {})
+  const { body: document } = await sent(port, '/api/v1/openapi.json', {})
+  const { pages } = none as { pages: readonly string[] }
+  const api = Object.keys((document as { paths: object }).paths)
+  return [...pages, ...api.map((path) => path.replaceAll(/\{\w+\}/g, 'mail:1'))]
+}
+
+function isForAnybody(method: string, path: string, code: string | undefined): boolean {
+  if (method === 'GET' || method === 'HEAD') return openPages.test(path)
+  return path === login && (code === 'invalid_request' || method === 'DELETE')
+}
+
+describe.skipIf(lacksRedis)('requests through a proxy on this machine', { timeout: 60_000 }, () => {
+  beforeAll(async () => {
+    redis = await RedisServer.start()
+  })
+  afterAll(() => redis.stop())
+
+  test.each([
+    ['read or change', [], methods],
+    ['change', ['--web-open', 'yes'], methods.slice(2)],
+  ])('%s nothing by any route, with %j', async (_promise, options, walked) => {
+    const port = await webPort(...options)
+    const paths = await pathsOf(port)
+    expect(paths).toEqual(expect.arrayContaining(['/busy', '/cron', '/api/v1/jobs/delete']))
+    const reached: string[] = []
+    for (const [kind, headers] of Object.entries(proxied)) {
+      for (const path of paths) {
+        for (const method of walked) {
+          const body = method === 'POST' ? { wid: 'all', signal: 'quiet' } : undefined
+          const { status, code } = await sent(port, path, { method, headers, body })
+          if (isForAnybody(method, path, code)) continue
+          if (!refusals.includes(status)) reached.push(`${kind}: ${method} ${path} ${status}`)
+        }
+      }
+    }
+    expect(reached).toEqual([])
+  })
+
+  test('a program on this machine has them, by each of its names', async () => {
+    const port = await webPort()
+    for (const host of ['localhost', `127.0.0.1:${port}`, '[::1]', 'jobs.localhost']) {
+      const headers = { Host: host }
+      const body = { wid: 'all', signal: 'quiet' }
+      expect((await sent(port, '/busy', { method: 'POST', headers, body })).status).toBe(202)
+      expect((await sent(port, '/api/v1/jobs', { headers })).status).toBe(200)
+    }
+  })
+})
+
+test("a route of the API that names no role is the operator's", async () => {
+  const { log } = recordingLog()
+  const backend = { call: () => Promise.resolve({ status: 200, body: {} }) }
+  const events = new EventStream(backend)
+  const limiter = new CallLimiter(callBounds.light, () => 0)
+  const app = fastify()
+  onTestFinished(() => app.close())
+  const access = new Access({}, systemClock)
+  const limiters = { light: limiter, heavy: limiter }
+  apiRoutes(app, { backend, access, limiters, events, version: '0.1.0', log })
+  app.get('/new', () => 'secret')
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const port = app.addresses()[0]?.port ?? 0
+  const { status, code } = await sent(port, '/new', {})
+  expect([status, code]).toEqual([403, 'no_password'])
+})
