@@ -28,4 +28,22 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/proxied-requests.test.ts',
     testName: "a route of the API that names no role is the operator's",
   },
+  {
+    name: 'data-folder-stays-open',
+    promise: 'A data folder of a former gateway is closed to other users.',
+    file: 'apps/gateway/src/redis-server/private-folder.ts',
+    from: '(mode & others) === 0',
+    to: '(mode & 0o007) === 0 || (mode & 0o002) === 0',
+    test: 'apps/gateway/test/store/private-store.test.ts',
+    testName: 'closes an empty folder',
+  },
+  {
+    name: 'foreign-data-folder-is-used',
+    promise: 'A data folder that belongs to another user is refused.',
+    file: 'apps/gateway/src/redis-server/private-folder.ts',
+    from: 'uid !== process.geteuid()',
+    to: 'uid < 0',
+    test: 'apps/gateway/test/store/private-store.test.ts',
+    testName: "refuses another user's folder",
+  },
 ]

@@ -65,7 +65,7 @@ async function openPrivate(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<OpenStore> {
-  const folder = await StoreFolder.open(config.dataDir)
+  const folder = await StoreFolder.open(config.dataDir, log)
   const first = await attachOrStart({ program, folder, port: config.storePort }, log, signal)
   const { port } = first
   if (first.attached) {
@@ -96,7 +96,7 @@ async function openPrivate(
 }
 
 async function openEmbedded(config: StoreConfig, log: Logger): Promise<OpenStore> {
-  const { password } = await StoreFolder.open(config.dataDir)
+  const { password } = await StoreFolder.open(config.dataDir, log)
   const first = await startEmbedded(config.storePort, password)
   const unread = existsSync(join(config.dataDir, 'appendonlydir'))
     ? ` The jobs in ${config.dataDir} are not read.`

@@ -1,27 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  access,
-  chmod,
-  constants,
-  link,
-  mkdir,
-  readFile,
-  realpath,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { access, chmod, link, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { ServerAddress } from '@crossgear/redis-store'
 import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
+import type { Logger } from '../ops/log/logger.ts'
+import { privateFolder } from './private-folder.ts'
 
 /** Longest path of a unix socket: 108 bytes with the NUL on Linux; macOS takes 103. */
 const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103
-
-/** Jobs are private to the user. */
-const folderMode = 0o700
 
 const recordName = 'store.json'
 const recordSchema = v.object({
@@ -58,11 +46,33 @@ export class StoreFolder {
     this.socketPath = fits ? socketPath : undefined
   }
 
-  static async open(dataDir: string): Promise<StoreFolder> {
+  /** The folder for a gateway, which only its user can enter from now on. */
+  static async open(dataDir: string, log: Pick<Logger, 'warn'>): Promise<StoreFolder> {
+    return await StoreFolder.#at(dataDir, async (path) => {
+      const formerMode = await privateFolder(path)
+      if (formerMode === undefined) return
+      log.warn(`Other users could read jobs in ${path} (mode ${formerMode}): its mode is 700 now.`)
+    })
+  }
+
+  /** The folder if a gateway has its store there. */
+  static async find(dataDir: string): Promise<StoreFolder | undefined> {
+    try {
+      await access(join(resolve(dataDir), recordName))
+      return await StoreFolder.#at(dataDir)
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined
+      throw error
+    }
+  }
+
+  static async #at(
+    dataDir: string,
+    prepare?: (path: string) => Promise<void>,
+  ): Promise<StoreFolder> {
     const path = resolve(dataDir)
     try {
-      await makeFolder(path, folderMode)
-      await access(path, constants.W_OK | constants.X_OK)
+      await prepare?.(path)
       const real = await realpath(path)
       return new StoreFolder(real, await storePassword(real))
     } catch (error) {
@@ -72,17 +82,6 @@ export class StoreFolder {
         1,
         { cause: error },
       )
-    }
-  }
-
-  /** The folder if a gateway has its store there. */
-  static async find(dataDir: string): Promise<StoreFolder | undefined> {
-    try {
-      await access(join(resolve(dataDir), recordName))
-      return await StoreFolder.open(dataDir)
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined
-      throw error
     }
   }
 
@@ -183,23 +182,5 @@ async function create(path: string): Promise<string> {
     return (await readFile(path, 'utf8')).trimEnd()
   } finally {
     await rm(draft, { force: true })
-  }
-}
-
-/**
- * Makes a folder and its missing parents; an existing one is left as it is. Node's
- * `recursive` never returns below a folder that can hold none, such as procfs.
- *
- * @throws the system's error
- */
-export async function makeFolder(path: string, mode: number): Promise<void> {
-  try {
-    await mkdir(path, { mode })
-  } catch (error) {
-    const code = systemCode(error)
-    if (code === 'EEXIST' && (await stat(path)).isDirectory()) return
-    if (code !== 'ENOENT' || dirname(path) === path) throw error
-    await makeFolder(dirname(path), mode)
-    await mkdir(path, { mode })
   }
 }

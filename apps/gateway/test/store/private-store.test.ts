@@ -1,4 +1,4 @@
-import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { access, chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { locateServer, StoreProbe } from '@crossgear/redis-store'
@@ -93,6 +93,39 @@ describe.skipIf(program === undefined)('the private store (needs redis-server on
     await expect(askStranger(Number(port), 'FLUSHALL')).rejects.toThrow(/^NOAUTH /)
     const words = await readFile(`/proc/${await pidOf(store)}/cmdline`, 'utf8').catch(() => '')
     expect(words).not.toContain(password)
+  })
+
+  test('closes an empty folder, and one of its own, to other users, and says so once of its own', async () => {
+    const dataDir = await temporaryFolder()
+    const log = recordingLog()
+    for (const mode of [0o755, 0o750]) {
+      await chmod(dataDir, mode)
+      const store = await open(dataDir, log)
+      expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
+      await store.close()
+    }
+    await (await open(dataDir, log)).close()
+    const said = log.lines.filter((line) => line.startsWith('Other users could read'))
+    expect(said).toEqual([
+      `Other users could read jobs in ${dataDir} (mode 750): its mode is 700 now.`,
+    ])
+  })
+
+  test('leaves an open folder with files of others as it is, and refuses it', async () => {
+    const dataDir = await temporaryFolder()
+    await writeFile(join(dataDir, 'index.html'), '')
+    await chmod(dataDir, 0o755)
+    await expect(open(dataDir)).rejects.toThrow(/is open to other users, .*: run chmod 700 on it/)
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o755)
+    await chmod(dataDir, 0o700)
+    expect((await open(dataDir)).kind).toBe('private')
+  })
+
+  test("refuses another user's folder", async () => {
+    const isRoot = process.geteuid?.() === 0
+    const dataDir = isRoot ? await temporaryFolder() : '/usr'
+    if (isRoot) await chown(dataDir, 65_534, 65_534)
+    await expect(open(dataDir)).rejects.toThrow(/^The folder \S+ belongs to another user: choose/)
   })
 
   test('has the same password at the next start, and for every gateway of the folder', async () => {
