@@ -1,9 +1,14 @@
 /** Parts of JSON: strings, marks, and words between them. */
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
+/** Deeper JSON is shown as text, as to Faktory workers. */
+const deepest = 512
+/** Deeper levels are indented like this one: a line would be mostly indentation. */
+const deepestIndented = 32
+
 /**
  * Indents the text of a JSON value without reading its numbers: none loses a digit. Undefined for what is no
- * JSON object or array.
+ * JSON object or array, or nests too deep.
  *
  * @param {string} text
  * @returns {string | undefined}
@@ -14,7 +19,7 @@ export function indented(text) {
   let [line, depth] = ['', 0]
   const end = () => {
     lines.push(line)
-    line = '  '.repeat(Math.max(0, depth))
+    line = '  '.repeat(Math.min(Math.max(0, depth), deepestIndented))
   }
   /** @type {string} */
   let before = ''
@@ -29,6 +34,7 @@ export function indented(text) {
       if (before === '{' || before === '[' || before === ',') end()
       line += part === ':' ? ': ' : part
       if (part === '{' || part === '[') depth += 1
+      if (depth > deepest) return undefined
     }
     before = part
   }

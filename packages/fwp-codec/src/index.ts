@@ -44,6 +44,7 @@ export { parseCommand, type Command, type Verb } from './verbs.ts'
 export {
   argsOfInput,
   inputOfArgs,
+  isDeeper,
   maxArgsDepth,
   type FaktoryArgs,
   type PayloadRule,

@@ -46,4 +46,21 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store/private-store.test.ts',
     testName: "refuses another user's folder",
   },
+  {
+    name: 'deep-json-is-parsed',
+    promise: 'JSON that nests deeper than 512 is shown as text, and refused in a body.',
+    file: 'apps/gateway/src/json.ts',
+    from: 'isDeeper(text, maxJsonDepth)',
+    to: 'isDeeper(text, 100 * maxJsonDepth)',
+    test: 'apps/gateway/test/api/deep-json.test.ts',
+  },
+  {
+    name: 'dashboard-indents-any-depth',
+    promise: 'The dashboard makes no more than some 64 columns of indentation.',
+    file: 'apps/gateway/dashboard/payload-text.js',
+    from: 'Math.min(Math.max(0, depth), deepestIndented)',
+    to: 'Math.max(0, depth)',
+    test: 'apps/gateway/test/api/deep-json.test.ts',
+    testName: 'the dashboard shows it as text',
+  },
 ]

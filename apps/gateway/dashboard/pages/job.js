@@ -15,6 +15,7 @@ import {
   doorName,
 } from '../parts/bits.js'
 import { Payload } from '../parts/payload.js'
+import { indented, visible } from '../payload-text.js'
 import { ResubmitDialog } from '../parts/submit-dialog.js'
 import { hrefOf } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
@@ -98,7 +99,7 @@ export function JobPage({ route }) {
         job.envelope !== null &&
         html`<section class="panel">
         <header><h2>Faktory job, without its arguments</h2></header>
-        <pre class="payload" tabindex="0">${JSON.stringify(job.envelope, null, 2)}</pre>
+        <pre class="payload" tabindex="0">${envelopeText(job.envelope)}</pre>
       </section>`
       }
     </div>
@@ -171,6 +172,12 @@ function Facts({ job }) {
         ])}
     </dl>
   </section>`
+}
+
+/** @param {JobDetail['envelope']} envelope a text where it is no JSON, or too deep */
+function envelopeText(envelope) {
+  const text = typeof envelope === 'string' ? envelope : indented(JSON.stringify(envelope))
+  return visible(text ?? '')
 }
 
 /** @param {{ error: NonNullable<JobDetail['error']> }} props */

@@ -1,7 +1,9 @@
+import { maxJsonDepth } from '@crossgear/fwp-codec'
 import type { TSchema } from '@sinclair/typebox'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { StartError } from '../errors.ts'
+import { parseJson } from '../json.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { Reload } from '../server/reload.ts'
 import { type Access, type Identity, sessionCookie } from './access.ts'
@@ -158,9 +160,11 @@ function onlyJson(app: FastifyInstance): void {
   const options = { parseAs: 'string', bodyLimit: maxApiBodyBytes } as const
   app.addContentTypeParser<string>('application/json', options, (_request, text, done) => {
     try {
-      done(null, JSON.parse(text))
+      done(null, parseJson(text))
     } catch {
-      done(new ApiError('invalid_json', 'the body is not JSON'))
+      done(
+        new ApiError('invalid_json', `the body is not JSON, or nests deeper than ${maxJsonDepth}`),
+      )
     }
   })
 }

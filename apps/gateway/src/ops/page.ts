@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { maxJsonDepth } from '@crossgear/fwp-codec'
+import { parseJson } from '../json.ts'
 
 /** The prefix of all paths of the API. */
 export const apiPrefix = '/api/v1'
@@ -44,8 +46,10 @@ export async function readJson(request: PageRequest): Promise<unknown> {
     chunks.push(chunk)
   }
   try {
-    return JSON.parse(Buffer.concat(chunks).toString()) as unknown
+    return parseJson(Buffer.concat(chunks).toString())
   } catch (error) {
-    throw new BodyError('the body is not JSON', { cause: error })
+    throw new BodyError(`the body is not JSON, or nests deeper than ${maxJsonDepth}`, {
+      cause: error,
+    })
   }
 }

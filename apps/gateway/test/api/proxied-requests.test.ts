@@ -115,8 +115,7 @@ test("a route of the API that names no role is the operator's", async () => {
   const limiters = { light: limiter, heavy: limiter }
   apiRoutes(app, { backend, access, limiters, events, version: '0.1.0', log })
   app.get('/new', () => 'secret')
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const port = app.addresses()[0]?.port ?? 0
-  const { status, code } = await sent(port, '/new', {})
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const { status, code } = await sent(Number(port), '/new', {})
   expect([status, code]).toEqual([403, 'no_password'])
 })

@@ -108,8 +108,8 @@ function isArgument(text: string): boolean {
   return isJson(text) && !isDeeper(text, maxArgsDepth - 1)
 }
 
-/** True if JSON nests deeper than this many arrays and objects. */
-function isDeeper(json: string, most: number): boolean {
+/** True if a text that is valid JSON nests deeper than so many arrays and objects. */
+export function isDeeper(json: string, most: number): boolean {
   // Each has two ends.
   if (json.length <= 2 * most) return false
   let depth = 0

@@ -7,6 +7,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { inPieces } from '../../in-pieces.ts'
+import { parseJson } from '../../json.ts'
 import type { Handlers } from '../api.ts'
 import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { pageSizes } from '../schemas/common.ts'
@@ -149,7 +150,7 @@ function holderView(job: JobState): Static<typeof jobDetail>['held_by'] {
 
 function jsonOrNull(text: string | undefined): unknown {
   try {
-    return text === undefined ? null : (JSON.parse(text) as unknown)
+    return text === undefined ? null : parseJson(text)
   } catch {
     return text
   }

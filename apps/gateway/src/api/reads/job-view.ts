@@ -1,5 +1,6 @@
 import type { JobPlace, JobState, Standing } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
+import { parseJson } from '../../json.ts'
 import { isoTime } from '../schemas/common.ts'
 import type { jobSummary } from '../schemas/jobs.ts'
 import type { JobNames } from './job-names.ts'
@@ -98,7 +99,7 @@ function errorOf(failure: string | undefined): JobSummaryView['error'] {
 
 function recordOf(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseJson(text)
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   } catch {
     // Another program wrote it: shown as it is.

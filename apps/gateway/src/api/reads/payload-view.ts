@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Static } from '@sinclair/typebox'
+import { parseJson } from '../../json.ts'
 import type { bytesShown, payloadForms } from '../schemas/jobs.ts'
 
 /** A longer payload is not read: only its size is said. */
@@ -35,7 +36,7 @@ export function viewOf(
 function jsonOf(bytes: Buffer): { readonly value: unknown } | undefined {
   if (!isUtf8(bytes)) return undefined
   try {
-    const value: unknown = JSON.parse(bytes.toString())
+    const value = parseJson(bytes.toString())
     return typeof value === 'object' && value !== null ? { value } : undefined
   } catch {
     return undefined

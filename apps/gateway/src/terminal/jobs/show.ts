@@ -1,3 +1,4 @@
+import { isDeeper } from '@crossgear/fwp-codec'
 import { payloadQuery } from '../../api/schemas/jobs.ts'
 import type { Answer, Asked } from '../api-client.ts'
 import { type CommandContext, type CommandRow, printAll, valuesOf } from '../command-row.ts'
@@ -59,13 +60,21 @@ function isNews(value: unknown): boolean {
   return value !== null && value !== undefined && value !== false && value !== 0
 }
 
+/** Each line of a deep value would be mostly indentation. */
+const deepestIndented = 32
+
+function textOf(value: unknown): string {
+  const text = JSON.stringify(value)
+  return isDeeper(text, deepestIndented) ? text : JSON.stringify(value, null, 2)
+}
+
 function bytesLines(
   name: string,
   { size_bytes: size, form, value, is_cut: isCut }: Bytes,
 ): string[] {
   const title = `${name} (${size} bytes, ${form}${isCut ? ', cut' : ''})`
   if (value === null || value === undefined) return [title]
-  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+  const text = typeof value === 'string' ? value : textOf(value)
   return [
     title,
     ...shownText(text)

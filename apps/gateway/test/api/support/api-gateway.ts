@@ -111,10 +111,11 @@ export async function sent(
 ): Promise<ApiReply> {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
+  const isRaw = (given: typeof headers): given is readonly string[] => Array.isArray(given)
   const asking = request({
     ...{ port, path, method, host: '127.0.0.1', agent: agent ?? false },
-    headers: Array.isArray(headers)
-      ? [...Object.entries(type).flat(), ...(headers as readonly string[])]
+    headers: isRaw(headers)
+      ? [...Object.entries(type).flat(), ...headers]
       : { ...type, ...headers },
   })
   asking.end(text)
