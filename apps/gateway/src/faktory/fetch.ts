@@ -87,6 +87,10 @@ export class Fetch implements FetchRequest, IdleWorker {
     this.#answer(error(storeErrorText(problem)))
   }
 
+  failed(problem: unknown): void {
+    this.#session.fail(problem)
+  }
+
   wake(): void {
     this.#claims = 0
     this.#claim()

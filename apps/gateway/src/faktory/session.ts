@@ -151,13 +151,18 @@ export class Session implements ConnectionHandler, WorkerConnection {
   /** Commands from now on wait until the returned function is called. */
   holdCommands(): () => void {
     this.#isHeld = true
-    return () => this.#goOn()
+    return () => this.#connection.run(() => this.#goOn())
   }
 
   /** Ends the connection after all replies. Commands behind are not run. */
   end(): void {
     this.#saidEnd = true
     this.#connection.end()
+  }
+
+  /** The gateway failed it: it ends at once. */
+  fail(problem: unknown): void {
+    this.#connection.fail(problem)
   }
 
   quieted(): void {

@@ -89,6 +89,10 @@ export class GrabbedJob implements FetchRequest {
     this.onEmpty()
   }
 
+  failed(error: unknown): void {
+    this.#session.connection.fail(error)
+  }
+
   #answer(bytes: Uint8Array): void {
     if (this.#isAtHand) this.#slot.fillAtHand(bytes)
     else this.#slot.fill(bytes)

@@ -5,7 +5,9 @@ import type { NewJob, Scheduler } from '@crossgear/core-scheduler'
 import { FunctionNames } from '../gearman/function-names.ts'
 import { Handles } from '../gearman/handles.ts'
 import { coalescingKey } from '../gearman/translate.ts'
+import type { DropReason } from '../net/connection.ts'
 import type { Door } from '../net/door.ts'
+import { guarded } from '../net/guarded.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import type { Surplus } from '../net/open-port.ts'
@@ -49,6 +51,8 @@ export interface HttpDoorOptions {
   readonly rejected?: (reason: HttpRejection, address?: string) => void
   readonly connected?: () => void
   readonly closed?: () => void
+  /** The gateway ended a connection. */
+  readonly dropped?: (reason: DropReason, error?: unknown) => void
 }
 
 /** Why a connection or request was rejected. */
@@ -151,11 +155,11 @@ export class HttpDoor implements Door {
       keepAliveTimeout: idleMs,
     })
     server.on('request', (request: IncomingMessage, response: ServerResponse) =>
-      this.#take(request, response),
+      this.#run(request, () => this.#take(request, response)),
     )
     // A client that asks first is refused before it sends its body.
     server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
-      this.#take(request, response, () => response.writeContinue()),
+      this.#run(request, () => this.#take(request, response, () => response.writeContinue())),
     )
     server.on('clientError', (error: Error, socket: Socket) => this.#broken(error, socket))
     return withFirstHeads(server, {
@@ -163,6 +167,10 @@ export class HttpDoor implements Door {
       tooSlow: (error, socket) => this.#broken(error, socket),
       hasBareLf: (socket) => this.#single.add(socket),
     })
+  }
+
+  #run({ socket }: IncomingMessage, step: () => void): void {
+    guarded(socket, step, (error) => this.#options.dropped?.('error', error))
   }
 
   #broken(error: Error, socket: Socket): void {
@@ -197,8 +205,10 @@ export class HttpDoor implements Door {
     const purse = this.#budget.open()
     response.once('close', () => purse.empty())
     readBody(request, this.#maxBytes, purse, (body) => {
-      if (typeof body === 'string') this.#refuse(request, response, body)
-      else this.#submit(head, body, response, purse)
+      this.#run(request, () => {
+        if (typeof body === 'string') this.#refuse(request, response, body)
+        else this.#submit(head, body, response, purse)
+      })
     })
   }
 

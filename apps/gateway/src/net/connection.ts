@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { endFailed, guarded } from './guarded.ts'
 import type { InputBudget, Holder } from './input-budget.ts'
 import { type ReplySlot, ReplyQueue } from './reply-slots.ts'
 
@@ -22,7 +23,7 @@ export interface ConnectionLimits {
 
 /** The door's side of a connection. */
 export interface ConnectionHandler {
-  /** May throw: the connection is then ended after everything sent before. */
+  /** May throw: the connection then ends at once. */
   data(chunk: Buffer): void
   /**
    * The peer has closed its half; only where the port allows that. The connection stays open until {@link Connection.end}.
@@ -53,6 +54,7 @@ export class Connection implements Holder {
   readonly #inputBudget: InputBudget | undefined
   readonly #dropped: (reason: DropReason, error?: unknown) => void
   readonly #heldBack: () => void
+  readonly #failed = (error: unknown): void => this.#dropped('error', error)
   #ready: Uint8Array[] = []
   #readyBytes = 0
   #flushing = false
@@ -87,7 +89,7 @@ export class Connection implements Holder {
     this.#heldBack = heldBack
     this.#handler = handlerOf(this)
     socket.on('data', (chunk) => this.#data(chunk))
-    if (this.#handler.ended) socket.on('end', () => this.#handler.ended?.())
+    if (this.#handler.ended) socket.on('end', () => this.run(() => this.#handler.ended?.()))
     socket.on('drain', () => this.#release())
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#closed())
@@ -164,15 +166,20 @@ export class Connection implements Holder {
     this.socket.destroy()
   }
 
+  /** Runs a step of the handler; one that throws ends the connection at once. */
+  run(step: () => void): void {
+    guarded(this.socket, step, this.#failed)
+  }
+
+  /** A step has thrown: ends the connection at once. */
+  fail(error: unknown): void {
+    endFailed(this.socket, error, this.#failed)
+  }
+
   #data(chunk: Buffer): void {
     if (this.gone) return
     this.#arrivedBytes += chunk.length
-    try {
-      this.#handler.data(chunk)
-    } catch (error) {
-      this.#dropped('error', error)
-      this.end()
-    }
+    this.run(() => this.#handler.data(chunk))
     if (this.#slots.isEmpty && this.#keptBytes === 0) this.#arrivedBytes = 0
     if (this.#exceeds(1)) this.#hold()
   }

@@ -275,12 +275,17 @@ export class Claims {
       return
     }
     const { job } = assignment
-    if (job.heldBy === 'consumer') this.#parts.bridging.handedOut(job)
-    this.#parts.observer.assigned(job)
-    request.assigned(assignment)
+    try {
+      if (job.heldBy === 'consumer') this.#parts.bridging.handedOut(job)
+      this.#parts.observer.assigned(job)
+      request.assigned(assignment)
+    } catch (error) {
+      this.#putBack(assignment)
+      request.failed(error)
+    }
   }
 
-  /** The worker left before its job came. */
+  /** The worker left before its job came, or never learns of it. */
   #putBack({ job: { lane, id, token } }: Delivery): void {
     this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false })
   }

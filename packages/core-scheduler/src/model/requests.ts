@@ -61,6 +61,8 @@ export interface FetchRequest {
   assigned(delivery: Delivery): void
   onEmpty(): void
   refused(error: StoreError): void
+  /** {@link assigned} has thrown, and the job goes back: whoever asked gets no answer any more. */
+  failed(error: unknown): void
 }
 
 /** The answer to an outcome. */

@@ -144,6 +144,9 @@ export class TestWorker implements FetchRequest, IdleWorker {
   nothings = 0
   refusals: StoreError[] = []
   takesWhenWoken = false
+  /** Thrown by the next jobs that it is handed. */
+  fault: Error | undefined
+  readonly failures: unknown[] = []
   readonly #scheduler: Scheduler
 
   constructor(scheduler: Scheduler, interest: Subscription) {
@@ -196,7 +199,12 @@ export class TestWorker implements FetchRequest, IdleWorker {
   }
 
   assigned(assignment: Assignment): void {
+    if (this.fault) throw this.fault
     this.assignments.push(assignment)
+  }
+
+  failed(error: unknown): void {
+    this.failures.push(error)
   }
 
   onEmpty(): void {

@@ -29,6 +29,24 @@ describe('a scheduler', () => {
     expect(node.scheduler.running).toBe(2)
   })
 
+  test('a worker that fails when it is handed its job costs no other of the same call theirs', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    for (let job = 0; job < 3; job += 1) node.submit('mail')
+    await cluster.turn()
+    const workers = [1, 2, 3].map(() => node.worker('mail'))
+    const [first, failing, last] = workers
+    if (failing) failing.fault = new Error('a mistake')
+    for (const worker of workers) worker.take()
+    await cluster.turn()
+    expect([first?.jobs, failing?.jobs, last?.jobs]).toEqual([['mail:1'], [], ['mail:3']])
+    expect([failing?.failures, failing?.refusals]).toEqual([[failing?.fault], []])
+    expect(node.scheduler.running).toBe(2)
+    const next = node.worker('mail').take()
+    await cluster.turn()
+    expect(next.jobs).toEqual(['mail:2'])
+  })
+
   test('a worker is offered its functions in its order', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
