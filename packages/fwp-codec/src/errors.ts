@@ -19,6 +19,7 @@ export const fwpErrors = {
   MISSING_JID: 'a FAIL names no jid',
   INVALID_BEAT: 'the argument of BEAT is wrong',
   INVALID_MUTATE: 'the argument of MUTATE is no JSON object of the right shape',
+  PATTERN_TOO_LONG: 'the pattern of a MUTATE is longer than allowed',
   UNKNOWN_MUTATE_TARGET: 'MUTATE names a set that does not exist',
   UNKNOWN_MUTATE_OPERATION: 'MUTATE names an operation that does not exist',
   UNKNOWN_QUEUE_COMMAND: 'QUEUE names a sub-command that does not exist',

@@ -13,8 +13,11 @@ const movedPerStep = 64
 export interface SetFilter {
   /** Only jobs of this function. */
   readonly fn?: string
-  readonly matches?: (job: Job) => boolean
+  /** May take its time, so that others pass. */
+  readonly matches?: Matches
 }
+
+type Matches = (job: Job) => boolean | Promise<boolean>
 
 interface Parts {
   readonly store: Store
@@ -56,7 +59,7 @@ export class JobSets {
   async #moveOfLane(
     lane: string,
     set: JobSet,
-    matches: ((job: Job) => boolean) | undefined,
+    matches: Matches | undefined,
     to: SetExit,
   ): Promise<void> {
     const { store } = this.#parts
@@ -73,10 +76,13 @@ export class JobSets {
   async #matching(
     lane: string,
     ids: readonly number[],
-    matches: (job: Job) => boolean,
+    matches: Matches,
   ): Promise<readonly number[]> {
-    const jobs = await this.#parts.store.jobs.read(lane, ids)
-    return jobs.flatMap((job) => (job && matches(job) ? [job.id] : []))
+    const found: number[] = []
+    for (const job of await this.#parts.store.jobs.read(lane, ids)) {
+      if (job && (await matches(job))) found.push(job.id)
+    }
+    return found
   }
 
   async #move(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {

@@ -21,18 +21,20 @@ export type MutateFilter =
   | { readonly kind: 'jids'; /** At most 100000. */ readonly jids: readonly string[] }
   | {
       readonly kind: 'match'
-      /** A Redis glob over the job's JSON. */
+      /** A Redis glob over the job's JSON, at most 1000 characters. */
       readonly glob?: string
       readonly jobtype?: string
     }
 
 const failure = { code: 'INVALID_MUTATE', text: 'invalid format', echoes: false } as const
 const maxJids = 100_000
+/** Characters of the longest pattern: each 32 of them are a step for each character of a job. */
+const maxPatternLength = 1_000
 const operations: ReadonlySet<string> = new Set(['clear', 'kill', 'discard', 'requeue'])
 const targets: ReadonlySet<string> = new Set(['scheduled', 'retries', 'dead'])
 
 /**
- * Parses the argument of MUTATE. `clear` has no filter. Throws `INVALID_MUTATE`, then
+ * Parses the argument of MUTATE. `clear` has no filter. Throws `INVALID_MUTATE` or `PATTERN_TOO_LONG`, then
  * `UNKNOWN_MUTATE_OPERATION`, then `UNKNOWN_MUTATE_TARGET`.
  */
 export function parseMutate(argument: Buffer): Mutate {
@@ -58,6 +60,12 @@ function readFilter(raw: string | undefined): MutateFilter {
   const jobtype = readString('jobtype', fields.get('jobtype')) ?? ''
   if (jids.length > maxJids) throw refused('too many jids')
   if (jids.length > 0) return { kind: 'jids', jids }
+  if (glob.length > maxPatternLength) {
+    throw new FwpError(
+      'PATTERN_TOO_LONG',
+      `regexp is too long: at most ${maxPatternLength} characters`,
+    )
+  }
   if (glob === '' && jobtype === '') return { kind: 'all' }
   return {
     kind: 'match',

@@ -8,7 +8,7 @@ import {
 } from '@crossgear/fwp-codec'
 import { answerLater } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
-import { matchesGlob } from '../glob.ts'
+import { matchInPieces } from '../match-in-pieces.ts'
 import { findRef } from '../jids.ts'
 import type { Handler } from '../session.ts'
 import { jobText } from '../translate.ts'
@@ -51,8 +51,9 @@ function setFilter(
   return {
     ...(jobtype !== undefined && { fn: jobtype }),
     ...(glob !== undefined && {
-      matches: (job) =>
-        matchesGlob(compactJson(jobText(job, scheduler.registry, payloadRuleOf)), glob),
+      matches: matchInPieces(glob, (job) =>
+        compactJson(jobText(job, scheduler.registry, payloadRuleOf)),
+      ),
     }),
   }
 }
