@@ -6,9 +6,31 @@ const maxEchoBytes = 1024
  */
 const longText = 1024
 
-/** The text of a JSON argument. Bytes that are not UTF-8 become U+FFFD, as in the Faktory server. */
-export function decodeText(bytes: Buffer): string {
-  return bytes.toString('utf8')
+/** Longest text that is looked at for `null` alone: white space around it is rare. */
+const longestNull = 64
+
+/**
+ * The text of a JSON argument, as the Faktory server reads it: bytes that are not UTF-8 become U+FFFD, and `null` is
+ * `empty`.
+ */
+export function decodeText(bytes: Buffer, empty: '{}' | '[]' = '{}'): string {
+  const text = bytes.toString('utf8')
+  return text.length <= longestNull && text.trim() === 'null' ? empty : text
+}
+
+const escapes =
+  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|[^])/g
+const surrogateEscape = /\\u[dD][89a-fA-F]/
+
+/**
+ * A JSON text in which each escape of half a surrogate pair is U+FFFD, as the Faktory server hands it out: stock workers
+ * refuse the whole job for one.
+ */
+export function withWholeCharacters(text: string): string {
+  if (!surrogateEscape.test(text)) return text
+  return text.replace(escapes, (escape) => {
+    return escape.length === 6 && surrogateEscape.test(escape) ? '\ufffd' : escape
+  })
 }
 
 /** The first `maxBytes` bytes of a text, never half a character. */

@@ -45,8 +45,8 @@ export interface Ack {
 /** The argument of ACK. Throws `INVALID_ACK`. */
 export function parseAck(argument: Buffer): Ack {
   return readArgument(argument, failures.ACK, (fields) => {
-    const jid = readString('jid', fields.get('jid'))
-    if (jid === undefined) throw refused('jid is missing')
+    if (!fields.has('jid')) throw refused('jid is missing')
+    const jid = readString('jid', fields.get('jid')) ?? ''
     const result = fields.get('result')
     return result === undefined || result === 'null' ? { jid } : { jid, result }
   })
@@ -54,6 +54,7 @@ export function parseAck(argument: Buffer): Ack {
 
 /** `BEAT {"wid", "rss_kb", "current_state"}` */
 export interface Beat {
+  /** Empty if missing: no worker has that name. */
   readonly wid: string
   /** The worker's resident memory in KiB. */
   readonly rssKb?: number
@@ -67,7 +68,6 @@ export function parseBeat(argument: Buffer): Beat {
     const wid = readString('wid', fields.get('wid')) ?? ''
     const rssKb = readInteger('rss_kb', fields.get('rss_kb'))
     const currentState = readString('current_state', fields.get('current_state')) ?? ''
-    if (wid === '') throw refused('wid is missing')
     return {
       wid,
       ...(rssKb === undefined ? {} : { rssKb }),
@@ -168,15 +168,14 @@ export function parseQueueCommand(argument: Buffer): QueueCommand {
       return { subcommand, names: names[0] === '*' ? '*' : names }
     }
     case 'LATENCY': {
-      const names = someNames(subcommand, text, word.length)
+      const names = readQueueNames(text, word.length)
       if (names[0] === '*') {
         throw new FwpError('NO_WILDCARD', 'QUEUE LATENCY does not support wildcards')
       }
       return { subcommand, names }
     }
     default: {
-      const shown = cutBytes(word, maxWordBytes)
-      throw new FwpError('UNKNOWN_QUEUE_COMMAND', `no such QUEUE subcommand: ${shown}`)
+      throw new FwpError('UNKNOWN_QUEUE_COMMAND', `no such QUEUE subcommand: ${subcommand}`)
     }
   }
 }

@@ -31,12 +31,16 @@ describe('ACK', () => {
     expect(parseAck(Buffer.from('{"jid":"a","result":null}'))).toEqual({ jid: 'a' })
   })
 
-  test.each(['', '{}', '{"jid":null}', '{"jid":1}', '{"jid":"a"', 'abc', '[]'])(
+  test.each(['', '{}', 'null', '{"jid":1}', '{"jid":"a"', 'abc', '[]'])(
     'without a jid or with bad JSON is invalid: %j',
     (text) => {
       expect(failure(parseAck, text)).toEqual(['INVALID_ACK', `invalid ACK ${text}`])
     },
   )
+
+  test('a jid of null is the empty one', () => {
+    expect(parseAck(Buffer.from('{"jid":null}'))).toEqual({ jid: '' })
+  })
 
   test('an error text repeats 1024 bytes at most', () => {
     expect(failure(parseAck, 'x'.repeat(100_000))[1]).toBe(`invalid ACK ${'x'.repeat(1024)}`)
@@ -114,7 +118,11 @@ describe('BEAT', () => {
     expect(parseBeat(Buffer.from('{"wid":"w","current_state":""}'))).toEqual({ wid: 'w' })
   })
 
-  test.each(['', '{}', '{"wid":""}', '{"wid":1}', '{"wid":"w","rss_kb":"1"}', 'w'])(
+  test.each(['{}', 'null', '{"wid":""}', '{"wid":null}'])('%s names the empty wid', (text) => {
+    expect(parseBeat(Buffer.from(text))).toEqual({ wid: '' })
+  })
+
+  test.each(['', '{"wid":1}', '{"wid":"w","rss_kb":"1"}', 'w'])(
     'anything else is invalid: %j',
     (text) => {
       expect(failure(parseBeat, text)).toEqual(['INVALID_BEAT', `invalid BEAT ${text}`])

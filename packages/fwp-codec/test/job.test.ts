@@ -140,7 +140,7 @@ describe('parseJob', () => {
     expect(messageOf(`{${minimal},${field}}`)).toMatch(new RegExp(`^invalid JSON: ${name} must be`))
   })
 
-  test.each(['', ' ', '{', '[]', 'null', '{"jid":"12345678",}', '{"jid":"1234\n5678"}'])(
+  test.each(['', ' ', '{', '[]', 'nul', '{"jid":"12345678",}', '{"jid":"1234\n5678"}'])(
     'anything but a JSON object is invalid: %j',
     (text) => {
       expect(messageOf(text)).toMatch(/^invalid JSON: /)
@@ -184,7 +184,46 @@ describe('parseJob', () => {
     const parsed = parseJob(Buffer.from('{"jid":"\\ud83d-12345678","jobtype":"a","args":[]}'))
     expect(parsed.jid).toBe('\ufffd-12345678')
     expect(Buffer.from(parsed.jid).toString()).toBe(parsed.jid)
-    expect(parsed.fields[0]?.value).toBe('"\\ud83d-12345678"')
+    expect(parsed.fields[0]?.value).toBe('"\ufffd-12345678"')
+  })
+
+  test('escapes of half a surrogate pair become U+FFFD everywhere, others stay as written', () => {
+    const text =
+      '{"jid":"12345678","jobtype":"a\\uDC00","args":["party \\ud83c","\\ud83c\\udf89","\\\\ud83c",' +
+      '"\\udf89\\ud83c","\\\\\\ud83c"],"custom":{"\\ud83c":"\\uD83C!"},"own":"\\udfff"}'
+    const parsed = parseJob(Buffer.from(text))
+    expect(parsed.jobtype).toBe('a\ufffd')
+    expect(parsed.args).toBe(
+      '["party \ufffd","\\ud83c\\udf89","\\\\ud83c","\ufffd\ufffd","\\\\\ufffd"]',
+    )
+    expect(parsed.custom).toBe('{"\ufffd":"\ufffd!"}')
+    expect(parsed.fields.at(-1)?.value).toBe('"\ufffd"')
+    const [each] = parseJobs(Buffer.from(`[${text}]`))
+    expect(each).toMatchObject({ state: 'parsed', job: { args: parsed.args } })
+  })
+
+  test.each(['1e400', '-1E+309', `1${'0'.repeat(309)}`, '{"deep":[[1e999]]}'])(
+    'a number that no double can hold is refused in args and custom: %.20s',
+    (value) => {
+      const refused = (key: string): string =>
+        `invalid JSON: ${key} has a number that is out of range`
+      expect(messageOf(`{"jid":"12345678","jobtype":"a","args":[${value}]}`)).toBe(refused('args'))
+      expect(messageOf(job(`"custom":{"x":${value}}`))).toBe(refused('custom'))
+    },
+  )
+
+  test('text that looks like such a number is no number', () => {
+    const args = '["1e400",1e-999,1e308,{"1e999":1}]'
+    expect(parseJob(Buffer.from(`{"jid":"12345678","jobtype":"a","args":${args}}`)).args).toBe(args)
+  })
+
+  test('null is a job, or a list, without anything in it', () => {
+    expect(messageOf(' null ')).toBe('jobs must have a reasonable jid parameter')
+    expect(parseJobs(Buffer.from('null'))).toEqual([])
+    const message = 'jobs must have a reasonable jid parameter'
+    expect(parseJobs(Buffer.from('[null]'))).toMatchObject([
+      { state: 'rejected', error: { message } },
+    ])
   })
 
   test('an error text repeats little of the input', () => {
@@ -192,10 +231,10 @@ describe('parseJob', () => {
     expect(messageOf(job(`"queue":"${'é'.repeat(100_000)}"`)).length).toBeLessThan(400)
   })
 
-  test('giant numbers in the arguments and deep arguments are carried, not read', () => {
-    const digits = '9'.repeat(100_000)
-    const argument = `{"jid":"12345678","jobtype":"a","args":[${digits}, 1.0, 1e400]}`
-    expect(parseJob(Buffer.from(argument)).args).toBe(`[${digits}, 1.0, 1e400]`)
+  test('long numbers in the arguments are carried as written, deep arguments are not read', () => {
+    const digits = `${'9'.repeat(300)}.${'9'.repeat(100_000)}`
+    const argument = `{"jid":"12345678","jobtype":"a","args":[${digits}, 1.0, 1e300]}`
+    expect(parseJob(Buffer.from(argument)).args).toBe(`[${digits}, 1.0, 1e300]`)
     const deep = `{"jid":"12345678","jobtype":"a","args":${'['.repeat(1_000_000)}`
     expect(messageOf(deep)).toBe('invalid JSON: nested too deep')
   })

@@ -10,8 +10,11 @@ import { formatRfc3339 } from '@crossgear/fwp-codec'
 /** Retries of a Faktory job without a number of its own. */
 export const defaultFaktoryRetries = 25
 
+/** The record of the failure before, as a worker or another server may have written it. */
 interface FailureRecord {
   readonly retry_count?: unknown
+  readonly failed_at?: unknown
+  readonly next_at?: unknown
 }
 
 /**
@@ -31,17 +34,20 @@ export class FaktoryRetries implements RetryRules {
     const retries = job.retries ?? defaultRetries(job)
     // With `retry` 0 a Faktory producer asks for the job not to be kept.
     if (retries === 0 && job.door === 'faktory') return { kind: 'fail' }
-    const count = failuresBefore(job)
+    const before = recordOf(job)
+    const count = typeof before.retry_count === 'number' ? before.retry_count + 1 : 0
     const isDead = retries <= 0 || count >= retries
     const delayMs = this.#delayMs(count)
     const record = JSON.stringify({
       retry_count: count,
-      failed_at: formatRfc3339(nowMs),
-      ...(isDead ? {} : { next_at: formatRfc3339(nowMs + delayMs) }),
+      // Of the first failure; a dead job keeps the time of its last retry.
+      failed_at: textOf(before.failed_at) ?? formatRfc3339(nowMs),
+      next_at: isDead ? textOf(before.next_at) : formatRfc3339(nowMs + delayMs),
       message: report.message,
       errtype: report.errtype ?? 'unknown',
       ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
-      remaining: retries - count,
+      // Negative only where the producer said so.
+      remaining: Math.max(Math.min(retries, 0), retries - count),
     })
     if (retries === 0) return { kind: 'fail', record }
     return isDead ? { kind: 'dead', record } : { kind: 'retry', record, delayMs }
@@ -75,9 +81,10 @@ function defaultRetries({ door, token, foreground }: FailedJob): number {
   return isRetried ? defaultFaktoryRetries : 0
 }
 
-/** Earlier failures of the job. */
-function failuresBefore({ failure }: FailedJob): number {
-  if (failure === undefined) return 0
-  const record = JSON.parse(failure) as FailureRecord
-  return typeof record.retry_count === 'number' ? record.retry_count + 1 : 0
+function recordOf({ failure }: FailedJob): FailureRecord {
+  return failure === undefined ? {} : (JSON.parse(failure) as FailureRecord)
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -114,7 +114,8 @@ export class Info {
   #server(): object {
     const { version, uptimeMs, connections, commands, memoryBytes } = this.#sources
     return {
-      description: 'Crossgear',
+      // Clients look for the word before they use batches, unique jobs and tracking.
+      description: 'Faktory Enterprise (Crossgear)',
       faktory_version: faktoryVersion,
       crossgear_version: version,
       uptime: Math.floor(uptimeMs() / 1000),

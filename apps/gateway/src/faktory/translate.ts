@@ -48,6 +48,7 @@ function draftOf(job: FwpJob, nowMs: number, rule: PayloadRule): Draft {
     envelope: envelopeOf(job, nowMs),
   }
   if (job.retry !== undefined) draft.retries = job.retry
+  if (job.failure !== undefined) draft.failure = job.failure
   if (wantsTracking(job.custom)) draft.retentionSeconds = trackedForSeconds
   if (job.reserveForSeconds !== undefined) {
     draft.reserveForSeconds = Math.max(minReserveSeconds, job.reserveForSeconds)

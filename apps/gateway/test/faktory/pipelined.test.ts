@@ -74,7 +74,7 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
     expect(await one.reply()).toBe('-ERR unknown command NOPE')
     expect(await one.reply()).toBe('-ERR invalid JSON: unexpected end of JSON input')
     expect(await one.reply()).toBe('-ERR invalid TRACK GET')
-    expect(await one.reply()).toBe('-ERR BEAT is for workers: HELLO named no wid')
+    expect(await one.reply()).toBe('-ERR unknown worker x')
   })
 })
 

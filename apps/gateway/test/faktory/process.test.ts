@@ -125,7 +125,11 @@ test('the web port has the pages of the Faktory server for monitoring', async ()
   }
   const stats = await page('/stats')
   expect(stats['faktory']).toEqual(info['faktory'])
-  const server = { description: 'Crossgear', faktory_version: '1.10.0', connections: 1 }
+  const server = {
+    description: 'Faktory Enterprise (Crossgear)',
+    faktory_version: '1.10.0',
+    connections: 1,
+  }
   expect(stats['server']).toMatchObject(server)
   const health = await page('/health')
   expect(health).toMatchObject({ now: expect.stringMatching(/^20.*Z$/) as string, server })

@@ -29,7 +29,7 @@ const replies: readonly (readonly [string, string])[] = [
   // PUSH: the checks in their order
   ['PUSH', '-ERR invalid JSON: unexpected end of JSON input'],
   ['PUSH ', '-ERR invalid JSON: unexpected end of JSON input'],
-  ['PUSH null', '-ERR invalid JSON: expected an object at character 0'],
+  ['PUSH null', '-ERR jobs must have a reasonable jid parameter'],
   ['PUSH "x"', '-ERR invalid JSON: expected an object at character 0'],
   ['PUSH {"jobtype":"t","args":[]}', '-ERR jobs must have a reasonable jid parameter'],
   ['PUSH {"jid":"","jobtype":"t","args":[]}', '-ERR jobs must have a reasonable jid parameter'],
@@ -115,13 +115,13 @@ const replies: readonly (readonly [string, string])[] = [
 
   // BEAT of a client that is no worker
   ['BEAT', '-ERR invalid BEAT '],
-  ['BEAT {"wid":""}', '-ERR invalid BEAT {"wid":""}'],
-  ['BEAT {"wid":"w"}', '-ERR BEAT is for workers: HELLO named no wid'],
+  ['BEAT {"wid":""}', '-ERR unknown worker '],
+  ['BEAT {"wid":"w"}', '-ERR unknown worker w'],
 
   // QUEUE
   ['QUEUE', '-ERR no such QUEUE subcommand: '],
   ['QUEUE LIST', '-ERR no such QUEUE subcommand: LIST'],
-  ['QUEUE __proto__ a', '-ERR no such QUEUE subcommand: __proto__'],
+  ['QUEUE __proto__ a', '-ERR no such QUEUE subcommand: __PROTO__'],
   ['QUEUE pause a b', '+OK'],
   ['QUEUE Pause *', '+OK'],
   ['QUEUE RESUME *', '+OK'],

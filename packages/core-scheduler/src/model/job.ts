@@ -58,6 +58,8 @@ export interface NewJob {
   readonly jid?: string
   /** The pushed Faktory job, JSON text without `args`. */
   readonly envelope?: string
+  /** Failures before it came, Faktory's `failure`, JSON text. */
+  readonly failure?: string
   /** Retries after a reported failure; absent: a reported failure is final. */
   readonly retries?: number
   /** Longest time that a Faktory worker may hold it, seconds. */

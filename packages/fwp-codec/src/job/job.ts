@@ -1,7 +1,7 @@
 import { FwpError } from '../errors.ts'
 import { decodeString, type RawField, scanArray, scanFields } from './json-scan.ts'
 import { readArray, readInteger, readObject, readString } from './raw-values.ts'
-import { cutBytes, decodeText, detach, exceedsBytes } from '../text.ts'
+import { cutBytes, decodeText, detach, exceedsBytes, withWholeCharacters } from '../text.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
 /** 1 is the lowest, 9 the highest. */
@@ -35,6 +35,8 @@ export interface FwpJob {
   readonly createdAt?: string
   /** The raw text of a JSON object. */
   readonly custom?: string
+  /** Failures before the push, the raw text of a JSON object. */
+  readonly failure?: string
   /** Every field but `args`, in order, as written. */
   readonly fields: readonly RawField[]
 }
@@ -86,7 +88,7 @@ type Draft = Mutable<Partial<Omit<FwpJob, 'priority' | 'fields'>>> & {
  * `INVALID_JOBTYPE`, `MISSING_ARGS`, `INVALID_RESERVE_FOR`, `INVALID_AT`, `INVALID_QUEUE`.
  */
 export function parseJob(argument: Buffer): FwpJob {
-  return parseJobText(decodeText(argument))
+  return parseJobText(withWholeCharacters(decodeText(argument)))
 }
 
 /** `parseJob` for a job that is already text. */
@@ -104,7 +106,7 @@ export function parseJobs(
 ): ParsedJob[] {
   const maxJobs = options.maxJobs ?? defaultMaxJobs
   // Each may nest as deep as one pushed alone.
-  const texts = scanArray(decodeText(argument), maxJobs + 1, true)
+  const texts = scanArray(withWholeCharacters(decodeText(argument, '[]')), maxJobs + 1, true)
   if (texts.length > maxJobs) {
     throw new FwpError('TOO_MANY_JOBS', `too many jobs in one PUSHB: at most ${maxJobs}`)
   }
@@ -119,7 +121,7 @@ export function isQueueName(name: string): boolean {
 function parseEach(text: string): ParsedJob {
   let jid = ''
   try {
-    const fields = scanFields(text)
+    const fields = scanFields(text === 'null' ? '{}' : text)
     jid = readableJid(fields)
     return { state: 'parsed', job: checkJob(readFields(fields, text)) }
   } catch (error) {
@@ -168,13 +170,13 @@ function readField(draft: Draft, key: string, raw: string, text: string): void {
       return
     }
     case 'args':
-      draft.args = readArray(key, raw) ?? raw
+      draft.args = withinRange(key, readArray(key, raw) ?? raw)
       return
     case 'custom':
-      draft.custom = readObject(key, raw) ?? raw
+      draft.custom = withinRange(key, readObject(key, raw) ?? raw)
       return
     case 'failure':
-      readObject(key, raw)
+      draft.failure = readObject(key, raw) ?? raw
       return
     case 'at': {
       const at = readName(key, raw, text)
@@ -206,6 +208,19 @@ function readField(draft: Draft, key: string, raw: string, text: string): void {
   }
 }
 
+/** A number with so many digits or such an exponent may be beyond a double. */
+const maybeOutOfRange = /[eE]\+?\d{3}|\d{309}/
+
+/** Workers read numbers as doubles: one that none can hold would make the job unreadable to them. */
+function withinRange(key: string, raw: string): string {
+  if (!maybeOutOfRange.test(raw)) return raw
+  JSON.parse(raw, (_name, value: unknown) => {
+    if (value !== Infinity && value !== -Infinity) return value
+    throw new FwpError('INVALID_JSON', `invalid JSON: ${key} has a number that is out of range`)
+  })
+  return raw
+}
+
 function readName(key: string, raw: string, text: string): string {
   return detach(readString(key, raw) ?? '', text)
 }
@@ -213,7 +228,8 @@ function readName(key: string, raw: string, text: string): string {
 function checkJob(draft: Draft): FwpJob {
   const jid = checkJid(draft.jid)
   const jobtype = checkJobtype(draft.jobtype)
-  const { args, reserveForSeconds, at, retry, backtrace, createdAt, custom, fields } = draft
+  const { args, reserveForSeconds, at, retry, backtrace, createdAt, custom, failure, fields } =
+    draft
   if (args === undefined) {
     throw new FwpError('MISSING_ARGS', 'jobs must have an args parameter')
   }
@@ -231,6 +247,7 @@ function checkJob(draft: Draft): FwpJob {
   if (backtrace !== undefined) job.backtrace = backtrace
   if (createdAt !== undefined) job.createdAt = createdAt
   if (custom !== undefined) job.custom = custom
+  if (failure !== undefined) job.failure = failure
   return job
 }
 

@@ -27,6 +27,7 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.reducer) args.push('reducer', job.reducer)
   if (job.jid !== undefined) args.push('jid', job.jid)
   if (job.envelope !== undefined) args.push('envelope', job.envelope)
+  if (job.failure !== undefined) args.push('failure', job.failure)
   if (job.retries !== undefined) args.push('retries', String(job.retries))
   if (job.reserveForSeconds !== undefined) args.push('reserve_for', String(job.reserveForSeconds))
   if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
@@ -276,6 +277,7 @@ function leaseOf(
   if (reducer && reducer.length > 0) lease.reducer = bufferOf(reducer)
   if (job.jid !== undefined) lease.jid = job.jid
   if (job.envelope !== undefined) lease.envelope = job.envelope
+  if (job.failure !== undefined) lease.failure = job.failure
   if (job.retries !== undefined) lease.retries = job.retries
   if (job.reserveForSeconds !== undefined) lease.reserveForSeconds = job.reserveForSeconds
   if (job.retentionSeconds) lease.retentionSeconds = job.retentionSeconds

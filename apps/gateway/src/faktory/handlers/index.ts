@@ -12,14 +12,10 @@ import { track } from './track.ts'
 
 /**
  * `BEAT {"wid", "rss_kb", "current_state"}`: `+OK` while the worker is to run, else a bulk string,
- * `{"state":"quiet"}` or `{"state":"terminate"}`. Requires a HELLO with a wid.
+ * `{"state":"quiet"}` or `{"state":"terminate"}`. Any connection may send it for a worker of this node.
  */
 const beat: Handler = (session, argument) => {
   const { wid, rssKb, currentState } = parseBeat(argument)
-  if (session.worker.wid === undefined) {
-    session.send(error('BEAT is for workers: HELLO named no wid'))
-    return
-  }
   const { workers, scheduler } = session.context
   const state = workerStates.find((known) => known === currentState)
   const worker = workers.beat({

@@ -36,7 +36,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     expect(await figures(one)).toMatchObject({ enqueued: 1, processed: 0 })
   })
 
-  test.each(['', '{}', '[]', '{"jid":null}', '{"jid":', 'jid'])(
+  test.each(['', '{}', '[]', 'null', '{"jid":', 'jid'])(
     'refuses the argument %j',
     async (argument) => {
       const { client } = await gateways.open()
@@ -222,6 +222,28 @@ describe.skipIf(lacksRedis)('FAIL', () => {
     await makeDue('t', 1)
     const { failure } = await worker.askJson('FETCH')
     expect(failure).toMatchObject({ backtrace: lines.slice(0, kept) })
+  })
+
+  test('counts on from the failure that a job was pushed with', async () => {
+    const { client, scheduler } = await gateways.open()
+    const worker = await client({ wid: 'worker-1' })
+    const failure = { retry_count: 1, failed_at: '2020-02-03T04:05:06Z', message: 'old' }
+    await worker.ask(pushLine('12345678', { retry: 3, failure }))
+    expect((await worker.askJson('FETCH'))['failure']).toEqual(failure)
+    await worker.ask('FAIL {"jid":"12345678","message":"new"}')
+    await makeDue('t', 1)
+    const again = await worker.askJson('FETCH')
+    const nextAt: unknown = again['failure']?.['next_at']
+    expect(again['failure']).toMatchObject({
+      ...{ retry_count: 2, remaining: 1, failed_at: failure.failed_at, message: 'new' },
+    })
+    await worker.ask('FAIL {"jid":"12345678","message":"last"}')
+    const [counts] = await scheduler.jobs.counts()
+    expect(counts).toMatchObject({ dead: 1, scheduled: 0 })
+    await worker.ask('MUTATE {"cmd":"requeue","target":"dead"}')
+    expect((await worker.askJson('FETCH'))['failure']).toMatchObject({
+      ...{ retry_count: 3, remaining: 0, message: 'last', next_at: nextAt },
+    })
   })
 
   test('cuts the texts of a worker to their bounds; blanks become unknown', async () => {

