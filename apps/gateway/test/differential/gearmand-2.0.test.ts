@@ -1,13 +1,23 @@
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { versionCases } from './cases/versions.ts'
+import { cases } from './cases/index.ts'
+import { httpCases } from './http/cases.ts'
+import { httpImprovements } from './http/improvements.ts'
+import { improvements } from './improvements.ts'
 import { startCrossgear } from './support/crossgear.ts'
+import { differences, lacking } from './support/differences.ts'
+import { exchange } from './support/http-exchange.ts'
 import { play } from './support/play.ts'
+import { recordingOf } from './support/recorded.ts'
 
-const assigned = /^\d+ worker JOB_ASSIGN [^|]+\|[^|]+\|(.*)$/
+const recording = recordingOf('2.0')
+const byName = new Map(improvements.map((improvement) => [improvement.name, improvement]))
+const httpByName = new Map(httpImprovements.map((improvement) => [improvement.name, improvement]))
 
-/** The other side of these cases, 1.1 beside the real gearmand, is in wire.test.ts. */
-describe.skipIf(lacksRedis)('gearmand 2.0, by its documented rules', () => {
+/** Of cases that are not in the recording 1.1 is compared alone. */
+const isRecorded = ({ name }: { readonly name: string }): boolean => name in recording.cases
+
+describe.skipIf(lacksRedis)('beside gearmand 2.0, as recorded', () => {
   let redis: RedisServer
 
   beforeAll(async () => {
@@ -15,16 +25,35 @@ describe.skipIf(lacksRedis)('gearmand 2.0, by its documented rules', () => {
   })
   afterAll(() => redis.stop())
 
-  for (const script of versionCases) {
-    test.each([1, 2] as const)(`${script.name}, %i node(s)`, async (nodeCount) => {
-      const server = await startCrossgear(redis, nodeCount, { ...script.flags, version: '2.0' })
-      try {
-        const transcript = await play(script, server)
-        const given = transcript.flatMap((line) => assigned.exec(line)?.[1] ?? [])
-        expect(given, transcript.join('\n')).toEqual(script.in20)
-      } finally {
-        await server.stop()
-      }
-    })
-  }
+  test.each(cases.filter(isRecorded))('$name', { timeout: 60_000 }, async (script) => {
+    const gearmand = recording.cases[script.name]?.transcript ?? []
+    const flags = { ...script.flags, version: '2.0' } as const
+    const server = await startCrossgear(redis, 1, flags)
+    try {
+      const improvement = byName.get(script.name)
+      const isMended = improvement?.mendedIn20 ?? false
+      const found = differences(gearmand, await play(script, server))
+      expect(found).toEqual({
+        gearmand: isMended ? [] : (improvement?.gearmand ?? []),
+        crossgear: isMended ? [] : (improvement?.crossgear ?? []),
+      })
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test.each(httpCases)('HTTP: $name', { timeout: 60_000 }, async (script) => {
+    const gearmand = recording.http[script.name]?.transcript ?? []
+    const server = await startCrossgear(redis, 1, { http: true, version: '2.0' })
+    try {
+      const known = httpByName.get(script.name)
+      const crossgear = await exchange(script, server)
+      expect({
+        gearmand: lacking(gearmand, crossgear),
+        crossgear: lacking(crossgear, gearmand),
+      }).toEqual({ gearmand: known?.gearmand ?? [], crossgear: known?.crossgear ?? [] })
+    } finally {
+      await server.stop()
+    }
+  })
 })

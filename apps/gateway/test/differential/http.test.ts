@@ -3,13 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { httpCases, type HttpCase } from './http/cases.ts'
 import { httpImprovements } from './http/improvements.ts'
 import { startCrossgear } from './support/crossgear.ts'
+import { lacking } from './support/differences.ts'
 import { lacksGearmand, startGearmand } from './support/gearmand.ts'
 import { exchange } from './support/http-exchange.ts'
+import { recordingOf } from './support/recorded.ts'
 import type { Server } from './support/server.ts'
 
 const flags = { http: true } as const
+const recording = lacksGearmand ? recordingOf('1.1') : undefined
 
-describe.skipIf(lacksGearmand || lacksRedis)('needs gearmand and redis-server: HTTP', () => {
+describe.skipIf(lacksRedis)('HTTP, beside gearmand or what it was recorded to answer', () => {
   let redis: RedisServer
   beforeAll(async () => {
     redis = await RedisServer.start()
@@ -17,7 +20,10 @@ describe.skipIf(lacksGearmand || lacksRedis)('needs gearmand and redis-server: H
   afterAll(() => redis.stop())
   const exchanged = new Map<HttpCase, Promise<readonly string[]>>()
   const byGearmand = (script: HttpCase): Promise<readonly string[]> => {
-    const lines = exchanged.get(script) ?? playAgainst(script, startGearmand(flags))
+    const recorded = recording?.http[script.name]?.transcript
+    const lines =
+      exchanged.get(script) ??
+      (recorded ? Promise.resolve(recorded) : playAgainst(script, startGearmand(flags)))
     exchanged.set(script, lines)
     return lines
   }
@@ -45,14 +51,4 @@ async function playAgainst(script: HttpCase, starting: Promise<Server>) {
   } finally {
     await server.stop()
   }
-}
-
-/** The lines that the other has not, however often each of them comes. */
-function lacking(lines: readonly string[], other: readonly string[]): readonly string[] {
-  const left = [...other]
-  return lines.filter((line) => {
-    const at = left.indexOf(line)
-    if (at >= 0) left.splice(at, 1)
-    return at < 0
-  })
 }

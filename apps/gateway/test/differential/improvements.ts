@@ -9,6 +9,8 @@ export interface Improvement {
   /** Messages at the connections where the servers differ: `step connection message`. */
   readonly gearmand: readonly string[]
   readonly crossgear: readonly string[]
+  /** gearmand 2.0 does as Crossgear does. */
+  readonly mendedIn20?: true
 }
 
 /** All differences from gearmand. */

@@ -114,6 +114,7 @@ export const jobImprovements: readonly Improvement[] = [
   },
   {
     name: 'a sleeper and a job that falls due',
+    mendedIn20: true,
     reason: 'Workers are woken when the job is due. gearmand wakes them with the next job.',
     gearmand: [],
     crossgear: ['5 worker NOOP'],

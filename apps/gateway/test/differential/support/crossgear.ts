@@ -54,7 +54,7 @@ async function startNode(redis: RedisServer, flags: Flags) {
   const calls = new Calls()
   const scheduler = new Scheduler(calls.counting(store), clock, observer, {
     wakeups: flags.wakeup ?? 0,
-    maxLosses: flags.retries ?? 0,
+    maxLosses: flags.retries === 0 && behaviour.zeroRetriesMeansNone ? 1 : (flags.retries ?? 0),
     functionOrder: behaviour.functionOrder,
   })
   await scheduler.start()

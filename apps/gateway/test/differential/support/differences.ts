@@ -42,3 +42,13 @@ function byPlace(transcript: Transcript): ReadonlyMap<string, readonly string[]>
   }
   return places
 }
+
+/** The lines that the other has not, however often each of them comes. */
+export function lacking(lines: readonly string[], other: readonly string[]): readonly string[] {
+  const left = [...other]
+  return lines.filter((line) => {
+    const at = left.indexOf(line)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}

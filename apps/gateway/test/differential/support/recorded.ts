@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import type { GearmandVersion } from '../../../src/gearman/gearmand-version.ts'
+import type { Transcript } from './play.ts'
+
+interface Recorded {
+  readonly transcript: Transcript
+}
+
+interface Recording {
+  readonly cases: Readonly<Record<string, Recorded>>
+  readonly http: Readonly<Record<string, Recorded>>
+}
+
+const files: Readonly<Record<GearmandVersion, string>> = {
+  '1.1': 'gearmand-1.1.20.json',
+  '2.0': 'gearmand-2.0.0-51-ge4f600b6.json',
+}
+
+/** What gearmand of this version said in each case, by the case's name. */
+export function recordingOf(version: GearmandVersion): Recording {
+  const url = new URL(`../recordings/${files[version]}`, import.meta.url)
+  return JSON.parse(readFileSync(url, 'utf8')) as Recording
+}
