@@ -66,9 +66,12 @@ export function leaseOf(timeoutMs: Uint8Array): number | undefined {
   return ms > 0 ? Math.max(ms, leastLeaseMs) : undefined
 }
 
-/** SUBMIT_JOB_EPOCH's argument as milliseconds since 1970; without a number: now. */
+/**
+ * SUBMIT_JOB_EPOCH's argument as milliseconds since 1970; without a number: now. A time that is far too late, such as one in
+ * nanoseconds, holds the job as gearmand does.
+ */
 export function dueAt(epochSeconds: Uint8Array): number | undefined {
-  const seconds = leadingNumber(epochSeconds)
+  const seconds = Number.parseInt(Buffer.from(epochSeconds).toString('latin1'), 10)
   return seconds > 0 ? Math.min(seconds * 1000, Number.MAX_SAFE_INTEGER) : undefined
 }
 

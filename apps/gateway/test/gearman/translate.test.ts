@@ -46,6 +46,8 @@ test.each([
 
 test.each([
   ['1700000000', 1_700_000_000_000],
+  ['1700000000000000000', Number.MAX_SAFE_INTEGER],
+  ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
   ['0', undefined],
   ['-5', undefined],
   ['now', undefined],

@@ -44,6 +44,7 @@ const unusual: readonly (readonly [string, string])[] = [
   ['GET /', http('GET', '/')],
   ['DELETE', http('DELETE', '/mail', background)],
   ['no HTTP', 'nonsense\r\n\r\n'],
+  ['a header with an invalid name', http('POST', '/mail', { ...background, 'X Y': 1 }, 'x')],
   ['a path with slashes', http('POST', '/a/b', background, 'x')],
   ['a path with two slashes before it', http('POST', '//a', background, 'x')],
   ['a path with a query', http('POST', '/mail?x=1', background, 'x')],

@@ -81,6 +81,22 @@ export const httpImprovements: readonly HttpImprovement[] = [
     ],
   },
   {
+    name: 'a header with an invalid name',
+    reason:
+      'A head that proxies may read in another way is refused: no second request hides in it.',
+    gearmand: [
+      '200',
+      'Content-Length: 0',
+      'Server: Gearman/<version>',
+      'X-Gearman-Command: JOB_CREATED',
+      'X-Gearman-Job-Handle: H#',
+      'body ""',
+      'prioritystatus "mail\\t0\\t1\\t0\\t0\\n"',
+      'show unique jobs "-\\n"',
+    ],
+    crossgear: ['400', 'Content-Length: 39', 'body "This is not HTTP: Invalid header token\\n"'],
+  },
+  {
     name: 'a path with a query',
     reason: 'The query is not part of the function name.',
     gearmand: ['prioritystatus "mail?x=1\\t0\\t1\\t0\\t0\\n"'],

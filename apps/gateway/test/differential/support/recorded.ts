@@ -16,7 +16,7 @@ const files: Readonly<Record<GearmandVersion, string>> = {
   '2.0': 'gearmand-2.0.0-51-ge4f600b6.json',
 }
 
-/** What gearmand of this version said in each case, by the case's name. */
+/** The answers of gearmand of this version, by the names of the cases. */
 export function recordingOf(version: GearmandVersion): Recording {
   const url = new URL(`../recordings/${files[version]}`, import.meta.url)
   return JSON.parse(readFileSync(url, 'utf8')) as Recording
