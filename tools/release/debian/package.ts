@@ -127,6 +127,11 @@ function addDocuments(tree: Tree, root: string, date: Date, version: string): vo
   const log = changelog(changes, { version, date, maintainer: maintainerOf(root) })
   const folder = 'usr/share/doc/crossgear'
   tree.write(`${folder}/copyright`, copyright(own, root, neededPackages(root)))
+  tree.write(
+    `${folder}/examples/gearmand.init`,
+    fs.readFileSync(join(root, 'deploy/sysvinit/gearmand')),
+    0o755,
+  )
   tree.write(`${folder}/changelog.gz`, gzipSync(log, { level: 9 }))
 }
 
