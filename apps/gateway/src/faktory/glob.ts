@@ -37,12 +37,7 @@ export class GlobMatch {
   #state: Int32Array
   #result: boolean | undefined
 
-  constructor(
-    text: string,
-    head: Segment,
-    middle: readonly Segment[],
-    tail: Segment | undefined,
-  ) {
+  constructor(text: string, head: Segment, middle: readonly Segment[], tail: Segment | undefined) {
     const tailLength = tail?.length ?? 0
     this.#text = text
     this.#middle = middle

@@ -15,7 +15,10 @@ const broken = {
 }
 
 /** Notes the errors of connections that a door ended. */
-function recorded(): { readonly dropped: (reason: string, error?: unknown) => void; said: string[] } {
+function recorded(): {
+  readonly dropped: (reason: string, error?: unknown) => void
+  said: string[]
+} {
   const said: string[] = []
   return { said, dropped: (reason, error) => void said.push(`${reason}: ${String(error)}`) }
 }

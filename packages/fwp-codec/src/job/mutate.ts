@@ -18,16 +18,23 @@ export type MutateTarget = 'scheduled' | 'retries' | 'dead'
 /** Selects jobs: all without a filter, or by jid alone if jids are given. */
 export type MutateFilter =
   | { readonly kind: 'all' }
-  | { readonly kind: 'jids'; /** At most 100000. */ readonly jids: readonly string[] }
+  | {
+      readonly kind: 'jids'
+      /** At most 100000; a star stands for any text, in at most 100 of them. */
+      readonly jids: readonly string[]
+    }
   | {
       readonly kind: 'match'
       /** A Redis glob over the job's JSON, at most 1000 characters. */
       readonly glob?: string
+      /** A star stands for any text. */
       readonly jobtype?: string
     }
 
 const failure = { code: 'INVALID_MUTATE', text: 'invalid format', echoes: false } as const
 const maxJids = 100_000
+/** Each is compared with every job of the set. */
+const maxJidPatterns = 100
 /** Characters of the longest pattern: each 32 of them are a step for each character of a job. */
 const maxPatternLength = 1_000
 const operations: ReadonlySet<string> = new Set(['clear', 'kill', 'discard', 'requeue'])
@@ -59,11 +66,15 @@ function readFilter(raw: string | undefined): MutateFilter {
   const glob = readString('regexp', fields.get('regexp')) ?? ''
   const jobtype = readString('jobtype', fields.get('jobtype')) ?? ''
   if (jids.length > maxJids) throw refused('too many jids')
+  if (jids.filter((jid) => jid.includes('*')).length > maxJidPatterns) {
+    throw refused('too many jids with a star')
+  }
   if (jids.length > 0) return { kind: 'jids', jids }
-  if (glob.length > maxPatternLength) {
+  for (const [name, pattern] of Object.entries({ regexp: glob, jobtype })) {
+    if (pattern.length <= maxPatternLength) continue
     throw new FwpError(
       'PATTERN_TOO_LONG',
-      `regexp is too long: at most ${maxPatternLength} characters`,
+      `${name} is too long: at most ${maxPatternLength} characters`,
     )
   }
   if (glob === '' && jobtype === '') return { kind: 'all' }

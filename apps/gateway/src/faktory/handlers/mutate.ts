@@ -1,4 +1,4 @@
-import type { JobRef, SetExit, SetFilter } from '@crossgear/core-scheduler'
+import type { Job, JobRef, SetExit, SetFilter } from '@crossgear/core-scheduler'
 import {
   compactJson,
   type Mutate,
@@ -9,9 +9,11 @@ import {
 import { answerLater } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
 import { matchInPieces } from '../match-in-pieces.ts'
-import { findRef } from '../jids.ts'
+import { findRef, jidOf } from '../jids.ts'
 import type { Handler } from '../session.ts'
 import { jobText } from '../translate.ts'
+
+type Matches = (job: Job) => Promise<boolean>
 
 /** Jobs looked up at once. */
 const lookedUpAtOnce = 100
@@ -25,7 +27,7 @@ const exits: Readonly<Record<MutateOperation, SetExit>> = {
 
 /**
  * `MUTATE {"cmd", "target", "filter"}`: `+OK` when it is done. `cmd` is clear, kill, discard or
- * requeue; `target` is scheduled, retries or dead.
+ * requeue; `target` is scheduled, retries or dead. A star in a jobtype or a jid of the filter stands for any text.
  */
 export const mutate: Handler = (session, argument) => {
   const command = parseMutate(argument)
@@ -38,24 +40,56 @@ export const mutate: Handler = (session, argument) => {
 async function run({ operation, target, filter }: Mutate, context: FaktoryContext): Promise<void> {
   const { sets } = context.scheduler
   const exit = exits[operation]
-  if (filter.kind !== 'jids') await sets.move(target, setFilter(filter, context), exit)
-  else await sets.moveThese(target, await refsOf(filter.jids, context), exit)
+  if (filter.kind === 'all') await sets.move(target, {}, exit)
+  else if (filter.kind === 'match') await sets.move(target, matching(filter, context), exit)
+  else {
+    const [patterns, jids] = halves(filter.jids, hasStar)
+    await sets.moveThese(target, await refsOf(jids, context), exit)
+    if (patterns.length > 0) await sets.move(target, withJids(patterns, context), exit)
+  }
 }
 
-function setFilter(
-  filter: Exclude<Mutate['filter'], { readonly kind: 'jids' }>,
-  { scheduler, payloadRuleOf }: FaktoryContext,
-): SetFilter {
-  if (filter.kind === 'all') return {}
-  const { glob, jobtype } = filter
+type Match = Extract<Mutate['filter'], { readonly kind: 'match' }>
+
+function matching({ glob, jobtype }: Match, context: FaktoryContext): SetFilter {
+  const { scheduler, payloadRuleOf } = context
+  const { names } = scheduler.registry
+  const isPattern = jobtype !== undefined && hasStar(jobtype)
+  const tests: Matches[] = []
+  if (isPattern) tests.push(matchInPieces(jobtype, ({ lane }) => names.parse(lane).fn))
+  if (glob !== undefined) {
+    const textOf = (job: Job) => compactJson(jobText(job, scheduler.registry, payloadRuleOf))
+    tests.push(matchInPieces(glob, textOf))
+  }
   return {
-    ...(jobtype !== undefined && { fn: jobtype }),
-    ...(glob !== undefined && {
-      matches: matchInPieces(glob, (job) =>
-        compactJson(jobText(job, scheduler.registry, payloadRuleOf)),
-      ),
+    ...(jobtype !== undefined && !isPattern && { fn: jobtype }),
+    ...(tests.length > 0 && {
+      matches: async (job) => {
+        for (const test of tests) if (!(await test(job))) return false
+        return true
+      },
     }),
   }
+}
+
+function withJids(patterns: readonly string[], { scheduler }: FaktoryContext): SetFilter {
+  const textOf = (job: Job): string => jidOf(job, scheduler.registry)
+  const tests = patterns.map((pattern) => matchInPieces(pattern, textOf))
+  return {
+    matches: async (job) => {
+      for (const test of tests) if (await test(job)) return true
+      return false
+    },
+  }
+}
+
+function hasStar(text: string): boolean {
+  return text.includes('*')
+}
+
+/** Those that pass a test, and the others. */
+function halves<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(test), items.filter((item) => !test(item))]
 }
 
 async function refsOf(jids: readonly string[], { scheduler }: FaktoryContext): Promise<JobRef[]> {

@@ -36,6 +36,14 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
       `{"cmd":"kill","target":"dead","filter":{"regexp":"${'?'.repeat(1_001)}"}}`,
       'regexp is too long: at most 1000 characters',
     ],
+    [
+      `{"cmd":"kill","target":"dead","filter":{"jobtype":"${'*'.repeat(1_001)}"}}`,
+      'jobtype is too long: at most 1000 characters',
+    ],
+    [
+      `{"cmd":"kill","target":"dead","filter":{"jids":[${'"*",'.repeat(100)}"*"]}}`,
+      'invalid format',
+    ],
   ])('refuses %j', async (argument, text) => {
     const { client } = await gateways.open()
     expect(await (await client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
@@ -75,6 +83,12 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
     [mutate('requeue', 'dead'), { dead: 0, enqueued: 3 }],
     [mutate('discard', 'scheduled', { jobtype: 'other' }), { scheduled: 1 }],
     [mutate('discard', 'scheduled', { jobtype: 'unknown' }), {}],
+    [mutate('discard', 'scheduled', { jobtype: 'oth*' }), { scheduled: 1 }],
+    [mutate('discard', 'scheduled', { jobtype: 'othe' }), {}],
+    [mutate('discard', 'scheduled', { jobtype: '*', regexp: '*arg 2*' }), { scheduled: 2 }],
+    [mutate('discard', 'scheduled', { jids: ['later-0*', 'later-2000'] }), { scheduled: 1 }],
+    [mutate('discard', 'scheduled', { jids: ['*'] }), { scheduled: 0 }],
+    [mutate('discard', 'scheduled', { jids: ['ater-*'] }), {}],
     [mutate('discard', 'scheduled', { regexp: '*"arg 1"*' }), { scheduled: 2 }],
     [mutate('discard', 'scheduled', { regexp: '*arg ?*', jobtype: 't' }), { scheduled: 2 }],
     [mutate('discard', 'scheduled', { regexp: 'nothing like it' }), {}],
