@@ -16,6 +16,7 @@ import { RedisContext } from './connection/redis-context.ts'
 import { RedisCron } from './cron.ts'
 import { RedisHistory } from './history.ts'
 import { RedisImports } from './imports/imports.ts'
+import type { ForeignField } from './jobs/job-fields.ts'
 import { RedisInspection } from './jobs/inspection.ts'
 import { JidIndex } from './jobs/jid-index.ts'
 import { RedisJobs } from './jobs/redis-jobs.ts'
@@ -61,6 +62,8 @@ export interface RedisStoreOptions {
   readonly schemaSteps?: readonly SchemaStep[]
   /** Called when the version of the store's structures matters. Nothing. */
   readonly onSchema?: (news: SchemaNews) => void
+  /** Called for each field of a job that another program wrote and that is left out. Nothing. */
+  readonly onForeignField?: (field: ForeignField) => void
 }
 
 const defaults = {

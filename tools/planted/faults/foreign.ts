@@ -12,7 +12,8 @@ export const faults: readonly PlantedFault[] = [
   },
   {
     name: 'failing-hand-over-refuses-the-whole-call',
-    promise: 'A worker that fails when it is handed its job costs no other of the same call theirs.',
+    promise:
+      'A worker that fails when it is handed its job costs no other of the same call theirs.',
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: '      this.#putBack(assignment)\n      request.failed(error)\n',
     to: '      throw error\n',

@@ -7,6 +7,8 @@ import {
 } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 
+/** A hundred years: a time that still has a name in a record. */
+const longestDelayMs = 3_155_760_000_000
 /** Retries of a Faktory job without a number of its own. */
 export const defaultFaktoryRetries = 25
 
@@ -35,7 +37,7 @@ export class FaktoryRetries implements RetryRules {
     // With `retry` 0 a Faktory producer asks for the job not to be kept.
     if (retries === 0 && job.door === 'faktory') return { kind: 'fail' }
     const before = recordOf(job)
-    const count = typeof before.retry_count === 'number' ? before.retry_count + 1 : 0
+    const count = failuresBefore(before)
     const isDead = retries <= 0 || count >= retries
     const delayMs = this.#delayMs(count)
     const record = JSON.stringify({
@@ -65,7 +67,8 @@ export class FaktoryRetries implements RetryRules {
 
   /** The Faktory server's: count^4 + 15 + rand(0..29) * (count + 1) seconds. */
   #delayMs(count: number): number {
-    return 1000 * (count ** 4 + 15 + Math.floor(this.#random() * 30) * (count + 1))
+    const seconds = count ** 4 + 15 + Math.floor(this.#random() * 30) * (count + 1)
+    return Math.min(longestDelayMs, 1000 * seconds)
   }
 }
 
@@ -83,6 +86,11 @@ function defaultRetries({ door, token, foreground }: FailedJob): number {
 
 function recordOf({ failure }: FailedJob): FailureRecord {
   return failure === undefined ? {} : (JSON.parse(failure) as FailureRecord)
+}
+
+/** None where another program wrote the record. */
+function failuresBefore({ retry_count: count }: FailureRecord): number {
+  return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) + 1 : 0
 }
 
 function textOf(value: unknown): string | undefined {

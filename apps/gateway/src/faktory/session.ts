@@ -53,6 +53,8 @@ export class Session implements ConnectionHandler, WorkerConnection {
   readonly #waiting: WaitingCommand[] = []
   /** The slot of the waiting command that runs. */
   #slot: ReplySlot | undefined
+  /** True if the command that runs has a slot. */
+  #hasReserved = false
   #saidEnd = false
   #hasEnded = false
   #hasLeft = false
@@ -145,6 +147,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
   reserve(): ReplySlot {
     const slot = this.#slot ?? this.#connection.reserve()
     this.#slot = undefined
+    this.#hasReserved = true
     return slot
   }
 
@@ -204,9 +207,11 @@ export class Session implements ConnectionHandler, WorkerConnection {
       this.send(error(`unknown command ${command.word}`))
       return
     }
+    this.#hasReserved = false
     try {
       this.#handlers[command.verb](this, command.argument)
     } catch (problem) {
+      if (this.#hasReserved) throw new Error('a reply is owed for ever', { cause: problem })
       if (!(problem instanceof FwpError)) throw problem
       this.send(error(problem.message))
     }

@@ -1,5 +1,6 @@
 import type { JobState } from '@crossgear/core-scheduler'
-import { argsOfInput, formatRfc3339, scanObject } from '@crossgear/fwp-codec'
+import { argsOfInput, formatRfc3339 } from '@crossgear/fwp-codec'
+import { membersOf } from '../bridge/stored-json.ts'
 
 /** The answer to TRACK GET. */
 export interface Tracked {
@@ -23,7 +24,7 @@ export function untracked(jid: string): Tracked {
 
 /** True if TRACK GET may show a job: a Faktory producer has to ask for it, other clients cannot. */
 export function isTracked({ envelope }: JobState): boolean {
-  return envelope === undefined || wantsTracking(scanObject(envelope).get('custom'))
+  return envelope === undefined || wantsTracking(membersOf(envelope).get('custom'))
 }
 
 /** `isScheduled`: an idle job waits for its time, and not in its queue. */
@@ -53,7 +54,7 @@ export function trackText(tracked: Tracked, job: JobState): string {
 /** True if a producer's `custom` asks for tracking: `"track": 1` or `true`. */
 export function wantsTracking(custom: string | undefined): boolean {
   if (!custom?.includes('"track"')) return false
-  const value = scanObject(custom).get('track')
+  const value = membersOf(custom).get('track')
   return value !== undefined && !['0', 'false', 'null'].includes(value)
 }
 

@@ -3,17 +3,18 @@ import {
   argsOfInput,
   decodeString,
   formatRfc3339,
+  FwpError,
   type FwpJob,
   inputOfArgs,
   mergedCustom,
   type PayloadRule,
   renderJob,
-  scanObject,
   writeEnvelope,
 } from '@crossgear/fwp-codec'
 import { defaultFaktoryRetries } from '../bridge/faktory-retries.ts'
 import { jobOptionsOf } from './custom-options.ts'
 import { jidOf } from './jids.ts'
+import { membersOf } from '../bridge/stored-json.ts'
 import { trackedForSeconds, wantsTracking } from './tracking.ts'
 
 /** A function's payload translation by its route. */
@@ -56,19 +57,31 @@ function draftOf(job: FwpJob, nowMs: number, rule: PayloadRule): Draft {
   return draft
 }
 
-/** The JSON text for a worker. */
+/** The JSON text for a worker. An envelope that no producer can have pushed is left out. */
 export function jobText(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf): string {
+  try {
+    return textOf(job, registry, ruleOf)
+  } catch (error) {
+    if (!(error instanceof FwpError)) throw error
+    const { envelope: _foreign, ...plain } = job
+    return textOf(plain, registry, ruleOf)
+  }
+}
+
+function textOf(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf): string {
   const { fn, queue } = registry.names.parse(job.lane)
   const { args, encoding } = argsOfInput(job.input, ruleOf(fn))
   const shown = new Map<string, string>()
   if (job.failure !== undefined) shown.set('failure', job.failure)
   if (job.enqueuedAtMs !== undefined) shown.set('enqueued_at', timestamp(job.enqueuedAtMs))
+  shown.set('jid', JSON.stringify(jidOf(job, registry)))
+  if (!job.envelope?.includes('"jobtype"')) {
+    shown.set('queue', JSON.stringify(queue))
+    shown.set('jobtype', JSON.stringify(fn))
+  }
   if (job.envelope === undefined) {
     shown.set('retry', String(job.retries ?? 0))
     if (encoding !== undefined) shown.set('custom', JSON.stringify({ encoding }))
-    shown.set('jid', JSON.stringify(jidOf(job, registry)))
-    shown.set('queue', JSON.stringify(queue))
-    shown.set('jobtype', JSON.stringify(fn))
     if (job.enqueuedAtMs !== undefined) shown.set('created_at', timestamp(job.enqueuedAtMs))
     if (job.reserveForSeconds !== undefined) {
       shown.set('reserve_for', String(job.reserveForSeconds))
@@ -76,7 +89,7 @@ export function jobText(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf)
     shown.set('priority', String(job.level))
   } else shown.set('retry', String(job.retries ?? defaultFaktoryRetries))
   if (job.trace !== undefined) {
-    const custom = shown.get('custom') ?? scanObject(job.envelope ?? noEnvelope).get('custom')
+    const custom = shown.get('custom') ?? membersOf(job.envelope).get('custom')
     shown.set('custom', withTrace(custom, job.trace))
   }
   return renderJob(job.envelope ?? noEnvelope, shown, args)

@@ -18,6 +18,7 @@ import { faktoryPages } from '../ops/faktory-pages.ts'
 import { answerCron } from '../ops/cron/cron-page.ts'
 import { Cron } from '../ops/cron/cron.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
+import { warnOfForeignFields } from '../ops/log/foreign-fields.ts'
 import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
 import { JobHistory } from '../ops/history/job-history.ts'
 import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
@@ -81,6 +82,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     bridge: config.bridgeFaktory,
     observer: metrics.calls,
     onSchema: (news) => onSchema(news, parts),
+    onForeignField: warnOfForeignFields(parts.log, () => systemClock.nowMs()),
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
     ...(durability && { durability }),
   })

@@ -17,7 +17,6 @@ local function jobRan(id, word)
   local member = lane .. '\0' .. id
   local before = redis.call('HGET', ran, member)
   if before == 'done' or before == word then return end
-  if redis.call('EXISTS', KEYS[1]) == 0 then return end
   redis.call('HSET', ran, member, word)
   if not before then
     redis.call('HINCRBY', KEYS[1], 'pending', -1)
@@ -29,6 +28,7 @@ local function jobRan(id, word)
   settleBatch(bid)
 end
 
+if not isBatch(bid) then return 0 end
 for at = 5, #ARGV, 3 do
   local kind, word, tie = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   if kind == 'job' then

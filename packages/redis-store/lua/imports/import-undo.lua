@@ -36,7 +36,7 @@ local function take(id, status, level, enqueued)
   if due then
     redis.call('ZREM', queueKey(lane, 'scheduled'), id)
     local isRetry = redis.call('ZREM', retriesKey(lane), id) == 1
-    return (isRetry and 'retry:' or 'scheduled:') .. integer(due * 1000)
+    return (isRetry and 'retry:' or 'scheduled:') .. integer(read.due(due))
   end
   if status ~= 'idle' then return nil end
   local list, place = findQueued(removal, id, level, enqueued, cursor)

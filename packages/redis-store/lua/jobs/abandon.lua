@@ -12,14 +12,7 @@
 local lane, node = ARGV[3], ARGV[4]
 for at = 5, #ARGV do
   local key = jobKey(lane, ARGV[at])
-  local waiting = redis.call('HGET', key, 'wait')
-  if waiting then
-    local left = countWait(waiting, node, -1)
-    if left then
-      redis.call('HSET', key, 'wait', left)
-    else
-      redis.call('HDEL', key, 'wait')
-    end
-  end
+  local waiting = read.wait(redis.call('HGET', key, 'wait'))
+  if waiting then redis.call('HSET', key, 'wait', countWait(waiting, node, -1) or '') end
 end
 return 1

@@ -37,7 +37,7 @@ end
 if found == 0 then
   if v[8] or (v[1] ~= 'idle' and v[1] ~= 'busy') then return 0 end
   -- A native worker that is alive still writes its outcome: the hash is kept for it.
-  job.keep = math.max(tonumber(job.keep) or 0, relaySeconds)
+  job.keep = math.max(read.whole(job.keep) or 0, relaySeconds)
 end
 finishJob(lane, job, node, 'error', '')
 redis.call('HINCRBY', metaKey(lane), 'failed', 1)

@@ -12,7 +12,7 @@ local lane, seconds = ARGV[3], tonumber(ARGV[4])
 for at = 5, #ARGV do
   local job = jobFields(lane, ARGV[at], 'door', 'status', 'keep')
   local isOpen = job[2] == 'idle' or job[2] == 'busy'
-  if isOpen and job[1] and tonumber(job[3] or 0) < seconds then
+  if isOpen and doorIn(job[1]) and (read.whole(job[3]) or 0) < seconds then
     redis.call('HSET', jobKey(lane, ARGV[at]), 'keep', seconds)
   end
 end

@@ -15,7 +15,7 @@ for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   local token = redis.call('HGET', jobKey(lane, id), 'token')
   if token and string.sub(token, 2, 1 + #mine) == mine then
     local number = tonumber(string.sub(token, 2 + #mine))
-    if number >= first and number < last then
+    if number and number >= first and number < last then
       found[#found + 1] = id
       found[#found + 1] = token
     end

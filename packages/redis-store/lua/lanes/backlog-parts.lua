@@ -8,6 +8,7 @@
 -- Returns one list, packed, in this order: of a list its length, the next id (0 without one, or if it is the known one) and
 -- since when that has been queued (us; 0: it has no time of its own), of a sorted set its length, of a count its value, of a
 -- hash the lane's consumers, or -1 if jobs wait beside lists. After consumers: those with its label, and what gateOf says.
+--#include fields
 --#include lanes
 --#include packed
 local given, found, size = unpackedArguments(3), {}, 0
@@ -25,7 +26,7 @@ for at = 4, sets - 1, 2 do
     if id == given[at + 1] then
       id = 0
     else
-      local enqueued = tonumber(pcall('HGET', 'job' .. string.match(key, ':.*:') .. id, 'enqueued'))
+      local enqueued = read.time(pcall('HGET', 'job' .. string.match(key, ':.*:') .. id, 'enqueued'))
       if enqueued and enqueued > 0 then since = math.floor(enqueued * 1000 + 0.5) end
     end
   end

@@ -45,7 +45,7 @@ local function sizeOf(command, key) return tonumber(redis.pcall(command, key)) o
 local function sinceOf(lane, key, count)
   if count == 0 or not withSince then return 0 end
   local enqueued = redis.pcall('HGET', jobKey(lane, redis.call('LINDEX', key, -1)), 'enqueued')
-  return math.floor((tonumber(enqueued) or now) * 1000 + 0.5)
+  return math.floor((read.time(enqueued) or now) * 1000 + 0.5)
 end
 
 local function earlier(one, other)

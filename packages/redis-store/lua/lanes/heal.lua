@@ -31,7 +31,7 @@ local ready = {}
 
 local function noteDue(lane, scheduled)
   local following = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
-  if following and not isCluster then redis.call('ZADD', dueKey, 'LT', math.ceil(tonumber(following) * 1000), lane) end
+  if following and not isCluster then redis.call('ZADD', dueKey, 'LT', integer(read.due(following)), lane) end
 end
 
 local function forgetDead(lane)

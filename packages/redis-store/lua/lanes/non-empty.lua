@@ -16,8 +16,8 @@ local looked = 16
 local function hasWanted(lane, band)
   local ids = redis.call('LRANGE', queueKey(lane, band), -looked, -1)
   for _, id in ipairs(ids) do
-    local job = jobFields(lane, id, 'fg', 'wait')
-    if not job[1] or job[2] then return true end
+    local job = jobFields(lane, id, 'fg', 'wait', 'door')
+    if job[2] ~= '' or not read.isForeground(job[3], job[1], '') then return true end
   end
   return #ids == looked
 end

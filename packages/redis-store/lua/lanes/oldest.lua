@@ -13,7 +13,7 @@ for at = 3, #ARGV do
     -- Another program may have put another type in the place of a queue.
     local id = redis.pcall('LINDEX', queueKey(lane, band), -1)
     if type(id) == 'string' then
-      local since = tonumber(jobFields(lane, id, 'enqueued')[1] or now) or now
+      local since = read.time(jobFields(lane, id, 'enqueued')[1]) or now
       if not oldest or since < oldest then oldest = since end
     end
   end

@@ -65,7 +65,7 @@ local function addDue(lane, scheduled, found, us, usOf)
   for place = 1, #found do
     local id, level = found[place], fields[2 * place - 1]
     local key = prefix .. id
-    local cameUs = (tonumber(fields[2 * place] or nil) or 0) * 1000
+    local cameUs = (read.time(fields[2 * place]) or 0) * 1000
     local isThere = true
     if cameUs == 0 then
       local job = jobFields(lane, id, 'level', 'status', 'door')
@@ -131,7 +131,7 @@ local function inLine()
   return all
 end
 
-local function timeOf(score) return math.floor(score * 1000000 + 0.5) end
+local function timeOf(score) return math.max(0, math.floor(score * 1000000 + 0.5)) end
 
 -- When a lane's first scheduled jobs are due (us): one time for all, mostly, or by their place.
 local function dueTimes(scheduled, count)
@@ -210,7 +210,7 @@ for at = 4, last, 2 do
     redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. jobs)
   end
   if sound[lane] then following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
-  local lookMs = following and math.ceil(tonumber(following) * 1000)
+  local lookMs = following and read.due(following)
   if sound[lane] and refillLane(lane) then lookMs = math.min(lookMs or math.huge, now + 1000) end
   local next = lookMs and integer(lookMs) or ''
   if not isCluster then

@@ -13,7 +13,7 @@ end
 
 -- The other nodes with waiting clients, each once; nil if there are none.
 local function otherNodes(waiting, node)
-  if not waiting or waiting == node then return nil end
+  if not waiting or waiting == node or waiting == '' or not read.wait(waiting) then return nil end
   local others, seen = {}, { [node] = true }
   for other in string.gmatch(waiting, '([^,=]+)=?%d*') do
     if not seen[other] then
@@ -29,10 +29,10 @@ local function relay(lane, id, others, kind, data)
   end
 end
 
--- Releases the native client that may be blocked on its job.
+-- Releases the native client that may be blocked on its job. Another program may have put another type there.
 local function releaseLock(lane, id)
   local lock = laneKey('lock', lane) .. ':' .. id
-  redis.call('LPUSH', lock, 'OK')
+  redis.pcall('LPUSH', lock, 'OK')
   redis.call('EXPIRE', lock, lockSeconds)
 end
 
@@ -65,8 +65,8 @@ end
 -- `finish`. `job.how`, `job.dependencies`: see releaseDependencies; an unsuccessful job counts as dropped. `ends`:
 -- collects work for many jobs.
 local function finishJob(lane, job, node, status, output, ends)
-  local key, id = jobKey(lane, job.id), job.id
-  if job.door == 'faktory' then
+  local key, id, door = jobKey(lane, job.id), job.id, doorIn(job.door)
+  if door == 'faktory' then
     releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies)
   end
   local others = otherNodes(job.waiting, node)
@@ -79,7 +79,7 @@ local function finishJob(lane, job, node, status, output, ends)
   else
     relay(lane, id, others, 'finish', '')
   end
-  local keep = job.door and tonumber(job.keep or 0) or nativeRetention
+  local keep = door and (read.whole(job.keep) or 0) or nativeRetention
   if others and keep < relaySeconds then keep = relaySeconds end
   if ends and keep == 0 and not isCluster then
     if job.unique then ends.uniques[#ends.uniques + 1] = { job.unique, id } end
@@ -98,5 +98,5 @@ local function finishJob(lane, job, node, status, output, ends)
   if not job.isAnnounced and not (ends and ends.isQuiet) then
     redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
   end
-  if not job.door then releaseLock(lane, id) end
+  if not door then releaseLock(lane, id) end
 end

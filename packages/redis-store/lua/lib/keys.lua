@@ -1,6 +1,7 @@
 -- Key names, the twin of keys.ts. ARGV[1] and ARGV[2] are the braces around a lane, a queue or `xg`: { and } in a
 -- cluster, else empty. In a cluster they make that part the hash tag, so that all keys of a script share a slot and
 -- need not all be in KEYS. `database` is the server's, for channels.
+--#include fields
 local open, close = ARGV[1], ARGV[2]
 local function laneKey(kind, lane) return kind .. ':' .. open .. lane .. close end
 -- Cached: the prefix of the lane used last.

@@ -6,7 +6,7 @@ local forgetAfterSeconds = 14 * 24 * 3600
 -- status, where they were read.
 local function isUnsettled(lane, id, known)
   local v = known or jobFields(lane, id, 'door', 'token', 'settled', 'status')
-  return v[1] and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
+  return doorIn(v[1]) and not v[2] and not v[3] and (v[4] == 'success' or v[4] == 'error')
 end
 
 -- Completes a native worker's outcome. One that died in between left a result without an expiry, of which no client
@@ -15,13 +15,14 @@ end
 local function mendTime(lane, id, v)
   local key = jobKey(lane, id)
   local isOver = v[4] == 'success' or v[4] == 'error'
-  if isOver and not v[1] and not v[2] and not v[3] then
+  local door = doorIn(v[1])
+  if isOver and not door and not v[2] and not v[3] then
     if redis.call('EXPIRE', key, nativeRetention, 'NX') == 1 then
       redis.call('PUBLISH', channelOf(lane), 'finish:' .. id)
       releaseLock(lane, id)
     end
     redis.call('EXPIRE', laneKey('lock', lane) .. ':' .. id, lockSeconds, 'NX')
-  elseif v[1] and (v[4] == 'idle' or v[4] == 'busy' or redis.call('ZSCORE', deadKey(lane), id)) then
+  elseif door and (v[4] == 'idle' or v[4] == 'busy' or redis.call('ZSCORE', deadKey(lane), id)) then
     redis.call('PERSIST', key)
   end
 end

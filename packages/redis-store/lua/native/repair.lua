@@ -38,11 +38,12 @@ end
 
 local function putBack(id, lost)
   local key = jobKey(lane, id)
-  local losses = lost and redis.call('HINCRBY', key, 'losses', 1) or 0
-  local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
+  local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'losses', 'fg')
+  local losses = lost and (read.whole(v[7]) or 0) + 1 or 0
+  if lost then redis.call('HSET', key, 'losses', losses) end
   if mostLosses > 0 and losses >= mostLosses then
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
-    if redis.call('HEXISTS', key, 'fg') == 1 then
+    if read.isForeground(v[1], v[8], v[4]) then
       finishJob(lane, job, node, 'error', '')
     else
       bury(job)

@@ -81,10 +81,10 @@ local function putBack(id, waiting)
   local key = jobKey(lane, id)
   redis.call('ZREM', KEYS[1], id)
   if endsWithWorker(lane, id, waiting, isDeath, mostLosses) then
-    local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep')
+    local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep', 'fg')
     -- Nobody is left out: the node that does this has clients, too.
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }
-    if failure ~= '' and redis.call('HEXISTS', key, 'fg') == 0 then
+    if failure ~= '' and not read.isForeground(v[1], v[5], waiting) then
       bury(job)
     else
       finishJob(lane, job, '', 'error', '')
@@ -106,22 +106,19 @@ end
 
 local function forget(id)
   local v = jobFields(lane, id, 'wait', 'token', 'keep', 'fg', 'door')
-  local waiting = v[1]
+  local waiting = read.wait(v[1])
   if waiting and string.find(waiting, node, 1, true) then
-    waiting = withoutNode(waiting, node)
+    local left = withoutNode(waiting, node)
     -- A node that was only cut off asks for the outcome when it is back.
-    local goesOn = waiting or not v[4] or (v[2] and not endsWithNode(id, v[2]))
-    if isDeath and goesOn and tonumber(v[3] or 0) < relaySeconds then
+    local goesOn = left or v[4] ~= '1' or (v[2] and not endsWithNode(id, v[2]))
+    if isDeath and goesOn and (read.whole(v[3]) or 0) < relaySeconds then
       redis.call('HSET', jobKey(lane, id), 'keep', relaySeconds)
     end
-    if waiting then
-      redis.call('HSET', jobKey(lane, id), 'wait', waiting)
-    else
-      redis.call('HDEL', jobKey(lane, id), 'wait')
-    end
+    waiting = left or ''
+    redis.call('HSET', jobKey(lane, id), 'wait', waiting)
   end
   if not v[2] or not isMine(v[2]) then return end
-  if endsWithNode(id, v[2]) then return putBack(id, waiting or nil) end
+  if endsWithNode(id, v[2]) then return putBack(id, waiting) end
   for _, part in ipairs({ id, v[2], v[5] or 'native' }) do
     consumed[#consumed + 1] = part
   end

@@ -12,7 +12,7 @@
 local lane, node = ARGV[3], ARGV[4]
 for at = 5, #ARGV, 2 do
   local v = jobFields(lane, ARGV[at], 'status', 'wait', 'settled')
-  if v[1] and not v[3] then
+  if v[1] and not read.isSettled(v[3], v[1]) then
     local waiting = countWait(withoutNode(v[2] or '', node), node, tonumber(ARGV[at + 1]))
     redis.call('HSET', jobKey(lane, ARGV[at]), 'wait', waiting)
   end

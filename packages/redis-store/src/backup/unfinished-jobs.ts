@@ -1,6 +1,7 @@
 import type { Level } from '@crossgear/core-scheduler'
 import { storeErrorOf } from '../connection/errors.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
+import { timeOf } from '../jobs/job-fields.ts'
 
 /** Keys per look, about 2 ms of the server's time. */
 const keysPerLook = 1_000
@@ -70,7 +71,8 @@ async function look(
     const isDead = status === 'error' && dead?.[1] !== null
     if (status !== 'idle' && status !== 'busy' && !isDead) continue
     found.push({
-      ...{ lane, id, bytes: Number(bytes?.[1]), enqueuedAtMs: Number(enqueued ?? 0) },
+      ...{ lane, id, bytes: Number(bytes?.[1]) },
+      enqueuedAtMs: timeOf(Buffer.from(enqueued ?? '')) ?? 0,
       isNative: door === null && status === 'idle',
     })
   }

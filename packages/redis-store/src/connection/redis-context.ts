@@ -4,6 +4,7 @@ import { chunks } from '../chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
 import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
+import type { Told } from '../jobs/job-fields.ts'
 import { StoreKeys } from '../keys.ts'
 import type { HashSet } from '../scripts/functions.ts'
 import { newNodeName } from '../schema/node-name.ts'
@@ -33,6 +34,8 @@ interface LinkOptions {
   readonly schemaVersion?: number | undefined
   /** `routed`: the automatic rule opens no lane to consumers. `auto`. */
   readonly bridge?: 'auto' | 'routed' | undefined
+  /** Nothing. */
+  readonly onForeignField?: Told | undefined
 }
 
 /** Shared by all parts of the store: names, keys, scripts, errors. */
@@ -51,15 +54,13 @@ export class RedisContext {
   readonly graceMs: number
   /** The automatic rule opens lanes to consumers. */
   readonly isAutoOpen: boolean
+  /** Is told of fields of jobs that another program wrote and that are left out. */
+  readonly told: Told
 
   readonly #observer: CallObserver | undefined
 
-  constructor(
-    address: StoreAddress,
-    names: LaneNames,
-    graceMs: number,
-    { answerWithinMs, observer, schemaVersion = 1, bridge = 'auto' }: LinkOptions = {},
-  ) {
+  constructor(address: StoreAddress, names: LaneNames, graceMs: number, options: LinkOptions = {}) {
+    const { answerWithinMs, observer, schemaVersion = 1, bridge = 'auto' } = options
     this.node = newNodeName(schemaVersion)
     this.#observer = observer
     this.isCluster = isClusterAddress(address)
@@ -69,6 +70,7 @@ export class RedisContext {
     this.names = names
     this.graceMs = graceMs
     this.isAutoOpen = bridge === 'auto'
+    this.told = options.onForeignField ?? (() => undefined)
     this.#scripts = new Scripts(this.redis, database)
   }
 

@@ -1,4 +1,5 @@
 import type { Job } from '@crossgear/core-scheduler'
+import { instantOf, timeOf } from '../jobs/job-fields.ts'
 
 /** Fields of a job's hash that only a Crossgear store knows: they come and go with a backup. */
 export const furtherFields = ['bid', 'callback', 'ran', 'losses', 'trace', 'origin'] as const
@@ -28,11 +29,9 @@ type HeldFrom = (typeof heldFroms)[number]
 export function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | undefined {
   const [name, ms] = field?.toString().split(':') ?? []
   const heldFrom = heldFroms.find((known) => known === name)
-  if (!heldFrom || ms === undefined) return heldFrom && { heldFrom }
-  return {
-    heldFrom,
-    ...(heldFrom === 'dead' ? { forgetAtMs: Number(ms) } : { dueAtMs: Number(ms) }),
-  }
+  const atMs = ms === undefined ? undefined : timeOf(Buffer.from(ms))
+  if (!heldFrom || atMs === undefined) return heldFrom && { heldFrom }
+  return { heldFrom, ...(heldFrom === 'dead' ? { forgetAtMs: atMs } : { dueAtMs: atMs }) }
 }
 
 /** The fields of a hash that {@link Job} does not have. */
@@ -42,9 +41,9 @@ export function furtherOf(
   const pairs = furtherFields.flatMap((name) =>
     fields[name] ? [[name, String(fields[name])]] : [],
   )
-  const stale = fields['stale']
+  const staleAtMs = fields['stale'] && instantOf(fields['stale'])
   return {
-    ...(stale && { staleAtMs: Number(String(stale)) }),
+    ...(staleAtMs !== undefined && { staleAtMs }),
     ...(pairs.length > 0 && { further: Object.fromEntries(pairs) as FurtherFields }),
   }
 }

@@ -1,16 +1,13 @@
 import {
-  defaultLevel,
   holderOf,
-  type Door,
   type Job,
   type JobRef,
   type JobState,
   type LookExtra,
-  type Level,
   type NewJob,
   type Lease,
-  type Status,
 } from '@crossgear/core-scheduler'
+import { dependencyFields, FieldReader, shortFields, type Draft, type Told } from './job-fields.ts'
 import type { KeptJobs } from '../step/kept-jobs.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 
@@ -40,46 +37,7 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
 }
 
 const empty = Buffer.alloc(0)
-
-type Draft = { -readonly [Name in keyof Lease]?: Lease[Name] | undefined }
-
-/** Readers of each field of a job's hash. */
-const readers: ReadonlyMap<string, (job: Draft, value: Buffer) => void> = new Map([
-  ['status', (job, value) => void (job.status = value.toString('latin1') as Status)],
-  ['enqueued', (job, value) => void (job.enqueuedAtMs = numberOf(value))],
-  ['input', (job, value) => void (job.input = value)],
-  ['door', (job, value) => void (job.door = value.toString('latin1') as Door)],
-  ['level', (job, value) => void (job.level = levelOf(value))],
-  ['wait', (job, value) => void (job.waiting = clientsOf(value.toString('latin1')))],
-  ['losses', (job, value) => void (job.losses = numberOf(value))],
-  ['fg', (job) => void (job.foreground = true)],
-  ['settled', (job) => void (job.settled = true)],
-  ['thrown', (job) => void (job.isException = true)],
-  ['output', (job, value) => void (job.output = value)],
-  ['unique', (job, value) => void (job.unique = value)],
-  ['reducer', (job, value) => void (job.reducer = value)],
-  ['jid', (job, value) => void (job.jid = value.toString())],
-  ['envelope', (job, value) => void (job.envelope = value.toString())],
-  ['trace', (job, value) => void (job.trace = value.toString('latin1'))],
-  ['origin', (job, value) => void (job.origin = value.toString())],
-  ['failure', (job, value) => void (job.failure = value.toString())],
-  ['retries', (job, value) => void (job.retries = numberOf(value))],
-  ['keep', (job, value) => void (job.retentionSeconds = numberOf(value))],
-  ['reserve_for', (job, value) => void (job.reserveForSeconds = numberOf(value))],
-  ['status:dividend', (job, value) => void (job.dividend = value)],
-  ['status:divisor', (job, value) => void (job.divisor = value)],
-  ['token', (job, value) => void (job.token = value.toString('latin1'))],
-  ['note', (job, value) => void (job.note = value.toString())],
-  ['noted', (job, value) => void (job.notedAtMs = numberOf(value))],
-])
-
-/** Fields that tie a job to a lock or a batch. */
-const dependencyFields: ReadonlySet<string> = new Set(['once', 'bid', 'callback'])
-
-/** Fields without a length limit. */
-export const longFields: readonly string[] = ['input', 'envelope', 'output']
-/** Read by every look. */
-const shortFields = [...readers.keys()].filter((name) => !longFields.includes(name))
+const unheard: Told = () => undefined
 
 /** Fields that a look reads first: the output follows if the job has ended. */
 export function lookedAtFields(extras: readonly LookExtra[]): readonly string[] {
@@ -92,28 +50,24 @@ export function stateOf(
   id: number,
   names: readonly string[],
   values: readonly (Buffer | null)[],
+  told: Told = unheard,
 ): JobState | undefined {
-  const draft = emptyDraft(lane, id)
+  const reader = new FieldReader(emptyDraft(lane, id), told)
   for (const [at, name] of names.entries()) {
     const value = values[at]
-    if (value) readers.get(name)?.(draft, value)
+    if (value) reader.add(name, value)
   }
-  return draft.status === undefined ? undefined : (draft as JobState)
-}
-
-/** Another program may use the field for something else. */
-function levelOf(value: Buffer): Level {
-  const text = value.toString('latin1')
-  return /^[1-9]$/.test(text) ? (Number(text) as Level) : defaultLevel
-}
-
-function numberOf(value: Buffer): number {
-  return Number(value.toString('latin1'))
+  return reader.end() as JobState | undefined
 }
 
 /** A job from the field-value pairs of its hash; undefined if the hash has no `status`. */
-export function jobOf(lane: string, id: number, pairs: readonly Buffer[]): Job | undefined {
-  return fill({ ...emptyDraft(lane, id), input: empty }, pairs) as Job | undefined
+export function jobOf(
+  lane: string,
+  id: number,
+  pairs: readonly Buffer[],
+  told: Told = unheard,
+): Job | undefined {
+  return fill({ ...emptyDraft(lane, id), input: empty }, pairs, told) as Job | undefined
 }
 
 function emptyDraft(lane: string, id: number): Draft {
@@ -162,25 +116,20 @@ function leaseDraft(lane: string, id: number): Draft {
 function fill(
   job: Draft,
   pairs: readonly (Buffer | false)[],
+  told: Told,
   outOfLine?: Iterator<Buffer>,
 ): Draft | undefined {
+  const reader = new FieldReader(job, told)
   const nextOutside = (): Buffer | undefined => outOfLine?.next().value as Buffer | undefined
   for (let at = 1; at < pairs.length; at += 2) {
     const name = pairs[at - 1] || nextOutside()
     const value = pairs[at] || nextOutside()
     if (!name || !value) continue
     const field = name.toString('latin1')
-    readers.get(field)?.(job, value)
+    reader.add(field, value)
     if (job.hasDependencies === false && dependencyFields.has(field)) job.hasDependencies = true
   }
-  return job.status === undefined ? undefined : job
-}
-
-/** `node,node=clients`, see `lua/lib/waits.lua`. */
-function clientsOf(waiting: string): number {
-  if (waiting === '') return 0
-  if (!waiting.includes(',') && !waiting.includes('=')) return 1
-  return waiting.split(',').reduce((sum, node) => sum + Number(node.split('=')[1] ?? 1), 0)
+  return reader.end()
 }
 
 /**
@@ -208,13 +157,14 @@ export function leasesOf(
   outOfLine: Iterator<Buffer>,
   nowMs: number,
   kept: Pick<KeptJobs, 'get'>,
+  told: Told = unheard,
 ): (Lease | Missing)[] {
   const found: (Lease | Missing)[] = []
   for (let at = 0; at + 1 < reply.length; at += 2) {
     const lane = String(reply[at])
     const jobs = reply[at + 1] as Buffer | StoredReply
     if (Buffer.isBuffer(jobs)) addKept(found, lane, jobs.toString('latin1').split(' '), nowMs, kept)
-    else found.push(storedLease(lane, jobs, outOfLine, nowMs))
+    else found.push(storedLease(lane, jobs, outOfLine, nowMs, told))
   }
   return found
 }
@@ -240,8 +190,9 @@ function storedLease(
   [id, token, fields]: StoredReply,
   outOfLine: Iterator<Buffer>,
   nowMs: number,
+  told: Told,
 ): Lease {
-  const job = fill(leaseDraft(lane, Number(id.toString('latin1'))), fields, outOfLine)
+  const job = fill(leaseDraft(lane, Number(id.toString('latin1'))), fields, told, outOfLine)
   if (!job) throw new Error(`job ${String(id)} of ${lane} has no status`)
   job.token = token.toString('latin1')
   job.heldBy = holderOf(job.token)

@@ -1,5 +1,6 @@
 import type { Job, JobState, LookExtra } from '@crossgear/core-scheduler'
-import { jobOf, longFields, lookedAtFields, stateOf } from './job-hash.ts'
+import { longFields } from './job-fields.ts'
+import { jobOf, lookedAtFields, stateOf } from './job-hash.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Payload bytes read at once; a longer one is read alone. */
@@ -14,13 +15,13 @@ export class JobReads {
   }
 
   async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
-    const { keys } = this.#context
+    const { keys, told } = this.#context
     const jobs: (Job | undefined)[] = []
     for (const some of await this.#inPieces(lane, ids)) {
       const replies = await this.#context.pipeline((pipeline) => {
         for (const id of some) pipeline.hgetallBuffer(keys.job(lane, id))
       })
-      for (const [at, id] of some.entries()) jobs.push(jobOf(lane, id, flat(replies[at])))
+      for (const [at, id] of some.entries()) jobs.push(jobOf(lane, id, flat(replies[at]), told))
     }
     return jobs
   }
@@ -32,7 +33,8 @@ export class JobReads {
   ): Promise<readonly (JobState | undefined)[]> {
     const names = lookedAtFields(extras)
     const replies = await this.#fields(lane, ids, names)
-    const jobs = ids.map((id, at) => stateOf(lane, id, names, replies[at] ?? []))
+    const { told } = this.#context
+    const jobs = ids.map((id, at) => stateOf(lane, id, names, replies[at] ?? [], told))
     return extras.includes('output') ? this.#withOutputs(lane, jobs) : jobs
   }
 

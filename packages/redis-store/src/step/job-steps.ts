@@ -279,7 +279,7 @@ export class JobSteps {
 
   /** Reads jobs that should be kept here and are not. */
   async #leases(reply: LeasedReply, outOfLine: Iterator<Buffer>): Promise<Lease[]> {
-    const found = leasesOf(reply, outOfLine, this.#clock.nowMs(), this.#kept)
+    const found = leasesOf(reply, outOfLine, this.#clock.nowMs(), this.#kept, this.#link.told)
     for (const job of found) {
       const { lane, id } = 'missing' in job ? job.missing : job
       this.#kept.claimed(lane, id)

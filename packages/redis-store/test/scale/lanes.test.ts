@@ -93,6 +93,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
           assigned: ({ job: { lane } }) => resolve(lane),
           onEmpty: () => resolve(undefined),
           refused: reject,
+          failed: reject,
         }),
       )
     expect(await fetched()).toBe('f8')

@@ -70,6 +70,7 @@ export class SmallNode {
         gone: false,
         submitted: () => resolve(),
         refused: reject,
+        failed: reject,
       })
     })
   }
@@ -84,6 +85,7 @@ export class SmallNode {
         assigned: resolve,
         onEmpty: () => resolve(undefined),
         refused: reject,
+        failed: reject,
       })
     })
   }

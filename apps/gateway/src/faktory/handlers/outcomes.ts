@@ -5,12 +5,13 @@ import {
   type StoreError,
   toStoreError,
 } from '@crossgear/core-scheduler'
-import { error, type Fail, okReply, parseAck, parseFail, scanObject } from '@crossgear/fwp-codec'
+import { error, type Fail, okReply, parseAck, parseFail } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../../net/reply-slots.ts'
 import { storeErrorText } from '../answers.ts'
 import type { HeldJob } from '../held-jobs.ts'
 import { findJob } from '../jids.ts'
 import type { Handler, Session } from '../session.ts'
+import { membersOf } from '../../bridge/stored-json.ts'
 import { outputOfResult } from '../translate.ts'
 
 /**
@@ -139,7 +140,6 @@ class Failure extends AckByJid {
 
 /** Backtrace lines that the job's producer asked to keep; undefined: all. */
 function linesWanted(envelope: string | undefined): number | undefined {
-  if (envelope === undefined) return undefined
-  const lines = Number(scanObject(envelope).get('backtrace'))
+  const lines = Number(membersOf(envelope).get('backtrace'))
   return lines > 0 ? lines : undefined
 }

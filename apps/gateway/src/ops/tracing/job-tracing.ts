@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EndedRun, LaneNames, Lease, Submission } from '@crossgear/core-scheduler'
-import { scanObject } from '@crossgear/fwp-codec'
 import {
   type Attributes,
   isSpanContextValid,
@@ -14,6 +13,7 @@ import {
   type Tracer,
   type TracerProvider,
 } from '@opentelemetry/api'
+import { membersOf } from '../../bridge/stored-json.ts'
 import { readTraceparent, writeTraceparent } from './trace-context.ts'
 import { TracedSubmission } from './traced-submission.ts'
 
@@ -151,7 +151,6 @@ function linksTo(traceparent: string | undefined): Link[] {
 /** A Faktory producer's `custom.traceparent`. */
 function producerTrace(envelope: string | undefined): string | undefined {
   if (!envelope?.includes('"traceparent"')) return undefined
-  const custom = scanObject(envelope).get('custom')
-  const raw = custom?.startsWith('{') ? scanObject(custom).get('traceparent') : undefined
+  const raw = membersOf(membersOf(envelope).get('custom')).get('traceparent')
   return raw?.startsWith('"') ? raw.slice(1, -1) : undefined
 }

@@ -38,6 +38,7 @@ describe.skipIf(lacksRedis)('expiring jobs', () => {
         assigned: ({ job }) => resolve(job.jid),
         onEmpty: () => resolve('nothing'),
         refused: reject,
+        failed: reject,
       })
     })
     expect(jid).toBe('lasting1')

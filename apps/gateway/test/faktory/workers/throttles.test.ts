@@ -122,6 +122,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
           assigned: resolve,
           onEmpty: () => resolve(undefined),
           refused: reject,
+          failed: reject,
         })
       })
     const first = await claim()

@@ -1,7 +1,7 @@
 -- Ends a job for good and keeps it for an operator. `job`: as for finishJob. Needs jobs.lua.
 local function buryJob(lane, job, node, now, most, seconds)
-  local key, dead = jobKey(lane, job.id), deadKey(lane)
-  if job.door == 'faktory' then releaseDependencies(lane, job.id, 'failed', job.dependencies) end
+  local key, dead, door = jobKey(lane, job.id), deadKey(lane), doorIn(job.door)
+  if door == 'faktory' then releaseDependencies(lane, job.id, 'failed', job.dependencies) end
   redis.call('HSET', key, 'status', 'error', 'settled', 1)
   redis.call('HDEL', key, 'token')
   redis.call('PERSIST', key)
@@ -20,5 +20,5 @@ local function buryJob(lane, job, node, now, most, seconds)
     end
   end
   if not job.isAnnounced then redis.call('PUBLISH', channelOf(lane), 'finish:' .. job.id) end
-  if not job.door then releaseLock(lane, job.id) end
+  if not door then releaseLock(lane, job.id) end
 end

@@ -119,14 +119,24 @@ end
 
 -- Order among the lanes of a queue: higher level first, then the older job, by the microsecond. A whole number below
 -- 2^53 until 2055, so that an index holds it exactly.
-local function rank(level, enqueuedMs) return (9 - level) * 1e15 + math.floor(enqueuedMs * 1000 + 0.5) - 1.7e15 end
+local function rank(level, enqueuedMs)
+  local us = math.floor(enqueuedMs * 1000 + 0.5) - 1.7e15
+  -- A native program's time must not count as a level.
+  if us < 0 then
+    us = 0
+  elseif us >= 1e15 then
+    us = 1e15 - 1
+  end
+  return (9 - level) * 1e15 + us
+end
 
 -- Arrival of a job that no gateway queued: the first look at its lane that could have seen it. The lane keeps the last
 -- id of that time, so that a backlog of such jobs is as old as its first.
 local function seenSince(lane, id, now)
   local upTo, since = string.match(redis.call('HGET', metaKey(lane), 'seen') or '', '^(%d+) (%d+)$')
-  if upTo and (tonumber(id) or 0) <= tonumber(upTo) then return tonumber(since) end
-  local last = tonumber(redis.pcall('GET', laneKey('uid', lane))) or tonumber(id) or 0
+  local number = read.whole(id) or 0
+  if upTo and number <= tonumber(upTo) then return tonumber(since) end
+  local last = read.whole(redis.pcall('GET', laneKey('uid', lane))) or number
   redis.call('HSET', metaKey(lane), 'seen', integer(last) .. ' ' .. integer(now))
   return now
 end
@@ -138,12 +148,12 @@ local function headOf(lane, now)
     local id = redis.call('LINDEX', queueKey(lane, band), -1)
     if id then
       local job = jobFields(lane, id, 'level', 'enqueued', 'status')
-      local level, since = job[1] and levelIn(job[1]) or usual[band], tonumber(job[2] or now) or now
-      if job[3] and not job[2] then
+      local level, since = job[1] and levelIn(job[1]) or usual[band], read.time(job[2])
+      if job[3] and not since then
         since = seenSince(lane, id, now)
         redis.call('HSET', jobKey(lane, id), 'enqueued', integer(since))
       end
-      return band, rank(level, since), level
+      return band, rank(level, since or now), level
     end
   end
   -- Native workers may have taken everything in the lists.

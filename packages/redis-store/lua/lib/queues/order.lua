@@ -9,7 +9,7 @@ local function nextIn(lane, band)
     heads[band] = false
     if type(id) == 'string' then
       local v = jobFields(lane, id, 'level', 'enqueued')
-      heads[band] = { id = id, level = v[1] and levelIn(v[1]) or usual[band], enqueued = tonumber(v[2]) }
+      heads[band] = { id = id, level = v[1] and levelIn(v[1]) or usual[band], enqueued = read.time(v[2]) }
     end
   end
   return heads[band]
@@ -23,20 +23,20 @@ local function standsBehind(head, id, level, enqueued)
     if head.level ~= level then return head.level > level end
     if head.enqueued ~= enqueued then return head.enqueued < enqueued end
   end
-  return (tonumber(head.id) or 0) <= tonumber(id)
+  return (tonumber(head.id) or 0) <= (tonumber(id) or 0)
 end
 
 -- True if a job can be among those beside a list, which keep their order too.
 local function waitsAside(lane, id, level, enqueued)
   local first = redis.call('LINDEX', levelKey(lane, level), -1)
   if not first then return false end
-  local since = tonumber(jobFields(lane, first, 'enqueued')[1])
+  local since = read.time(jobFields(lane, first, 'enqueued')[1])
   return standsBehind({ id = first, level = level, enqueued = since }, id, level, enqueued)
 end
 
 -- True if an idle job can be in a queue; false if it was taken out, or never in one.
 local function seemsQueued(lane, id, levelText, enqueuedText)
-  local enqueued = tonumber(enqueuedText)
+  local enqueued = read.time(enqueuedText)
   if enqueued then
     local level = levelIn(levelText)
     return standsBehind(nextIn(lane, bandOf(level)), id, level, enqueued) or waitsAside(lane, id, level, enqueued)

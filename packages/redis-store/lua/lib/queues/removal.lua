@@ -62,7 +62,7 @@ local function indexByArrival(removal, list, id, levelText, enqueued)
       other = redis.call('LINDEX', key, -1 - middle)
     end
     local job = jobFields(removal.lane, other, 'level', 'enqueued')
-    local head = { id = other, level = job[1] and levelIn(job[1]) or list.level, enqueued = tonumber(job[2]) }
+    local head = { id = other, level = job[1] and levelIn(job[1]) or list.level, enqueued = read.time(job[2]) }
     if standsBehind(head, id, level, enqueued) then
       first = middle
     else
@@ -80,7 +80,7 @@ end
 -- Finds an idle job. `cursor`: empty at first, else how far a search has come for a job that is not where it came in, or
 -- where takeOut has left it. Returns its list and index; nil and the next cursor; or nil for a job in no list.
 local function findQueued(removal, id, levelText, enqueuedText, cursor)
-  local lists, enqueued = listsFor(removal.lane, levelText), tonumber(enqueuedText)
+  local lists, enqueued = listsFor(removal.lane, levelText), read.time(enqueuedText)
   local leftIn, leftAt = string.match(cursor, '^at (%d+):(%d+)$')
   local left = lists[tonumber(leftIn)]
   local index = left and indexNear(left.key, id, tonumber(leftAt))

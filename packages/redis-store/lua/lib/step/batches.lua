@@ -69,11 +69,14 @@ local function announce(bid, what)
   return state
 end
 
+-- True for a batch: a job of another program may name any key of them.
+local function isBatch(bid) return type(redis.pcall('HGET', batchKey(bid), 'created')) == 'string' end
+
 local settleBatch
 
 -- Reports to the parent, once each, that a child is complete with its callbacks over, and that it succeeded.
 local function notifyParent(bid, parent, isSuccessful)
-  if redis.call('EXISTS', batchKey(parent)) == 0 then return end
+  if not isBatch(parent) then return end
   local isNews = false
   local function count(what)
     if redis.call('HSETNX', batchKey(bid), 'told:' .. what, 1) == 0 then return end
@@ -109,6 +112,7 @@ end
 -- A callback is done, or failed for good; one that an operator retries from the dead set may still succeed.
 local function callbackEnded(callback, isDone)
   local bid, what = string.match(callback, '^(.*):(%a+)$')
+  if not bid or not isBatch(bid) then return end
   local before = redis.call('HGET', batchKey(bid), what)
   if before ~= '1' and before ~= '3' then return end
   redis.call('HSET', batchKey(bid), what, isDone and 2 or 3)
@@ -119,7 +123,7 @@ end
 -- A job of a batch has run or is gone. A job that ran counts as failed until it succeeds.
 local function ranInBatch(bid, key, ranBefore, failed)
   local batch = batchKey(bid)
-  if redis.call('EXISTS', batch) == 0 then return end
+  if not isBatch(bid) then return end
   if not ranBefore then
     redis.call('HINCRBY', batch, 'pending', -1)
     if failed then redis.call('HINCRBY', batch, 'failed', 1) end

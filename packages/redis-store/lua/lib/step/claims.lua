@@ -90,8 +90,11 @@ end
 
 -- Returns the answer of a claim.
 local function takeClaim(claim)
-  -- Jobs taken before an error are handed out.
   local isSound, problem = pcall(takeAll, claim, claim.groups)
+  while not isSound and passOver(claim, problem) do
+    isSound, problem = pcall(takeAll, claim, claim.groups)
+  end
+  -- Jobs taken before an error are handed out.
   if not isSound and claim.taken == 0 then return type(problem) == 'table' and problem.err or problem end
   for place = 2, #claim.jobs, 2 do
     local job = claim.jobs[place]

@@ -10,7 +10,7 @@ end
 -- Few jobs have a batch.
 local function notifyBatches(key, bid, ranBefore, callback, isDone, isOver)
   --#include batches
-  if bid then ranInBatch(bid, key, ranBefore, not isDone) end
+  if bid then ranInBatch(bid, key, ranBefore == '1', not isDone) end
   if callback and isOver then callbackEnded(callback, isDone) end
 end
 

@@ -1,4 +1,4 @@
--- Leases single jobs. Needs levels.lua, jobs.lua, throttle.lua, step.lua.
+-- Leases single jobs. Needs levels.lua, jobs.lua, throttle.lua, outcomes.lua, step.lua.
 
 -- The number of this node's next token.
 local sequence = 0
@@ -25,11 +25,18 @@ local function letterFor(claim, lane)
   return known
 end
 
+-- An id as INCR makes it, of at most 2^53 - 1: any other is read as another number, or as none.
+local function isJobId(id)
+  if not string.find(id, '^[1-9]%d*$') then return id == '0' end
+  return #id < 16 or (#id == 16 and id <= '9007199254740991')
+end
+
 -- Tells if the node still has a job that it submitted: 1 with a waiting client, 0 without, nil not. Such jobs have the
 -- usual level of their band, no times of their own and no lock.
 local function keptAs(lane, id)
-  local at, number = keptAt[lane], tonumber(id)
-  if not at or not number then return nil end
+  local at = keptAt[lane]
+  if not at or not isJobId(id) then return nil end
+  local number = tonumber(id)
   for first = at + 1, at + 3 * given[at], 3 do
     if number >= given[first] and number <= given[first + 1] then return given[first + 2] end
   end
@@ -37,13 +44,17 @@ end
 
 -- The fields that may have changed; nil if there is no such job. A job that runs again has another `enqueued`.
 local function readKept(lane, id, foreground)
+  local enqueued, wait
   if foreground == 0 then
-    local enqueued = redis.pcall('HGET', jobKey(lane, id), 'enqueued')
-    return type(enqueued) == 'string' and { status = 'idle', enqueued = enqueued } or nil
+    enqueued = redis.pcall('HGET', jobKey(lane, id), 'enqueued')
+  else
+    local v = jobFields(lane, id, 'enqueued', 'wait')
+    enqueued, wait = v[1], v[2]
   end
-  local v = jobFields(lane, id, 'enqueued', 'wait')
-  if not v[1] then return nil end
-  return { status = 'idle', enqueued = v[1], wait = v[2], fg = v[2] or jobFields(lane, id, 'fg')[1] }
+  -- Spaces tell the words of an answer apart.
+  if type(enqueued) ~= 'string' or string.find(enqueued, ' ', 1, true) then return nil end
+  local fg = wait == '' and jobFields(lane, id, 'fg')[1]
+  return { status = 'idle', enqueued = enqueued, wait = wait, fg = fg, door = 'gearman' }
 end
 
 -- The fields of a job's hash; nil if there is none. `stored`: flat as the server has them, absent if the node has the
@@ -69,7 +80,7 @@ local function countExpired(claim, lane, door)
   redis.call('HINCRBY', metaKey(lane), 'expired', 1)
   claim.expired = claim.expired or {}
   local expired = claim.expired
-  expired[#expired + 1], expired[#expired + 2] = lane, door or 'native'
+  expired[#expired + 1], expired[#expired + 2] = lane, doorIn(door) or 'native'
 end
 
 -- Ends a job that nobody wants to run any more.
@@ -79,12 +90,6 @@ local function expire(claim, lane, id, fields)
   job.keep, job.how = fields.keep, 'expired'
   finishJob(lane, job, '', 'error', 'expired')
   countExpired(claim, lane, fields.door)
-end
-
--- An id as INCR makes it, of at most 2^53 - 1: any other is read as another number, or as none.
-local function isJobId(id)
-  if not string.find(id, '^[1-9]%d*$') then return id == '0' end
-  return #id < 16 or (#id == 16 and id <= '9007199254740991')
 end
 
 -- Ends a job of a native client whose id no worker behind a gateway could name.
@@ -106,8 +111,9 @@ local function deadlineOf(claim, job, leaseMs)
     claim.noDeadline = claim.noDeadline or integer(noDeadline - sequence)
     return claim.noDeadline
   end
-  local seconds = tonumber(job.reserve_for)
-  local ms = leaseMs or seconds and seconds * 1000 or defaultReserveMs
+  -- No job is reserved for more than a day.
+  local seconds = read.whole(job.reserve_for, 86400) or 0
+  local ms = leaseMs or seconds > 0 and seconds * 1000 or defaultReserveMs
   if claim.leaseMs ~= ms then
     claim.leaseMs, claim.deadline = ms, integer(now + ms)
   end
@@ -161,22 +167,52 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   if not job then return end
   local key = jobKey(lane, id)
   if job.level then tookLevel(lane, job.level) end
-  if not job.status or job.settled then return end
+  if not job.status or read.isSettled(job.settled, job.status) then return end
   if job.stored and not isJobId(id) then return refuseId(lane, id, job) end
-  if job.fg and not job.wait then
+  if job.wait == '' and read.isForeground(job.door, job.fg, '') then
     local v = redis.call('HMGET', key, 'unique', 'jid', 'door')
     forgetIndexes(lane, id, v[1], v[2])
     redis.call('DEL', key)
     countExpired(claim, lane, v[3])
     return
   end
-  if job.stale and now >= (tonumber(job.stale) or now + 1) then return expire(claim, lane, id, job) end
+  if job.stale and doorIn(job.door) and now >= (numberIn(job.stale, -9e15, 9e15) or math.huge) then
+    return expire(claim, lane, id, job)
+  end
   claim.corrections = claim.corrections - 1
-  if job.once_until then unlock(lane, id, job.once) end
+  if job.once_until == 'start' and job.once then unlock(lane, id, job.once) end
   local token = nextToken(claim, lane)
   redis.call('HSET', key, 'status', 'busy', 'token', token)
+  -- Another program's, which must not count when the job ends.
+  if job.settled then redis.call('HDEL', key, 'settled') end
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   countLeft(lane, -1)
   grant(claim, lane, id, token, leaseMs, job)
+end
+
+-- Leases popped jobs, or else the next one. `claim.popped`: those that are not done with, for the case of an error.
+local function leaseAll(claim, lane, band, leaseMs, ids)
+  ids = ids or redis.call('RPOP', queueKey(lane, band), 1) or {}
+  claim.popped, claim.from, claim.band = ids, lane, band
+  for at, id in ipairs(ids) do
+    claim.at = at
+    leaseJob(claim, lane, band, id, leaseMs)
+  end
+  claim.popped = nil
+end
+
+-- After an error that a job has caused: keeps it with the dead, and puts those behind it back. False if no job has.
+local function passOver(claim, problem)
+  local ids, lane = claim.popped, claim.from
+  if not ids then return false end
+  claim.popped, claim.corrections = nil, claim.corrections + 1
+  for at = #ids, claim.at + 1, -1 do
+    redis.call('RPUSH', queueKey(lane, claim.band), ids[at])
+  end
+  local id, message =
+    ids[claim.at], 'it cannot be handed out: ' .. (type(problem) == 'table' and problem.err or problem)
+  bury(lane, { id = id, door = 'gearman' }, message, cjson.encode({ errtype = 'Unreadable', message = message }))
+  redis.call('HINCRBY', metaKey(lane), 'failed', 1)
+  return true
 end

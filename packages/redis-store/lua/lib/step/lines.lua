@@ -8,8 +8,6 @@ local function headIn(lane)
   if isSound then return band, rankOfHead, level end
 end
 
-local function pop(lane, band) return redis.call('RPOP', queueKey(lane, band)) end
-
 -- Wrong hints and jobs that nobody wants, of one claim, under 5 ms of the server's time; then another claim goes on.
 local mostCorrections = 200
 
@@ -20,9 +18,7 @@ local function takeFromBand(claim, lane, band, leaseMs)
   while wantsMore(claim) and mayTake(throttle, now) do
     local ids = redis.pcall('RPOP', queueKey(lane, band), throttle and 1 or claim.max - claim.taken)
     if not ids or ids.err then return end
-    for _, id in ipairs(ids) do
-      leaseJob(claim, lane, band, id, leaseMs)
-    end
+    leaseAll(claim, lane, band, leaseMs, ids)
   end
 end
 
@@ -51,7 +47,7 @@ local function takeInOrder(claim, first, last, leaseMs)
     end
     local head = heads[best]
     if mayTake(claim.byLane[head[1]], now) then
-      leaseJob(claim, head[1], head[2], pop(head[1], head[2]), leaseMs)
+      leaseAll(claim, head[1], head[2], leaseMs)
       head[2], head[3] = headIn(head[1])
     else
       head[2] = nil
@@ -68,19 +64,23 @@ local function takeUpTo(claim, lane, band, bound, leaseMs)
     local before = claim.taken
     local ids = redis.pcall('RPOP', queueKey(lane, band), isThrottled and 1 or claim.max - before)
     if not ids or ids.err then return false end
+    claim.popped, claim.from, claim.band = ids, lane, band
     for at, id in ipairs(ids) do
+      claim.at = at
       local job = readJob(lane, id)
-      local enqueued = job and tonumber(job.enqueued)
+      local enqueued = job and read.time(job.enqueued)
       local level = job and job.level and levelIn(job.level) or usual[band]
       local place = enqueued and rank(level, enqueued)
       if job and job.status and (not place or place > bound) then
         for back = #ids, at, -1 do
           redis.call('RPUSH', queueKey(lane, band), ids[back])
         end
+        claim.popped = nil
         return true
       end
       leaseJob(claim, lane, band, id, leaseMs, job)
     end
+    claim.popped = nil
     if isThrottled and claim.taken > before then return false end
   end
   return false
@@ -95,7 +95,7 @@ local function correctHint(claim, ready, lane, hint, leaseMs)
   elseif rankOfHead > hint then
     redis.call('ZADD', ready, rankOfHead, lane)
   else
-    leaseJob(claim, lane, band, pop(lane, band), leaseMs)
+    leaseAll(claim, lane, band, leaseMs)
   end
 end
 
@@ -151,7 +151,7 @@ local function takeByLevel(claim, all)
       if inTurn[at].level > inTurn[best].level then best = at end
     end
     local group = table.remove(inTurn, best)
-    leaseJob(claim, group.lane, group.band, pop(group.lane, group.band), group.leaseMs)
+    leaseAll(claim, group.lane, group.band, group.leaseMs)
     if findHead(claim, group) then inTurn[#inTurn + 1] = group end
   end
 end

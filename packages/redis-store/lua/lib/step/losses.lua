@@ -4,8 +4,8 @@
 -- lost.
 local function endsWithWorker(lane, id, waiting, isLost, mostLosses)
   local key = jobKey(lane, id)
-  local v = redis.call('HMGET', key, 'losses', 'fg')
-  local losses = (tonumber(v[1]) or 0) + (isLost and 1 or 0)
+  local v = redis.call('HMGET', key, 'losses', 'fg', 'door')
+  local losses = (read.whole(v[1]) or 0) + (isLost and 1 or 0)
   if isLost then redis.call('HSET', key, 'losses', losses) end
-  return (v[2] and not waiting) or (isLost and mostLosses > 0 and losses >= mostLosses)
+  return (waiting == '' and read.isForeground(v[3], v[2], '')) or (isLost and mostLosses > 0 and losses >= mostLosses)
 end

@@ -37,7 +37,7 @@ end
 local function fail(lane, job, message, thrown, failure)
   local key = jobKey(lane, job.id)
   job.how = 'failed'
-  if failure ~= '' and redis.call('HEXISTS', key, 'fg') == 0 then
+  if failure ~= '' and not read.isForeground(job.door, redis.call('HGET', key, 'fg'), job.waiting) then
     bury(lane, job, message, failure)
   else
     finishJob(lane, job, node, 'error', message)
@@ -66,7 +66,7 @@ end
 -- 4 the withheld output is wanted, 0 unknown.
 local ending = {
   complete = function(lane, job, tally, output, withheld)
-    local isKept = not job.door or tonumber(job.keep or 0) > 0
+    local isKept = not job.door or (read.whole(job.keep) or 0) > 0
     if withheld == '1' and (isKept or (job.waiting and withoutNode(job.waiting, node))) then return 4 end
     finishJob(lane, job, node, 'success', output, tally.ends)
     tally.completed = tally.completed + 1
@@ -116,10 +116,10 @@ local function readEnding(lane, id, token)
   return {
     id = id,
     token = v[1],
-    door = v[2],
+    door = doorIn(v[2]),
     unique = v[3],
     jid = v[4],
-    waiting = v[5],
+    waiting = read.wait(v[5]),
     keep = v[6],
     dependencies = dependencies,
   }
@@ -131,8 +131,8 @@ local function readToken(lane, id, unique, jid)
   return {
     id = id,
     token = v[1],
-    door = 'known',
-    waiting = v[2],
+    door = 'gearman',
+    waiting = read.wait(v[2]),
     keep = v[3],
     unique = unique ~= '' and unique,
     jid = jid ~= '' and jid,
@@ -155,11 +155,30 @@ local function hasThrottled(queue)
   return hasSlots[queue]
 end
 
--- The outcomes of one lane, `count` of them from `at` on.
-local function endLane(lane, queue, count, at)
-  if needsQueues(at, count) then assertQueueTypes(lane) end
-  local throttled, freed = hasThrottled(queue), 0
-  local ended, seen, results = {}, {}, {}
+-- Ends leases from the one after `tally.index` on.
+local function endFrom(lane, queue, count, first, tally)
+  local throttled, ended, seen, results = hasThrottled(queue), tally.ended, tally.seen, tally.results
+  while tally.index < count do
+    local at = first + 8 * tally.index
+    tally.index = tally.index + 1
+    local kind, id, token, a, b, c, unique, jid = unpack(given, at, at + 7)
+    local isKnown = kind == 'complete' and c == '1'
+    local job, result = isKnown and readToken(lane, id, unique, jid) or readEnding(lane, id, token), 0
+    if not seen[id] and isHeldBy(lane, job, token) then
+      result = ending[kind](lane, job, tally, a, b, c)
+      if result ~= 4 then
+        seen[id], ended[#ended + 1] = true, id
+        if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
+      end
+    end
+    results[tally.index] = result
+  end
+end
+
+-- The outcomes of one lane, `count` of them from `first` on. One that fails is unknown, unless nothing else came with it:
+-- then it is refused.
+local function endLane(lane, queue, count, first)
+  if needsQueues(first, count) then assertQueueTypes(lane) end
   local tally = {
     completed = 0,
     failed = 0,
@@ -167,31 +186,28 @@ local function endLane(lane, queue, count, at)
     back = {},
     front = {},
     ends = endsOf(hearersOf(lane) ~= 'each'),
+    ended = {},
+    seen = {},
+    results = {},
+    index = 0,
+    freed = 0,
   }
-  for index = 1, count do
-    local kind, id, token, a, b, c, unique, jid = unpack(given, at, at + 7)
-    at = at + 8
-    local isKnown = kind == 'complete' and c == '1'
-    local job, result = isKnown and readToken(lane, id, unique, jid) or readEnding(lane, id, token), 0
-    if not seen[id] and isHeldBy(lane, job, token) then
-      result = ending[kind](lane, job, tally, a, b, c)
-      if result ~= 4 then
-        seen[id], ended[#ended + 1] = true, id
-        if throttled then freed = freed + freeSlot(queue, slotOf(lane, id)) end
-      end
-    end
-    results[index] = result
+  local isSound, problem = pcall(endFrom, lane, queue, count, first, tally)
+  while not isSound do
+    if count == 1 then error(problem, 0) end
+    tally.results[tally.index] = 0
+    isSound, problem = pcall(endFrom, lane, queue, count, first, tally)
   end
   finishEnds(lane, tally.ends)
-  if #ended > 0 then pushAll('ZREM', busyKey(lane), ended) end
+  if #tally.ended > 0 then pushAll('ZREM', busyKey(lane), tally.ended) end
   if #tally.back + #tally.front > 0 then putBack(lane, queue, tally.back, tally.front) end
   -- Wakes workers that wait for room in the queue, by its next lane.
-  if freed > 0 then
+  if tally.freed > 0 then
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
-    if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed) end
+    if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. tally.freed) end
   end
   for _, name in ipairs({ 'completed', 'failed', 'retried' }) do
     if tally[name] > 0 then redis.call('HINCRBY', metaKey(lane), name, tally[name]) end
   end
-  return table.concat(results)
+  return table.concat(tally.results)
 end

@@ -8,7 +8,7 @@ local function join(lane, unique, foreground)
   local job = jobFields(lane, id, 'status', 'wait')
   if job[1] ~= 'idle' and job[1] ~= 'busy' then return nil end
   if foreground then
-    redis.call('HSET', key, 'wait', countWait(job[2] or nil, node, 1))
+    redis.call('HSET', key, 'wait', countWait(read.wait(job[2]), node, 1))
   else
     redis.call('HDEL', key, 'fg')
   end

@@ -1,0 +1,32 @@
+-- Values in a job's hash as the broker writes them; nil for all others, which another program may have put there. The
+-- twin of job-fields.ts.
+
+-- The door by which a job came; nil for a native client.
+local function doorIn(text) return (text == 'gearman' or text == 'faktory' or text == 'http') and text or nil end
+
+-- No comparison holds for nan.
+local function numberIn(text, least, most)
+  local number = tonumber(text)
+  if number and number >= least and number <= most then return number end
+end
+
+-- One table: a script has at most 200 locals.
+local read = {
+  -- A whole number of 0 and more.
+  whole = function(text, most)
+    local number = numberIn(text, 0, most or 999999999999999)
+    return number and number % 1 == 0 and number or nil
+  end,
+  -- Milliseconds since 1970, up to the year 9999.
+  time = function(text) return numberIn(text, 0, 253402300799999) end,
+  -- When a scheduled job is due (ms), as a number that a set takes: of a native program's any score.
+  due = function(score) return math.max(0, math.min(math.ceil(tonumber(score) * 1000), 9e15)) end,
+  -- The nodes with waiting clients, up to some 1,000; empty where the last client has left.
+  wait = function(text) return text and #text <= 16384 and text or nil end,
+  -- True for a job whose outcome is for its client alone. The broker stores both fields together, and keeps them.
+  isForeground = function(door, fg, wait)
+    return fg == '1' and wait and #wait <= 16384 and doorIn(door) and true or false
+  end,
+  -- The broker writes the mark together with the status.
+  isSettled = function(settled, status) return settled and (status == 'success' or status == 'error') end,
+}
