@@ -38,6 +38,11 @@ export class SpecPeer {
     return id
   }
 
+  /** Sets the counter of ids. */
+  async setLastId(fn: string, id: number): Promise<void> {
+    await this.#redis.set(`uid:${this.nameOf(fn)}`, id)
+  }
+
   async push(fn: string, id: number, band: string): Promise<void> {
     await this.#redis.lpush(`queue:${this.nameOf(fn)}:${band}`, id)
   }

@@ -90,6 +90,7 @@
 --     0 if a named worker would find nothing more, 2 if the claim is to go on, else 1
 --     flat per job that was dropped instead, absent without any: lane, door
 --#include keys
+--#include ids
 --#include levels
 --#include jobs
 --#include lanes

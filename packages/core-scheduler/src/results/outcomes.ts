@@ -75,9 +75,13 @@ export class Outcomes {
     settlement?: Settlement,
     door: Door | undefined = assignment?.job.door,
   ): void {
-    const bytes = outcome.kind === 'complete' ? outcome.output.length : 0
     this.#parts.leaseStarts.ending(outcome.token)
-    this.#outcomes.add(outcome.lane, { assignment, outcome, settlement, door }, bytes)
+    this.#queue({ assignment, outcome, settlement, door })
+  }
+
+  #queue(item: PendingOutcome): void {
+    const { outcome } = item
+    this.#outcomes.add(outcome.lane, item, outcome.kind === 'complete' ? outcome.output.length : 0)
   }
 
   addReport(report: Report, reporting: Reporting): void {
@@ -101,9 +105,7 @@ export class Outcomes {
 
   /** Retries what the store refused and nobody else would repeat. */
   #retryRefused(): void {
-    for (const item of this.#refused.splice(0)) {
-      this.#outcomes.add(item.outcome.lane, item)
-    }
+    for (const item of this.#refused.splice(0)) this.#queue(item)
   }
 
   async #finish(lane: string, items: readonly PendingOutcome[]): Promise<void> {
@@ -124,7 +126,7 @@ export class Outcomes {
       for (const [at, item] of items.entries()) {
         const result = results[at] ?? 'unknown'
         if (result === 'requeued') requeued += 1
-        if (result === 'wanted') this.#outcomes.add(lane, { ...item, isWanted: true }, longOutput)
+        if (result === 'wanted') this.#queue({ ...item, isWanted: true })
         else this.#answer(item, result)
       }
       if (requeued > 0) this.#parts.wakeups.wake(lane, requeued)

@@ -113,6 +113,18 @@ describe.skipIf(lacksRedis)('with redis-server, several jobs submitted at once',
     await expect(client.runMany('odd', four)).rejects.toMatchObject({ code: 'NO_ID' })
   })
 
+  test.each(['9007199254740991', '9007199254740990', '-9'])(
+    'fail if the counter of ids, %s, gives none that a number can be',
+    async (last) => {
+      await control.set('uid:mail', last)
+      await expect(client.runMany('mail', ['a', 'b', 'c'])).rejects.toMatchObject({
+        name: 'GearMonkeyError',
+      })
+      const stored = await control.keys('job:mail:*')
+      expect(stored).toEqual(last.endsWith('0') ? ['job:mail:9007199254740991'] : [])
+    },
+  )
+
   test('are not sent twice where the answer is lost', async () => {
     const port = await freePort()
     const line = new Line()

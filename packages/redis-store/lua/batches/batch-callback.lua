@@ -15,5 +15,7 @@
 local lane, callback = ARGV[3], ARGV[4]
 local mark = uniqueLockKey(lane) .. ':callback ' .. callback
 if not redis.call('SET', mark, 1, 'NX', 'EX', batchSeconds) then return 0 end
-storeCallback(lane, callback, ARGV, 5)
-return 1
+local isStored, problem = storeCallback(lane, callback, ARGV, 5)
+if isStored then return 1 end
+redis.call('DEL', mark)
+return redis.error_reply(problem)

@@ -26,6 +26,7 @@
 -- Returns packed, if all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
 -- it joined; its note if it came before; `dead` if the dead set is full; `notes` if too many are noted.
 --#include keys
+--#include ids
 --#include levels
 --#include packed
 --#include imports
@@ -61,7 +62,8 @@ end
 local isNoted = redis.call('HLEN', importedKey(lane, given[9])) >= mostNotes
 local toldOn, joins = isHeard() and channelOf(lane), joinable()
 local dead, deadCount = {}, nil
-local last = redis.call('INCRBY', KEYS[1], count)
+local last, problem = takeIds(lane, count)
+if not last then return redis.error_reply(problem) end
 local first = last - count
 local nextId, results, queued, scheduled, retries = first, {}, {}, {}, {}
 local uniques, jids = {}, {}

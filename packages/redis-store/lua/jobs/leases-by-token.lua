@@ -1,4 +1,4 @@
--- Lists a node's leases of one lane with token numbers in a range.
+-- Lists a node's leases of one lane with token numbers in a range, in pieces. A lease may come twice.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -7,12 +7,17 @@
 --   4 node: string
 --   5 first token number: integer
 --   6 the number after the last: integer
--- Returns { id, token } flat.
+--   7 cursor (0 for the start): string
+-- Returns the next cursor (0: that was all), then flat id and token of each.
 --#include keys
 local lane, mine, first, last = ARGV[3], ARGV[4] .. '-', tonumber(ARGV[5]), tonumber(ARGV[6])
-local found = {}
-for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  local token = redis.call('HGET', jobKey(lane, id), 'token')
+-- Some half a millisecond of the server's time.
+local piece = 500
+local page = redis.call('ZSCAN', KEYS[1], ARGV[7], 'COUNT', piece)
+local found = { page[1] }
+for at = 1, #page[2], 2 do
+  local id = page[2][at]
+  local token = jobFields(lane, id, 'token')[1]
   if token and string.sub(token, 2, 1 + #mine) == mine then
     local number = tonumber(string.sub(token, 2 + #mine))
     if number and number >= first and number < last then

@@ -19,3 +19,15 @@ end
 local function rejoin(node)
   if redis.call('ZADD', nodesKey, 'NX', integer(nowMs()), node) == 1 then redis.call('HSET', deathsKey, node, '') end
 end
+
+-- Forgets a node, with the long inputs of a call that was refused. A step takes up to 511: see steps.ts.
+local function forgetNode(node)
+  redis.call('ZREM', nodesKey, node)
+  redis.call('HDEL', deathsKey, node)
+  if isCluster then return end
+  local inputs = {}
+  for number = 1, 512 do
+    inputs[number] = inputKey(node, number)
+  end
+  redis.call('UNLINK', unpack(inputs))
+end

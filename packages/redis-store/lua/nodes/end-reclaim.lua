@@ -17,8 +17,7 @@ local by, heartbeat = reclaimerOf(node)
 if by and by ~= ARGV[4] then return 1 end
 local last = redis.call('ZSCORE', KEYS[1], node) or ''
 if last == '' or (ARGV[5] == '1' and heartbeat == last) then
-  redis.call('ZREM', KEYS[1], node)
-  redis.call('HDEL', KEYS[2], node)
+  forgetNode(node)
 else
   redis.call('HSET', KEYS[2], node, '')
 end

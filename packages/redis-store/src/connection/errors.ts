@@ -1,8 +1,8 @@
 import { StoreError } from '@crossgear/core-scheduler'
 
-/** Errors of a Redis that is there and refuses. */
+/** Errors of a Redis that is there and refuses, and of our scripts. */
 const refusals =
-  /^(OOM|READONLY|MISCONF|LOADING|BUSY|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|WRONGTYPE)\b/
+  /^(OOM|READONLY|MISCONF|LOADING|BUSY|NOAUTH|WRONGPASS|NOPERM|CLUSTERDOWN|MASTERDOWN|NOIDS|NOREPLICAS|WRONGTYPE)\b/
 
 /** ioredis's error for every command while there is no connection. */
 const unsent = /^Stream isn't writeable/

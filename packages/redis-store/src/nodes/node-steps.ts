@@ -107,11 +107,11 @@ export class RedisNodes implements NodeStore {
 
   /** In a cluster, lanes whose server is away are left to the others: until then the node counts as dead. */
   async leave(lanes: readonly string[]): Promise<void> {
-    const { node, keys, isCluster, transaction } = this.#context
+    const { node, keys, isCluster, run } = this.#context
     const { refused } = await this.#forget(lanes, { node })
     const [first] = refused.values()
     if (first && (!isCluster || refused.size === lanes.length)) throw first
-    if (!first) await transaction((all) => all.zrem(keys.nodes, node).hdel(keys.deaths, node))
+    if (!first) await run('forget-node', [keys.nodes], [node])
     await this.#parts.native.holdLeadership(0)
   }
 

@@ -27,6 +27,7 @@ export type ScriptName =
   | 'expired'
   | 'find-uniques'
   | 'leases-by-token'
+  | 'forget-node'
   | 'head'
   | 'heal'
   | 'hint'

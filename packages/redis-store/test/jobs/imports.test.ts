@@ -85,6 +85,18 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     ])
   })
 
+  test('a lane whose counter gives no more ids refuses them, and takes them later', async () => {
+    await world.native.setLastId('mail', Number.MAX_SAFE_INTEGER)
+    await expect(store.imports.store('mail', tag, [imported('a')])).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: expect.stringContaining('gives no ids') as string,
+    })
+    await world.native.setLastId('mail', 0)
+    expect(await store.imports.store('mail', tag, [imported('a')])).toEqual([
+      { kind: 'created', id: 1 },
+    ])
+  })
+
   test('an imported job wakes workers and is taken like any other, bytes and level kept', async () => {
     const log = new EventLog()
     const other = await world.node()

@@ -100,6 +100,21 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
     expect(await leftOver()).toEqual([])
   })
 
+  test('that a refused call left behind goes with its node', async () => {
+    const [dies, leaves, other] = [await openWatched(), await openWatched(), await openWatched()]
+    await world.server.call('ACL', 'SETUSER', 'default', '-function|load')
+    await world.server.call('FUNCTION', 'FLUSH')
+    for (const store of [dies, leaves]) {
+      await expect(store.steps.submit('mail', [job(long), job(long)])).rejects.toThrow()
+    }
+    expect(await leftOver()).toHaveLength(4)
+    await leaves.nodes.leave([])
+    expect(await leftOver()).toHaveLength(2)
+    await other.nodes.declareDead(dies.node)
+    await other.nodes.endReclaim(dies.node, true)
+    expect(await leftOver()).toEqual([])
+  })
+
   test('is stored where a user may not use transactions', async () => {
     await world.server.call('ACL', 'SETUSER', 'default', '-multi', '-exec')
     const store = await openWatched()

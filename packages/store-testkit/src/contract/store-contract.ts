@@ -9,6 +9,7 @@ import { inspectContract } from './jobs/inspect.ts'
 import { historyContract } from './nodes/history.ts'
 import { holderContract } from './nodes/holders.ts'
 import { lineContract } from './lanes/lines.ts'
+import { idContract } from './native/ids.ts'
 import { nativeContract } from './native/native.ts'
 import { batchContract } from './jobs/batches.ts'
 import { cronContract } from './jobs/cron.ts'
@@ -70,6 +71,7 @@ export function storeContract(
     holderContract(open)
     historyContract(open)
     throttleContract(open)
+    idContract(open)
     nativeContract(open)
     orphanContract(open)
     leftKeyContract(open)

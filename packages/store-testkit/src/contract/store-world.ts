@@ -22,6 +22,8 @@ export interface WorldOptions {
 export interface NativePeer {
   /** Writes a job and announces it without pushing it. Returns its id. */
   write(lane: string, input: Uint8Array): Promise<number>
+  /** Sets the counter from which ids are taken. */
+  setLastId(lane: string, id: number): Promise<void>
   push(lane: string, id: number, band: Band): Promise<void>
   /** Schedules a written job; `dueInMs` counts from the store's now. */
   schedule(lane: string, id: number, dueInMs: number): Promise<void>

@@ -66,6 +66,15 @@ export class MemoryLane {
     return this.#lastId
   }
 
+  set lastId(id: number) {
+    this.#lastId = id
+  }
+
+  /** True if so many ids more are integers from 1 to 2^53 - 1. */
+  hasIds(count: number): boolean {
+    return this.#lastId >= 0 && this.#lastId <= Number.MAX_SAFE_INTEGER - count
+  }
+
   nextId(): number {
     this.#lastId += 1
     return this.#lastId

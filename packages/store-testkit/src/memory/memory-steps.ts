@@ -1,5 +1,6 @@
 import {
   SingleSteps,
+  StoreError,
   type ClaimRequest,
   type LaneArrivals,
   type LaneOutcomes,
@@ -49,22 +50,24 @@ export class MemorySteps extends SingleSteps {
     return takeReport(world, this.#node, world.lane(report.lane), report)
   }
 
-  #submit(world: MemoryWorld, arrivals: readonly LaneArrivals[]): LaneSubmitted[] {
+  #submit(world: MemoryWorld, arrivals: readonly LaneArrivals[]): (LaneSubmitted | StoreError)[] {
     const line = arrivals.flatMap(({ lane, jobs, places }, of) =>
       jobs.map((job, at) => ({ of, at, lane, job, place: places[at] ?? 0 })),
     )
     line.sort((one, other) => one.place - other.place)
     const results = arrivals.map((): Submitted[] => [])
+    const hasIds = arrivals.map(({ lane, jobs }) => world.lane(lane).hasIds(jobs.length))
     for (const { of, at, lane, job } of line) {
+      if (!hasIds[of]) continue
       const result = submitJob(world, this.#node, world.lane(lane), job)
       const ofLane = results[of]
       if (ofLane) ofLane[at] = result
     }
-    return arrivals.map(({ lane }, of) => ({
-      results: results[of] ?? [],
-      isPublished: true,
-      isOpen: world.lane(lane).openness(world.nowMs()) !== undefined,
-    }))
+    return arrivals.map(({ lane }, of) => {
+      if (!hasIds[of]) return new StoreError('REFUSED', `uid:${lane} gives no ids`)
+      const isOpen = world.lane(lane).openness(world.nowMs()) !== undefined
+      return { results: results[of] ?? [], isPublished: true, isOpen }
+    })
   }
 
   #claim(world: MemoryWorld, request: ClaimRequest): readonly Lease[] {

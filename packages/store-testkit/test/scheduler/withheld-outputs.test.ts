@@ -8,14 +8,19 @@ let cluster: Cluster
 let node: TestNode
 let other: TestNode
 let steps: Step[]
+/** Answers come after it. */
+let gate: Promise<void>
 
 beforeEach(async () => {
   cluster = new Cluster()
   steps = []
+  gate = Promise.resolve()
   node = await cluster.node('a', {}, (store) =>
-    aroundSteps(store, (step, send) => {
+    aroundSteps(store, async (step, send) => {
       steps.push(step)
-      return send(step)
+      const answer = await send(step)
+      await gate
+      return answer
     }),
   )
   other = await cluster.node('b')
@@ -81,4 +86,34 @@ test('a shorter output is sent', async () => {
   node.ask('mail')
   await cluster.turn()
   expect(await sent(long.slice(1))).toEqual([long.slice(1)])
+})
+
+test('outputs that the store asks for go in calls of 4 MB at most, whatever their number', async () => {
+  const most = 4 * 1024 * 1024
+  const output = 'x'.repeat(1024 * 1024)
+  const workers = Array.from({ length: 6 }, () => node.worker('mail'))
+  for (const at of workers.keys()) node.submit('mail', { unique: bytes(`${at}`) })
+  await cluster.turn()
+  for (const worker of workers) worker.take()
+  await cluster.turn()
+  const clients = workers.map((_worker, at) => other.ask('mail', { unique: bytes(`${at}`) }))
+  await cluster.turn()
+  // Two answers that come together ask for the outputs of both.
+  let open = (): void => undefined
+  gate = new Promise((resolve) => (open = resolve))
+  for (const some of [workers.slice(0, 3), workers.slice(3)]) {
+    for (const worker of some) worker.complete(output)
+    await cluster.turn()
+  }
+  open()
+  await cluster.turn()
+  expect(clients.flatMap(({ events }) => events)).toHaveLength(6)
+  const calls = steps.flatMap((step) =>
+    step.outcomes.map(({ outcomes }) =>
+      outcomes.map((one) => (one.kind === 'complete' && !one.withheld ? one.output.length : 0)),
+    ),
+  )
+  const sizes = calls.map((some) => some.reduce((sum, size) => sum + size, 0))
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(6 * output.length)
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
 })

@@ -12,7 +12,9 @@ const submitScript = `
 local answer, hasId = { 0, '' }, false
 
 local function submit(input)
-  local id = string.format('%.0f', redis.call('INCR', KEYS[1]))
+  local number = redis.call('INCR', KEYS[1])
+  if number < 0 or number > 9007199254740991 then error('no id') end
+  local id = string.format('%.0f', number)
   hasId = true
   redis.call('HMSET', KEYS[3] .. id, 'status', 'idle', 'input', input)
   redis.call('PUBLISH', ARGV[1], 'create:' .. id)

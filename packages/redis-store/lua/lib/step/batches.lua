@@ -1,4 +1,5 @@
 -- Batches of Faktory jobs, and their callbacks. Needs keys.lua.
+--#include ids
 --#include levels
 --#include jids
 -- A batch without a change for this long is forgotten: 30 days.
@@ -31,11 +32,13 @@ local function joinBatch(bid, jobs)
   return true
 end
 
--- Stores a callback as a job. `words` from `first` on: queue (its hint index, empty for none), level, jid, fields and
+-- Stores a callback as a job; false and why if there is no id for it. `words` from `first` on: queue (its hint index, empty for none), level, jid, fields and
 -- values of its hash.
 local function storeCallback(lane, callback, words, first)
   local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
-  local id = integer(redis.call('INCR', laneKey('uid', lane)))
+  local last, problem = takeIds(lane, 1)
+  if not last then return false, problem end
+  local id = integer(last)
   -- stylua: ignore
   redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', stamp(nowUs()), 'callback', callback,
     unpack(words, first + 3))
@@ -45,6 +48,7 @@ local function storeCallback(lane, callback, words, first)
   hintReady(queue, lane, now)
   redis.call('HINCRBY', metaKey(lane), 'submitted', 1)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
+  return true
 end
 
 -- Pushes a callback of a batch, once; false if it has none. In a cluster its lane is in another slot: a node pushes it
@@ -57,8 +61,8 @@ local function pushCallback(bid, what)
     redis.call('RPUSH', callbacksKey, callback)
     return true
   end
-  redis.call('DEL', list)
-  storeCallback(words[1], callback, words, 2)
+  -- One without an id stays in its list: the job whose end it belongs to is another lane's.
+  if storeCallback(words[1], callback, words, 2) then redis.call('DEL', list) end
   return true
 end
 

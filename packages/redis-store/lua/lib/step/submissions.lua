@@ -1,4 +1,5 @@
--- Stores jobs of lanes and queues the due ones. Needs levels.lua, jids.lua, waits.lua, handover.lua, step.lua.
+-- Stores jobs of lanes and queues the due ones. Needs ids.lua, levels.lua, jids.lua, waits.lua, handover.lua,
+-- step.lua.
 
 -- Joins a queued or running job with the same unique id.
 local function join(lane, unique, foreground)
@@ -152,7 +153,8 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   end
 
   local lengths = lengthsOf(lane, count, at)
-  local last = redis.call('INCRBY', laneKey('uid', lane), count)
+  local last, problem = takeIds(lane, count)
+  if not last then error({ err = problem }) end
   dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { isNotified and 1 or 0, 0 }, nil
   local queued, jids, best, bestUs = {}, {}, nil, nil -- queued: ids by level

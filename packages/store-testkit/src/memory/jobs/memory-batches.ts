@@ -180,6 +180,7 @@ function notifyParent(world: MemoryWorld, { batch, callbacks, counted }: MemoryB
 }
 
 function pushCallback(world: MemoryWorld, { lane, job }: BatchCallback, of: CallbackOf): void {
+  if (!world.lane(lane).hasIds(1)) return
   storeJob(world, world.lane(lane), job, undefined).callback = of
   world.notify(
     () => true,

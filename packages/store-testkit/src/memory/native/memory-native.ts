@@ -33,6 +33,11 @@ export class MemoryNative implements NativePeer {
     return Promise.resolve(id)
   }
 
+  setLastId(lane: string, id: number): Promise<void> {
+    this.#world.lane(lane).lastId = id
+    return Promise.resolve()
+  }
+
   push(lane: string, id: number, band: Band): Promise<void> {
     this.#world.lane(lane).queues[band].push(id)
     return Promise.resolve()

@@ -1,0 +1,10 @@
+-- Takes the next ids of a lane; returns the last of them. Any native client may set the counter: nil and why where the
+-- ids would be no integers from 1 to 2^53 - 1, above which two are read as one. Needs keys.lua.
+local function takeIds(lane, count)
+  local key = laneKey('uid', lane)
+  local last = redis.pcall('INCRBY', key, count)
+  if type(last) ~= 'number' then return nil, last.err end
+  if last - count >= 0 and last <= 9007199254740991 then return last end
+  redis.call('DECRBY', key, count)
+  return nil, 'NOIDS ' .. key .. ' gives no ids from 1 to 9007199254740991: set it to the highest id of its jobs'
+end

@@ -1,0 +1,11 @@
+-- Forgets a node that has left.
+-- KEYS:
+--   1 xg:nodes: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 node: string
+-- Returns 1.
+--#include keys
+--#include nodes
+forgetNode(ARGV[3])
+return 1
