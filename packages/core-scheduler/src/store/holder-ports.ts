@@ -18,7 +18,7 @@ export interface HolderStore {
   alive(holders: readonly string[]): Promise<void>
   /** Holders that were silent for this long, the longest first. */
   quiet(forMs: number, max: number): Promise<readonly QuietHolder[]>
-  /** Those of the leases that any holder has. */
+  /** The leases among these that any holder has. */
   noted(tokens: readonly string[]): Promise<ReadonlySet<string>>
   /** Leases of a holder. */
   held(holder: string): Promise<readonly HeldRef[]>

@@ -22,7 +22,7 @@ describe('a node that stands still while another reclaims it', () => {
     await cluster.turn()
     const beat = vi.spyOn(frozen.store.nodes, 'beat')
     beat.mockRejectedValue(new StoreError('TIMEOUT', 'frozen'))
-    thaw = () => void beat.mockRestore()
+    thaw = () => beat.mockRestore()
   })
 
   /** From now on the lane `bad` is refused; returns the lanes of each call. */
@@ -37,7 +37,7 @@ describe('a node that stands still while another reclaims it', () => {
       const refused = new Map(some.length < lanes.length ? [['bad', left]] : [])
       return { ...(await reclaim(node, some, loss)), refused }
     })
-    return { asked, mend: () => void spy.mockRestore() }
+    return { asked, mend: () => spy.mockRestore() }
   }
 
   const workers = async (): Promise<number | undefined> =>
