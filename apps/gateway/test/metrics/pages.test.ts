@@ -282,9 +282,7 @@ describe.skipIf(lacksRedis || lacksPromtool)('promtool', () => {
     )
     const input = { input: body, encoding: 'utf8' } as const
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], input)
-    const said = `${stdout}${stderr}`.split('\n')
-    expect(said.filter((line) => line.startsWith('crossgear_'))).toEqual([])
-    // 3 is for names that prom-client has chosen; what cannot be read is 1.
-    expect([0, 3]).toContain(status)
+    expect(`${stdout}${stderr}`).toBe('')
+    expect(status).toBe(0)
   })
 })
