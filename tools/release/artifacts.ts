@@ -1,20 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildDebianPackage } from './debian/package.ts'
 import { packsOf, stageProgram, type Pack } from './program.ts'
 import { writeSbom } from './sbom.ts'
-import { setTimes, sourceDate } from './source-date.ts'
+import { sourceDate } from './source-date.ts'
 
 export interface ArtifactOptions {
   readonly root: string
@@ -49,19 +41,16 @@ function packDebian({ root, into, compression }: ArtifactOptions, packs: readonl
   })
 }
 
-/** The chart as `helm package` makes it, with the same bytes each time. */
+/** The chart as `helm package` makes it, with the same bytes each time. Its links to files of `deploy` become files. */
 function packChart({ root, into }: ArtifactOptions): void {
-  inFolder((folder) => {
-    const chart = join(folder, 'crossgear')
-    cpSync(join(root, 'deploy/helm/crossgear'), chart, { recursive: true })
-    const [, version = ''] =
-      /^version: (.*)$/m.exec(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) ?? []
-    setTimes(folder, sourceDate(root))
-    const plain = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX']
-    const archive = execFileSync('tar', [...plain, '-c', '-C', folder, 'crossgear'])
-    const packed = execFileSync('gzip', ['-9n'], { input: archive })
-    writeFileSync(join(into, `crossgear-${version}.tgz`), packed)
-  })
+  const charts = join(root, 'deploy/helm')
+  const manifest = readFileSync(join(charts, 'crossgear/Chart.yaml'), 'utf8')
+  const [, version = ''] = /^version: (.*)$/m.exec(manifest) ?? []
+  const plain = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX']
+  const time = `--mtime=${sourceDate(root).toISOString()}`
+  const words = [...plain, time, '--dereference', '-c', '-C', charts, 'crossgear']
+  const packed = execFileSync('gzip', ['-9n'], { input: execFileSync('tar', words) })
+  writeFileSync(join(into, `crossgear-${version}.tgz`), packed)
 }
 
 function writeSums({ into }: ArtifactOptions): void {
@@ -81,7 +70,7 @@ export function makeArtifacts(options: ArtifactOptions): readonly string[] {
   mkdirSync(options.into, { recursive: true })
   packDebian(options, packTarballs(options))
   packChart(options)
-  writeSbom(options.root, join(options.into, 'crossgear.cdx.json'))
+  writeSbom(options.root, join(options.into, 'crossgear.cdx.json'), sourceDate(options.root))
   writeSums(options)
   return readdirSync(options.into).sort()
 }

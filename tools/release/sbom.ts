@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { neededPackages, programPlace } from './lock-file.ts'
+import { sourceDate } from './source-date.ts'
 
 interface Component {
   readonly 'bom-ref': string
@@ -16,9 +18,9 @@ interface Sbom {
 /**
  * Writes what the gateway is made of as CycloneDX, from the lock file alone, and returns how many packages these are.
  * `npm sbom --omit dev` leaves out what is a development dependency of another workspace as well (ioredis),
- * so it lists all, and what the gateway does not need is taken out here.
+ * so it lists all, and what the gateway does not need is taken out here. `date`: of the sources, instead of npm's clock.
  */
-export function writeSbom(root: string, file: string): number {
+export function writeSbom(root: string, file: string, date: Date): number {
   const words = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx']
   const output = execFileSync('npm', words, {
     cwd: root,
@@ -37,7 +39,12 @@ export function writeSbom(root: string, file: string): number {
   const main = components.find((one) => program && one['bom-ref'] === refOf(program))
   const sbom = {
     ...all,
-    metadata: { ...all.metadata, component: { ...main, type: 'application' } },
+    serialNumber: undefined,
+    metadata: {
+      ...all.metadata,
+      timestamp: date.toISOString(),
+      component: { ...main, type: 'application' },
+    },
     components: components.filter((component) => component !== main),
     dependencies: all.dependencies
       .filter(({ ref }) => refs.has(ref))
@@ -46,13 +53,22 @@ export function writeSbom(root: string, file: string): number {
         dependsOn: dependsOn.filter((other) => refs.has(other)),
       })),
   }
-  writeFileSync(file, `${JSON.stringify(sbom, undefined, 2)}\n`)
+  const serialNumber = `urn:uuid:${uuidOf(JSON.stringify(sbom))}`
+  writeFileSync(file, `${JSON.stringify({ ...sbom, serialNumber }, undefined, 2)}\n`)
   return sbom.components.length
+}
+
+/** A UUID of version 8 (RFC 9562) that stays the same for the same text. */
+function uuidOf(text: string): string {
+  const digits = createHash('sha256').update(text).digest('hex')
+  const form = /^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/
+  return digits.replace(form, '$1-$2-8$3-8$4-$5')
 }
 
 /** `npm run sbom -- [file]` */
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [file = 'crossgear.cdx.json'] = process.argv.slice(2)
-  const count = writeSbom(fileURLToPath(new URL('../..', import.meta.url)), file)
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const count = writeSbom(root, file, sourceDate(root))
   process.stdout.write(`${file}: ${count} components\n`)
 }

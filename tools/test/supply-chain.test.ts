@@ -22,7 +22,11 @@ interface Workflow {
 
 interface Sbom {
   readonly bomFormat: string
-  readonly metadata: { readonly component: { readonly 'bom-ref': string } }
+  readonly serialNumber: string
+  readonly metadata: {
+    readonly timestamp: string
+    readonly component: { readonly 'bom-ref': string }
+  }
   readonly components: readonly { readonly 'bom-ref': string; readonly name: string }[]
 }
 
@@ -33,8 +37,12 @@ test('the bill of materials has all dependencies of the gateway, and no build to
   const folder = mkdtempSync(join(tmpdir(), 'xg-sbom-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'sbom.json')
-  expect(writeSbom(root, file)).toBeGreaterThan(8)
-  const { bomFormat, metadata, components } = JSON.parse(readFileSync(file, 'utf8')) as Sbom
+  expect(writeSbom(root, file, new Date(0))).toBeGreaterThan(8)
+  const { bomFormat, metadata, components, serialNumber } = JSON.parse(
+    readFileSync(file, 'utf8'),
+  ) as Sbom
+  expect(metadata.timestamp).toBe('1970-01-01T00:00:00.000Z')
+  expect(serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   expect([bomFormat, metadata.component['bom-ref'].split('@')[1]]).toEqual([
     'CycloneDX',
     'crossgear/gateway',
