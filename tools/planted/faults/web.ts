@@ -90,4 +90,13 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/metrics/pages.test.ts',
     testName: 'finds nothing wrong with names, help and odd labels',
   },
+  {
+    name: 'old-version-rewrites-bodies',
+    promise: 'Only the head of an answer to HTTP/1.0 is changed, never an outcome.',
+    file: 'apps/gateway/src/http/send-answer.ts',
+    from: "    socket.write = write\n    const isText = typeof head === 'string'\n    return write(isText ? head.replace(/^HTTP\\/1\\.1/, 'HTTP/1.0') : head, ...rest)",
+    to: "    return write(Buffer.from(head as string).toString('latin1').replace(/^HTTP\\/1\\.1/, 'HTTP/1.0'), ...rest)",
+    test: 'apps/gateway/test/http/plain-clients.test.ts',
+    testName: 'gets an outcome that looks like a head as it is',
+  },
 ]

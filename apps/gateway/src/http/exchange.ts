@@ -11,7 +11,8 @@ import {
 } from '@crossgear/core-scheduler'
 import type { Handles } from '../gearman/handles.ts'
 import type { Purse } from './read-body.ts'
-import { endIfStalled, type Refusal, refuse, type Stall } from './refusals.ts'
+import { type Refusal, refuse } from './refusals.ts'
+import { sendAnswer, type Stall } from './send-answer.ts'
 
 export interface ExchangeParts extends Stall {
   readonly scheduler: Scheduler
@@ -118,13 +119,12 @@ export class Exchange implements Submission, Waiter {
   #answer(command: Command): void {
     const response = this.#response
     if (response.headersSent || this.gone) return
-    response.writeHead(200, {
+    const headers = {
       'X-Gearman-Job-Handle': this.#handle,
       'X-Gearman-Command': command,
       'Content-Length': this.#bytes,
-    })
-    endIfStalled(response, this.#parts)
-    response.end(Buffer.concat(this.#body))
+    }
+    sendAnswer(response, { status: 200, headers, body: Buffer.concat(this.#body) }, this.#parts)
     this.#body = []
   }
 

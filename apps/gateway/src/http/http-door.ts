@@ -18,7 +18,7 @@ import { withFirstHeads } from './first-head.ts'
 import { PendingResponses } from './pending-responses.ts'
 import { announcesTooMuch, ByteBudget, type Purse, readBody } from './read-body.ts'
 import { readHead, type RequestHead } from './read-head.ts'
-import { type Refusal, refuse, VersionedResponse } from './refusals.ts'
+import { type Refusal, refuse } from './refusals.ts'
 
 /** Options of the door. Defaults at the end of each line. */
 export interface HttpDoorOptions {
@@ -146,7 +146,6 @@ export class HttpDoor implements Door {
   #createServer(): Server {
     const { headMs = 60_000, requestMs = 300_000, idleMs = 75_000 } = this.#options
     const server = createServer({
-      ServerResponse: VersionedResponse,
       // Requests in gearmand's manual have none.
       requireHostHeader: false,
       headersTimeout: headMs,

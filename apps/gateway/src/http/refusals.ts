@@ -1,4 +1,5 @@
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import { sendAnswer, type Stall } from './send-answer.ts'
 
 /** Answers to requests without a job, or whose job has no outcome to show. */
 export const refusals = {
@@ -29,48 +30,11 @@ const retryAfterSeconds = 1
 export function refuse(response: ServerResponse, refusal: Refusal, stall: Stall): void {
   const { status, text } = refusals[refusal]
   const body = `${text}\n`
-  response.writeHead(status, {
+  const headers = {
     ...(status === 405 ? { Allow: 'GET, HEAD, PUT, POST' } : {}),
     ...(status === 503 ? { 'Retry-After': retryAfterSeconds } : {}),
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
-  })
-  endIfStalled(response, stall)
-  response.end(body)
-}
-
-/** Node calls it with the first line of an answer; not part of its public interface. */
-interface HeadWriter {
-  readonly _storeHeader: (this: ServerResponse, firstLine: string, headers: unknown) => void
-}
-
-const storeHeader = (ServerResponse.prototype as unknown as HeadWriter)._storeHeader
-
-/** Answers HTTP/1.0 requests with HTTP/1.0, as gearmand does; Node always says 1.1. */
-export class VersionedResponse<
-  Request extends IncomingMessage = IncomingMessage,
-> extends ServerResponse<Request> {
-  _storeHeader(firstLine: string, headers: unknown): void {
-    const isOld = this.req.httpVersion === '1.0'
-    const line = isOld ? firstLine.replace(/^HTTP\/1\.1/, 'HTTP/1.0') : firstLine
-    storeHeader.call(this, line, headers)
   }
-}
-
-/** The end of a client that does not read its answer. */
-export interface Stall {
-  /** It is dropped after this time, ms. */
-  readonly stallMs: number
-  readonly stalled: () => void
-}
-
-/** Ends the connection if its client takes nothing of this answer. */
-export function endIfStalled(response: ServerResponse, { stallMs, stalled }: Stall): void {
-  response.setTimeout(stallMs, () => {
-    stalled()
-    response.destroy()
-  })
-  // The timeout is the connection's: it must not last into the next request, which may wait for
-  // long.
-  response.prependOnceListener('finish', () => response.socket?.setTimeout(0))
+  sendAnswer(response, { status, headers, body }, stall)
 }

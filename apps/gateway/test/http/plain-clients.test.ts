@@ -53,6 +53,16 @@ describe("a client from gearmand's manual", () => {
     socket.destroy()
   })
 
+  test('of HTTP/1.0 gets an outcome that looks like a head as it is', async () => {
+    const { port, worker } = await openHttp()
+    const output = 'HTTP/1.1 200 OK\r\n\r\n'
+    const answer = answerTo(port, 'POST /f HTTP/1.0\r\nContent-Length: 0\r\n\r\n')
+    const peer = await worker('f')
+    const [handle = ''] = await nextJob(peer)
+    peer.send('WORK_COMPLETE', handle, output)
+    expect(await answer).toMatch(/^HTTP\/1\.0 200 OK\r\n[^]*\r\n\r\nHTTP\/1\.1 200 OK\r\n\r\n$/)
+  })
+
   test.each(['GET', 'HEAD'])(
     'that sends a body with %s makes a job without one',
     async (method) => {
