@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import type { Throttle } from '@crossgear/core-scheduler'
-import * as v from 'valibot'
 import { oneLine, StartError } from '../errors.ts'
 import type { CronEntry } from '../ops/cron/cron-entry.ts'
 import { type FileSettings, readConfigFile } from './config-file.ts'
@@ -115,18 +114,18 @@ function given(
 function settle(name: OptionName, source: Given | undefined): unknown {
   const { value: kind, fallback, readsFile } = optionRow(name)
   if (!source) return fallback
-  const result = v.safeParse(kind.schema, source.value)
-  if (!result.success) {
+  const setting: unknown = kind.read(source.value)
+  if (setting === undefined) {
     const shown =
       kind.show && typeof source.value === 'string'
         ? JSON.stringify(kind.show(source.value))
         : JSON.stringify(source.value)
     throw new StartError(`${source.from} is ${shown}: give ${kind.expected}.`, 2)
   }
-  if (readsFile && typeof result.output === 'string' && result.output.startsWith('/')) {
-    return readSecret(source.from, result.output)
+  if (readsFile && typeof setting === 'string' && setting.startsWith('/')) {
+    return readSecret(source.from, setting)
   }
-  return result.output
+  return setting
 }
 
 function readSecret(from: string, path: string): string {

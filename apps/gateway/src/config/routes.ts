@@ -1,6 +1,6 @@
-import * as v from 'valibot'
 import { StartError } from '../errors.ts'
 import { closest } from './unknown-variables.ts'
+import { isWhole } from './value-kinds.ts'
 
 /** Translation between a workload and the arguments of a Faktory job. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
@@ -16,21 +16,31 @@ export interface Route {
   readonly payload?: PayloadRule
 }
 
-const wholeNumber = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max))
+/** A key of a table of the file. */
+export interface TableField {
+  /** Completes "give ..." in the error line. */
+  readonly expected: string
+  readonly accepts: (value: unknown) => boolean
+}
 
-const fields: Record<string, { readonly expected: string; readonly schema: v.GenericSchema }> = {
+const payloadRules: readonly unknown[] = ['auto', 'string', 'json', 'base64']
+
+const fields: Readonly<Record<string, TableField>> = {
   queue: {
     expected: 'a queue name of letters, digits, dot, underscore and hyphen',
-    schema: v.pipe(v.string(), v.regex(/^[\w.-]+$/)),
+    accepts: (value) => typeof value === 'string' && /^[\w.-]+$/.test(value),
   },
-  retries: { expected: 'a whole number from 0 to 1000000', schema: wholeNumber(1_000_000) },
+  retries: {
+    expected: 'a whole number from 0 to 1000000',
+    accepts: (value) => isWhole(value, 0, 1_000_000),
+  },
   retention_seconds: {
     expected: 'a whole number of seconds',
-    schema: wholeNumber(Number.MAX_SAFE_INTEGER),
+    accepts: (value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER),
   },
   payload: {
-    expected: 'auto, string, json, base64',
-    schema: v.picklist(['auto', 'string', 'json', 'base64']),
+    expected: payloadRules.join(', '),
+    accepts: (value) => payloadRules.includes(value),
   },
 }
 
@@ -74,7 +84,7 @@ function readRoute(name: string, route: unknown, file: string): Route {
       const advice = closest(key, Object.keys(fields)) ?? Object.keys(fields).join(', ')
       throw new StartError(`${place}.${key} in ${file} is unknown: use ${advice}.`, 2)
     }
-    if (!v.is(field.schema, value)) {
+    if (!field.accepts(value)) {
       const shown = JSON.stringify(value)
       throw new StartError(`${place}.${key} in ${file} is ${shown}: give ${field.expected}.`, 2)
     }

@@ -1,23 +1,22 @@
 import type { Throttle } from '@crossgear/core-scheduler'
 import { isQueueName } from '@crossgear/fwp-codec'
-import * as v from 'valibot'
 import { StartError } from '../errors.ts'
-import { isTable } from './routes.ts'
+import { isTable, type TableField } from './routes.ts'
 import { closest } from './unknown-variables.ts'
+import { isWhole } from './value-kinds.ts'
 
-const count = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000))
-
-const seconds = {
-  expected: 'a number of seconds, above 0 and at most 86400',
-  schema: v.pipe(v.number(), v.minValue(0.001), v.maxValue(86_400)),
+const count: TableField = {
+  expected: 'a whole number from 1 to 100000',
+  accepts: (value) => isWhole(value, 1, 100_000),
 }
 
-const fields: Record<string, { readonly expected: string; readonly schema: v.GenericSchema }> = {
-  concurrency: { expected: 'a whole number from 1 to 100000', schema: count },
-  worker: { expected: 'a whole number from 1 to 100000', schema: count },
-  timeout: { expected: seconds.expected, schema: seconds.schema },
-  rate: { expected: 'a whole number from 1 to 100000', schema: count },
-  seconds,
+const seconds: TableField = {
+  expected: 'a number of seconds, above 0 and at most 86400',
+  accepts: (value) => typeof value === 'number' && value >= 0.001 && value <= 86_400,
+}
+
+const fields: Readonly<Record<string, TableField>> = {
+  ...{ concurrency: count, worker: count, timeout: seconds, rate: count, seconds },
 }
 
 /**
@@ -51,7 +50,7 @@ function readThrottle(queue: string, value: unknown, file: string): Throttle {
       const advice = closest(key, Object.keys(fields)) ?? Object.keys(fields).join(', ')
       throw new StartError(`${place}.${key} in ${file} is unknown: use ${advice}.`, 2)
     }
-    if (!v.is(field.schema, given)) {
+    if (!field.accepts(given)) {
       const shown = JSON.stringify(given)
       throw new StartError(`${place}.${key} in ${file} is ${shown}: give ${field.expected}.`, 2)
     }

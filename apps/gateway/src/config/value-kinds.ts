@@ -1,11 +1,11 @@
 import type { Durability } from '@crossgear/redis-store'
-import * as v from 'valibot'
 
 /** Turns the text of a flag or variable, or a value of the file, into a setting. */
 export interface ValueKind<T> {
   /** Completes "give ..." in the error line. */
   readonly expected: string
-  readonly schema: v.GenericSchema<unknown, T>
+  /** The setting; undefined for a value that is none. */
+  readonly read: (value: unknown) => T | undefined
   /** The part of a wrong value that may be shown; keeps secrets out of logs. */
   readonly show?: (value: string) => string
   /** All values, where they are few words. */
@@ -14,75 +14,76 @@ export interface ValueKind<T> {
 
 const maxPort = 65_535
 
-function integer(min: number, max: number) {
-  const inRange = v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max))
-  const fromText = v.pipe(
-    v.string(),
-    v.regex(/^\d{1,16}$/),
-    v.transform((text) => Number(text)),
-  )
-  return v.pipe(v.union([v.number(), fromText]), inRange)
+export function isWhole(value: unknown, min: number, max: number): value is number {
+  return Number.isInteger(value) && Number(value) >= min && Number(value) <= max
+}
+
+function integer(min: number, max: number): ValueKind<number>['read'] {
+  return (value) => {
+    const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
+    return isWhole(number, min, max) ? number : undefined
+  }
 }
 
 export function wholeNumber(min: number, max: number): ValueKind<number> {
-  return {
-    expected: `a whole number from ${min} to ${max}`,
-    schema: integer(min, max),
-  }
+  return { expected: `a whole number from ${min} to ${max}`, read: integer(min, max) }
 }
 
 /** `auto` stands for a given number, limited to the bound. */
 export function countOrAuto(max: number, auto: number): ValueKind<number> {
-  const fromWord = v.pipe(
-    v.literal('auto'),
-    v.transform(() => Math.min(auto, max)),
-  )
+  const read = integer(1, max)
   return {
     expected: `a whole number from 1 to ${max}, or auto`,
-    schema: v.union([integer(1, max), fromWord]),
+    read: (value) => (value === 'auto' ? Math.min(auto, max) : read(value)),
   }
 }
 
 export function portOr<Word extends string>(word: Word): ValueKind<number | Word> {
+  const read = integer(0, maxPort)
   return {
     expected: `a port from 0 to ${maxPort} (0 takes a free one), or ${word}`,
-    schema: v.union([integer(0, maxPort), v.literal(word)]),
+    read: (value) => (value === word ? word : read(value)),
   }
 }
 
 export function oneOf<const Words extends readonly string[]>(
   words: Words,
 ): ValueKind<Words[number]> {
-  return { expected: words.join(', '), schema: v.picklist(words), choices: words }
+  return {
+    expected: words.join(', '),
+    read: (value) => words.find((word) => word === value),
+    choices: words,
+  }
 }
 
 /** `1.1`, which TOML may have as a number. */
 export function versionOf<const Words extends readonly string[]>(
   words: Words,
 ): ValueKind<Words[number]> {
-  const fromNumber = v.pipe(
-    v.number(),
-    v.transform((number) => number.toFixed(1)),
-  )
+  const { read, choices = words } = oneOf(words)
   return {
     expected: words.join(' or '),
-    schema: v.pipe(v.union([v.string(), fromNumber]), v.picklist(words)),
-    choices: words,
+    read: (value) => read(typeof value === 'number' ? value.toFixed(1) : value),
+    choices,
   }
 }
 
+const yesAndNo: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  ...['yes', 'true', true].map((word) => [word, true] as const),
+  ...['no', 'false', false].map((word) => [word, false] as const),
+])
+
 /** `yes` or `no`, or a TOML boolean. */
 export function yesNo(): ValueKind<boolean> {
-  const fromWord = v.pipe(
-    v.picklist(['yes', 'no', 'true', 'false']),
-    v.transform((word) => word === 'yes' || word === 'true'),
-  )
   const choices = ['yes', 'no']
-  return { expected: choices.join(' or '), schema: v.union([v.boolean(), fromWord]), choices }
+  return { expected: choices.join(' or '), read: (value) => yesAndNo.get(value), choices }
 }
 
 export function text(expected: string, pattern = /^\P{Cc}+$/u): ValueKind<string> {
-  return { expected, schema: v.pipe(v.string(), v.regex(pattern)) }
+  return {
+    expected,
+    read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
+  }
 }
 
 export function secret(expected: string): ValueKind<string> {
@@ -95,7 +96,11 @@ export function checkedText(
   accepts: (value: string) => boolean,
   show: (value: string) => string,
 ): ValueKind<string> {
-  return { expected, schema: v.pipe(v.string(), v.check(accepts)), show }
+  return {
+    expected,
+    read: (value) => (typeof value === 'string' && accepts(value) ? value : undefined),
+    show,
+  }
 }
 
 /** An optional setting. */

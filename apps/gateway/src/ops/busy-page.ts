@@ -1,13 +1,12 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
-import * as v from 'valibot'
 import type { Worker, Workers } from '../faktory/workers.ts'
 import { type Answer, BodyError, json, type PageRequest, readJson } from './page.ts'
 
-/** Orders to workers, with the names of Faktory's own page `/busy`. */
-const orderSchema = v.strictObject({
-  wid: v.pipe(v.string(), v.regex(/^[^\0]{1,255}$/)),
-  signal: v.picklist(['quiet', 'terminate']),
-})
+/** An order to workers, with the names of Faktory's own page `/busy`. */
+interface Order {
+  readonly wid: string
+  readonly signal: 'quiet' | 'terminate'
+}
 
 /** A wid that stands for every worker. */
 const allWorkers = 'all'
@@ -28,15 +27,23 @@ export async function answerBusy(
   }
   if (method !== 'POST') return json(405, { error: 'use GET, HEAD or POST' })
   try {
-    const { success, output } = v.safeParse(orderSchema, await readJson(request))
-    if (!success) return json(400, { error: 'give wid, and as signal quiet or terminate' })
-    const { wid, signal } = output
+    const order = orderOf(await readJson(request))
+    if (!order) return json(400, { error: 'give wid, and as signal quiet or terminate' })
+    const { wid, signal } = order
     await scheduler.queues.order(wid === allWorkers ? '*' : wid, signal)
     return json(202, { wid, signal })
   } catch (error) {
     if (error instanceof BodyError) return json(400, { error: error.message })
     throw error
   }
+}
+
+/** Undefined for what is none. */
+function orderOf(body: unknown): Order | undefined {
+  const { wid, signal, ...others } = Object(body) as Readonly<Record<string, unknown>>
+  const isWid = typeof wid === 'string' && /^[^\0]{1,255}$/.test(wid)
+  const isSignal = signal === 'quiet' || signal === 'terminate'
+  return isWid && isSignal && Object.keys(others).length === 0 ? { wid, signal } : undefined
 }
 
 export interface BusyParts {

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { access, chmod, link, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ServerAddress } from '@crossgear/redis-store'
-import * as v from 'valibot'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
 import type { Logger } from '../ops/log/logger.ts'
@@ -12,15 +11,14 @@ import { privateFolder } from './private-folder.ts'
 const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103
 
 const recordName = 'store.json'
-const recordSchema = v.object({
-  port: v.number(),
-  pid: v.number(),
-  /** Tells if the store was started with the folder's current password. */
-  passwordDigest: v.optional(v.string()),
-})
 
 /** The note of the gateway that started the store, for later ones. */
-export type StoreRecord = Readonly<v.InferOutput<typeof recordSchema>>
+export interface StoreRecord {
+  readonly port: number
+  readonly pid: number
+  /** Tells if the store was started with the folder's current password. */
+  readonly passwordDigest?: string
+}
 
 /**
  * The folder of the private store: its data, password, socket, and the notes of the gateways that
@@ -93,8 +91,7 @@ export class StoreFolder {
 
   async readRecord(): Promise<StoreRecord | undefined> {
     try {
-      const parsed = v.safeParse(recordSchema, JSON.parse(await readFile(this.#recordPath, 'utf8')))
-      return parsed.success ? parsed.output : undefined
+      return recordOf(JSON.parse(await readFile(this.#recordPath, 'utf8')))
     } catch (error) {
       if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
       throw error
@@ -124,6 +121,12 @@ export class StoreFolder {
     const text = await readFile(this.logPath, 'utf8').catch(() => '')
     return text.trimEnd().split('\n').at(-1) ?? ''
   }
+}
+
+function recordOf(value: unknown): StoreRecord | undefined {
+  const { port, pid, passwordDigest } = Object(value) as Partial<Record<string, unknown>>
+  if (typeof port !== 'number' || typeof pid !== 'number') return undefined
+  return { port, pid, ...(typeof passwordDigest === 'string' && { passwordDigest }) }
 }
 
 const fileName = 'store.password'

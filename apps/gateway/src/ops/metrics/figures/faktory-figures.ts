@@ -1,18 +1,17 @@
-import * as v from 'valibot'
 import { counter, gauge, labelText, only, seriesName, type Figure } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
 
 /** The part of INFO that is the same at every node. */
-const infoSchema = v.object({
-  faktory: v.object({
-    queues: v.record(v.string(), v.number()),
-    tasks: v.record(v.string(), v.record(v.string(), v.number())),
-    total_enqueued: v.number(),
-    total_failures: v.number(),
-    total_processed: v.number(),
-    total_queues: v.number(),
-  }),
-})
+interface Info {
+  readonly faktory: {
+    readonly queues: Readonly<Record<string, number>>
+    readonly tasks: Readonly<Record<string, Readonly<Record<string, number>>>>
+    readonly total_enqueued: number
+    readonly total_failures: number
+    readonly total_processed: number
+    readonly total_queues: number
+  }
+}
 
 /** Figures of tasks that only grow. */
 const growing: ReadonlySet<string> = new Set(['cycles', 'enqueued', 'reaped', 'wall_time_sec'])
@@ -23,7 +22,7 @@ const growing: ReadonlySet<string> = new Set(['cycles', 'enqueued', 'reaped', 'w
  */
 export function faktoryFigures(info: string | undefined, labels: BoundedLabels): readonly Figure[] {
   if (info === undefined) return [gauge('faktory_up', upHelp, only(0))]
-  const { faktory } = v.parse(infoSchema, JSON.parse(info))
+  const { faktory } = JSON.parse(info) as Info
   const sizes = new Map<string, number>()
   for (const [queue, size] of Object.entries(faktory.queues)) {
     const label = labels.of(queue)

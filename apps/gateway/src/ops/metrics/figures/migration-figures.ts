@@ -1,5 +1,4 @@
 import type { NotedMigration } from '@crossgear/redis-store'
-import * as v from 'valibot'
 import { type Figure, gauge, labelText, type Value } from '../figure.ts'
 
 /** Fields of a migration that are shown. */
@@ -10,8 +9,6 @@ const shownAs = {
   ...{ read: 'read', created: 'stored', known: 'known', joined: 'joined' },
   ...{ rejected: 'rejected', leftOut: 'left_out', removed: 'removed' },
 } as const
-
-const countsSchema = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.number()))
 
 const ofStore = 'into this store, the same at every node'
 
@@ -42,10 +39,21 @@ export function migrationFigures(migrations: readonly NotedMigration[]): readonl
 
 /** None for one whose counts cannot be read, as an older tool's. */
 function jobValues({ name, fields }: NotedMigration): readonly Value[] {
-  const counts = v.safeParse(countsSchema, fields['counts'])
-  if (!counts.success) return []
+  const counts = countsOf(fields['counts'])
+  if (!counts) return []
   return Object.entries(shownAs).map(([count, state]) => [
     labelText({ migration: name, state }),
-    counts.output[count] ?? 0,
+    counts[count] ?? 0,
   ])
+}
+
+function countsOf(text = ''): Readonly<Record<string, number>> | undefined {
+  try {
+    const counts: unknown = JSON.parse(text)
+    const isRecord = typeof counts === 'object' && counts !== null
+    const areNumbers = isRecord && Object.values(counts).every((one) => typeof one === 'number')
+    return areNumbers ? (counts as Record<string, number>) : undefined
+  } catch {
+    return undefined
+  }
 }
