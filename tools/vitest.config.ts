@@ -1,18 +1,15 @@
-import { defineConfig } from 'vitest/config'
+import { testsOf } from '../vitest.base.mjs'
 
-export default defineConfig({
-  // Packages that are taken in have maps of sources that they do not bring.
-  logLevel: 'error',
-  // Compiling the load generator takes its time on a busy machine.
-  test: {
-    isolate: false,
-    include: ['test/**/*.test.ts'],
-    globalSetup: 'test/support/packs.ts',
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 30_000 } },
-    // It imports JSON, which Node alone takes with an attribute only.
-    server: { deps: { inline: ['@actions/workflow-parser'] } },
+export default testsOf(
+  {
+    // Packages that are taken in have maps of sources that they do not bring.
+    logLevel: 'error',
+    test: {
+      globalSetup: 'test/support/packs.ts',
+      maxWorkers: 2,
+      // It imports JSON, which Node alone takes with an attribute only.
+      server: { deps: { inline: ['@actions/workflow-parser'] } },
+    },
   },
-})
+  { isBuilt: true },
+)

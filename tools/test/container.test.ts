@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { lacks } from '../testing/lacks.ts'
 import { Ajv } from 'ajv'
 import { DockerfileParser } from 'dockerfile-ast'
 import { validate } from 'dockerfile-utils'
@@ -118,14 +119,9 @@ const places = ['packages', 'apps']
   .flatMap((place) => fs.readdirSync(join(root, place)).map((name) => join(place, name)))
   .concat('tools')
 
-const lacks = (program: string, ...words: string[]): boolean =>
-  spawnSync(program, words, { stdio: 'ignore' }).error !== undefined && !process.env['CI']
 /** A copy of the files alone does not say which of them are in the repository. */
-const cannotRun =
-  !fs.existsSync(join(root, '.git')) ||
-  lacksRedis ||
-  lacks('gearman', '-H') ||
-  lacks('setpriv', '--version')
+const lacksGit = !fs.existsSync(join(root, '.git')) && 'the repository'
+const cannotRun = lacksGit || lacksRedis || lacks('gearman', '-H') || lacks('setpriv', '--version')
 
 describe.skipIf(cannotRun)('the steps of the Dockerfile, in a clean folder', () => {
   let folder: string

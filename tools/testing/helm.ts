@@ -4,13 +4,15 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inflateRawSync } from 'node:zlib'
+import type { Lacking } from './lacks.ts'
 
 /** An npm package that brings Helm for Linux on x64, in an archive. */
 const carrier = '@aws-cdk/asset-kubectl-v20'
 const cache = fileURLToPath(new URL('../../node_modules/.cache/crossgear', import.meta.url))
 
 /** True where there is no Helm to test with. */
-export const lacksHelm: boolean = process.platform !== 'linux' || process.arch !== 'x64'
+export const lacksHelm: Lacking =
+  (process.platform !== 'linux' || process.arch !== 'x64') && 'Linux on x64'
 
 const centralHeader = 0x02014b50
 

@@ -1,10 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Lacking, lacks } from './lacks.ts'
 
 /** True where there is no C compiler; in CI never. */
-export const lacksCompiler: boolean =
-  spawnSync('cc', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksCompiler: Lacking = lacks('cc', '--version')
 
 const flags = ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-pthread']
 

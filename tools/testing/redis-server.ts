@@ -1,9 +1,10 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { type Lacking, lacks } from './lacks.ts'
 import { Redis, type RedisOptions } from 'ioredis'
 import { freePort } from './free-port.ts'
 
@@ -20,18 +21,11 @@ export interface ServerShape {
   readonly inCluster?: boolean
 }
 
-/**
- * True where a suite that needs redis-server cannot run. In CI it is never true: there the suite
- * fails instead of being skipped unseen.
- */
-export const lacksRedis: boolean = lacks('redis-server')
+/** Set where a suite that needs redis-server cannot run. In CI it never is: there the suite fails. */
+export const lacksRedis: Lacking = lacks('redis-server', '--version')
 
-/** True where a suite that needs valkey-server cannot run; in CI never. */
-export const lacksValkey: boolean = lacks('valkey-server')
-
-function lacks(program: ServerProgram): boolean {
-  return spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
-}
+/** The same for valkey-server. */
+export const lacksValkey: Lacking = lacks('valkey-server', '--version')
 
 /** Names a folder on a disk where the one for temporary files is none. */
 const diskVariable = 'TEST_DISK'

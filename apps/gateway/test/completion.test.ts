@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, test } from 'vitest'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { commandTable } from '../src/cli/command-table.ts'
@@ -10,9 +11,6 @@ import { flagOf, optionNames } from '../src/config/options.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 /** In CI nothing may be absent. */
-const lacks = (program: string): boolean =>
-  process.env['CI'] !== 'true' && spawnSync(program, ['-c', 'true']).status !== 0
-
 /** The candidates that bash offers behind these words, of which the last is not finished. */
 function offered(...words: readonly string[]): readonly string[] {
   const all = ['crossgear', ...words]
@@ -25,7 +23,7 @@ _crossgear; printf '%s\\n' "\${COMPREPLY[@]}"`
   return stdout.split('\n').filter((word) => word !== '')
 }
 
-describe.skipIf(lacks('bash'))('bash completes', () => {
+describe.skipIf(lacks('bash', '-c', 'true'))('bash completes', () => {
   test('commands, and commands below them', () => {
     expect(offered('')).toEqual(
       expect.arrayContaining(['serve', 'jobs', 'top', 'health', 'migrate', 'mirror', 'completion']),
@@ -64,7 +62,7 @@ describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
   })
 })
 
-test.skipIf(lacks('zsh'))('needs zsh: its script is read without errors', () => {
+test.skipIf(lacks('zsh', '-c', 'true'))('needs zsh: its script is read without errors', () => {
   const { status, stderr } = spawnSync('zsh', ['-fn'], {
     input: completionScript('zsh'),
     encoding: 'utf8',
@@ -72,7 +70,7 @@ test.skipIf(lacks('zsh'))('needs zsh: its script is read without errors', () => 
   expect([status, stderr]).toEqual([0, ''])
 })
 
-test.skipIf(lacks('zsh')).each([
+test.skipIf(lacks('zsh', '-c', 'true')).each([
   ['crossgear jo', 'crossgear jobs '],
   ['crossgear jobs ca', 'crossgear jobs cancel '],
   ['crossgear jobs move --to', 'crossgear jobs move --to-queue '],
@@ -102,7 +100,7 @@ test.each(shells)('a pipe gets the whole script for %s', (shell) => {
   expect(stdout).toBe(completionScript(shell))
 })
 
-test.skipIf(lacks('fish')).each([
+test.skipIf(lacks('fish', '-c', 'true')).each([
   ['crossgear jo', ['jobs']],
   ['crossgear jobs re', ['resubmit', 'retry']],
   ['crossgear jobs move --to', ['--to-queue']],

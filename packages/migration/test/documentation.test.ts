@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Lacking } from '@crossgear/tools/lacks'
 import { Queue as BullQueue } from 'bullmq'
 import { Queue as ResqueQueue } from 'node-resque'
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
@@ -50,7 +51,7 @@ function comparable(output: string): string {
 const sections: Readonly<
   Record<
     string,
-    { lacks?: boolean; fill: (source: RedisServer, folder: string) => Promise<Filled> }
+    { lacks?: Lacking; fill: (source: RedisServer, folder: string) => Promise<Filled> }
   >
 > = {
   'gearmand: SQLite': {

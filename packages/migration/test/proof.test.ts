@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { lacksUnless } from '@crossgear/tools/lacks'
 import { bundleGateway } from '@crossgear/tools/gateway-program'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { prove } from './proof/prove.ts'
 import { sources } from './proof/sources.ts'
 
-const lacksPhp =
-  spawnSync('php', ['-r', 'exit(class_exists("GearmanWorker") ? 0 : 1);']).status !== 0 &&
-  process.env['CI'] !== 'true'
+const phpCheck = ['-r', 'exit(class_exists("GearmanWorker") ? 0 : 1);']
+const lacksPhp = lacksUnless('php-gearman', () => spawnSync('php', phpCheck).status === 0)
 
 /** `npm run prove -- migrate` does the same with 100,000 jobs of every source. */
 describe.skipIf(lacksRedis || lacksPhp)('needs redis-server and php-gearman: the proof', () => {

@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { lacks } from '../../testing/lacks.ts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { LoadGenerator, type Driver } from '../../bench/load-generator.ts'
 import { FaultyServer, type Fault } from './faulty-server.ts'
 
 /** In CI nothing is skipped: the compiler must be there. */
-const lacksCompiler = spawnSync('cc', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+const lacksCompiler = lacks('cc', '--version')
 const jobCount = 50
 
 async function drive(generator: LoadGenerator, fault: Fault = {}): Promise<Driver> {

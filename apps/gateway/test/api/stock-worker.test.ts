@@ -1,5 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { lacks } from '@crossgear/tools/lacks'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
@@ -7,7 +8,7 @@ import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
 let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
-const hasTools = spawnSync('gearman', ['-H']).error === undefined
+const lacksGearman = lacks('gearman', '-H')
 
 /** The stock worker of gearman-tools: it says each payload that it is given, on a line. */
 function stockWorker(api: ApiGateway, fn: string) {
@@ -27,7 +28,7 @@ function stockWorker(api: ApiGateway, fn: string) {
   return { said: () => said.split('\n').filter((line) => line !== ''), leave }
 }
 
-describe.skipIf(lacksRedis || !hasTools)('acts that a stock gearman worker sees', () => {
+describe.skipIf(lacksRedis || lacksGearman)('acts that a stock gearman worker sees', () => {
   beforeAll(async () => {
     redis = await RedisServer.start()
   })

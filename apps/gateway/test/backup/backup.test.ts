@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { lacks } from '@crossgear/tools/lacks'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
@@ -12,7 +13,7 @@ import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
-const lacksTools = spawnSync('gearman', ['-H']).error !== undefined && process.env['CI'] !== 'true'
+const lacksTools = lacks('gearman', '-H')
 
 describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
   let first: RedisServer

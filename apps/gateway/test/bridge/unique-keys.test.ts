@@ -1,8 +1,9 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { lacks } from '@crossgear/tools/lacks'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
@@ -10,8 +11,7 @@ import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('programs/hanging-worker.mjs', import.meta.url))
-const lacksGearman =
-  spawnSync('gearman', ['-H']).error !== undefined && process.env['CI'] !== 'true'
+const lacksGearman = lacks('gearman', '-H')
 const run = promisify(execFile)
 
 describe.skipIf(lacksRedis || lacksGearman)(

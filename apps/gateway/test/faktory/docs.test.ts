@@ -1,8 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -61,7 +62,7 @@ describe.skipIf(lacksRedis)('docs/faktory.md', () => {
   })
 })
 
-const lacksCurl = spawnSync('curl', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+const lacksCurl = lacks('curl', '--version')
 
 describe.skipIf(lacksCurl)('docs/faktory.md by curl', { timeout: 60_000 }, () => {
   test('an operator’s commands are carried out', async () => {

@@ -1,11 +1,11 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
-const inCi = process.env['CI'] === 'true'
-const hasPrograms = inCi || spawnSync('gearman', ['-H']).error === undefined
+const lacksGearman = lacks('gearman', '-H')
 
 interface Output {
   readonly code: number
@@ -22,7 +22,7 @@ function run(program: string, args: readonly string[], input = ''): Promise<Outp
   })
 }
 
-describe.skipIf(lacksRedis || !hasPrograms)('needs gearman-tools: the stock programs', () => {
+describe.skipIf(lacksRedis || lacksGearman)('needs gearman-tools: the stock programs', () => {
   const { open } = gearmanGateways()
 
   test('a foreground job goes through both', async () => {

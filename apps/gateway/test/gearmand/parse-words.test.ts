@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, test } from 'vitest'
 import { parseConfigText } from '../../src/gearmand/config-file.ts'
 import { gearmandOptions } from '../../src/gearmand/option-table.ts'
@@ -55,7 +56,7 @@ describe('the arguments of the command line', () => {
   })
 
   const gearmand = '/usr/sbin/gearmand'
-  const lacksGearmand = spawnSync(gearmand, ['--version']).status !== 0
+  const lacksGearmand = lacks(gearmand, '--version')
 
   test.each(mistakes)('%s %s %s %s is a mistake', (...words) => {
     expect(mistake(...words.filter((word) => typeof word === 'string'))).not.toBe('')

@@ -20,6 +20,7 @@ import { ask } from '../http/support/http-client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { portOf, startGearmand } from './support/gearmand-process.ts'
 
+const lacksRoot = process.getuid?.() !== 0 && 'the user root'
 const loud = ['-p', '0', '-l', 'stderr', '--verbose', 'INFO']
 
 /** True if a new connection is accepted. */
@@ -235,7 +236,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     expect((await gearmand.exited).code).toBe(0)
   })
 
-  test.skipIf(process.getuid?.() !== 0)(
+  test.skipIf(lacksRoot)(
     '-u with a folder of data that is not for that user says so, exit code 1',
     async () => {
       const dataDir = await temporaryFolder()
@@ -249,7 +250,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     },
   )
 
-  test.skipIf(process.getuid?.() !== 0)('-u runs as that user, its store too', async () => {
+  test.skipIf(lacksRoot)('-u runs as that user, its store too', async () => {
     const id = (kind: string): number =>
       Number(execFileSync('/usr/bin/id', [kind, 'nobody'], { encoding: 'utf8' }))
     const cwd = await temporaryFolder()

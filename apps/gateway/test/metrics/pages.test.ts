@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { lacks } from '@crossgear/tools/lacks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { MetricsPages } from '../../src/ops/metrics/metrics-pages.ts'
@@ -261,7 +262,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
   })
 })
 
-const lacksPromtool = spawnSync('promtool', ['--version']).status !== 0 && !process.env['CI']
+const lacksPromtool = lacks('promtool', '--version')
 
 describe.skipIf(lacksRedis || lacksPromtool)('promtool', () => {
   beforeAll(async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { Client } from 'faktory-worker'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -12,8 +13,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const deploy = fileURLToPath(new URL('../../../../deploy/', import.meta.url))
 const rules = join(deploy, 'prometheus/crossgear.rules.yml')
-const lacks = (program: string, ...words: string[]): boolean =>
-  spawnSync(program, words, { stdio: 'ignore' }).error !== undefined && !process.env['CI']
 const lacksPrometheus = lacks('prometheus', '--version') || lacks('promtool', '--version')
 const lacksGearman = lacks('gearman', '-H')
 const patience = { timeout: 30_000, interval: 100 }

@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { lacks } from '@crossgear/tools/lacks'
 import { GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -9,8 +10,7 @@ import { Fleet, type FleetNode } from '../bridge/support/fleet.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 
-const inCi = process.env['CI'] === 'true'
-const hasPrograms = inCi || spawnSync('gearman', ['-H']).error === undefined
+const lacksGearman = lacks('gearman', '-H')
 const faktoryProgram = fileURLToPath(
   new URL('../faktory/programs/held-job-worker.mjs', import.meta.url),
 )
@@ -19,7 +19,7 @@ const soon = { timeout: 30_000, interval: 20 }
 
 type Values = Readonly<Record<string, number>>
 
-describe.skipIf(lacksRedis || !hasPrograms)(
+describe.skipIf(lacksRedis || lacksGearman)(
   'needs gearman-tools: the figures of real workers',
   { timeout: 60_000 },
   () => {

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lacks } from '@crossgear/tools/lacks'
 import { Client, Worker } from 'faktory-worker'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
@@ -13,8 +14,7 @@ import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
 const jobs = 200
-const lacksGearmand =
-  spawnSync('gearmand', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+const lacksGearmand = lacks('gearmand', '--version')
 
 // Faktory's own server cannot be installed here: Crossgear's Faktory door stands in for it.
 describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that runs', () => {

@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lacks } from '@crossgear/tools/lacks'
 import { Worker } from 'faktory-worker'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
@@ -13,8 +14,7 @@ import { runMigrate } from '../../src/migrate/run-migrate.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
 const jobs = 2_000
-const lacksGearmand =
-  spawnSync('gearmand', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+const lacksGearmand = lacks('gearmand', '--version')
 
 interface Job {
   readonly payload: Buffer

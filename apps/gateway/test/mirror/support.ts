@@ -1,13 +1,13 @@
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
+import { lacks } from '@crossgear/tools/lacks'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 
 const run = promisify(execFile)
 /** True where gearmand is not installed; in CI never. */
-export const lacksGearmand =
-  spawnSync('gearmand', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksGearmand = lacks('gearmand', '--version')
 
 export type Act = (
   payload: string,

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, test } from 'vitest'
 import { exampleFile } from '../../scripts/manual/example-file.ts'
 import { commandPage, filePage } from '../../scripts/manual/man-pages.ts'
@@ -16,7 +17,7 @@ const pages = {
   'crossgear.1': commandPage(commands, release),
   'crossgear.toml.5': filePage(release),
 }
-const lacksMan = spawnSync('man', ['--version']).error !== undefined && !process.env['CI']
+const lacksMan = lacks('man', '--version')
 
 /** The file with all comment signs before keys taken away. */
 const uncommented = exampleFile()

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import type { Lacking } from '@crossgear/tools/lacks'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { flagOf, type OptionName, optionNames, variablesOf } from '../../src/config/options.ts'
@@ -21,9 +22,9 @@ const cases: Cases = {
   ...limitCases(open),
   ...ownProcessCases(() => redis),
 }
-const missing: Partial<Record<OptionName, boolean>> = {
-  adminFrom: outside === undefined,
-  keepaliveSeconds: !existsSync('/proc/net/tcp'),
+const missing: Partial<Record<OptionName, Lacking>> = {
+  adminFrom: outside === undefined && 'an address besides loopback',
+  keepaliveSeconds: !existsSync('/proc/net/tcp') && '/proc/net/tcp',
   gearmanTlsCa: lacksOpenssl,
   gearmanTlsVerifyClients: lacksOpenssl,
 }

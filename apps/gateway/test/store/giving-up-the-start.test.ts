@@ -11,6 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const baseWords = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
 const program = await findStoreProgram(process.env['PATH'], recordingLog().log)
+const lacksStore = program === undefined && 'redis-server'
 
 /** Answers every command that its data is still being read. */
 async function loadingStore(): Promise<{ readonly server: Server; readonly url: string }> {
@@ -47,7 +48,7 @@ describe('a start that cannot be completed', () => {
     expect((await gateway.exited).code).toBe(0)
   })
 
-  test.skipIf(program === undefined)(
+  test.skipIf(lacksStore)(
     'because another gateway holds the lock of the data folder is given up at SIGTERM',
     async () => {
       const dataDir = await temporaryFolder()
@@ -60,7 +61,7 @@ describe('a start that cannot be completed', () => {
     },
   )
 
-  test.skipIf(program === undefined || process.platform !== 'linux')(
+  test.skipIf(lacksStore || (process.platform !== 'linux' && 'Linux'))(
     'because the data folder cannot be created ends with one line and 1',
     async () => {
       const gateway = startGateway([...baseWords, '--data-dir', '/proc/crossgear/data'])

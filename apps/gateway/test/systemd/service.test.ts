@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -13,8 +14,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const units = fileURLToPath(new URL('../../../../deploy/systemd/', import.meta.url))
 const programs = fileURLToPath(new URL('programs/', import.meta.url))
 const service = join(units, 'crossgear.service')
-const lacksSystemd =
-  spawnSync('systemd-analyze', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+const lacksSystemd = lacks('systemd-analyze', '--version')
 
 /** Words for two processes that share the Gearman port. */
 const shared = ['--processes', '2', '--gearman-port', '4730', '--web-port', 'off']

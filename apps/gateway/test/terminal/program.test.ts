@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { lacks } from '@crossgear/tools/lacks'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { bundleWords } from '@crossgear/tools/gateway-program'
@@ -9,7 +10,7 @@ import { startGateway } from '../support/gateway-process.ts'
 
 let redis: RedisServer
 const open = openOn(() => `unix://${redis.path}`)
-const hasScript = spawnSync('script', ['--version']).status === 0
+const lacksScript = lacks('script', '--version')
 
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
 
@@ -51,7 +52,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     expect(away.stderr).toMatch(/^No gateway answers at http:\/\/127\.0\.0\.1:1 [^\n]+\n$/)
   })
 
-  test.skipIf(!hasScript)('top is drawn again on a terminal, and its keys work', async () => {
+  test.skipIf(lacksScript)('top is drawn again on a terminal, and its keys work', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     for (const fn of ['alpha', 'beta', 'beta']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
@@ -69,7 +70,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     expect(text()).toContain('\u001b[?1049l')
   })
 
-  test.skipIf(!hasScript)(
+  test.skipIf(lacksScript)(
     'top fills a terminal that becomes higher, and fits a low one',
     async () => {
       const api = await openApi(open)
@@ -97,7 +98,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     },
   )
 
-  test.skipIf(!hasScript)(
+  test.skipIf(lacksScript)(
     'top asks a gateway with many functions only for the first ones',
     async () => {
       const api = await openApi(open)
@@ -120,7 +121,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     },
   )
 
-  test.skipIf(!hasScript)(
+  test.skipIf(lacksScript)(
     'top says that a gateway is silent and how old its figures are, and goes on when it does',
     async () => {
       const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])

@@ -1,5 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { GearmanConnection } from '../../src/sources/live/gearman-connection.ts'
@@ -7,8 +8,7 @@ import { GearmanConnection } from '../../src/sources/live/gearman-connection.ts'
 const program = '/usr/sbin/gearmand'
 
 /** True where gearmand is not installed; in CI never. */
-export const lacksGearmand: boolean =
-  spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksGearmand: Lacking = lacks(program, '--version')
 
 export interface Submission {
   readonly fn: string

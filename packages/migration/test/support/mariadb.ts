@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { waitFor } from '@crossgear/tools/wait-for'
 
 const program = '/usr/sbin/mariadbd'
 
 /** True where MariaDB is not installed; in CI never. */
-export const lacksMariadb: boolean =
-  spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksMariadb: Lacking = lacks(program, '--version')
 
 /** It refuses to run as root. */
 const asUser = process.getuid?.() === 0 ? ['--user=mysql'] : []

@@ -1,5 +1,6 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { MemcachedConnection } from '../../src/sources/gearmand/memcached-connection.ts'
@@ -7,8 +8,7 @@ import { MemcachedConnection } from '../../src/sources/gearmand/memcached-connec
 const program = '/usr/bin/memcached'
 
 /** True where memcached is not installed; in CI never. */
-export const lacksMemcached: boolean =
-  spawnSync(program, ['-V']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksMemcached: Lacking = lacks(program, '-V')
 
 /** It refuses to run as root. */
 const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Lacking, lacksUnless } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { waitFor } from '@crossgear/tools/wait-for'
 
@@ -11,8 +12,9 @@ const versions = existsSync(root) ? readdirSync(root).sort() : []
 const programs = join(root, versions.at(-1) ?? 'none', 'bin')
 
 /** True where PostgreSQL is not installed; in CI never. */
-export const lacksPostgres: boolean =
-  !existsSync(join(programs, 'initdb')) && process.env['CI'] !== 'true'
+export const lacksPostgres: Lacking = lacksUnless('postgresql', () =>
+  existsSync(join(programs, 'initdb')),
+)
 
 /** It refuses to run as root. */
 function otherUser(): { readonly uid: number; readonly gid: number } | undefined {

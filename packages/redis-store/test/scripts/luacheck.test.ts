@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { lacks } from '@crossgear/tools/lacks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { linkedScripts } from '../../src/scripts/linked-scripts.ts'
 
 const config = fileURLToPath(new URL('../../.luacheckrc', import.meta.url))
-const lacksLuacheck =
-  spawnSync('luacheck', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+const lacksLuacheck = lacks('luacheck', '--version')
 
 /** Warnings of luacheck for the files of a folder, a line each. */
 function complaints(folder: string): string {

@@ -1,17 +1,17 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import type { Bridge } from './bridge.ts'
 import type { ClientDoor } from './clients.ts'
 import { payloadsOf, workScript, type WorkerDoor } from './workers.ts'
 
 /** True where programs made of redis-cli cannot run; never in CI, where they fail instead. */
-export const lacksRedisCli: boolean =
-  spawnSync('redis-cli', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksRedisCli: Lacking = lacks('redis-cli', '--version')
 
 const script = (name: string): string =>
   fileURLToPath(new URL(`../../../../../tools/peers/gearmonkey-${name}.sh`, import.meta.url))

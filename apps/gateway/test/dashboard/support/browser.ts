@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lacksUnless } from '@crossgear/tools/lacks'
 import { chromium, type Page } from 'playwright-core'
 
 /** Debian's Chromium: without windows it takes a fifth to a half less of the processor. */
@@ -9,7 +10,7 @@ const [shell, whole] = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 const executablePath = existsSync(shell) ? shell : whole
 
 /** True where there is no Chromium to test with; a build machine must have one. */
-export const lacksChromium = !existsSync(executablePath) && process.env['CI'] !== 'true'
+export const lacksChromium = lacksUnless('chromium', () => existsSync(executablePath))
 
 export interface TestBrowser {
   readonly page: Page

@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Server as NetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import type { Flags } from '../script.ts'
 import { handlePrefix, type Server } from './server.ts'
 
@@ -18,8 +19,7 @@ const program = '/usr/sbin/gearmand'
  * True where gearmand is not installed. In CI it is never true: there the suite fails instead of
  * being skipped unseen.
  */
-export const lacksGearmand: boolean =
-  spawnSync(program, ['--version']).status !== 0 && process.env['CI'] !== 'true'
+export const lacksGearmand: Lacking = lacks(program, '--version')
 
 /** A gearmand of the case's own. */
 export async function startGearmand(flags: Flags): Promise<Server> {

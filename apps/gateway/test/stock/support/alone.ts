@@ -29,7 +29,7 @@ export function alone(stage: Stage): void {
     if (!plain) throw new Error('no worker to test with')
     return [stage.client(kit), await stage.worker(plain, prefix)] as const
   }
-  const withKit = test.skipIf(!plain)
+  const withKit = test.skipIf(!plain && 'php-gearman')
 
   withKit.each(present)('$name: background jobs run by priority', async (kit) => {
     const prefix = `order-${kit.name}`

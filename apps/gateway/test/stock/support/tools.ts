@@ -1,15 +1,14 @@
-import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lacks } from '@crossgear/tools/lacks'
 import { expect, onTestFinished, test } from 'vitest'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { run, runWorker, type Output } from './run-program.ts'
 import type { Stage } from './stage.ts'
 
-const inCi = process.env['CI'] === 'true'
-const hasTools = inCi || spawnSync('gearman', ['-H']).error === undefined
+const lacksGearman = lacks('gearman', '-H')
 
 /** Every option of `gearman` and every switch of `gearadmin`. */
 export function tools(stage: Stage): void {
@@ -34,8 +33,8 @@ export function tools(stage: Stage): void {
     onTestFinished(() => connected.leave())
     return connected
   }
-  const withTools = test.skipIf(!hasTools)
-  withTools('needs gearman-tools: gearman and gearadmin', () => expect(hasTools).toBe(true))
+  const withTools = test.skipIf(lacksGearman)
+  withTools('needs gearman-tools: gearman and gearadmin', () => expect(lacksGearman).toBe(false))
 
   withTools('gearman: a job from standard input, byte for byte', async () => {
     worker('-f', 'tool-cat', '--', 'cat')

@@ -1,11 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** True where there is no openssl to make certificates with. A build machine must have it. */
-export const lacksOpenssl: boolean =
-  spawnSync('openssl', ['version'], { stdio: 'ignore' }).status !== 0 &&
-  process.env['CI'] !== 'true'
+export const lacksOpenssl: Lacking = lacks('openssl', 'version')
 
 export interface Certificates {
   readonly folder: string

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacks } from '../testing/lacks.ts'
+
+const top = fileURLToPath(new URL('../../', import.meta.url))
+const patience = { timeout: 60_000, interval: 50 }
+const controlC = '\x03'
+const sums = /^(\d+) passed, (\d+) failed, (\d+) skipped\r?$/m
+
+/** A command at a terminal of its own, as a person starts it: without the variables of this run. */
+function atTerminal(command: string) {
+  const own = Object.entries(process.env).filter(([name]) => !/^(CI|NX|VITEST|TEST)/.test(name))
+  const env = Object.fromEntries(own)
+  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd: top, env })
+  let output = ''
+  child.stdout.on('data', (bytes: Buffer) => (output += stripVTControlCharacters(bytes.toString())))
+  onTestFinished(() => {
+    for (const pid of treeOf(child.pid ?? 0).keys()) process.kill(pid, 'SIGKILL')
+  })
+  return { child, output: () => output }
+}
+
+/** Name and parent of each process of the machine. */
+function allProcesses(): ReadonlyMap<number, { readonly name: string; readonly parent: number }> {
+  const all = new Map<number, { name: string; parent: number }>()
+  for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const [, name = '', parent] =
+        /^\d+ \((.*)\) \S+ (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+      all.set(Number(pid), { name, parent: Number(parent) })
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return all
+}
+
+/** A process with all that it and its children have started, by pid. */
+function treeOf(root: number): ReadonlyMap<number, string> {
+  const all = allProcesses()
+  const isOfTree = (pid: number): boolean => {
+    const parent = all.get(pid)?.parent
+    return pid === root || (parent !== undefined && isOfTree(parent))
+  }
+  return new Map([...all].filter(([pid]) => isOfTree(pid)).map(([pid, { name }]) => [pid, name]))
+}
+
+async function codeOf(child: ChildProcess): Promise<unknown> {
+  const [code] = (await once(child, 'exit')) as unknown[]
+  return code
+}
+
+describe.skipIf(lacks('script', '--version'))(
+  'npm test at a terminal',
+  { timeout: 120_000 },
+  () => {
+    test('ends by itself, with a row for each project and the sums alone on a line', async () => {
+      const { child, output } = atTerminal('npm test -- --projects=@crossgear/gearman-codec')
+      expect(await codeOf(child)).toBe(0)
+      expect(output()).toMatch(/^packages\/gearman-codec +\d+ +0 +0 +[\d.]+ s/m)
+      const [, passed] = sums.exec(output()) ?? []
+      expect(Number(passed)).toBeGreaterThan(100)
+      expect(output()).toMatch(/gearman-codec: +✓ test\/encoder\.test\.ts/)
+    })
+
+    test('of one project ends by itself, too', async () => {
+      const { child, output } = atTerminal(
+        'npx nx run @crossgear/gearman-codec:test --skip-nx-cache',
+      )
+      expect(await codeOf(child)).toBe(0)
+      expect(output()).toMatch(/Tests +\d+ passed/)
+    })
+
+    test('leaves no process behind after ^C, and says what did not end', async () => {
+      const { child, output } = atTerminal('npm test -- --projects=@crossgear/chaos')
+      const started = await vi.waitFor(() => {
+        const tree = treeOf(child.pid ?? 0)
+        expect([...tree.values()]).toContain('redis-server')
+        return tree
+      }, patience)
+      child.stdin.write(controlC)
+      expect(await codeOf(child)).toBe(130)
+      expect(output()).toMatch(/^tools\/chaos +did not end/m)
+      const left = () =>
+        [...started].filter(([pid, name]) => allProcesses().get(pid)?.name === name)
+      await vi.waitFor(() => expect(left()).toEqual([]), patience)
+    })
+  },
+)

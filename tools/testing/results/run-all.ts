@@ -1,0 +1,72 @@
+// `npm test`: the tests of all projects by Nx, then one table of what they came to. Further words go to Nx.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { type ProjectResult, resultFolderVariable } from './result-file.ts'
+import { resultTable } from './result-table.ts'
+
+/** Time for tests to end what they have started after ^C, milliseconds. */
+const lastWorkMs = 5_000
+/** Time for the last lines of Nx, milliseconds. */
+const lastOutputMs = 1_000
+const top = fileURLToPath(new URL('../../..', import.meta.url))
+const nx = join(top, 'node_modules/nx/dist/bin/nx.js')
+const words = ['-t', 'test', '--parallel=3', '--skip-nx-cache', ...process.argv.slice(2)]
+// A daemon of Nx would outlive the run.
+const env = { ...process.env, NX_DAEMON: 'false' }
+
+const folder = mkdtempSync(join(tmpdir(), 'crossgear-test-results-'))
+const child = spawn(process.execPath, [nx, 'run-many', '--output-style=stream', ...words], {
+  cwd: top,
+  env: {
+    ...env,
+    [resultFolderVariable]: folder,
+    ...(process.stdout.isTTY && { FORCE_COLOR: 'true' }),
+  },
+  stdio: ['ignore', 'pipe', 'pipe'],
+  // A group of its own: whatever is left of it can be ended.
+  detached: true,
+})
+child.stdout.pipe(process.stdout)
+child.stderr.pipe(process.stderr)
+
+function endGroup(signal: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, signal)
+  } catch {
+    // All of it has ended.
+  }
+}
+
+function readResults(): readonly ProjectResult[] {
+  return readdirSync(folder).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as ProjectResult,
+  )
+}
+
+/** The results at the signal: tests that it ends look like failures. */
+let stopped: { readonly by: NodeJS.Signals; readonly results: readonly ProjectResult[] } | undefined
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    stopped ??= { by: signal, results: readResults() }
+    endGroup(signal)
+    setTimeout(() => endGroup('SIGKILL'), lastWorkMs).unref()
+  })
+}
+
+const closed = once(child, 'close')
+const [exitCode] = (await once(child, 'exit')) as [number | null]
+endGroup('SIGKILL')
+// A process that has left the group may still hold the pipes.
+await Promise.race([closed, delay(lastOutputMs)])
+const results = stopped?.results ?? readResults()
+rmSync(folder, { recursive: true })
+const hasFailed = results.some(({ hasEnded, failed }) => !hasEnded || failed > 0)
+if (exitCode !== 0 && !hasFailed)
+  process.stdout.write('\nNx failed outside the tests: see above.\n')
+process.stdout.write(`\n${resultTable(results)}\n`)
+process.exit(stopped ? 128 + constants.signals[stopped.by] : (exitCode ?? 1))
