@@ -2,7 +2,8 @@
 // clients in the foreground see the count.
 import { Worker } from 'faktory-worker'
 
-const worker = new Worker({ concurrency: 4 })
+// The label asks for this function's jobs alone: those of other examples wait for their own workers.
+const worker = new Worker({ concurrency: 4, labels: ['fn:wordcount'] })
 const results = new Map()
 
 worker.register('wordcount', (text) => ({ job }) => {

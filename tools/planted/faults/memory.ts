@@ -18,4 +18,20 @@ export const faults: readonly PlantedFault[] = [
     to: "typeof condition !== 'symbol'",
     test: 'tools/test/results.test.ts',
   },
+  {
+    name: 'word-counter-takes-other-jobs',
+    promise: 'Each example takes its own jobs alone.',
+    file: 'examples/wordcount-worker.mjs',
+    from: "labels: ['fn:wordcount']",
+    to: 'labels: []',
+    test: 'apps/gateway/test/bridge/examples.test.ts',
+  },
+  {
+    name: 'password-in-the-ready-line',
+    promise: "No log has the store's password.",
+    file: 'apps/gateway/src/ops/log/banner.ts',
+    from: "'$1:***@'",
+    to: "'$&'",
+    test: 'apps/gateway/test/banner.test.ts',
+  },
 ]

@@ -55,8 +55,8 @@ const trials: Readonly<Record<string, Trial>> = {
     command: (host, port) => `curl -d world http://${bracketed(host)}:${port}/hello`,
   },
   web: {
-    title: 'Web',
-    command: (host, port) => `curl http://${bracketed(host)}:${port}/readyz`,
+    title: 'Dashboard',
+    command: (host, port) => `http://${bracketed(host)}:${port}/`,
   },
 }
 
@@ -64,11 +64,22 @@ const trials: Readonly<Record<string, Trial>> = {
 export function announce(announcement: Announcement): void {
   const { version, voice, log } = announcement
   if (voice === 'json') log.info({ version, ...describe(announcement) }, 'Ready.')
-  else if (log.level !== 'silent') process.stdout.write(`${renderBanner(announcement)}\n`)
+  else if (log.level !== 'silent') {
+    const shown = process.stdout.isTTY ? announcement : withoutPassword(announcement)
+    process.stdout.write(`${renderBanner(shown)}\n`)
+  }
 }
 
-/** The open doors and the store as data. Leaves out the store's address: it may hold a password. */
-export function describe({ doors, store, hasPassword, processes }: Announcement) {
+/** Anything but a terminal may be kept as a log. */
+export function withoutPassword(announcement: Announcement): Announcement {
+  const { store } = announcement
+  const nativeUrl = store.nativeUrl.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@')
+  return { ...announcement, store: { ...store, nativeUrl } }
+}
+
+/** The open doors and the store as data, without passwords. */
+export function describe(announcement: Announcement) {
+  const { doors, store, hasPassword, processes } = withoutPassword(announcement)
   const { kind, describe: server, nativeUrl } = store
   return {
     processes,
@@ -90,7 +101,7 @@ export function renderBanner(announcement: Announcement): string {
   const titles = Math.max(...rows.map((row) => row.title.length))
   const addresses = Math.max(...rows.map((row) => row.address.length))
   const lines = rows.map((row) => {
-    const hint = row.try ? `   try: ${row.try}` : ''
+    const hint = row.try ? `   ${row.try.startsWith('http') ? 'open' : 'try'}: ${row.try}` : ''
     return `  ${row.title.padEnd(titles)}  ${row.address.padEnd(addresses)}${hint}`.trimEnd()
   })
   return [

@@ -1,9 +1,12 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Redis, type Cluster } from 'ioredis'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { RedisServer } from '@crossgear/tools/redis-server'
-import { startGateway } from '../../support/gateway-process.ts'
+import { type ReadyLine, startGateway } from '../../support/gateway-process.ts'
 
 export interface Ports {
   readonly gearman: number
@@ -51,7 +54,9 @@ export type Engine = keyof typeof engines
 export async function startBridge(nodes?: number, engine: Engine = 'server'): Promise<Bridge> {
   const server = nodes === undefined ? undefined : await engines[engine]()
   const url = server instanceof RedisServer ? `unix://${server.path}` : server?.url
-  const store = url === undefined ? ['--store-port', '0'] : ['--redis-url', url]
+  const folder = url === undefined ? await mkdtemp(join(tmpdir(), 'crossgear-bridge-')) : undefined
+  const store =
+    folder === undefined ? ['--redis-url', url ?? ''] : ['--store-port', '0', '--data-dir', folder]
   // Without a PATH no Redis is found, and the embedded store steps in.
   const env: Record<string, string> = server ? {} : { PATH: '' }
   const gateways = Array.from({ length: nodes ?? 1 }, () =>
@@ -65,7 +70,7 @@ export async function startBridge(nodes?: number, engine: Engine = 'server'): Pr
   const [clientPorts] = ports
   const workerPorts = ports.at(-1)
   if (!clientPorts || !workerPorts) throw new Error('no gateway')
-  const storeUrl = server?.url ?? ready[0]?.store.nativeUrl ?? ''
+  const storeUrl = server?.url ?? (await nativeUrlOf(ready[0], folder ?? ''))
   const redis = server ? server.connect() : new Redis(storeUrl)
   const redisCli = await cliWords(server, storeUrl)
   const braced = (fn: string): string => (redis.isCluster ? `{${fn}}` : fn)
@@ -90,8 +95,15 @@ export async function startBridge(nodes?: number, engine: Engine = 'server'): Pr
         await exited
       }
       await server?.stop()
+      if (folder !== undefined) await rm(folder, { recursive: true })
     },
   }
+}
+
+/** The URL of a private store; the log leaves the password out. */
+async function nativeUrlOf(line: ReadyLine | undefined, folder: string): Promise<string> {
+  const password = await readFile(join(folder, 'store.password'), 'utf8')
+  return (line?.store.nativeUrl ?? '').replace('***', password.trim())
 }
 
 async function cliWords(
