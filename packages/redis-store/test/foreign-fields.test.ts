@@ -207,7 +207,9 @@ describe.skipIf(lacksRedis).each(['redis', 'cluster'] as const)(
               message: Buffer.from('no'),
               failure: '{"retry_count":0}',
             }
-            if (at % 3 === 0) return { lane, id, token, kind: 'requeue', lost: true, maxLosses: 0 }
+            if (at % 3 === 0) {
+              return { lane, id, token, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' }
+            }
             return at % 3 === 1
               ? { ...held, kind: 'retry', delayMs: -1 }
               : { ...held, kind: 'dead' }
@@ -224,7 +226,7 @@ describe.skipIf(lacksRedis).each(['redis', 'cluster'] as const)(
           for (const node of new Set(
             second.map(({ token }) => token.slice(1, token.lastIndexOf('-'))),
           )) {
-            await store.nodes.reclaim(node, lanes, 0, '{}')
+            await store.nodes.reclaim(node, lanes, { maxLosses: 0, failure: '{}' })
           }
           const third = await takeAll('consumer')
           expect(namesOf(third)).toEqual(namesOf(first))

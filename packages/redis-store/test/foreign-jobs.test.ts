@@ -111,7 +111,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     await native('mail', { door: 'gearman', fg: '1' })
     const lease = await takeOne('mail')
     await store.steps.finish('mail', [
-      { ...failed(lease), kind: 'requeue', lost: true, maxLosses: 0 },
+      { ...failed(lease), kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' },
     ])
     await store.steps.finish('mail', [failed(await takeOne('mail'))])
     expect(await world.server.zcard('xg:dead:mail')).toBe(1)
@@ -239,7 +239,10 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
       groups: [{ lanes: ['mail'], queue: 'default' }],
       max: 1,
     })
-    expect(await store.nodes.reclaim(other.node, ['mail'], 0)).toEqual([])
+    const loss = { maxLosses: 0, failure: '{}' }
+    expect(await store.nodes.reclaim(other.node, ['mail'], loss)).toMatchObject({
+      refused: new Map(),
+    })
     expect(await world.violations()).toEqual([])
   })
 

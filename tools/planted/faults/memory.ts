@@ -34,4 +34,28 @@ export const faults: readonly PlantedFault[] = [
     to: "'$&'",
     test: 'apps/gateway/test/banner.test.ts',
   },
+  {
+    name: 'idle-web-connections-keep-probes-out',
+    promise: 'A new connection to the web port takes the place of the oldest idle one.',
+    file: 'apps/gateway/src/ops/web-connections.ts',
+    from: '(oldest ?? socket).destroy()',
+    to: 'socket.destroy()',
+    test: 'apps/gateway/test/web-connections.test.ts',
+  },
+  {
+    name: 'stalled-handshakes-are-not-told-apart',
+    promise: 'The log has a line for TLS handshakes that take too long.',
+    file: 'apps/gateway/src/net/tls.ts',
+    from: "'ERR_TLS_HANDSHAKE_TIMEOUT'",
+    to: "'ERR_NONE'",
+    test: 'apps/gateway/test/tls/doors.test.ts',
+  },
+  {
+    name: 'web-limit-without-a-warning',
+    promise: 'Each limit of docs/limits.md has its line in the log.',
+    file: 'apps/gateway/src/ops/door-hooks.ts',
+    from: "door === 'web' ? webLimits : limits",
+    to: 'limits',
+    test: 'apps/gateway/test/limits-page.test.ts',
+  },
 ]

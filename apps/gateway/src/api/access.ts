@@ -114,7 +114,7 @@ export class Access {
   #roleOfPassword(password: string, address: string): Role {
     if (this.#wrong.isSpent(address)) {
       throw new ApiError('too_many_tries', 'too many wrong passwords: wait a minute', {
-        retryAfterSeconds: 60,
+        ...{ retryAfterSeconds: 60, limit: 'password_tries' },
       })
     }
     const hash = hashOf(password)

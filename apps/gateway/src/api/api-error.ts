@@ -1,3 +1,5 @@
+import type { WebLimit } from '../ops/web-limits.ts'
+
 /** Every reason for which the API refuses: its code, which stays the same, and the HTTP status. */
 export const apiErrors = {
   invalid_request: 400,
@@ -33,16 +35,20 @@ export class ApiError extends Error {
   readonly code: ApiErrorCode
   /** Absent where waiting does not help. */
   readonly retryAfterSeconds: number | undefined
+  /** The exceeded limit that the log and the metrics name. */
+  readonly limit: WebLimit | undefined
 
   constructor(code: ApiErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message, options)
     this.code = code
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.limit = options.limit
   }
 }
 
 interface ApiErrorOptions extends ErrorOptions {
   readonly retryAfterSeconds?: number
+  readonly limit?: WebLimit
 }
 
 /** An answer of the API, plain, so that another process can give it. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { WebLimit } from '../ops/web-limits.ts'
 import type { ApiBackend } from './api.ts'
 import { ApiError } from './api-error.ts'
 
@@ -17,12 +18,18 @@ const askAgainMs = 3_000
 /** Sends all viewers the state of the store once a second: one look and one text for all of them, and none without viewers. */
 export class EventStream {
   readonly #backend: ApiBackend
+  readonly #limited: (limit: WebLimit) => void
   readonly #everyMs: number
   readonly #viewers = new Set<ServerResponse>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(backend: ApiBackend, everyMs: number = streamBounds.everyMs) {
+  constructor(
+    backend: ApiBackend,
+    limited: (limit: WebLimit) => void = () => undefined,
+    everyMs: number = streamBounds.everyMs,
+  ) {
     this.#backend = backend
+    this.#limited = limited
     this.#everyMs = everyMs
   }
 
@@ -30,7 +37,9 @@ export class EventStream {
   checkRoom(): void {
     if (this.#viewers.size >= streamBounds.viewers) {
       const why = `${streamBounds.viewers} viewers are there already`
-      throw new ApiError('too_many_requests', why, { retryAfterSeconds: 1 })
+      throw new ApiError('too_many_requests', why, {
+        ...{ retryAfterSeconds: 1, limit: 'too_many_viewers' },
+      })
     }
   }
 
@@ -66,8 +75,11 @@ export class EventStream {
     // Encoded once: each viewer is sent the same bytes.
     const bytes = Buffer.from(`event: ${event}\ndata: ${JSON.stringify(body)}\n\n`)
     for (const viewer of this.#viewers) {
-      if (viewer.writableLength > streamBounds.unsentBytes) viewer.destroy()
-      else viewer.write(bytes)
+      if (viewer.writableLength <= streamBounds.unsentBytes) viewer.write(bytes)
+      else {
+        this.#limited('slow')
+        viewer.destroy()
+      }
     }
   }
 

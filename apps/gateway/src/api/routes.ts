@@ -19,6 +19,7 @@ import {
 import { answerText } from './answer-text.ts'
 import { type CallKind, kindOf, unitsOf } from './limits/call-cost.ts'
 import type { CallLimiter } from './limits/call-limiter.ts'
+import type { WebLimit } from '../ops/web-limits.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endpoints, operationNames } from './endpoints.ts'
 import type { EventStream } from './event-stream.ts'
@@ -34,6 +35,7 @@ export interface ApiRoutesParts {
   readonly access: Access
   readonly limiters: Readonly<Record<CallKind, CallLimiter>>
   readonly events: EventStream
+  readonly limited: (limit: WebLimit, address?: string) => void
   readonly version: string
   readonly log: Logger
   /** Reads the settings again. Not possible. */
@@ -55,13 +57,16 @@ type Handler = (
 
 /** The routes of the API, below its prefix. */
 export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
-  const { backend, access, limiters, events, version, log, reload } = parts
+  const { backend, access, limiters, events, version, log, reload, limited } = parts
   const texts = new AnswerTexts()
   onlyJson(app)
   checkWith(app)
-  app.setErrorHandler((error: FastifyError | ApiError, _request, reply) => {
+  app.setErrorHandler((error: FastifyError | ApiError, request, reply) => {
     const { code, message } = refusalOf(error)
     if (code === 'internal_error') log.error({ err: error }, 'A call of the API failed.')
+    const limit = error instanceof ApiError ? error.limit : undefined
+    if (limit) limited(limit, request.socket.remoteAddress)
+    else if (code === 'body_too_large') limited(code, request.socket.remoteAddress)
     if (error instanceof ApiError && error.retryAfterSeconds !== undefined) {
       reply.header('Retry-After', String(error.retryAfterSeconds))
     }

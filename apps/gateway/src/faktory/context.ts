@@ -1,4 +1,5 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { HandshakeFault } from '../net/tls.ts'
 import type { Surplus } from '../net/open-port.ts'
 import type { WrongPasswords } from '../net/wrong-passwords.ts'
 import type { Handshake } from './handshake.ts'
@@ -10,7 +11,7 @@ import type { GoingAway, Workers } from './workers.ts'
 /** Why a connection was rejected. */
 export type Rejection =
   | Surplus
-  | 'tls_handshake'
+  | HandshakeFault
   | 'silence'
   | 'hello'
   | 'password'

@@ -128,7 +128,7 @@ export class FaktoryDoor implements Door {
       portFlag: '--faktory-port',
       maxConnections,
       allowHalfOpen: true,
-      handshakeFailed: () => rejected('tls_handshake'),
+      handshakeFailed: rejected,
       ...(options.sockets && { sockets: options.sockets }),
       ...(options.tls && { tls: options.tls }),
       ...(options.connected && { opened: options.connected }),

@@ -50,7 +50,7 @@ export class GearmanDoor implements Door {
       allowHalfOpen: true,
       connected: (socket) => this.#connected(socket),
       refuse: (socket, surplus) => rejected?.(surplus, socket.remoteAddress),
-      handshakeFailed: () => rejected?.('tls_handshake'),
+      handshakeFailed: (fault, address) => rejected?.(fault, address),
       ...(sockets && { sockets }),
       ...(tls && { tls }),
       ...(connected && { opened: connected }),

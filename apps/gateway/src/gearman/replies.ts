@@ -4,6 +4,7 @@ import {
   encodeResponse,
   type ErrorPacketKey,
 } from '@crossgear/gearman-codec'
+import type { HandshakeFault } from '../net/tls.ts'
 import type { Surplus } from '../net/open-port.ts'
 
 /** ERROR packets for requests that gearmand takes and the store cannot keep. */
@@ -39,7 +40,7 @@ type DecodeFault = Extract<
 /** Reasons of rejections in the metrics. */
 export type RejectReason =
   | Surplus
-  | 'tls_handshake'
+  | HandshakeFault
   | 'not_allowed'
   | 'store'
   | Lowercase<Exclude<ErrorKey, 'QUEUE_FAILED'>>

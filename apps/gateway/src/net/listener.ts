@@ -4,7 +4,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { AddressCounts, countedAddress } from './addresses.ts'
 import type { ListenAddress } from './listen.ts'
 import { type OpenedPort, openHere, type OpenPort, type Surplus } from './open-port.ts'
-import { createTlsServer, type TlsOptions } from './tls.ts'
+import { createTlsServer, type HandshakeFault, type TlsOptions } from './tls.ts'
 
 /** Options for the connections of a port. Defaults at the end of each line. */
 export interface SocketOptions {
@@ -40,7 +40,7 @@ export interface ListenerOptions {
   readonly opened?: () => void
   readonly closed?: () => void
   /** A TLS handshake failed; its connection counts as opened and closed. */
-  readonly handshakeFailed?: () => void
+  readonly handshakeFailed?: (reason: HandshakeFault, address: string | undefined) => void
 }
 
 /** Time for the last bytes of a closed connection to leave, milliseconds. */

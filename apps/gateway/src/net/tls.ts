@@ -30,10 +30,9 @@ export interface TlsOptions {
   readonly ca?: Buffer
   /** Clients without a certificate are rejected. false. */
   readonly requireClientCert?: boolean
+  /** Time for a client's handshake, milliseconds. 10000. */
+  readonly handshakeMs?: number
 }
-
-/** Time for a client's handshake, milliseconds. */
-const handshakeTimeoutMs = 10_000
 
 const pemBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
@@ -98,18 +97,20 @@ function privateKeyOf(bytes: Buffer, path: string, flag: string): KeyObject {
   }
 }
 
+export type HandshakeFault = 'tls_handshake' | 'tls_slow'
+
 /** Events of a TLS server's connections. */
 export interface TlsEvents {
   /** Before the handshake. */
   readonly accepted: (socket: Socket) => void
   /** After it. */
   readonly secured: (socket: TLSSocket) => void
-  /** The handshake failed, or the client's certificate was refused. */
-  readonly failed: () => void
+  /** The handshake failed or took too long, or the client's certificate was refused. */
+  readonly failed: (reason: HandshakeFault, address: string | undefined) => void
 }
 
 export function createTlsServer(options: TlsOptions, events: TlsEvents): Server {
-  const { cert, key, ca, requireClientCert = false } = options
+  const { cert, key, ca, requireClientCert = false, handshakeMs = 10_000 } = options
   const server = createServer(
     {
       cert,
@@ -117,7 +118,7 @@ export function createTlsServer(options: TlsOptions, events: TlsEvents): Server 
       ...(ca === undefined ? {} : { ca }),
       requestCert: ca !== undefined,
       rejectUnauthorized: requireClientCert,
-      handshakeTimeout: handshakeTimeoutMs,
+      handshakeTimeout: handshakeMs,
       noDelay: true,
     },
     (socket) => {
@@ -125,13 +126,14 @@ export function createTlsServer(options: TlsOptions, events: TlsEvents): Server 
         events.secured(socket)
         return
       }
-      events.failed()
+      events.failed('tls_handshake', socket.remoteAddress)
       socket.destroy()
     },
   )
   server.on('connection', events.accepted)
-  server.on('tlsClientError', (_error, socket) => {
-    events.failed()
+  server.on('tlsClientError', (error, socket) => {
+    const isSlow = systemCode(error) === 'ERR_TLS_HANDSHAKE_TIMEOUT'
+    events.failed(isSlow ? 'tls_slow' : 'tls_handshake', socket.remoteAddress)
     socket.destroy()
   })
   return server

@@ -5,8 +5,9 @@ import type { DropReason } from '../net/connection.ts'
 import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import type { DoorMetrics } from './metrics/metrics.ts'
+import type { WebLimit } from './web-limits.ts'
 
-/** Bounds shared by all peers, or that cost a connection, by their reason in the metrics. */
+/** Limits of docs/limits.md, by their reason in the metrics. */
 const limits: Readonly<Record<string, string>> = {
   connections: `the most connections are open (${flagOf('maxConnections')})`,
   address_connections: `an address has its most connections (${flagOf('maxConnectionsPerAddress')})`,
@@ -23,6 +24,29 @@ const limits: Readonly<Record<string, string>> = {
   too_many_functions: `a worker named too many functions (${flagOf('maxFunctions')})`,
   queue_full: 'the queue of a function is full (text command maxqueue)',
   password_tries: `an address sent too many wrong passwords (${flagOf('faktoryPasswordTries')})`,
+  tls_slow: 'a TLS handshake took over 10 s',
+  too_slow: 'a request did not come in time',
+  silence: `a client sent no HELLO in time (${flagOf('handshakeSeconds')})`,
+  dead: 'a worker sent no BEAT for 60 s',
+  hello: 'a HELLO was invalid',
+  function_too_large: 'the name of a function is over 512 bytes',
+  unique_too_large: 'a unique id or a reducer is over 64 bytes',
+  not_allowed: `a text command came from another machine (${flagOf('adminFrom')})`,
+}
+
+/** The web port has limits of its own, most of them without an option. */
+const webLimits: Readonly<Record<WebLimit, string | undefined>> = {
+  connections: 'the most connections are open (1,000)',
+  address_connections: 'an address has its most connections (500)',
+  head_too_large: limits['head_too_large'],
+  malformed: undefined,
+  too_slow: limits['too_slow'],
+  slow: 'a viewer did not read its events, and was dropped',
+  body_too_large: 'the body of a call is over 1 MiB',
+  password_tries: `an address sent too many wrong passwords (${flagOf('webPasswordTries')})`,
+  too_many_calls: 'too many calls of the API wait for their turn',
+  too_much_work: 'calls of the API take too much work',
+  too_many_viewers: 'the most viewers of events are there (100)',
 }
 
 interface Ears {
@@ -39,12 +63,13 @@ export function doorHooks(
   { metrics, log, observer, nowMs = () => systemClock.nowMs() }: Ears,
 ) {
   const episodes = new Episodes(nowMs)
+  const own: Readonly<Record<string, string | undefined>> = door === 'web' ? webLimits : limits
   /** Reasons of connections that the gateway ended and that have not closed yet. */
   const endings: string[] = []
   const rejected = (reason: string, address?: string): void => {
     metrics.rejected(reason)
     log.debug(`Rejected at the ${door} port: ${reason}.`)
-    const limit = limits[reason]
+    const limit = own[reason]
     if (limit === undefined || !episodes.begins(reason)) return
     const from = address === undefined ? '' : ` The first came from ${address}.`
     log.warn(`A limit of the ${door} port is reached: ${limit}.${from}`)

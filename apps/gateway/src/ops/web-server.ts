@@ -9,6 +9,7 @@ import {
 import { Access, type AccessOptions } from '../api/access.ts'
 import type { ApiBackend } from '../api/api.ts'
 import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
+import type { ApiRoutesParts } from '../api/routes.ts'
 import { EventStream } from '../api/event-stream.ts'
 import { flagOf } from '../config/options.ts'
 import { assetPrefix } from '../dashboard/assets.ts'
@@ -22,6 +23,7 @@ import { Episodes } from './log/episodes.ts'
 import type { Logger } from './log/logger.ts'
 import type { Reload } from '../server/reload.ts'
 import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
+import { type WebConnectionEvents, WebConnections, webTimes } from './web-connections.ts'
 import { type Answer, apiPrefix, json, type Page } from './page.ts'
 
 /** Readiness to take jobs, with the reason if not. */
@@ -48,6 +50,8 @@ export interface WebParts {
   readonly access?: AccessOptions
   /** Reads the settings again. Not possible. */
   readonly reload?: Reload
+  /** Reports limits and connections. Nobody is told. */
+  readonly hooks?: WebConnectionEvents
 }
 
 export interface WebServer {
@@ -58,8 +62,6 @@ export interface WebServer {
 }
 
 const checkTimeoutMs = 2000
-/** Connections at a time. */
-const maxWebConnections = 1_000
 /** Requests that are begun in one turn of the event loop, a millisecond or two: the doors are served in between. */
 const requestsPerTurn = 16
 const methods = ['GET', 'HEAD']
@@ -72,14 +74,17 @@ const nameIt = `allow the name with ${flagOf('allowedHosts')}`
  * `/readyz` (it can take jobs), the API below `/api/v1`, and the dashboard at `/`.
  */
 export function createWebServer(parts: WebParts): WebServer {
-  const { log, api } = parts
+  const { log, api, hooks = { limited: () => undefined } } = parts
   const access = new Access(parts.access ?? {}, systemClock)
   const refuse = foreignRefusals(parts)
   const pages = pagesOf(parts, access)
   const known = [...pages.keys(), ...(api ? [apiPrefix] : [])]
   const noSuchPage = json(404, { error: 'no such page', pages: known })
-  const events = api && new EventStream(api)
-  const loadApp = api && events && webApp(parts, { backend: api, events, access }, noSuchPage)
+  const events = api && new EventStream(api, hooks.limited)
+  const loadApp =
+    api &&
+    events &&
+    webApp(parts, { backend: api, events, access, limited: hooks.limited }, noSuchPage)
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = pathOf(request)
@@ -93,6 +98,7 @@ export function createWebServer(parts: WebParts): WebServer {
   const begin = (request: IncomingMessage, response: ServerResponse): void => {
     answer(request, response).catch((error: unknown) => {
       if (error instanceof ApiError) {
+        if (error.limit) hooks.limited(error.limit, request.socket.remoteAddress)
         write(response, json(apiErrors[error.code], { error: error.message }))
         return
       }
@@ -101,10 +107,12 @@ export function createWebServer(parts: WebParts): WebServer {
     })
   }
   const turns = new TurnQueue(requestsPerTurn)
-  const server = createServer((request, response) => turns.run(() => begin(request, response)))
-  server.maxConnections = maxWebConnections
+  const server = createServer(webTimes, (request, response) =>
+    turns.run(() => begin(request, response)),
+  )
   // Else many headers hide the last ones, which a proxy adds. The size of a head is bounded.
   server.maxHeadersCount = 0
+  new WebConnections(hooks).watch(server)
   return {
     configure: (options) => access.configure(options),
     listen: async (address) => {
@@ -131,7 +139,7 @@ function isOfApp(path: string): boolean {
 /** The API and the dashboard with their libraries are loaded for their first request: most gateways get none. */
 function webApp(
   { version = '', log, reload }: WebParts,
-  own: { readonly backend: ApiBackend; readonly events: EventStream; readonly access: Access },
+  own: Pick<ApiRoutesParts, 'backend' | 'events' | 'access' | 'limited'>,
   noSuchPage: Answer,
 ): () => Promise<RequestListener> {
   let app: Promise<RequestListener> | undefined

@@ -53,6 +53,7 @@ export interface Composition {
   /** Pages of the web port, by path. */
   readonly openPages?: NonNullable<WebParts['openPages']>
   readonly pages: NonNullable<WebParts['pages']>
+  readonly webHooks: NonNullable<WebParts['hooks']>
   readonly figures: FigureSources
   readonly api: ApiBackend
   /** Takes other settings over while jobs flow; those that need a restart are ignored. */
@@ -131,9 +132,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
-  const doors = doorsOf({ ...parts, log, payloadRuleOf }, scheduler, (door) =>
-    doorHooks(door, { metrics: metrics.door(door), log, observer }),
-  )
+  const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
+  const doors = doorsOf({ ...parts, log, payloadRuleOf }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
   const figuresNowMs = parts.figuresNowMs ?? (() => systemClock.nowMs())
   const snapshots = new StoreSnapshots(scheduler, figuresNowMs)
@@ -141,6 +141,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     node,
     doors,
     check: () => readiness(scheduler),
+    webHooks: webHooks(config.webPort === 'off' ? undefined : hooksOf('web')),
     ...(faktory && { openPages: faktoryPages(faktory) }),
     pages: {
       '/cron': (request) => answerCron(cron, request),
@@ -185,6 +186,11 @@ export async function compose(parts: Parts): Promise<Composition> {
       await tracing?.flush()
     },
   }
+}
+
+function webHooks(hooks: ReturnType<typeof doorHooks> | undefined): Composition['webHooks'] {
+  if (!hooks) return { limited: () => undefined }
+  return { limited: hooks.rejected, opened: hooks.connected, closed: hooks.closed }
 }
 
 /** The API is loaded at its first call: most gateways get none. */

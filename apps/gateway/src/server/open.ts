@@ -87,6 +87,7 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
       ...{ log, ...opening.web, ...(opening.reload && { reload: opening.reload }) },
       ...(composition.openPages && { openPages: composition.openPages }),
       pages: composition.pages,
+      hooks: composition.webHooks,
       api: composition.api,
       version: opening.version,
     },

@@ -100,7 +100,7 @@ describe.skipIf(lacksRedis)('access to the API', () => {
   })
 
   test('wrong passwords are refused; after several of them right ones are refused too', async () => {
-    const { ask } = await openApi(open, {}, { ...guarded, tries: 2 })
+    const { ask, limits } = await openApi(open, {}, { ...guarded, tries: 2 })
     const codes: unknown[] = []
     for (const password of ['no', 'never', operatorPassword]) {
       codes.push((await ask(login, { method: 'POST', body: { password } })).code)
@@ -108,6 +108,7 @@ describe.skipIf(lacksRedis)('access to the API', () => {
     expect(codes).toEqual(['wrong_password', 'wrong_password', 'too_many_tries'])
     const refused = await ask('/api/v1/overview', { headers: bearer('x') })
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60'])
+    expect([...limits]).toEqual(['password_tries'])
     expect((await ask('/api/v1/overview')).status).toBe(200)
   })
 

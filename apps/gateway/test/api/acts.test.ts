@@ -315,6 +315,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect(await wordsFor('hello')).toContain('"body/payload must be object"')
     expect(await post('/jobs', '{"function"')).toEqual([400, 'invalid_json'])
     expect(await post('/jobs', ' '.repeat(1_100_000))).toEqual([413, 'body_too_large'])
+    expect([...api.limits]).toEqual(['body_too_large'])
     expect(await post('/jobs/1-9/resubmit', {})).toEqual([404, 'unknown_job'])
     expect(await post('/functions/drop', { functions: ['none'] })).toEqual([
       ...[404, 'unknown_function'],

@@ -55,6 +55,7 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
     const viewers = []
     for (let at = 0; at < streamBounds.viewers; at += 1) viewers.push(await watch(api))
     expect(await api.refusal('/events')).toEqual([429, 'too_many_requests'])
+    expect([...api.limits]).toEqual(['too_many_viewers'])
     viewers[0]?.leave()
     await expect.poll(async () => (await watch(api)).answer.statusCode).toBe(200)
   })
@@ -91,13 +92,14 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
       expect([status, code]).toEqual([429, 'too_many_requests'])
       expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1)
     }
+    expect([...api.limits]).toContain('too_many_calls')
     await expect.poll(async () => (await api.ask('/api/v1/jobs?text=x')).status).toBe(200)
   })
 
   test('drops a viewer that reads nothing, and buffers no more than the bound for it', async () => {
     const told: ServerResponse[] = []
     const overview = { status: 200, body: { text: 'x'.repeat(60_000) } }
-    const stream = new EventStream({ call: () => Promise.resolve(overview) }, 1)
+    const stream = new EventStream({ call: () => Promise.resolve(overview) }, undefined, 1)
     const server = createServer((_request, response) => {
       told.push(response)
       stream.add(response)

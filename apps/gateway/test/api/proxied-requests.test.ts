@@ -113,7 +113,15 @@ test("a route of the API that names no role is the operator's", async () => {
   onTestFinished(() => app.close())
   const access = new Access({}, systemClock)
   const limiters = { light: limiter, heavy: limiter }
-  apiRoutes(app, { backend, access, limiters, events, version: '0.1.0', log })
+  apiRoutes(app, {
+    backend,
+    access,
+    limiters,
+    events,
+    limited: () => undefined,
+    version: '0.1.0',
+    log,
+  })
   app.get('/new', () => 'secret')
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const { status, code } = await sent(Number(port), '/new', {})

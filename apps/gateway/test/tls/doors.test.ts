@@ -13,7 +13,7 @@ import { readTls, type TlsFiles } from '../../src/net/tls.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { lacksOpenssl, makeCertificates, type KeyPair } from './support/certificates.ts'
 
-async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles) {
+async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles, handshakeMs = 10_000) {
   const world = new MemoryStoreWorld(new ManualClock())
   const scheduler = new Scheduler(world.join(), systemClock, new RecordingObserver())
   await scheduler.start()
@@ -22,7 +22,7 @@ async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles) {
   const common = {
     ...{ scheduler, host: '127.0.0.1', port: 0, version: '0.1.0', maxConnections: 10 },
     rejected: (reason: string) => void rejections.push(reason),
-    ...(tls && { tls }),
+    ...(tls && { tls: { ...tls, handshakeMs } }),
   }
   const door =
     kind === 'gearman'
@@ -119,3 +119,14 @@ describe.skipIf(lacksOpenssl)('a Faktory port with a certificate', () => {
     expect(chunk.toString()).toMatch(/^\+HI \{/)
   })
 })
+
+test.skipIf(lacksOpenssl).each(['gearman', 'faktory'] as const)(
+  'a %s client that begins no handshake is ended in time, for a reason of its own',
+  async (kind) => {
+    const { server } = await makeCertificates()
+    const { port, rejections } = await openDoor(kind, server, 20)
+    const socket = connectPlain(port, '127.0.0.1').resume()
+    await once(socket, 'close')
+    expect(rejections).toEqual(['tls_slow'])
+  },
+)

@@ -70,7 +70,6 @@ export class SmallNode {
         gone: false,
         submitted: () => resolve(),
         refused: reject,
-        failed: reject,
       })
     })
   }

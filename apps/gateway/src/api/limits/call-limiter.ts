@@ -62,7 +62,7 @@ export class CallLimiter {
       this.#running += 1
       return
     }
-    if (this.#waiting.size >= waiting) throw tooMany(1)
+    if (this.#waiting.size >= waiting) throw tooMany('too_many_calls', 1)
     await new Promise<void>((resolve, reject) => {
       const go = (): void => {
         clearTimeout(timer)
@@ -71,7 +71,7 @@ export class CallLimiter {
       }
       const timer = setTimeout(() => {
         this.#waiting.delete(go)
-        reject(tooMany(1))
+        reject(tooMany('too_many_calls', 1))
       }, waitMs)
       this.#waiting.add(go)
     })
@@ -83,12 +83,14 @@ export class CallLimiter {
     const earned = ((nowMs - this.#filledAtMs) / 1000) * unitsPerSecond
     this.#units = Math.min(burstUnits, this.#units + earned)
     this.#filledAtMs = nowMs
-    if (this.#units <= 0) throw tooMany(Math.max(1, Math.ceil(-this.#units / unitsPerSecond)))
+    if (this.#units <= 0) {
+      throw tooMany('too_much_work', Math.max(1, Math.ceil(-this.#units / unitsPerSecond)))
+    }
   }
 }
 
-function tooMany(seconds: number): ApiError {
+function tooMany(limit: 'too_many_calls' | 'too_much_work', seconds: number): ApiError {
   const time = seconds === 1 ? 'a second' : `${seconds} seconds`
   const message = `too many calls at once, or too much work for them: wait ${time}`
-  return new ApiError('too_many_requests', message, { retryAfterSeconds: seconds })
+  return new ApiError('too_many_requests', message, { retryAfterSeconds: seconds, limit })
 }

@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 import type { AccessOptions } from '../../../src/api/access.ts'
 import type { actResult } from '../../../src/api/schemas/acts.ts'
 import type { jobDetail, jobPage } from '../../../src/api/schemas/jobs.ts'
+import type { WebLimit } from '../../../src/ops/web-limits.ts'
 import { createWebServer } from '../../../src/ops/web-server.ts'
 import { type ComposedGateway, type Flags, type Open } from '../../options/composed-gateway.ts'
 import { recordingLog, type RecordingLog } from '../../support/recording-log.ts'
@@ -37,6 +38,8 @@ export interface ApiGateway {
   readonly gateway: ComposedGateway
   readonly port: number
   readonly log: RecordingLog
+  /** Limits that were exceeded so far. */
+  readonly limits: ReadonlySet<WebLimit>
   readonly ask: (path: string, options?: AskOptions) => Promise<ApiReply>
   /** The body of a GET that must succeed. */
   readonly get: (path: string) => Promise<unknown>
@@ -65,9 +68,11 @@ export async function openApi(
 ): Promise<ApiGateway> {
   const gateway = await open(flags)
   const log = recordingLog()
+  const limits = new Set<WebLimit>()
   const web = createWebServer({
     ...{ figures: gateway.figures, check: () => Promise.resolve({ ready: true }), log: log.log },
     ...{ api: gateway.api, version: '0.1.0', access },
+    hooks: { limited: (limit) => void limits.add(limit) },
   })
   onTestFinished(() => web.close())
   const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
@@ -85,7 +90,7 @@ export async function openApi(
     return succeeded(await ask(`/api/v1${path}`, { method: 'POST', headers, body }))
   }
   return {
-    ...{ gateway, port, log, ask, get, act },
+    ...{ gateway, port, log, limits, ask, get, act },
     close: () => web.close(),
     jobs: async (query) => (await get(`/jobs?${query}`)) as JobPage,
     job: async (name, query = '') =>

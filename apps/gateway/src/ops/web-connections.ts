@@ -1,0 +1,115 @@
+import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { endBroken } from '../http/broken-requests.ts'
+import { AddressCounts, countedAddress } from '../net/addresses.ts'
+import type { WebLimit } from './web-limits.ts'
+
+export interface WebBounds {
+  /** Connections at a time. */
+  readonly connections: number
+  /** Connections of one address: room is left for the others. */
+  readonly ofAddress: number
+}
+
+const bounds: WebBounds = { connections: 1_000, ofAddress: 500 }
+
+/** Times of a request, for Node's server. A client without a head keeps no connection from others. */
+export const webTimes = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1_000,
+}
+
+export interface WebConnectionEvents {
+  /** A limit was exceeded, by a client of this address. */
+  readonly limited: (limit: WebLimit, address?: string) => void
+  readonly opened?: () => void
+  readonly closed?: () => void
+}
+
+interface Known {
+  readonly address: string
+  /** Answers of its requests, the last one at the end. */
+  responses: ServerResponse[]
+}
+
+/** The connections of the web port. Where too many are open, a new one takes the place of the oldest that nothing is done for. */
+export class WebConnections {
+  readonly #events: WebConnectionEvents
+  readonly #limits: WebBounds
+  /** In the order of their last requests. */
+  readonly #known = new Map<Socket, Known>()
+  readonly #addresses = new AddressCounts()
+
+  constructor(events: WebConnectionEvents, limits = bounds) {
+    this.#events = events
+    this.#limits = limits
+  }
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => this.#accept(socket))
+    server.on('request', ({ socket }, response) => this.#asked(socket, response))
+    server.on('clientError', (error: Error, socket: Socket) => {
+      const { responses = [] } = this.#known.get(socket) ?? {}
+      const isOwed = responses.some(({ req, headersSent }) => req.complete || headersSent)
+      const breach = endBroken(error, socket, isOwed)
+      if (breach) this.#events.limited(breach, socket.remoteAddress)
+    })
+  }
+
+  #accept(socket: Socket): void {
+    const address = countedAddress(socket.remoteAddress ?? '')
+    const limit = this.#exceededBy(address)
+    if (limit) {
+      this.#events.limited(limit, socket.remoteAddress)
+      const oldest = this.#oldestUnused(limit === 'address_connections' ? address : undefined)
+      ;(oldest ?? socket).destroy()
+      if (!oldest) return
+      this.#forget(oldest)
+    }
+    this.#known.set(socket, { address, responses: [] })
+    this.#addresses.add(address)
+    this.#events.opened?.()
+    socket.once('close', () => this.#forget(socket))
+  }
+
+  #exceededBy(address: string): 'connections' | 'address_connections' | undefined {
+    const { connections, ofAddress } = this.#limits
+    if (this.#known.size >= connections) return 'connections'
+    return this.#addresses.of(address) >= ofAddress ? 'address_connections' : undefined
+  }
+
+  #asked(socket: Socket, response: ServerResponse): void {
+    const known = this.#known.get(socket)
+    if (!known) return
+    known.responses = known.responses.filter(isUnread)
+    known.responses.push(response)
+    this.#known.delete(socket)
+    this.#known.set(socket, known)
+  }
+
+  /** One without a complete request, or whose client does not read its answers. */
+  #oldestUnused(address: string | undefined): Socket | undefined {
+    for (const [socket, known] of this.#known) {
+      const isOther = address !== undefined && known.address !== address
+      if (!isOther && !known.responses.some(isWorkedOn)) return socket
+    }
+    return undefined
+  }
+
+  #forget(socket: Socket): void {
+    const known = this.#known.get(socket)
+    if (!known) return
+    this.#known.delete(socket)
+    this.#addresses.remove(known.address)
+    this.#events.closed?.()
+  }
+}
+
+function isUnread({ writableFinished, destroyed }: ServerResponse): boolean {
+  return !writableFinished && !destroyed
+}
+
+function isWorkedOn(response: ServerResponse): boolean {
+  return response.req.complete && !response.writableEnded && isUnread(response)
+}

@@ -1,0 +1,13 @@
+import type { Breach } from '../http/broken-requests.ts'
+import type { Surplus } from '../net/open-port.ts'
+
+/** Limits of the web port, by their reason in the metrics. */
+export type WebLimit =
+  | Surplus
+  | Breach
+  | 'slow'
+  | 'body_too_large'
+  | 'password_tries'
+  | 'too_many_calls'
+  | 'too_much_work'
+  | 'too_many_viewers'
