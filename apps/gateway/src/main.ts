@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { completionName } from './cli/completion/names.ts'
+import { guardOutput } from './cli/guarded-output.ts'
 import { runCommandLine } from './cli/program.ts'
 import { readVersion } from './cli/version.ts'
 import { isTerminalCommand } from './terminal/names.ts'
@@ -45,6 +46,7 @@ function askingHelp(words: readonly string[]): readonly string[] {
 // Each command loads its modules on demand: help and a wrong option are answered without them.
 
 async function serve(config: Config, reread: () => Config, version: string): Promise<number> {
+  releaseOutput()
   const server = await import('./server/serve.ts')
   const ways = { env: process.env, reread: () => ({ config: reread() }) }
   return await gatewayEnd(await server.serve(config, version, ways))
@@ -93,8 +95,6 @@ async function completion(words: readonly string[]): Promise<number> {
 async function terminal(words: readonly string[]): Promise<number> {
   const { runTerminal } = await import('./terminal/run-terminal.ts')
   const { env, stdin, stdout, stderr } = process
-  // The reader, such as head, has read enough.
-  stdout.on('error', () => process.exit(0))
   return await runTerminal(words, { env, stdin, stdout, stderr, stopSignal })
 }
 
@@ -118,6 +118,7 @@ async function allWritten(): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(written))
 }
 
+const releaseOutput = guardOutput(process)
 const code = await main()
 await allWritten()
 process.exit(code)

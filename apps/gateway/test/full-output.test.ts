@@ -1,0 +1,113 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundleWords } from '@crossgear/tools/gateway-program'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type ApiGateway, openApi } from './api/support/api-gateway.ts'
+import { openOn } from './options/composed-gateway.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let redis: RedisServer
+const open = openOn(() => `unix://${redis.path}`)
+
+/** Commands that print something; those of a running gateway ask it. */
+const commands = [
+  '--help',
+  '--version',
+  'completion bash',
+  'help jobs list',
+  'migrate --help',
+  'backup --help',
+  'mirror --help',
+  'gearmand --help',
+  'doctor',
+  'functions list',
+  'jobs list',
+  'jobs list --json',
+  'queues list',
+]
+
+/** The end of a command, with the text of the stream that is not in the file. */
+interface Ended {
+  readonly status: number | null
+  readonly said: string
+}
+
+describe.skipIf(lacksRedis)('a command whose output cannot be written', () => {
+  let env: Record<string, string>
+  beforeAll(async () => {
+    redis = await RedisServer.start()
+  })
+  afterAll(() => redis.stop())
+
+  async function gateway(jobs = 1): Promise<ApiGateway> {
+    const api = await openApi(open)
+    const client = await api.gateway.peer()
+    for (let at = 0; at < jobs; at += 1) await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    env = {
+      PATH: process.env['PATH'] ?? '',
+      CROSSGEAR_URL: `http://127.0.0.1:${api.port}`,
+      CROSSGEAR_REDIS_URL: `unix://${redis.path}`,
+    }
+    return api
+  }
+
+  /** Runs it with one of its streams in this file. */
+  async function into(
+    path: string,
+    words: readonly string[],
+    stream: 'stdout' | 'stderr' = 'stdout',
+  ): Promise<Ended> {
+    const fd = openSync(path, 'w')
+    const stdio = stream === 'stdout' ? [fd, 'pipe'] : ['pipe', fd]
+    const child = spawn(process.execPath, [...bundleWords(), ...words], {
+      env,
+      stdio: ['ignore', ...(stdio as [number, 'pipe'])],
+    })
+    closeSync(fd)
+    let said = ''
+    const other = stream === 'stdout' ? child.stderr : child.stdout
+    other?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const [status] = (await once(child, 'close')) as [number | null]
+    return { status, said }
+  }
+
+  test.each(commands)('%s ends with 1 and one line', async (line) => {
+    await gateway()
+    const { status, said } = await into('/dev/full', line.split(' '))
+    expect(said).toMatch(/^The output is not complete \(ENOSPC[^\n]*\)\.\n$/)
+    expect(status).toBe(1)
+  })
+
+  test('a backup whose log cannot be written is a good one', async () => {
+    await gateway()
+    const file = join(await temporaryFolder(), 'jobs.ndjson')
+    const words = ['backup', '--redis-url', `unix://${redis.path}`, '--to', file]
+    expect((await into('/dev/full', words, 'stderr')).status).toBe(0)
+    expect(readFileSync(file, 'utf8')).toContain('"mail"')
+  })
+
+  test('a reader that has read enough ends it without a word', async () => {
+    await gateway(50)
+    const program = [process.execPath, ...bundleWords()].join(' ')
+    const line = `{ ${program} jobs list --json; echo "code $?" >&2; } | head -c 10`
+    const child = spawn('sh', ['-c', line], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await once(child, 'close')
+    expect(said).toBe('code 0\n')
+  })
+
+  test('a list that is cut by a full disk ends with 1', async (context) => {
+    const disk = join(await temporaryFolder(), 'disk')
+    mkdirSync(disk)
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8k', 'tmpfs', disk])
+    context.skip(mounted.status !== 0, 'needs the right to mount')
+    onTestFinished(() => void spawnSync('umount', ['-l', disk]))
+    await gateway(100)
+    const { status, said } = await into(join(disk, 'list'), ['jobs', 'list', '--json'])
+    expect([status, said]).toEqual([1, expect.stringMatching(/^The output is not complete /)])
+  })
+})
