@@ -19,6 +19,14 @@ export const faults: readonly PlantedFault[] = [
     testName: 'a node that is taken for dead',
   },
   {
+    name: 'declared-death-not-heard',
+    promise: 'A gateway that stood still learns that it was reclaimed, though a lane was left.',
+    file: 'packages/redis-store/lua/nodes/beat.lua',
+    from: "local isDead = redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1",
+    to: 'local isDead = false',
+    test: 'apps/gateway/test/bridge/frozen-gateway.test.ts',
+  },
+  {
     name: 'returned-node-forgotten',
     promise: 'A node that came back while it was reclaimed learns that once more.',
     file: 'packages/redis-store/lua/nodes/end-reclaim.lua',

@@ -156,6 +156,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
       ['scripts', 'ok'],
       ['schema', 'ok'],
       ['nodes', 'fault: time allow'],
+      ['counts', 'ok'],
       ['leases', 'fault: time allow'],
       ['invariants', 'fault: scan allow'],
     ])

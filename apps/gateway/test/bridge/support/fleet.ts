@@ -10,6 +10,9 @@ export interface FleetNode {
   readonly web: number
   /** 0 where the door is off. */
   readonly http: number
+  /** Stops the process where it stands, until `thaw`. */
+  freeze(): void
+  thaw(): void
   /** Ends the process without a word. */
   kill(): Promise<void>
   /** Ends the process as an operator does. */
@@ -54,6 +57,8 @@ export class Fleet {
       faktory: port('faktory'),
       web: port('web'),
       http: port('http'),
+      freeze: () => void child.kill('SIGSTOP'),
+      thaw: () => void child.kill('SIGCONT'),
       kill: () => end('SIGKILL'),
       stop: () => end('SIGTERM'),
     }
