@@ -117,6 +117,9 @@ export class Access {
         ...{ retryAfterSeconds: 60, limit: 'password_tries' },
       })
     }
+    if (this.#passwords.length === 0) {
+      throw new ApiError('password_unset', 'this gateway has no password: leave it out')
+    }
     const hash = hashOf(password)
     const known = this.#passwords.filter((each) => timingSafeEqual(each.hash, hash))
     const [first] = known

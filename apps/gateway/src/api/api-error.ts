@@ -7,6 +7,7 @@ export const apiErrors = {
   invalid_cursor: 400,
   unauthorized: 401,
   wrong_password: 401,
+  password_unset: 401,
   no_password: 403,
   operator_needed: 403,
   cross_site: 403,

@@ -116,7 +116,7 @@ export const endpoints = {
   pauseQueues: act({
     ...{ path: '/queues/pause', tag: 'Functions and queues', body: acts.queueNames },
     summary: 'Stops giving jobs of these queues to Faktory consumers; new jobs are still accepted',
-    answer: acts.queuesDone,
+    answer: acts.queuesPaused,
   }),
   resumeQueues: act({
     ...{ path: '/queues/resume', tag: 'Functions and queues', body: acts.queueNames },

@@ -270,6 +270,10 @@ const faultWords: Readonly<Record<string, (fault: Fault) => string | undefined>>
     const allowed: unknown = params['allowedValues']
     return Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : undefined
   },
+  pattern: ({ instancePath }) =>
+    instancePath.endsWith('queue') || instancePath.includes('/queues/')
+      ? 'must have 1 to 255 letters, digits, dots, hyphens or underscores'
+      : undefined,
 }
 
 /** The fault of a value that fits none of several forms: the properties of which one is missing, or the common message. */

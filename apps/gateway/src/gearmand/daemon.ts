@@ -9,6 +9,8 @@ const mark = 'XG_DETACHED'
 interface Report {
   /** Why it does not start; absent: it answers. */
   readonly failure?: string
+  /** A fault with which it runs all the same. */
+  readonly warning?: string
 }
 
 export function isDetached(): boolean {
@@ -28,7 +30,7 @@ export async function detach(env: NodeJS.ProcessEnv): Promise<void> {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: { ...env, [mark]: '1' },
   })
-  const { failure } = await new Promise<Report>((resolve) => {
+  const { failure, warning } = await new Promise<Report>((resolve) => {
     child.once('message', (report) => resolve(report as Report))
     child.once('error', (error) => resolve({ failure: error.message }))
     child.once('exit', (code, signal) => {
@@ -36,6 +38,7 @@ export async function detach(env: NodeJS.ProcessEnv): Promise<void> {
     })
   })
   if (failure !== undefined) throw usageError(failure)
+  if (warning !== undefined) process.stderr.write(`gearmand: ${warning}\n`)
   child.disconnect()
   child.unref()
 }

@@ -26,6 +26,8 @@ const reasons: Readonly<Record<string, string>> = {
 export class LogFile {
   readonly #path: string
   readonly #thread: string
+  /** Why lines go to stderr and not to the file, which a server without a terminal has to say otherwise. */
+  problem: string | undefined
   #fd: number | undefined
 
   /**
@@ -62,9 +64,8 @@ export class LogFile {
       this.#fd = openSync(this.#path, 'a', 0o644)
     } catch (error) {
       const reason = reasons[systemCode(error)] ?? oneLine(error)
-      process.stderr.write(
-        `gearmand: Could not open log file "${this.#path}", from "${process.cwd()}", switching to stderr. (${reason})\n`,
-      )
+      this.problem = `Could not open log file "${this.#path}", from "${process.cwd()}", switching to stderr. (${reason})`
+      process.stderr.write(`gearmand: ${this.problem}\n`)
       this.#fd = stderr
     }
   }

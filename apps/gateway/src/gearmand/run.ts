@@ -41,7 +41,10 @@ export async function runGearmand(
     }
     return await serveAsGearmand(given, words, { version, env })
   } catch (error) {
-    const line = error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
+    const problem =
+      error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
+    // gearmand has its own name for the port's option.
+    const line = problem.replace('--gearman-port', '--port')
     process.stderr.write(`gearmand: ${line}\n`)
     await report({ failure: line })
     return failed
@@ -101,7 +104,7 @@ async function serveLogged(
         log.info(`Starting up with pid ${process.pid}, verbose is set to ${verbosity}`)
         log.info(`Jobs are kept in ${store.describe}.`)
         for (const { name, host, port } of doors) log.info(`Listening on ${host}:${port} (${name})`)
-        void report({})
+        void report(logFile.problem === undefined ? {} : { warning: logFile.problem })
       },
     })
   } catch (error) {

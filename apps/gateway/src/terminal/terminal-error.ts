@@ -50,6 +50,7 @@ const givePassword = 'give it with --web-password or CROSSGEAR_WEB_PASSWORD'
 const advice: Readonly<Partial<Record<ApiErrorCode, string>>> = {
   unauthorized: `The gateway needs a password: ${givePassword}.`,
   wrong_password: `The password is wrong: ${givePassword}.`,
+  password_unset: 'The gateway has no password: leave yours out.',
   no_password:
     'The gateway takes no changes: start it with --web-password, and give the same password here. Functions can be opened and closed at the store, too: with --data-dir or --redis-url.',
   operator_needed: `This takes the operator's password: ${givePassword}.`,

@@ -112,6 +112,16 @@ describe.skipIf(lacksRedis)('access to the API', () => {
     expect((await ask('/api/v1/overview')).status).toBe(200)
   })
 
+  test('a password for a gateway that has none is said to be too much, and is no wrong try', async () => {
+    const { ask, limits } = await openApi(open, {}, { tries: 1 })
+    const codes: unknown[] = []
+    for (const password of ['one', 'other', 'third']) {
+      codes.push((await ask('/api/v1/overview', { headers: bearer(password) })).code)
+    }
+    expect(codes).toEqual(['password_unset', 'password_unset', 'password_unset'])
+    expect([...limits]).toEqual([])
+  })
+
   test('requests from a page of another site, or by another host name, are refused', async () => {
     const { ask } = await openApi(open)
     const post = (headers: Record<string, string>) =>

@@ -89,7 +89,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     const { id } = await api.job('dead-0001')
     const jobs = [id, 'dead-0001', handle, 'none-0001']
     expect(await api.actOn('delete', { jobs })).toMatchObject({
-      ...{ matched: 2, done: 2, skipped: [{ reason: 'is no more', jobs: 1 }] },
+      ...{ matched: 2, done: 2, skipped: [{ reason: 'has ended or is unknown', jobs: 1 }] },
     })
     expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['dead-0002'])
   })

@@ -167,7 +167,9 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const { code, stderr } = await startGearmand(['-p', String(port), '-l', 'none'], { env }).exited
-    expect(stderr).toMatch(new RegExp(`^gearmand: Port ${port} on \\* is in use[^\\n]+\\n$`))
+    expect(stderr).toMatch(
+      new RegExp(`^gearmand: Port ${port} on \\* is in use[^\\n]+ --port\\.\\n$`),
+    )
     expect(code).toBe(1)
   })
 
@@ -189,6 +191,16 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     process.kill(pid, 'SIGTERM')
     await peer.ended()
     await expect.poll(() => existsSync(pidFile)).toBe(false)
+  })
+
+  test('-d with a log file that cannot be opened says so, and runs', async () => {
+    const [port, pidFile] = [await freePort(), join(await temporaryFolder(), 'pid')]
+    const words = ['-d', '-p', String(port), '-P', pidFile, '-l', '/no/such/folder/log']
+    const { code, stderr } = await startGearmand(words, { env }).exited
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    onTestFinished(() => void process.kill(pid, 'SIGKILL'))
+    expect(stderr).toMatch(/^gearmand: Could not open log file "\/no\/such\/folder\/log"[^\n]+\n$/)
+    expect([code, await answers(port)]).toEqual([0, true])
   })
 
   test('opens its log again on HUP', async () => {

@@ -111,11 +111,11 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     const done = await run('jobs delete dead-0001 none-0001')
     expect(done).toMatchObject({
       code: 0,
-      stdout: '1 job deleted (2 looked at).\n1 job left as it is: is no more.\n',
+      stdout: '1 job deleted (2 looked at).\n1 job not changed: it has ended or is unknown.\n',
     })
     expect(await run('jobs cancel dead-0002')).toMatchObject({
       code: 4,
-      stdout: '0 jobs cancelled (1 looked at).\n1 job left as it is: is dead: delete it.\n',
+      stdout: '0 jobs cancelled (1 looked at).\n1 job not changed: it is dead: delete it.\n',
     })
     expect(await run('jobs delete')).toMatchObject({ code: 1 })
     expect(await run('jobs delete dead-0002 --all')).toMatchObject({ code: 1 })
@@ -153,6 +153,11 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
       .poll(async () => (await run('queues list')).stdout)
       .toMatch(/^q +1 +1 +0 .* paused$/m)
     await run('queues resume q')
+    const doubt = 'stok: paused. No job has come to it so far: is the name right?\n'
+    expect(await run('queues pause stok')).toMatchObject({ code: 0, stdout: doubt })
+    expect((await run('queues list')).stdout).toMatch(/^stok +0 +0 +0 .* paused$/m)
+    await run('queues resume stok')
+    expect((await run('queues list')).stdout).not.toContain('stok')
     expect(await consumer.ask('FETCH q')).toContain('wait-0001')
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '[1]')

@@ -129,7 +129,7 @@ async function groupsOf(
       job.status === 'success' ||
       (job.status === 'error' && standing.place !== 'dead')
     ) {
-      tally.add(0, skip(1, 'is no more'))
+      tally.add(0, skip(1, 'has ended or is unknown'))
       continue
     }
     const ref: JobRef = job

@@ -57,7 +57,8 @@ export function laneActs(
   return {
     async pauseQueues({ body }) {
       await queues.pause(body.queues)
-      return { queues: body.queues }
+      const known = new Set(registry.queues())
+      return { queues: body.queues, unknown: body.queues.filter((queue) => !known.has(queue)) }
     },
 
     async resumeQueues({ body }) {

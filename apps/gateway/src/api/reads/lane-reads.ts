@@ -80,7 +80,14 @@ export function laneReads({
       const latest = await view.get()
       return latest.answer(['queues', query], pauses(), async () => {
         const { contains = '' } = query
-        const all = await (await latest.queues()).get(query)
+        const known = await (await latest.queues()).get(query)
+        const { queues } = await latest.whole()
+        // One that was paused before its first job, or under a wrong name, is seen as well.
+        const paused = [...scheduler.queues.paused].filter((queue) => !queues.has(queue)).sort()
+        const all = [
+          ...known,
+          ...paused.map((queue) => ({ queue, functions: 0, sums: LaneSums.of([]) })),
+        ]
         const wanted = contains === '' ? all : all.filter(({ queue }) => queue.includes(contains))
         const { page, ...rest } = pageOf(wanted, query)
         const views = page.map(({ queue, functions, sums }): QueueView => {

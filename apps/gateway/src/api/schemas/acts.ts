@@ -96,6 +96,10 @@ export const queueNames = strict({ queues: some(queueName) })
 export const functionNames = strict({ functions: some(functionName) })
 
 export const queuesDone = strict({ queues: Type.Array(Type.String()) })
+export const queuesPaused = strict({
+  queues: Type.Array(Type.String()),
+  unknown: Type.Array(Type.String(), { description: 'those to which no job has come so far' }),
+})
 export const functionsDone = strict({ functions: Type.Array(Type.String()) })
 
 const most = Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: any number' })

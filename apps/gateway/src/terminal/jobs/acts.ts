@@ -82,8 +82,8 @@ async function run(context: CommandContext, act: Act): Promise<ExitName> {
   const { names } = given
   const filter = givenFilter(given)
   if (names.length > 0 === (filter !== undefined)) {
-    const forms = 'name jobs, or give options that say which, or --all'
-    throw new TerminalError('usage', `Either one or the other: ${forms}.`)
+    const forms = 'name them, or give options that say which, or --all'
+    throw new TerminalError('usage', `Say in one way which jobs: ${forms}.`)
   }
   const isDry = isGiven(given, dryRun.name)
   if (!filter) return report(await named(context, act, isDry), context, act, isDry)
@@ -152,7 +152,9 @@ function report(
   const value = { dry_run: isDry, done, looked_at: lookedAt, skipped: left }
   printAll(context, [value], () => [
     `${jobsOf(done)} ${isDry ? `would be ${act.done}` : act.done} (${lookedAt} looked at).`,
-    ...left.map(({ reason, jobs }) => `${jobsOf(jobs)} left as it is: ${reason}.`),
+    ...left.map(({ reason, jobs }) => {
+      return `${jobsOf(jobs)} not changed: ${jobs === 1 ? 'it' : 'each'} ${reason}.`
+    }),
   ])
   return done > 0 ? 'done' : 'notFound'
 }

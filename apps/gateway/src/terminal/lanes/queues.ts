@@ -73,8 +73,14 @@ export const queueCommands: readonly CommandRow[] = [
     run: async (context) => {
       const body = { queues: [...context.given.names] }
       const answer = await context.client.call('pauseQueues', { body })
+      const unknown = new Set(answer.unknown)
       printAll(context, [answer], () =>
-        answer.queues.map((queue) => `${shownName(queue)}: paused.`),
+        answer.queues.map((queue) => {
+          const doubt = unknown.has(queue)
+            ? ' No job has come to it so far: is the name right?'
+            : ''
+          return `${shownName(queue)}: paused.${doubt}`
+        }),
       )
       return 'done'
     },
