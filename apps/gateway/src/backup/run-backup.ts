@@ -122,24 +122,24 @@ async function restore(context: Context): Promise<number> {
   await target.saveProgress(name, { source: source.identity })
   // Batches, and which functions are closed, are there before the first job can be run.
   for await (const remark of remarksOf(given.file)) {
-    if (remark.kind === 'backup' || remark.kind === 'end') continue
+    if (remark.kind === 'backup' || remark.kind === 'export' || remark.kind === 'end') continue
     await store.backup.restore(remark).catch((error: unknown) => {
       throw new MigrationError('UNREACHABLE', `A setting (${remark.kind}): ${lineOf(error)}.`, {
         cause: error,
       })
     })
   }
-  const { counts, isStopped } = await run({
+  const result = await run({
     ...{ source, target, ledger: target, signal, onReject, onProgress },
     selection: new Selection(),
     options: { name, maxPayloadBytes },
   })
-  report.ran(counts)
-  if (isStopped) {
+  report.ran(result)
+  if (result.isStopped) {
     report.say('Stopped. Run the same command again to continue.')
     return exitCodes.stopped
   }
   report.event('restored', { jobs, settings })
   report.say(`${settings} settings were restored.`)
-  return counts.rejected > 0 ? exitCodes.different : exitCodes.done
+  return result.counts.rejected > 0 ? exitCodes.different : exitCodes.done
 }

@@ -182,8 +182,8 @@ ${sourceForms.map((form) => `  ${form}`).join('\n')}
 --to is a Crossgear store, or another server, which keeps no notes of what came (--journal):
 ${serverForms.map((form) => `  ${form}`).join('\n')}
 
-Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences found,
-4 stopped half way: the same command continues.
+Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences or
+rejected jobs, 4 stopped half way: the same command continues.
 `
 
 /** The parser of `crossgear migrate`; it calls `run` with what is given. */

@@ -1,4 +1,4 @@
-import type { Plan, RollbackCounts, RunCounts, Verification } from '@crossgear/migration'
+import type { Plan, RollbackCounts, RunCounts, RunResult, Verification } from '@crossgear/migration'
 import cliProgress from 'cli-progress'
 
 /** Least time between lines of progress, milliseconds. */
@@ -60,8 +60,8 @@ export class Report {
     this.#bar = undefined
   }
 
-  ran(counts: RunCounts, { isDryRun = false } = {}): void {
-    this.event('done', { ...counts, dry_run: isDryRun })
+  ran({ counts, isStopped }: RunResult, { isDryRun = false } = {}): void {
+    this.event(isStopped ? 'stopped' : 'done', { ...counts, dry_run: isDryRun })
     const did = isDryRun ? 'would be stored' : 'stored'
     const parts = [
       `${counts.created} ${did}`,
@@ -111,8 +111,8 @@ export class Report {
     }
   }
 
-  verified({ rows, isEqual }: Verification): void {
-    this.event('verified', { equal: isEqual, lanes: rows })
+  verified({ rows, rejected, isEqual }: Verification): void {
+    this.event('verified', { equal: isEqual, rejected, lanes: rows })
     const header = [
       'function',
       'jobs',
@@ -132,6 +132,8 @@ export class Report {
     for (const line of tableOf([header, ...lines])) this.say(line)
     for (const { lane, example } of rows)
       if (example !== undefined) this.say(`${lane}: ${example}.`)
+    if (rejected > 0)
+      this.say(`${rejected} of the source are rejected: they are not in the target.`)
     this.say(isEqual ? 'Equal.' : 'There are differences.')
   }
 

@@ -86,8 +86,8 @@ async function runInto(source: Source, context: Context): Promise<number> {
   try {
     for (const limit of target.limits) report.say(limit)
     const result = await runReported(source, target.target, options, context, target.ledger)
-    report.ran(result.counts, options)
-    if (!result.isStopped) return exitCodes.done
+    report.ran(result, options)
+    if (!result.isStopped) return codeOf(result)
     report.say(`Stopped. Run the same command again to continue (migration ${options.name}).`)
     return exitCodes.stopped
   } finally {
@@ -106,8 +106,13 @@ async function exportInto(source: Source, context: Context): Promise<number> {
   try {
     const options = optionsOf({ ...given, isMove: false }, source.identity)
     const result = await runReported(source, target, options, context)
-    report.ran(result.counts)
-    return result.isStopped ? exitCodes.stopped : exitCodes.done
+    report.ran(result)
+    if (result.isStopped) {
+      report.say('Stopped: there is no file. The same command begins again.')
+      return exitCodes.stopped
+    }
+    await target.finish()
+    return codeOf(result)
   } finally {
     await target.close()
   }
@@ -135,6 +140,11 @@ async function verify(context: Context): Promise<number> {
   })
 }
 
+/** Jobs that were rejected are not where they should be. */
+function codeOf({ counts }: RunResult): number {
+  return counts.rejected > 0 ? exitCodes.different : exitCodes.done
+}
+
 /** The notes of what was moved, and the jobs that are still at the source, or there again. A live server shows none. */
 async function movedAndLeft(
   source: Source,
@@ -145,7 +155,8 @@ async function movedAndLeft(
   if (source.isLive) return moved
   const left = await verifyCopy(source, selection, parts)
   const wrong = left.rows.filter(({ missing, different }) => missing + different > 0)
-  return { rows: [...moved.rows, ...wrong], isEqual: moved.isEqual && left.isEqual }
+  const { rejected } = left
+  return { rows: [...moved.rows, ...wrong], rejected, isEqual: moved.isEqual && left.isEqual }
 }
 
 async function takeBack(context: Context): Promise<number> {

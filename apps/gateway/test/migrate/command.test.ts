@@ -111,8 +111,11 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     writeFileSync(bad, `${lineOf(1)}\n{"v":1,\n${lineOf(2)}\n{"v":9}`)
     const sides = ['--from', `file://${bad}`, '--to', target.url]
     const { code, stdout, stderr } = await migrate('run', ...sides, '--rejects', rejects)
-    expect([code, await stored()]).toEqual([0, 2])
+    expect([code, await stored()]).toEqual([3, 2])
     expect(stdout).toContain('2 stored')
+    const verified = await migrate('verify', ...sides)
+    expect(verified.code).toBe(3)
+    expect(verified.stdout).toMatch(/^2 of the source are rejected: they are not in the target\.$/m)
     expect(stderr).toMatch(/^Rejected: the line at byte \d+ is no job: it is no JSON$/m)
     const kept = readFileSync(rejects, 'utf8').trim().split('\n')
     expect(kept.map((line) => JSON.parse(line) as object)).toMatchObject([
@@ -126,7 +129,19 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const first = await migrate('export', '--from', `file://${file}`, '--to', `file://${dump}`)
     expect(first.code).toBe(0)
     const again = await migrate('export', '--from', `file://${file}`, '--to', `file://${dump}`)
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('EEXIST')])
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('already exists')])
+    const lines = readFileSync(dump, 'utf8').trimEnd().split('\n')
+    const [last = ''] = lines.slice(-1)
+    expect(JSON.parse(last)).toMatchObject({ kind: 'end', jobs: 1200 })
+    for (const part of [lines.slice(0, -1), lines.toSpliced(7, 1), lines.slice(0, 3)]) {
+      const cut = join(folder, 'cut.ndjson')
+      writeFileSync(cut, `${part.join('\n')}\n`)
+      const refused = await migrate('run', '--from', `file://${cut}`, '--to', target.url)
+      expect([refused.code, refused.stderr]).toEqual([
+        1,
+        expect.stringContaining('is not a whole export'),
+      ])
+    }
     await migrate('run', '--from', `file://${file}`, '--to', target.url)
     const { stdout } = await migrate('run', '--from', `file://${dump}`, '--to', target.url)
     expect(stdout).toContain('0 stored, 1200 there already')

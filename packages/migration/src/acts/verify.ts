@@ -33,6 +33,8 @@ export interface VerifyRow {
 
 export interface Verification {
   readonly rows: readonly VerifyRow[]
+  /** Jobs of the source that no run takes: they are not in the target. */
+  readonly rejected: number
   readonly isEqual: boolean
 }
 
@@ -50,11 +52,16 @@ export async function verifyCopy(
 ): Promise<Verification> {
   const sums = new Sums()
   const most = parts.options.maxPayloadBytes ?? defaultMaxPayloadBytes
-  for await (const { records } of source.pages(undefined, boundsOf(parts.options))) {
+  for await (const { records, rejects } of source.pages(undefined, boundsOf(parts.options))) {
     const byLane = new Map<string, JobRecord[]>()
+    sums.rejected += rejects.length
     for (const origin of records) {
       const record = selection.pick(origin)
-      if (!record || faultOf(record, most)) continue
+      if (!record) continue
+      if (faultOf(record, most)) {
+        sums.rejected += 1
+        continue
+      }
       const lane = laneOf(record, parts.names)
       const some = byLane.get(lane)
       if (some) some.push(record)
@@ -174,6 +181,7 @@ class RowDraft {
 }
 
 class Sums {
+  rejected = 0
   readonly #rows = new Map<string, RowDraft>()
 
   row(lane: string): RowDraft {
@@ -188,6 +196,7 @@ class Sums {
     const rows = [...this.#rows.values()]
       .sort((one, other) => (one.lane < other.lane ? -1 : 1))
       .map((row) => row.finish())
-    return { rows, isEqual: rows.every(({ missing, different }) => missing + different === 0) }
+    const wrong = rows.filter(({ missing, different }) => missing + different > 0)
+    return { rows, rejected: this.rejected, isEqual: this.rejected === 0 && wrong.length === 0 }
   }
 }

@@ -30,6 +30,6 @@ export function readBackupHead(path: string): Promise<BackupHead> {
     if (!head)
       throw new MigrationError('USAGE', `${path} is not a backup: crossgear backup makes one.`)
     if (!end) throw new MigrationError('USAGE', `${path} is incomplete: its last line is missing.`)
-    return { id: head.id, made: head.made, jobs: end.jobs, settings: end.settings }
+    return { id: head.id, made: head.made, jobs: end.jobs, settings: end.settings ?? 0 }
   })
 }

@@ -98,14 +98,21 @@ export function lineOfRecord(record: JobRecord): string {
   return JSON.stringify(line)
 }
 
-/** A line of a backup that is no job. */
+/** A line of a backup or an export that is no job. */
 export type Remark =
   | { readonly kind: 'backup'; readonly id: string; readonly made: string }
-  | { readonly kind: 'end'; readonly jobs: number; readonly settings: number }
+  | { readonly kind: 'export'; readonly made: string }
+  /** The last line: settings of a backup, checksum over the job lines of an export, each with its end. */
+  | {
+      readonly kind: 'end'
+      readonly jobs: number
+      readonly settings?: number
+      readonly sha256?: string
+    }
   | Setting
 
 const remarkKinds: readonly Remark['kind'][] = [
-  ...(['backup', 'end', 'lane', 'ticks', 'paused', 'cron', 'batch'] as const),
+  ...(['backup', 'export', 'end', 'lane', 'ticks', 'paused', 'cron', 'batch'] as const),
 ]
 const remarkStart = `{"v":${ndjsonVersion},"kind":`
 
