@@ -16,6 +16,8 @@ export interface LockedPackage {
   readonly name: string
   readonly version: string
   readonly isOurs: boolean
+  /** As the lock file has it. */
+  readonly entry: object
 }
 
 /** The program that is shipped. */
@@ -46,7 +48,8 @@ export function neededPackages(root: string): readonly LockedPackage[] {
     }
   }
   return [...places].map((place) => {
-    const { name = place.replace(/^.*node_modules\//, ''), version = '' } = lock[place] ?? {}
-    return { place, name, version, isOurs: !place.includes('node_modules/') }
+    const entry = lock[place] ?? {}
+    const { name = place.replace(/^.*node_modules\//, ''), version = '' } = entry
+    return { place, name, version, isOurs: !place.includes('node_modules/'), entry }
   })
 }

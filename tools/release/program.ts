@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readdirSync } f
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { neededPackages } from './lock-file.ts'
+import { writeShrinkwrap } from './shrinkwrap.ts'
 
 export interface Pack {
   readonly name: string
@@ -11,6 +12,7 @@ export interface Pack {
 
 /** The files that npm would publish of each of our packages. With a folder, that is where npm puts the tarballs. */
 export function packsOf(root: string, places: readonly string[], into?: string): readonly Pack[] {
+  writeShrinkwrap(root)
   const where = into === undefined ? ['--dry-run'] : ['--pack-destination', into]
   const words = ['pack', ...where, '--json', '--ignore-scripts', ...places.map((one) => `./${one}`)]
   const said = execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -19,7 +21,7 @@ export function packsOf(root: string, places: readonly string[], into?: string):
 
 /** Files of packages that no program reads. */
 const unread =
-  /\.(d\.[cm]?ts|map|tsbuildinfo|flow|sh)$|^(tests?|docs|docsify|examples?|benchmarks?)$|^\.|^eslint\.config\./
+  /\.(d\.[cm]?ts|map|tsbuildinfo|flow|sh)$|^npm-shrinkwrap\.json$|^(tests?|docs|docsify|examples?|benchmarks?)$|^\.|^eslint\.config\./
 
 function copyForeign(from: string, into: string): void {
   cpSync(from, into, {

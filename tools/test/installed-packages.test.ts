@@ -57,7 +57,15 @@ beforeAll(async () => {
   const tarballs = readdirSync(packed).map((name) => join(packed, name))
   expect(tarballs).toHaveLength(folders.length)
   writeFileSync(join(folder, 'package.json'), '{"private":true}')
-  const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', ...quiet]
+  // No package of them may refuse the oldest Node that we support.
+  const words = [
+    'install',
+    '--prefer-offline',
+    '--engine-strict',
+    '--no-audit',
+    '--no-fund',
+    ...quiet,
+  ]
   await runFile('npm', [...words, ...tarballs], { cwd: folder })
 }, 180_000)
 

@@ -63,6 +63,13 @@ test('the bill of materials has all dependencies of the gateway, and no build to
   expect(tools.filter((tool) => listed.some((ref) => ref.startsWith(`${tool}@`)))).toEqual([])
 })
 
+test('there is one version of the client of Redis, also below the peers of tests', () => {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as object
+  const { packages } = lock as { packages: object }
+  const places = Object.keys(packages).filter((place) => /(^|\/)node_modules\/ioredis$/.test(place))
+  expect(places).toEqual(['node_modules/ioredis'])
+})
+
 test('actions of the workflows are pinned by digest, with the version in a comment', () => {
   const files = readdirSync(workflows)
   const used = files.flatMap(

@@ -99,4 +99,21 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/http/plain-clients.test.ts',
     testName: 'gets an outcome that looks like a head as it is',
   },
+  {
+    name: 'npm-users-get-other-versions',
+    promise: 'The gateway on npm brings the versions that its bill of materials names.',
+    file: 'apps/gateway/package.json',
+    from: '    "npm-shrinkwrap.json",\n',
+    to: '',
+    test: 'tools/test/npm-users.test.ts',
+  },
+  {
+    name: 'dependency-refuses-node-20',
+    promise: 'No dependency of the tarballs refuses a Node that we support.',
+    file: 'apps/gateway/package.json',
+    from: '    "light-my-request": "6.6.0",\n',
+    to: '',
+    test: 'tools/test/installed-packages.test.ts',
+    testName: 'npx crossgear --version',
+  },
 ]
