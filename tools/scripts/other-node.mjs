@@ -1,4 +1,4 @@
-// `npm run test:node -- 24`: runs the tests of codecs, core and command line, and a job through the
+// `npm run test:node -- 24`: runs the tests of codecs, core, store, GearMonkey and command line, and a job through the
 // gateway on its embedded store, on another Node. Without a number on this one.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,10 +14,14 @@ const suites = {
   'packages/fwp-codec': [],
   'packages/core-scheduler': [],
   'packages/store-testkit': [],
+  'packages/gearmonkey-redis': [],
+  'packages/redis-store': [],
   'apps/gateway': [
     'test/command-line.test.ts',
     'test/store/embedded-store.test.ts',
     'test/config.test.ts',
+    'test/processes/sharing.test.ts',
+    'test/http/plain-clients.test.ts',
   ],
 }
 
