@@ -13,7 +13,7 @@ job is lost. Without names every scenario is played.
   --list       names the scenarios
   --help       this text
 
-Promised is service in 3 s after a gateway's start, 5 s after that of Redis, 30 s after a failover; the
+Promised is service in 3 s after a gateway's start, 5 s after that of Redis, 30 s after a failover, 3 s after a planned one; the
 table shows how long it took. Three times as long breaks the promise, and on a busy machine as much longer
 as its load, or the first start of a gateway, is over the usual.
 

@@ -2,7 +2,7 @@ import type { ConsumerNews } from './store/queue-ports.ts'
 
 /** Events between the parts of a scheduler. */
 export interface SchedulerEvents {
-  /** The store took a heartbeat. `wasReset`: it had forgotten this node. */
+  /** The store took a heartbeat. `wasReset`: it may lack what this node stored. */
   beat: [wasReset: boolean]
   /** These nodes are dead, if any: with every beat, until they are reclaimed. */
   deadNodes: [nodes: readonly string[]]

@@ -10,6 +10,7 @@
 --     most dead jobs of a lane: integer
 --     how long a dead job is kept: integer, seconds
 --     number of the first token: integer
+--     the store's epoch: integer
 --     long inputs: integer; the transaction of this call has set each in a hash of its own
 --     reports: integer; per report:
 --       lane: string
@@ -110,7 +111,7 @@
 sequence = given[5]
 local reported, ended, submitted, claimed = {}, {}, {}, {}
 
-local reports, at = given[7], 8
+local reports, at = given[8], 9
 local outcomesAt = at + 6 * reports
 -- Known before the first event is published: the lanes of the step, and those that this node listens to.
 local function skipOutcomes(from)
@@ -143,7 +144,7 @@ while at < claimsAt do
   keptAt[given[at]] = at + 1
   at = at + 2 + 3 * given[at + 1]
 end
-at = 8
+at = 9
 
 for index = 1, reports do
   reported[index] = guarded(report, unpack(given, at, at + 5)) == 1 and 1 or 0
@@ -170,7 +171,7 @@ for index = 1, given[submissionsAt + 1] do
   at = at + 3 + values
 end
 
-dropInputs(given[6])
+dropInputs(given[7])
 for index, claim in ipairs(claims) do
   claimed[index] = takeClaim(claim)
 end

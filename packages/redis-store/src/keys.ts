@@ -53,6 +53,8 @@ export class StoreKeys extends Keys {
     this.nodes = `${broker}:nodes`
     this.deaths = `${broker}:deaths`
     this.schema = `${broker}:schema`
+    this.epochs = `${broker}:epochs`
+    this.laneNumber = `${broker}:lane-number`
     this.due = `${broker}:due`
     this.callbacks = `${broker}:callbacks`
     this.joins = `${broker}:joins`
@@ -267,6 +269,10 @@ export class StoreKeys extends Keys {
   readonly deaths: string
   /** The version of the store's structures. */
   readonly schema: string
+  /** Replication ids of servers by the epoch in which they were noted. */
+  readonly epochs: string
+  /** The last number given to a lane. */
+  readonly laneNumber: string
   /** Lane to the due time of its next scheduled job, milliseconds. */
   readonly due: string
   /**

@@ -13,6 +13,7 @@ import { Events } from './connection/events.ts'
 import { KeyTracking } from './connection/key-tracking.ts'
 import { Reachability } from './connection/reachability.ts'
 import { RedisContext } from './connection/redis-context.ts'
+import { SentinelWatch } from './connection/sentinel-watch.ts'
 import { RedisCron } from './cron.ts'
 import { RedisHistory } from './history.ts'
 import { RedisImports } from './imports/imports.ts'
@@ -98,6 +99,7 @@ export class RedisStore implements Store {
   readonly confirm?: () => Promise<void>
   readonly #context: RedisContext
   readonly #eventRedis: Redis
+  readonly #sentinels: SentinelWatch | undefined
   readonly #reachability: Reachability
   readonly #schema: Schema
   readonly #limited: readonly { configure(throttles: ReadonlyMap<string, Throttle>): void }[]
@@ -115,6 +117,10 @@ export class RedisStore implements Store {
     this.isSharded = context.isCluster
     this.#context = context
     this.#eventRedis = eventConnection(address, context.node, options.answerWithinMs)
+    this.#sentinels =
+      'sentinels' in address
+        ? new SentinelWatch(address, `crossgear:${context.node}`, context.epoch)
+        : undefined
     this.#jids = new JidIndex(context)
     this.events = new Events(this.#eventRedis, context)
     this.native = new RedisNativeStore(context, bounds)
@@ -153,6 +159,8 @@ export class RedisStore implements Store {
     try {
       await Promise.all([connect(this.#context.redis), this.#eventRedis.connect()])
       await this.#schema.check()
+      this.#sentinels?.open()
+      await this.#context.epoch.start(() => this.events.reconnect())
       await this.events.start()
       await this.#context.load()
       await this.#jids.importFormer()
@@ -172,6 +180,7 @@ export class RedisStore implements Store {
 
   close(): Promise<void> {
     this.events.close()
+    this.#sentinels?.close()
     this.#context.redis.disconnect()
     return Promise.resolve()
   }

@@ -223,7 +223,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     await store.steps.submit('mail', [job])
     await complete(await claimOne(), 'out')
     expect((await redis.keys('*')).sort()).toEqual(
-      ['mine', 'queue:else', 'uid:mail', 'xg:lane:mail', 'xg:ready:default'].sort(),
+      ['mine', 'queue:else', 'uid:mail', 'xg:epochs', 'xg:lane:mail', 'xg:ready:default'].sort(),
     )
   })
 })

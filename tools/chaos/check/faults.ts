@@ -42,12 +42,14 @@ export function touches(fault: Fault, run: Run, slowness = 1): boolean {
 }
 
 /** A store may acknowledge a moment after it stored, milliseconds. */
-const toldWithinMs = 1_000
+const usuallyToldWithinMs = 1_000
 
 /** Acknowledged jobs that may be lost under the settings. */
 export interface Unstored {
   /** Jobs acknowledged within this many milliseconds before a fault of the store. */
   readonly withinMs: number
+  /** And this many after the fault's begin. A second. */
+  readonly toldWithinMs?: number
   /** Only jobs of the client with this name. All. */
   readonly of?: string
 }
@@ -56,7 +58,7 @@ export interface Unstored {
 export function isUnstored(
   faults: readonly Fault[],
   [key, acknowledgedMs]: readonly [key: string, acknowledgedMs: number],
-  { withinMs, of = '' }: Unstored,
+  { withinMs, toldWithinMs = usuallyToldWithinMs, of = '' }: Unstored,
 ): boolean {
   return faults.some(
     ({ subject, fromMs }) =>

@@ -5,6 +5,9 @@ import type { Scenario } from './scenario.ts'
 /** Without waiting for replication, a fresh acknowledgement may not have left the master. */
 const replicationLagMs = 200
 
+/** Sentinels make a replica of a former master within this time, milliseconds. */
+const switchedWithinMs = 15_000
+
 async function failOver(stage: Stage): Promise<void> {
   await stage.share(0.25)
   let comeBack: (() => Promise<void>) | undefined
@@ -19,6 +22,23 @@ async function failOver(stage: Stage): Promise<void> {
   await stage.share(0.75)
   await comeBack?.()
   stage.remark('the old master is a replica')
+  noteLateWorkers(stage, anotherSinceMs)
+}
+
+/** The old master is healthy, and takes itself for the master until the Sentinels tell it otherwise. */
+async function switchOver(stage: Stage): Promise<void> {
+  await stage.share(0.25)
+  let anotherSinceMs = 0
+  await stage.fault('planned failover', 'store', async () => {
+    const fromMs = nowMs()
+    const isOver = await stage.store.switchOver?.()
+    anotherSinceMs = nowMs()
+    stage.remark('there is another master')
+    await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, fromMs)))
+    await isOver?.()
+  })
+  stage.remark('the old master is a replica')
+  await stage.share(0.75)
   noteLateWorkers(stage, anotherSinceMs)
 }
 
@@ -60,6 +80,16 @@ export const failoverScenarios: readonly Scenario[] = [
     gatewayWords: ['--durability', 'replicas:1'],
     // Programs that know only Redis do not wait.
     unstored: { withinMs: replicationLagMs, of: 'client-native' },
+  },
+  {
+    name: 'sentinel-switch',
+    about: 'an operator has a replica promoted beside a healthy master, which becomes one later',
+    store: 'sentinel',
+    ...common,
+    recoverWithinSeconds: 3,
+    play: switchOver,
+    // Programs that know only Redis go on with the old master until it ends their connections.
+    unstored: { withinMs: replicationLagMs, toldWithinMs: switchedWithinMs, of: 'client-native' },
   },
   {
     name: 'cluster-failover',

@@ -99,4 +99,9 @@ export interface StoreWorld {
    * settles when that is a replica.
    */
   failover?(): Promise<() => Promise<void>>
+  /**
+   * Has a replica promoted beside a healthy master, as an operator does. Settles when done; the returned function settles
+   * when the old master is a replica, until when it takes writes that will be lost.
+   */
+  switchOver?(): Promise<() => Promise<void>>
 }

@@ -1,5 +1,5 @@
 import { buildLossyDisk, buildSteppingClock } from '@crossgear/tools/preload-library'
-import type { ServerShape } from '@crossgear/tools/redis-server'
+import type { RedisServer, ServerShape } from '@crossgear/tools/redis-server'
 import type { Scenario } from '../scenarios/scenario.ts'
 import { RedisNode, type StoreWorld, durableWords } from './redis.ts'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
@@ -58,12 +58,16 @@ async function openClusterWorld(): Promise<StoreWorld> {
       )
       return async () => {
         await before.start()
-        await waitFor('the old master is a replica', async () =>
-          (await before.ask('ROLE')).startsWith('slave'),
-        )
+        await isReplica(before)
       }
     },
   }
+}
+
+async function isReplica(before: RedisServer): Promise<void> {
+  await waitFor('the old master is a replica', async () =>
+    (await before.ask('ROLE')).startsWith('slave'),
+  )
 }
 
 /** Time for clients of the old master to give it up, milliseconds. */
@@ -89,10 +93,13 @@ async function openSentinelWorld(): Promise<StoreWorld> {
       return async () => {
         await delay(givenUpAfterMs)
         before.thaw()
-        await waitFor('the old master is a replica', async () =>
-          (await before.ask('ROLE')).startsWith('slave'),
-        )
+        await isReplica(before)
       }
+    },
+    async switchOver() {
+      const before = await sentinel.master()
+      await sentinel.failover()
+      return () => isReplica(before)
     },
   }
 }

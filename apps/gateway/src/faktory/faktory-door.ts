@@ -176,7 +176,7 @@ export class FaktoryDoor implements Door {
     this.workers.watch()
     this.#unsubscribe.push(
       this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.onNews(wid, news)),
-      this.#scheduler.onStoreReset(() => this.#lanes.forget()),
+      this.#scheduler.onStoreReset(() => this.#lanes.openAgain()),
       this.#scheduler.onLaneClosed((lane) => this.#lanes.forget(lane)),
     )
     return this.#listener.listen()

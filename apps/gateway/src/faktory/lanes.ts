@@ -24,6 +24,8 @@ export function checkJobtype(jobtype: string): void {
 export class OpenLanes {
   readonly #scheduler: Scheduler
   readonly #open = new Set<string>()
+  /** Lanes that the store may have lost, until they are open again. */
+  readonly #lost = new Set<string>()
   readonly #opening = new Map<string, Promise<void>>()
 
   constructor(scheduler: Scheduler) {
@@ -34,10 +36,20 @@ export class OpenLanes {
     this.#scheduler.submit(lane, submission, this.#open.has(lane) ? undefined : this.open(lane))
   }
 
-  /** The store may have lost the open lanes, or an operator closed one. */
-  forget(lane?: string): void {
-    if (lane === undefined) this.#open.clear()
-    else this.#open.delete(lane)
+  /** An operator closed the lane. */
+  forget(lane: string): void {
+    this.#open.delete(lane)
+    this.#lost.delete(lane)
+  }
+
+  /** Opens all of them again: the store may have lost that. Throws a StoreError. */
+  async openAgain(): Promise<void> {
+    for (const lane of this.#open) this.#lost.add(lane)
+    this.#open.clear()
+    for (const lane of this.#lost) {
+      await this.open(lane)
+      this.#lost.delete(lane)
+    }
   }
 
   /** Settles when the lane is open. Throws a StoreError. */

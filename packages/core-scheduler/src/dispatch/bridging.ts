@@ -1,6 +1,7 @@
 import type { Lease } from '../model/job.ts'
 import { isAutomatic } from '../model/job.ts'
 import type { Observer } from '../observer.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Store } from '../store/store.ts'
 
 /**
@@ -12,6 +13,7 @@ const checksBeforeReport = 2
 interface Parts {
   readonly store: Pick<Store, 'lanes'>
   readonly observer: Observer
+  readonly events: SchedulerEmitter
 }
 
 /** Reports surprising effects of the bridge rules to the operator. */
@@ -24,6 +26,7 @@ export class Bridging {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    parts.events.on('storeReset', () => this.#bridged.clear())
   }
 
   handedOut({ lane, token }: Lease): void {

@@ -7,8 +7,11 @@ export interface HeartbeatReply {
   readonly nowMs: number
   /** Last heartbeats of the other nodes: a figure that changes with every beat. */
   readonly heartbeats: ReadonlyMap<string, number>
-  /** True if another node took this one for dead: some of its worker counts and waiters may be gone. */
-  readonly wasReclaimed: boolean
+  /**
+   * True if the store may lack what this node stored: another node took it for dead, the store was emptied, or it has other
+   * data than before, as after a failover or a restart.
+   */
+  readonly wasReset: boolean
 }
 
 /** The reclaim of a dead node in some lanes. */

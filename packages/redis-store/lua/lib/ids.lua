@@ -1,10 +1,10 @@
--- Takes the next ids of a lane; returns the last of them. Any native client may set the counter: nil and why where the
+-- Takes the next ids of a lane, after `skipped` (0) that are left out; returns the last of them. Any native client may set the counter: nil and why where the
 -- ids would be no integers from 1 to 2^53 - 1, above which two are read as one. Needs keys.lua.
-local function takeIds(lane, count)
-  local key = laneKey('uid', lane)
-  local last = redis.pcall('INCRBY', key, count)
+local function takeIds(lane, count, skipped)
+  local key, taken = laneKey('uid', lane), count + (skipped or 0)
+  local last = redis.pcall('INCRBY', key, taken)
   if type(last) ~= 'number' then return nil, last.err end
-  if last - count >= 0 and last <= 9007199254740991 then return last end
-  redis.call('DECRBY', key, count)
+  if last - taken >= 0 and last <= 9007199254740991 then return last end
+  redis.call('DECRBY', key, taken)
   return nil, 'NOIDS ' .. key .. ' gives no ids from 1 to 9007199254740991: set it to the highest id of its jobs'
 end

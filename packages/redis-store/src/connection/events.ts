@@ -34,6 +34,8 @@ export class Events implements EventStore {
   #keyListener: KeyListener | undefined
   /** The server's number of this connection. */
   #client: Promise<number | undefined> = Promise.resolve(undefined)
+  /** The server's `INFO replication` at the begin of this connection. */
+  #server: Promise<string | undefined> = Promise.resolve(undefined)
 
   constructor(redis: Redis, context: RedisContext) {
     this.#redis = redis
@@ -60,6 +62,11 @@ export class Events implements EventStore {
     this.#redis.disconnect()
   }
 
+  /** Makes another connection, unless that is being done. */
+  reconnect(): void {
+    if (this.#isReady()) this.#redis.disconnect(true)
+  }
+
   isListening(lane: string): boolean {
     const keys = this.#keys
     return this.#listening.has(keys.newsChannel()) || this.#listening.has(keys.newsChannel(lane))
@@ -70,7 +77,7 @@ export class Events implements EventStore {
   }
 
   async start(): Promise<void> {
-    this.#learnNumber()
+    this.#learnServer()
     await this.#redis.subscribe(this.#keys.events, this.#nodeChannel)
     this.#hasStarted = true
   }
@@ -84,8 +91,11 @@ export class Events implements EventStore {
     this.#isProbing = true
     try {
       await this.#redis.ping()
+      const server = await this.#server
+      // A former master that still takes itself for one hears nothing any more.
+      if (server !== undefined && this.#context.epoch.isOther(server)) this.reconnect()
     } catch {
-      if (this.#isReady()) this.#redis.disconnect(true)
+      this.reconnect()
     } finally {
       this.#isProbing = false
     }
@@ -114,9 +124,10 @@ export class Events implements EventStore {
     return this.#client
   }
 
-  /** Sent before it subscribes: later the server takes no such question. */
-  #learnNumber(): void {
+  /** Sent before it subscribes: later the server takes no such questions. */
+  #learnServer(): void {
     this.#client = this.#redis.client('ID').catch(() => undefined)
+    this.#server = this.#redis.info('replication').catch(() => undefined)
   }
 
   watch(what: Watched): Promise<void> {
@@ -154,7 +165,7 @@ export class Events implements EventStore {
   /** Runs after each new connection. If it fails, another connection is made. */
   async #subscribeAgain(): Promise<void> {
     if (!this.#hasStarted) return
-    this.#learnNumber()
+    this.#learnServer()
     const { names, patterns } = this.#channelsOf(this.#watched)
     try {
       await Promise.all([
@@ -162,7 +173,7 @@ export class Events implements EventStore {
         this.#redis.subscribe(this.#keys.events, this.#nodeChannel, ...names),
       ])
     } catch {
-      if (this.#isReady()) this.#redis.disconnect(true)
+      this.reconnect()
     }
   }
 

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis'
-import { StoreError, type LaneNames } from '@crossgear/core-scheduler'
+import { maxLanes, StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
+import { StoreEpoch } from './store-epoch.ts'
 import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
 import type { Told } from '../jobs/job-fields.ts'
@@ -20,6 +21,8 @@ import {
 const lanesPerCall = 64
 /** Such calls under way. One at a time, 8,192 lanes take 98 ms instead of 91. */
 const callsAtOnce = 2
+/** Lane numbers that an epoch skips: as many as a store may have. */
+const numbersSkipped = maxLanes
 
 /** Called after a script in a cluster, to bring indexes in other slots up to date. */
 type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
@@ -45,6 +48,8 @@ export class RedisContext {
   readonly keys: StoreKeys
   readonly names: LaneNames
   readonly isCluster: boolean
+  /** Says which data the store has. */
+  readonly epoch: StoreEpoch
   readonly #scripts: Scripts
   #after: AfterScript | undefined
   #refusal: StoreError | undefined
@@ -72,6 +77,18 @@ export class RedisContext {
     this.isAutoOpen = bridge === 'auto'
     this.told = options.onForeignField ?? (() => undefined)
     this.#scripts = new Scripts(this.redis, database)
+    this.epoch = new StoreEpoch({
+      redis: this.redis,
+      masters: () => this.masters(),
+      note: (known, histories) => this.#noteEpoch(known, histories),
+    })
+  }
+
+  /** Not behind the gate of {@link call}, which waits for it. */
+  async #noteEpoch(known: number, histories: readonly string[]): Promise<number> {
+    const { epochs, laneNumber, open, close } = this.keys
+    const args = [known, numbersSkipped, ...histories]
+    return Number(await this.#scripts.run('note-epoch', [epochs, laneNumber], [open, close], args))
   }
 
   /** From now on nothing is asked of the store any more: every call throws this. */
@@ -116,14 +133,21 @@ export class RedisContext {
     })
   }
 
-  /** Sends a command and turns failures into a {@link StoreError}. */
-  readonly call = async <Reply>(send: () => Promise<Reply>): Promise<Reply> => {
+  /**
+   * Sends a command and turns failures into a {@link StoreError}. A call that a former master refuses is sent again, to the
+   * next one.
+   */
+  readonly call = async <Reply>(send: () => Promise<Reply>, isAgain = false): Promise<Reply> => {
     if (this.#refusal) throw this.#refusal
-    this.#before?.()
     try {
+      const gate = this.epoch.gate()
+      if (gate) await gate
+      while (this.epoch.isHeld) await this.epoch.gate()
+      this.#before?.()
       return await send()
     } catch (error) {
       const refusal = storeErrorOf(error)
+      if (!isAgain && this.epoch.isDemoted(refusal)) return await this.call(send, true)
       this.#observer?.failed(refusal.code)
       throw refusal
     }

@@ -40,7 +40,7 @@ interface Parts {
 export class RedisNodes implements NodeStore {
   readonly #parts: Parts
   readonly #context: RedisContext
-  #isAlone = false
+  #hasBeaten = false
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -48,21 +48,23 @@ export class RedisNodes implements NodeStore {
   }
 
   /**
-   * True if the server had no replicas at the last beat: only they could have other subscribers.
-   * False in a cluster.
+   * True if the server has no replicas: only they could have other subscribers. Not known before the first beat; false in a
+   * cluster.
    */
   get isAlone(): boolean {
-    return this.#isAlone
+    return this.#hasBeaten && this.#context.epoch.isAlone
   }
 
   async beat(): Promise<HeartbeatReply> {
-    const { run, keys, node } = this.#context
+    const { run, keys, node, epoch, call } = this.#context
     void this.#parts.events.probe()
-    const [reply] = await Promise.all([
-      run('beat', [keys.nodes, keys.schema, keys.deaths], [node]),
-      this.#lookForReplicas(),
-    ])
+    await call(() => epoch.look())
+    const reply = await run('beat', [keys.nodes, keys.schema, keys.deaths], [node])
     const [now, isNew, schema, ...others] = reply as [Buffer, number, Buffer, ...Buffer[]]
+    // Also after a FLUSHALL, which the look before may have missed.
+    if (isNew === 1) await call(() => epoch.look())
+    const isReplaced = epoch.takeChange()
+    this.#hasBeaten = true
     const nowMs = Number(now.toString())
     this.#parts.clock.learn(nowMs)
     const heartbeats = new Map<string, number>()
@@ -70,15 +72,7 @@ export class RedisNodes implements NodeStore {
       heartbeats.set(String(others[at]), Number(String(others[at + 1])))
     }
     this.#parts.schema.look(Number(schema.toString()), heartbeats.keys())
-    return { nowMs, wasReclaimed: isNew === 1, heartbeats }
-  }
-
-  /** A user without the permission to ask does not know. */
-  async #lookForReplicas(): Promise<void> {
-    const { redis, isCluster } = this.#context
-    if (isCluster) return
-    const info = await redis.info('replication').catch(() => '')
-    this.#isAlone = /^role:master\r?$/m.test(info) && /^connected_slaves:0\r?$/m.test(info)
+    return { nowMs, wasReset: isNew === 1 || isReplaced, heartbeats }
   }
 
   async declareDead(node: string): Promise<boolean> {

@@ -49,6 +49,7 @@ export type ScriptName =
   | 'nodes-of-lanes'
   | 'non-empty'
   | 'note'
+  | 'note-epoch'
   | 'oldest'
   | 'open-lane'
   | 'openness'

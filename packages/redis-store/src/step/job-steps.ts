@@ -123,7 +123,7 @@ export class JobSteps {
     const { deadPerLane, deadSeconds, reserveForSeconds } = this.#options
     const { node, names } = this.#link
     const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
-    args.push(this.#token)
+    args.push(this.#token, this.#link.epoch.epoch)
     const inputs = args.push(0) - 1
     addReports(args, step.reports)
     addOutcomes(args, step.outcomes, this.#link)

@@ -182,7 +182,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await server.start()
     await log.waitFor('up')
     await store.check()
-    expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
+    expect(await store.steps.submit('mail', [job])).toMatchObject([{ kind: 'created' }])
     expect(log.events.map(({ kind }) => kind)).toEqual(['down', 'up'])
   })
 

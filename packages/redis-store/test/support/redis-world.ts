@@ -64,6 +64,11 @@ export class RedisWorld implements StoreWorld {
     await Promise.all(serversOf(this.redis).map((server) => ageKeys(server, ms)))
   }
 
+  async replaceData(): Promise<void> {
+    const replicationIds = await this.redis.zrange(this.#keys.epochs, '0', '-1')
+    for (const id of replicationIds) await this.redis.zrem(this.#keys.epochs, id)
+  }
+
   async secondsLeft(lane: string, id: number): Promise<number | undefined> {
     const left = await this.redis.pttl(this.#keys.job(lane, id))
     if (left === -2) return undefined

@@ -52,6 +52,8 @@ export interface StoreWorld {
   hear(lane?: string): Promise<readonly string[]>
   /** Lets time pass for everything in the store. */
   pass(ms: number): Promise<void>
+  /** Nodes find other data in the store, whose last writes may be lost, though this time none are. */
+  replaceData(): Promise<void>
   /** Time to live of a job's record: undefined if there is none, Infinity without an end. */
   secondsLeft(lane: string, id: number): Promise<number | undefined>
   /** Removes a job's record, as at the end of its time. */

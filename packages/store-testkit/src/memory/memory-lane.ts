@@ -16,6 +16,9 @@ export function noTotals() {
   }
 }
 
+/** More ids than a store can lose. */
+const idsPerEpoch = 2 ** 20
+
 /** One lane's records and the places of their ids. */
 export class MemoryLane {
   readonly lane: string
@@ -55,6 +58,7 @@ export class MemoryLane {
   seen: { readonly upTo: number; readonly atMs: number } = { upTo: 0, atMs: 0 }
   line: { readonly sign: string; readonly sinceMs: number } | undefined
   #lastId = 0
+  #epoch = 0
   /** Since when it is empty, and its last id by then. */
   #idle: { readonly sinceMs: number; readonly lastId: number } | undefined
 
@@ -78,6 +82,13 @@ export class MemoryLane {
   nextId(): number {
     this.#lastId += 1
     return this.#lastId
+  }
+
+  /** Skips ids that a lost end of the store's data may have had. */
+  begin(epoch: number): void {
+    if (epoch <= this.#epoch) return
+    this.#lastId += (epoch - this.#epoch) * idsPerEpoch
+    this.#epoch = epoch
   }
 
   /** True if the lane has been empty for this long; then its figures start again. */

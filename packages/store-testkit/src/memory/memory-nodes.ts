@@ -14,6 +14,7 @@ export class MemoryNodes implements NodeStore {
   readonly #graceMs: number
   readonly #native: NativeStore
   readonly #step: Run
+  #epoch = 0
 
   constructor(node: string, graceMs: number, native: NativeStore, step: Run) {
     this.#node = node
@@ -31,7 +32,9 @@ export class MemoryNodes implements NodeStore {
       const isDead = world.deaths.has(this.#node)
       if (isDead && !isBeingReclaimed(world, this.#node)) world.deaths.delete(this.#node)
       const heartbeats = new Map([...world.beats].filter(([node]) => node !== this.#node))
-      return { nowMs, heartbeats, wasReclaimed: isDead || last === undefined }
+      const wasReset = isDead || last === undefined || this.#epoch !== world.epoch
+      this.#epoch = world.epoch
+      return { nowMs, heartbeats, wasReset }
     })
   }
 

@@ -56,6 +56,7 @@ export class MemorySteps extends SingleSteps {
     )
     line.sort((one, other) => one.place - other.place)
     const results = arrivals.map((): Submitted[] => [])
+    for (const { lane } of arrivals) world.lane(lane).begin(world.epoch)
     const hasIds = arrivals.map(({ lane, jobs }) => world.lane(lane).hasIds(jobs.length))
     for (const { of, at, lane, job } of line) {
       if (!hasIds[of]) continue

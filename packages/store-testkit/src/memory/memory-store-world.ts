@@ -36,6 +36,11 @@ export class MemoryStoreWorld extends MemoryWorld implements StoreWorld {
     return this.clock.advance(ms)
   }
 
+  replaceData(): Promise<void> {
+    this.nextEpoch()
+    return Promise.resolve()
+  }
+
   secondsLeft(lane: string, id: number): Promise<number | undefined> {
     const job = this.lane(lane).job(id, this.nowMs())
     const left = (job?.expiresAtMs ?? Infinity) - this.nowMs()

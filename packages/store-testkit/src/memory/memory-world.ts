@@ -1,5 +1,6 @@
 import {
   LaneNames,
+  maxLanes,
   StoreError,
   type HeldRef,
   type StoreErrorCode,
@@ -72,6 +73,7 @@ export class MemoryWorld {
   /** Native programs that listen to lanes. */
   protected readonly ears: { readonly lane: string | undefined; readonly heard: string[] }[] = []
   readonly #lanes = new Map<string, MemoryLane>()
+  #epoch = 0
   #lastLaneNumber = 0
   #lastArrival = 0
   #steppedMs = 0
@@ -108,6 +110,17 @@ export class MemoryWorld {
     this.#lastArrival += 1
     job.enqueuedAtMs = atMs
     job.arrival = this.#lastArrival
+  }
+
+  /** How often the store may have lost its last writes. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  /** The store may have lost its last writes. */
+  nextEpoch(): void {
+    this.#epoch += 1
+    this.#lastLaneNumber += maxLanes
   }
 
   /** A number that no lane has had. */

@@ -36,11 +36,11 @@ export class Heartbeat extends BackgroundLoop implements StoreClock {
 
   async #beat(): Promise<void> {
     const { store, clock, events } = this.#parts
-    const { nowMs, heartbeats, wasReclaimed } = await store.nodes.beat()
+    const { nowMs, heartbeats, wasReset } = await store.nodes.beat()
     this.#offsetMs = nowMs - clock.nowMs()
     this.#nodes = new Map([[store.node, nowMs], ...heartbeats])
     const dead = this.#deadNodes.look(heartbeats, clock.nowMs())
-    events.emit('beat', wasReclaimed)
+    events.emit('beat', wasReset)
     events.emit('deadNodes', dead)
   }
 }

@@ -135,6 +135,10 @@ local function storeJob(key, status, enqueued, foreground, door, input, ...)
   end
 end
 
+-- How many ids a lane skips, whose last id was given in the epoch `last`: those that were lost with the end of the store's
+-- data, with as much again.
+local function skippedIds(last) return math.max(0, given[6] - tonumber(last or 0)) * 1048576 end
+
 -- Stores the jobs of one lane, `count` of them from `at` on; `isKept`: 1 if the node keeps them. Returns a list: 1 if
 -- others may have heard of them, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the
 -- job that it joined; 0 for a full queue; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has
@@ -142,7 +146,7 @@ end
 local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   -- stylua: ignore
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
-    'consumers', 'aside', 'lv7', 'lv4', 'lv1')
+    'consumers', 'aside', 'lv7', 'lv4', 'lv1', 'epoch')
   local limited = meta[1] or meta[2] or meta[3]
   opennessBy[lane] = opennessOf(lane, meta[4], meta[5], meta[6], now) or false
   local isNotified, total = hearersOf(lane) == 'each', limited and standing(lane, meta[7]) or 0
@@ -153,8 +157,10 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   end
 
   local lengths = lengthsOf(lane, count, at)
-  local last, problem = takeIds(lane, count)
+  local skipped = skippedIds(meta[11])
+  local last, problem = takeIds(lane, count, skipped)
   if not last then error({ err = problem }) end
+  if skipped > 0 then redis.call('HSET', metaKey(lane), 'epoch', integer(given[6])) end
   dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { isNotified and 1 or 0, 0 }, nil
   local queued, jids, best, bestUs = {}, {}, nil, nil -- queued: ids by level

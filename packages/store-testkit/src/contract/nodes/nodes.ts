@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { LaneNames, type HeldRef, type Lease } from '@crossgear/core-scheduler'
+import { LaneNames, maxLanes, type HeldRef, type Lease } from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
@@ -293,10 +293,28 @@ export function nodeContract(open: OpenWorld): void {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
-      expect((await a.nodes.beat()).wasReclaimed).toBe(false)
+      expect((await a.nodes.beat()).wasReset).toBe(false)
       await reclaimNode(b, a.node, [])
-      expect((await a.nodes.beat()).wasReclaimed).toBe(true)
-      expect((await a.nodes.beat()).wasReclaimed).toBe(false)
+      expect((await a.nodes.beat()).wasReset).toBe(true)
+      expect((await a.nodes.beat()).wasReset).toBe(false)
+    })
+
+    test('a store with other data says so to each node once, and gives no id again', async () => {
+      const world = await open()
+      const [a, b] = [await world.node(), await world.node()]
+      for (const node of [a, b]) await node.nodes.beat()
+      const first = await submitOne(a, 'mail')
+      await world.replaceData()
+      for (const node of [a, b]) {
+        expect((await node.nodes.beat()).wasReset).toBe(true)
+        expect((await node.nodes.beat()).wasReset).toBe(false)
+      }
+      const second = await submitOne(a, 'mail')
+      expect(second).toBeGreaterThan(first + 2 ** 20)
+      expect(await submitOne(b, 'mail')).toBe(second + 1)
+      expect(await submitOne(b, 'sms')).toBeGreaterThan(2 ** 20)
+      expect(await a.lanes.register('fax')).toBeGreaterThan(maxLanes)
+      expect(await world.violations()).toEqual([])
     })
 
     test('a node that leaves gives back its jobs and does not count as dead', async () => {

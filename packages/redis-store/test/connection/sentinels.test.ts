@@ -1,0 +1,58 @@
+import { LaneNames } from '@crossgear/core-scheduler'
+import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { manyHostsAddress } from '@crossgear/gearmonkey-redis/address'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { RedisContext } from '../../src/connection/redis-context.ts'
+
+const patience = { timeout: 30_000, interval: 50 }
+
+async function open() {
+  const sentinel = await RedisSentinel.start()
+  const context = new RedisContext(manyHostsAddress(sentinel.url)!, new LaneNames(), 0)
+  onTestFinished(async () => {
+    context.redis.disconnect()
+    await sentinel.stop()
+  })
+  await context.redis.connect()
+  await context.epoch.start(() => undefined)
+  return { sentinel, context }
+}
+
+/** Resolves when Sentinels have made a replica of a former master. */
+async function isDemoted(server: RedisServer): Promise<void> {
+  await vi.waitFor(async () => expect(await server.ask('ROLE')).toMatch(/^slave/), patience)
+}
+
+describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', { timeout: 60_000 }, () => {
+  test('a call that a former master refuses is sent again, to the next one', async () => {
+    const { sentinel, context } = await open()
+    const [former] = sentinel.servers
+    const next = await sentinel.failover()
+    await isDemoted(former!)
+    const refused = vi.fn(() => former!.connect().set('mine', 'yes'))
+    await context.call(() =>
+      refused.mock.calls.length === 0 ? refused() : context.redis.set('mine', 'yes'),
+    )
+    expect(refused).toHaveBeenCalledOnce()
+    expect(await next.ask('GET', 'mine')).toBe('yes')
+  })
+
+  test('no call goes to a master that is being replaced, though a Sentinel still names it; they fail where it stays', async () => {
+    const { context } = await open()
+    context.epoch.replace()
+    context.epoch.reconnect()
+    await expect(context.call(() => context.redis.set('mine', 'yes'))).rejects.toThrow(
+      'its Sentinels are replacing the master',
+    )
+    await vi.waitFor(() => context.call(() => context.redis.set('mine', 'yes')), patience)
+  })
+
+  test('calls go on at once where the Sentinels give up', async () => {
+    const { context } = await open()
+    context.epoch.replace()
+    const call = context.call(() => context.redis.set('mine', 'yes'))
+    context.epoch.resume()
+    expect(await call).toBe('OK')
+  })
+})
