@@ -15,6 +15,9 @@ export class StartError extends Error {
   }
 }
 
+/** The store is away: a later start may find it. */
+export class StoreAway extends StartError {}
+
 /** The system's code of a failure (`EADDRINUSE`), or the empty string. */
 export function systemCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -68,8 +68,8 @@ describe.concurrent('the command line', () => {
     expect(stderr).toBe('CROSSGEAR_HOTS is not a setting: did you mean CROSSGEAR_HOST?\n')
   })
 
-  test('an unreachable Redis: one line, exit code 1', async () => {
-    const words = ['--redis-url', 'unix:///no/such.sock']
+  test('an unreachable Redis that is not waited for: one line, exit code 1', async () => {
+    const words = ['--redis-url', 'unix:///no/such.sock', '--store-wait', '0']
     const { code, stdout, stderr } = await startGateway(words).exited
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^The store at unix:\/\/\/no\/such\.sock cannot be reached [^\n]+\n$/)

@@ -19,7 +19,7 @@ async function open(times: Partial<typeof webTimes> = {}) {
     if (url === '/held') held.push(() => response.end('held'))
     else response.end('well')
   })
-  new WebConnections(events, limits).watch(server)
+  new WebConnections(server, limits).report(events)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -6,8 +6,11 @@ import {
   type StoreAddress,
 } from '@crossgear/gearmonkey-redis/address'
 
-/** REPLY: the server answered with an error. PROTOCOL: no Redis answers. TIMEOUT: no answer in time. */
-export type ProbeErrorCode = 'REPLY' | 'PROTOCOL' | 'TIMEOUT'
+/**
+ * REPLY: the server answered with an error. PROTOCOL: no Redis answers. CLOSED: the connection ended without an answer.
+ * TIMEOUT: no answer in time.
+ */
+export type ProbeErrorCode = 'REPLY' | 'PROTOCOL' | 'CLOSED' | 'TIMEOUT'
 
 /** ioredis's error for commands whose connection ends. */
 const closedMessage = 'Connection is closed.'
@@ -132,8 +135,10 @@ export class StoreProbe {
       return new ProbeError('TIMEOUT', `no connection within ${withinMs} ms`, { cause })
     }
     if (system !== undefined) return cause
-    const reason = cause.message === closedMessage ? 'the server closed the connection' : noRedis
-    return new ProbeError('PROTOCOL', reason, { cause })
+    if (cause.message === closedMessage) {
+      return new ProbeError('CLOSED', 'the server closed the connection', { cause })
+    }
+    return new ProbeError('PROTOCOL', noRedis, { cause })
   }
 }
 

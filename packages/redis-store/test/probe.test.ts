@@ -29,16 +29,22 @@ test('a probe of a silent server ends within its timeout', async () => {
 })
 
 test.each([
-  ['closes the connection', (socket: Socket) => socket.end(), 'the server closed the connection'],
+  [
+    'closes the connection',
+    (socket: Socket) => socket.end(),
+    'CLOSED',
+    'the server closed the connection',
+  ],
   [
     'speaks another protocol',
     (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    'PROTOCOL',
     'the answer is not that of a Redis server',
   ],
-])('a server that %s is no Redis', async (_what, answer, message) => {
+])('a server that %s is no Redis', async (_what, answer, code, message) => {
   const port = await serverThat((socket) => void socket.once('data', () => answer(socket)))
   const probe = await StoreProbe.open({ port }, 5_000)
-  await expect(probe.command('PING')).rejects.toMatchObject({ code: 'PROTOCOL', message })
+  await expect(probe.command('PING')).rejects.toMatchObject({ code, message })
 })
 
 test('a login that is refused is the error of the server', async () => {

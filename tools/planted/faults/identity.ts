@@ -55,4 +55,13 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store-trouble/older-data.test.ts',
     testName: 'opens functions again without a further push, also after a FLUSHALL by hand',
   },
+  {
+    name: 'start-without-store-ends',
+    promise: 'a gateway that starts while its store is away waits for it',
+    file: 'apps/gateway/src/server/store-wait.ts',
+    from: '!(error instanceof StoreAway) ||',
+    to: 'error instanceof StoreAway ||',
+    test: 'apps/gateway/test/store/awaited-store.test.ts',
+    testName: 'is waited for with closed doors and a reason in /readyz, by one process',
+  },
 ]

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { oneLine } from '../errors.ts'
 import { storeAnswers } from '../redis-server/given-store.ts'
 import type { OpenDoor } from '../ops/log/banner.ts'
-import { type Opening, openOwn } from '../server/open.ts'
+import { type Opening, openOwn, waitForStore } from '../server/open.ts'
 import type { Closers, RunningGateway } from '../server/shutdown.ts'
 import { bindPorts, type BoundSocket, type SharedSocket } from './bound-ports.ts'
 import { GatewayProcess } from './gateway-process.ts'
@@ -28,7 +28,10 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
   // They load their program while the store starts.
   const processes = new Processes(opening, await bindPorts(config, opening.sockets, bound))
   closers.push({ what: 'processes', close: () => processes.close() })
-  const store = await openOwn(opening)
+  // The first process has the web port.
+  const { wait, web } = waitForStore(opening, closers)
+  const store = await wait.for(() => openOwn(opening))
+  await web()?.close()
   closers.unshift({ what: 'store', close: () => store.close() })
   const { address, kind, describe, nativeUrl } = store
   const doors = await processes.start({

@@ -7,6 +7,7 @@ import {
   readDurability,
   row,
   text,
+  wholeNumber,
 } from './value-kinds.ts'
 
 /** The store that keeps the jobs. */
@@ -39,6 +40,14 @@ export const storeOptions = {
     help: 'loopback port of the private or embedded store, for native GearMonkey programs; auto is 6379 if that is free, else another',
     value: portOr('auto'),
     fallback: 'auto',
+  }),
+  storeWait: row({
+    group: 'Store',
+    argument: 'seconds',
+    help: 'how long a start waits for the store of --redis-url while that cannot be reached; 0 ends it at once',
+    value: optional(wholeNumber(0, 1_000_000_000)),
+    fallback: undefined,
+    shownFallback: 'for ever',
   }),
   durability: row({
     group: 'Store',

@@ -35,18 +35,14 @@ interface Known {
 
 /** The connections of the web port. Where too many are open, a new one takes the place of the oldest that nothing is done for. */
 export class WebConnections {
-  readonly #events: WebConnectionEvents
+  #events: WebConnectionEvents = { limited: () => undefined }
   readonly #limits: WebBounds
   /** In the order of their last requests. */
   readonly #known = new Map<Socket, Known>()
   readonly #addresses = new AddressCounts()
 
-  constructor(events: WebConnectionEvents, limits = bounds) {
-    this.#events = events
+  constructor(server: Server, limits = bounds) {
     this.#limits = limits
-  }
-
-  watch(server: Server): void {
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('request', ({ socket }, response) => this.#asked(socket, response))
     server.on('clientError', (error: Error, socket: Socket) => {
@@ -55,6 +51,11 @@ export class WebConnections {
       const breach = endBroken(error, socket, isOwed)
       if (breach) this.#events.limited(breach, socket.remoteAddress)
     })
+  }
+
+  /** Reports to these from now on. */
+  report(events: WebConnectionEvents): void {
+    this.#events = events
   }
 
   #accept(socket: Socket): void {

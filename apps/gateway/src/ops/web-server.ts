@@ -32,7 +32,8 @@ export type Readiness =
   | { readonly ready: false; readonly reason: string }
 
 export interface WebParts {
-  readonly figures: FigureSources
+  /** None while the store is waited for. */
+  readonly figures?: FigureSources
   /** Asks the store. A rejection, or no answer in time, means not ready. */
   readonly check: () => Promise<Readiness>
   readonly log: Logger
@@ -59,6 +60,15 @@ export interface WebServer {
   configure(access: AccessOptions): void
   listen(address: ListenAddress): Promise<ListenAddress>
   close(): Promise<void>
+  /** Its open port, for another one to answer at. */
+  handOver(): OpenServer
+}
+
+/** A port that was opened before. */
+interface OpenServer {
+  readonly server: Server
+  readonly connections: WebConnections
+  readonly address: ListenAddress
 }
 
 const checkTimeoutMs = 2000
@@ -73,7 +83,7 @@ const nameIt = `allow the name with ${flagOf('allowedHosts')}`
  * The port for monitoring and administration: `/metrics` and the pages below it, `/healthz` (the process is alive),
  * `/readyz` (it can take jobs), the API below `/api/v1`, and the dashboard at `/`.
  */
-export function createWebServer(parts: WebParts): WebServer {
+export function createWebServer(parts: WebParts, before?: OpenServer): WebServer {
   const { log, api, hooks = { limited: () => undefined } } = parts
   const access = new Access(parts.access ?? {}, systemClock)
   const refuse = foreignRefusals(parts)
@@ -107,19 +117,21 @@ export function createWebServer(parts: WebParts): WebServer {
     })
   }
   const turns = new TurnQueue(requestsPerTurn)
-  const server = createServer(webTimes, (request, response) =>
-    turns.run(() => begin(request, response)),
-  )
+  const server = before?.server ?? createServer(webTimes)
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+    turns.run(() => begin(request, response))
+  server.on('request', onRequest)
   // Else many headers hide the last ones, which a proxy adds. The size of a head is bounded.
   server.maxHeadersCount = 0
-  new WebConnections(hooks).watch(server)
+  const connections = before?.connections ?? new WebConnections(server)
+  connections.report(hooks)
+  let opened = before?.address
   return {
     configure: (options) => access.configure(options),
-    listen: async (address) => {
-      const flag = flagOf('webPort')
-      if (!parts.openPort) return await listenOn(server, address, flag)
-      const opened = await parts.openPort(() => server, { ...address, flag, backlog })
-      return opened.address
+    listen: async (address) => (opened ??= await open(server, address, parts.openPort)),
+    handOver: () => {
+      server.off('request', onRequest)
+      return { server, connections, address: opened ?? { host: '', port: 0 } }
     },
     close: async () => {
       events?.close()
@@ -151,6 +163,16 @@ function webApp(
   return () => (app ??= load())
 }
 
+async function open(
+  server: Server,
+  address: ListenAddress,
+  openPort: OpenPort | undefined,
+): Promise<ListenAddress> {
+  const flag = flagOf('webPort')
+  if (!openPort) return await listenOn(server, address, flag)
+  return (await openPort(() => server, { ...address, flag, backlog })).address
+}
+
 async function close(server: Server): Promise<void> {
   if (!server.listening) return
   server.close()
@@ -163,7 +185,6 @@ function pagesOf(
   { figures, check, openPages = {}, pages: own = {} }: WebParts,
   access: Access,
 ): ReadonlyMap<string, (request: IncomingMessage) => Promise<Answer>> {
-  const metrics = new MetricsPages(figures, () => systemClock.nowMs())
   const reads: Record<string, Page> = {
     ...openPages,
     '/healthz': () => Promise.resolve(json(200, { status: 'ok' })),
@@ -174,8 +195,11 @@ function pagesOf(
         : json(503, { status: 'not ready', reason: readiness.reason })
     },
   }
-  for (const path of MetricsPages.paths) {
-    reads[path] = ({ headers }) => metrics.answer(path, headers.accept)
+  if (figures) {
+    const metrics = new MetricsPages(figures, () => systemClock.nowMs())
+    for (const path of MetricsPages.paths) {
+      reads[path] = ({ headers }) => metrics.answer(path, headers.accept)
+    }
   }
   return new Map([
     ...Object.entries(reads).map(([path, page]) => [path, readOnly(page)] as const),

@@ -1,8 +1,8 @@
 import { locateServer, ProbeError, StoreProbe } from '@crossgear/redis-store'
 import { readDurability } from '../config/value-kinds.ts'
-import { oneLine, StartError } from '../errors.ts'
+import { oneLine, StartError, StoreAway } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
-import { nameServer } from './given-store.ts'
+import { isAway, nameServer } from './given-store.ts'
 import type { OpenStore } from './open-store.ts'
 
 const timeoutMs = 5000
@@ -39,13 +39,9 @@ export async function checkDurability(
     else await checkReplicas(connection, flag, durability.replicas, log)
   } catch (error) {
     if (error instanceof StartError) throw error
-    throw new StartError(
-      `The gateway could not check whether ${flag} works: ${oneLine(error)}.`,
-      1,
-      {
-        cause: error,
-      },
-    )
+    const Failure = isAway(error) ? StoreAway : StartError
+    const message = `The gateway could not check whether ${flag} works: ${oneLine(error)}.`
+    throw new Failure(message, 1, { cause: error })
   } finally {
     connection?.end()
   }

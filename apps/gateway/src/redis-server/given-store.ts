@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { locateServer, ProbeError, type StoreAddress, StoreProbe } from '@crossgear/redis-store'
-import { oneLine, StartError, systemCode } from '../errors.ts'
+import { oneLine, StartError, StoreAway, systemCode } from '../errors.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import { printStoreAddress } from './store-address.ts'
 
@@ -23,7 +23,9 @@ export async function checkGivenStore(
     await warnOfEviction(connection, log)
     return await nameServer(connection)
   } catch (error) {
-    throw new StartError(explain(error, printStoreAddress(address)), 1, { cause: error })
+    const message = explain(error, printStoreAddress(address))
+    const Failure = isAway(error) ? StoreAway : StartError
+    throw new Failure(message, 1, { cause: error })
   } finally {
     connection?.end()
   }
@@ -33,6 +35,23 @@ export async function checkGivenStore(
 const oldestMajor = 7
 
 class UnfitStore extends Error {}
+/** A cluster may serve all slots again by itself. */
+class BrokenCluster extends UnfitStore {}
+
+/** System errors of a server that may come, or of a network that is not there yet. */
+const absences: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN'],
+  ...['EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'ECONNABORTED'],
+])
+/** Refusals of a server that is there and may serve in a moment. */
+const passingRefusal = /^(LOADING|MASTERDOWN|CLUSTERDOWN|BUSY)\b|max number of clients/
+
+/** True for a store that may come by itself: waiting helps, and nothing that the user could correct. */
+export function isAway(error: unknown): boolean {
+  if (ProbeError.is(error, 'REPLY')) return passingRefusal.test(error.message)
+  if (ProbeError.is(error, 'TIMEOUT') || ProbeError.is(error, 'CLOSED')) return true
+  return error instanceof BrokenCluster || absences.has(systemCode(error))
+}
 
 async function checkVersion(connection: StoreProbe): Promise<void> {
   const version = (await readInfo(connection, 'server')).get('redis_version')
@@ -53,7 +72,7 @@ async function warnOfEviction(connection: StoreProbe, log: Logger): Promise<void
 async function checkCluster(connection: StoreProbe): Promise<void> {
   const info = String(await connection.command('CLUSTER', 'INFO'))
   if (info.includes('cluster_state:ok')) return
-  throw new UnfitStore('is a cluster that does not serve all slots: see CLUSTER INFO')
+  throw new BrokenCluster('is a cluster that does not serve all slots: see CLUSTER INFO')
 }
 
 function explain(error: unknown, url: string): string {
@@ -68,9 +87,10 @@ function explain(error: unknown, url: string): string {
   if (ProbeError.is(error, 'PROTOCOL')) {
     return `No Redis speaks at ${url} (${error.message}): correct --redis-url.`
   }
-  const reason = ProbeError.is(error, 'TIMEOUT')
-    ? error.message
-    : systemCode(error) || oneLine(error)
+  const reason =
+    ProbeError.is(error, 'TIMEOUT') || ProbeError.is(error, 'CLOSED')
+      ? error.message
+      : systemCode(error) || oneLine(error)
   return `The store at ${url} cannot be reached (${reason}): start it or correct --redis-url.`
 }
 

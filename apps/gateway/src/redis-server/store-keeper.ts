@@ -59,7 +59,7 @@ export class StoreKeeper {
       return false
     } catch (error) {
       // The only answer is the end of the connection, after everything is written.
-      return !(error instanceof ProbeError && error.code !== 'PROTOCOL')
+      return !(error instanceof ProbeError) || ProbeError.is(error, 'CLOSED')
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
-import { oneLine, StartError } from '../errors.ts'
+import { oneLine, StartError, StoreAway } from '../errors.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import type { PayloadRuleOf } from '../faktory/translate.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
@@ -128,8 +128,10 @@ export async function compose(parts: Parts): Promise<Composition> {
     await cron.start()
     history.start(scheduler.history, scheduler)
   } catch (error) {
+    await scheduler.stop().catch(() => undefined)
     await redisStore.close()
-    throw new StartError(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
+    const Failure = isAway(error) ? StoreAway : StartError
+    throw new Failure(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
   const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
@@ -191,6 +193,13 @@ export async function compose(parts: Parts): Promise<Composition> {
 function webHooks(hooks: ReturnType<typeof doorHooks> | undefined): Composition['webHooks'] {
   if (!hooks) return { limited: () => undefined }
   return { limited: hooks.rejected, opened: hooks.connected, closed: hooks.closed }
+}
+
+/** True for a store that was there a moment ago, and may come back. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return false
+  const { code, message } = error
+  return code === 'UNREACHABLE' || code === 'TIMEOUT' || /^(LOADING|CLUSTERDOWN)\b/.test(message)
 }
 
 /** The API is loaded at its first call: most gateways get none. */

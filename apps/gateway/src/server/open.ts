@@ -7,13 +7,15 @@ import type { InheritedSockets } from '../net/inherited-sockets.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
 import type { Voice } from '../ops/log/logger.ts'
-import type { WebParts } from '../ops/web-server.ts'
+import type { WebParts, WebServer } from '../ops/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { type OpenStore, openStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
 import type { DoorTls, Settings } from './doors.ts'
 import type { Reload, Reread } from './reload.ts'
+import { notify } from './notify.ts'
 import { type Closers, endable, type RunningGateway } from './shutdown.ts'
+import { StoreWait } from './store-wait.ts'
 
 /** Differences of a command. Defaults at the end of each line. */
 export interface ServeWays {
@@ -64,19 +66,50 @@ export async function openOwn({ config, log, ways, signal }: Opening): Promise<O
   return store
 }
 
+/** Waits for the store; meanwhile the web port, if it is this process's own, says why the gateway is not ready. */
+export function waitForStore(
+  { config, log, signal, web, ways, child }: Opening,
+  closers: Closers,
+): { readonly wait: StoreWait; readonly web: () => WebServer | undefined } {
+  let waiting: WebServer | undefined
+  const wait = new StoreWait({
+    ...{ config, log, signal },
+    begin: async () => {
+      const { env = {} } = ways
+      notify(env, log, ['--ready', '--status=Waiting for the store'])
+      const { webPort: port, host } = config
+      // Each of several processes gets the sockets from its parent, which must not close them.
+      if (port === 'off' || (config.processes > 1 && !child && web.openPort)) return
+      const { createWebServer } = await import('../ops/web-server.ts')
+      const check = () => Promise.resolve({ ready: false, reason: wait.reason } as const)
+      const names = ownNames(config.allowedHosts, host)
+      waiting = createWebServer({ ...web, log, names, check })
+      const { close } = waiting
+      closers.push({ what: 'web', close })
+      await waiting.listen({ host, port })
+    },
+  })
+  return { wait, web: () => waiting }
+}
+
 /** Opens a gateway in this process. */
 export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
   const { config, log, tls, ways, openPort, child } = opening
-  const store = child ? { ...child.store, close: () => Promise.resolve() } : await openOwn(opening)
+  const { wait, web: waiting } = waitForStore(opening, closers)
+  const store = child
+    ? { ...child.store, close: () => Promise.resolve() }
+    : await wait.for(() => openOwn(opening))
   closers.push({ what: 'store', close: () => store.close() })
   const { compose } = await import('./compose.ts')
-  const composition = await compose({
-    ...{ config, version: opening.version, tls, store, log, openPort },
-    shutdown: opening.shutdown,
-    fail: opening.fail,
-    ...(child && { parentPid: child.parentPid }),
-    ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
-  })
+  const composition = await wait.for(() =>
+    compose({
+      ...{ config, version: opening.version, tls, store, log, openPort },
+      shutdown: opening.shutdown,
+      fail: opening.fail,
+      ...(child && { parentPid: child.parentPid }),
+      ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
+    }),
+  )
   closers.push({ what: 'scheduler', close: () => composition.close() })
   const doors = await openDoors(composition, closers)
   const web = await openWeb(
@@ -92,6 +125,7 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
       version: opening.version,
     },
     closers,
+    waiting()?.handOver(),
   )
   const configure = (settings: Settings): Promise<void> => {
     composition.configure(settings)
@@ -133,15 +167,13 @@ export async function openWeb(
   config: Config,
   parts: Omit<WebParts, 'names' | 'access'>,
   closers: Closers,
+  before?: ReturnType<WebServer['handOver']>,
 ): Promise<OpenWeb> {
   const { webPort: port, host } = config
   if (port === 'off') return { doors: [], configure: () => undefined }
   const { createWebServer } = await import('../ops/web-server.ts')
-  const web = createWebServer({
-    ...parts,
-    names: ownNames(config.allowedHosts, host),
-    access: accessOf(config),
-  })
+  const names = ownNames(config.allowedHosts, host)
+  const web = createWebServer({ ...parts, names, access: accessOf(config) }, before)
   closers.push({ what: 'web', close: () => web.close() })
   return {
     doors: [{ name: 'web', ...(await web.listen({ host, port })) }],

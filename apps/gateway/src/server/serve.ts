@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { signalParent, receiveSettings, tellParent, withOwnWebPort } from '../cluster/child.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
-import { oneLine, StartError } from '../errors.ts'
+import { StartError } from '../errors.ts'
 import {
   type InheritedSockets,
   openInherited,
@@ -14,6 +13,7 @@ import { chooseVoice, createLogger, type Logger } from '../ops/log/logger.ts'
 import { readDoorTls, type Settings } from './doors.ts'
 import { HangUps } from './hang-up.ts'
 import { sizeHeap } from './heap.ts'
+import { notify } from './notify.ts'
 import { checkOpenNetwork, checkOpenSocket } from './open-network.ts'
 import { openAlone, type Opening, type ServeWays } from './open.ts'
 import { Reloader } from './reload.ts'
@@ -30,8 +30,6 @@ import {
 const interruptedCode = 130
 /** Time for the store to end at an impatient stop, and for an aborted start. */
 const storeEndMs = 2000
-/** Time for systemd to take a message. */
-const notifyWithinMs = 5000
 /** Interval at which a graceful end checks for remaining jobs. */
 const lookAgainMs = 100
 
@@ -197,15 +195,4 @@ async function lastJob(gateway: RunningGateway, signal: AbortSignal): Promise<vo
     none = left === 0 ? none + 1 : 0
     await delay(lookAgainMs)
   }
-}
-
-/**
- * Tells systemd the gateway's state, for units with `Type=notify`. Node has no datagram Unix sockets, so systemd's own program
- * sends it: the unit needs `NotifyAccess=all`.
- */
-function notify(env: NodeJS.ProcessEnv, log: Logger, words: readonly string[]): void {
-  if (env['NOTIFY_SOCKET'] === undefined) return
-  execFile('systemd-notify', [...words], { env, timeout: notifyWithinMs }, (error) => {
-    if (error) log.warn(`systemd could not be notified (${words[0]}): ${oneLine(error)}`)
-  })
 }

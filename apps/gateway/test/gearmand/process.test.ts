@@ -75,7 +75,7 @@ describe('crossgear gearmand', () => {
   })
 
   test('-d whose server does not start gives the reason, with exit code 1', async () => {
-    const env = { CROSSGEAR_REDIS_URL: 'unix:///no/such.sock' }
+    const env = { CROSSGEAR_REDIS_URL: 'unix:///no/such.sock', CROSSGEAR_STORE_WAIT: '0' }
     const { code, stderr } = await startGearmand(['-d', '-p', '0', '-l', 'none'], { env }).exited
     expect(stderr).toMatch(
       /^gearmand: The store at unix:\/\/\/no\/such\.sock cannot be reached [^\n]+\n$/,

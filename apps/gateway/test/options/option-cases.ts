@@ -55,6 +55,10 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   faktoryTlsCert: { ...tlsDoors, writes: '`--${door}-tls-cert`' },
   faktoryTlsKey: { ...tlsDoors, writes: '`--${door}-tls-key`' },
   redisUrl: 'here',
+  storeWait: {
+    file: 'store/awaited-store.test.ts',
+    title: 'is not waited for any longer than it was told to',
+  },
   dataDir: 'here',
   storePort: 'here',
   durability: {

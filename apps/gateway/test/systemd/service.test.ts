@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -59,6 +60,10 @@ describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
     )
     const verify = spawnSync('systemd-analyze', ['verify', service, ...names], { encoding: 'utf8' })
     expect([verify.status, verify.stderr]).toEqual([0, ''])
+  })
+
+  test('are started again after any outage', () => {
+    expect(readFileSync(service, 'utf8')).toMatch(/^StartLimitIntervalSec=0$/m)
   })
 
   test('leave the service exposed to 2.5 at most', () => {
@@ -152,6 +157,19 @@ describe.skipIf(lacksSystemd)('with systemd-notify, the service manager', () => 
     expect(await next(/^STATUS=(.*)$/)).toBe('Ready: web')
     gateway.child.kill()
     await next(/^(STOPPING=1)$/)
+    expect((await gateway.exited).code).toBe(0)
+  })
+
+  test('says so when it waits for its store, so that a start does not time out', async () => {
+    const path = join(await temporaryFolder(), 'notify.sock')
+    const { next } = startPerl('receive-datagrams.pl', [path])
+    await next(/^(listening)$/)
+    const ports = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
+    const words = [...ports, '--redis-url', 'unix:///no/such.sock']
+    const gateway = startGateway(words, { NOTIFY_SOCKET: path })
+    await next(/^(READY=1)$/)
+    expect(await next(/^STATUS=(.*)$/)).toBe('Waiting for the store')
+    gateway.child.kill()
     expect((await gateway.exited).code).toBe(0)
   })
 })

@@ -14,7 +14,7 @@ export function deathContract(open: OpenWorld): void {
     }
 
     const learns = async ({ nodes }: SteppedStore): Promise<boolean> =>
-      (await nodes.beat()).wasReclaimed
+      (await nodes.beat()).wasReset
     const knows = async (one: SteppedStore, other: SteppedStore): Promise<boolean> =>
       (await one.nodes.beat()).heartbeats.has(other.node)
 

@@ -61,7 +61,7 @@ describe('a node that stands still while another reclaims it', () => {
     await cluster.pass(3_000)
     await expectNothingLost()
     const beat = await frozen.store.nodes.beat()
-    expect(beat.wasReclaimed).toBe(false)
+    expect(beat.wasReset).toBe(false)
   })
 
   test('has them again although the other died half way', async () => {
@@ -80,7 +80,7 @@ describe('a node that stands still while another reclaims it', () => {
     other = third
     await expectNothingLost()
     await cluster.pass(8_000)
-    expect((await frozen.store.nodes.beat()).wasReclaimed).toBe(false)
+    expect((await frozen.store.nodes.beat()).wasReset).toBe(false)
   })
 
   test('is reclaimed in that lane alone when it stays dead, until nothing is left', async () => {

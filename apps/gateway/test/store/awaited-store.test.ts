@@ -1,0 +1,105 @@
+import { createServer } from 'node:net'
+import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { listenOn } from '../../src/net/listen.ts'
+import { startGateway } from '../support/gateway-process.ts'
+
+const patience = { timeout: 30_000, interval: 20 }
+
+/** A gateway in a process of its own; its web port. */
+async function start(...words: readonly string[]) {
+  const webPort = await freePort()
+  const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', String(webPort)]
+  const gateway = startGateway([...ports, '--log-format', 'json', ...words])
+  onTestFinished(async () => {
+    gateway.child.kill('SIGKILL')
+    await gateway.exited
+  })
+  const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${webPort}${path}`)
+  return { ...gateway, ask }
+}
+
+/** A proxy before a server that is gone. */
+async function closingProxy(): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.end()
+  })
+  onTestFinished(() => void server.close())
+  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '')
+  return `redis://127.0.0.1:${port}`
+}
+
+const waits = /cannot be reached \(.+\).* Waiting for it/
+
+describe.skipIf(lacksRedis)('a store that is away at the start', { timeout: 60_000 }, () => {
+  test.each([
+    ['one process', '1'],
+    ['several', '2'],
+  ])('is waited for with closed doors and a reason in /readyz, by %s', async (_how, processes) => {
+    const server = await RedisServer.start()
+    onTestFinished(() => server.stop())
+    await server.kill()
+    const gateway = await start('--redis-url', server.url, '--processes', processes)
+    await gateway.said(waits)
+    await expect.poll(async () => (await gateway.ask('/healthz')).status, patience).toBe(200)
+    const answer = await gateway.ask('/readyz')
+    expect([answer.status, await answer.json()]).toEqual([
+      503,
+      {
+        status: 'not ready',
+        reason: `The store at ${server.url} cannot be reached (ECONNREFUSED): start it or correct --redis-url.`,
+      },
+    ])
+    expect((await gateway.ask('/metrics')).status).toBe(404)
+    await server.start()
+    expect((await gateway.ready).doors.map(({ name }) => name)).toContain('gearman')
+    await expect.poll(async () => (await gateway.ask('/readyz')).status, patience).toBe(200)
+    expect((await gateway.ask('/metrics')).status).toBe(200)
+    gateway.child.kill('SIGTERM')
+    expect((await gateway.exited).code).toBe(0)
+  })
+
+  test('is waited for behind a proxy that closes the connection, and named as away', async () => {
+    const gateway = await start('--redis-url', await closingProxy())
+    const [line] = await gateway.said(waits)
+    expect(line).toContain('the server closed the connection')
+    expect(line).not.toContain('No Redis speaks')
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('is given up at once at %s, with 0', async (signal) => {
+    const gateway = await start('--redis-url', 'unix:///no/such.sock')
+    await gateway.said(waits)
+    gateway.child.kill(signal)
+    const { code, stdout, stderr } = await gateway.exited
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain(`"Stopping (${signal}) before the start is complete."`)
+  })
+
+  test('is not waited for any longer than it was told to', async () => {
+    const gateway = await start('--redis-url', 'unix:///no/such.sock', '--store-wait', '1')
+    await gateway.said(waits)
+    const { code, stderr } = await gateway.exited
+    expect([code, stderr]).toEqual([
+      1,
+      'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.\n',
+    ])
+  })
+
+  test.each([
+    ['with another password', (url: string) => url.replace('//', '//:wrong@'), /WRONGPASS/],
+    ['without its password', (url: string) => url, /NOAUTH/],
+    [
+      'with no such database',
+      (url: string) => `${url.replace('//', '//:secret@')}/99`,
+      /out of range/,
+    ],
+  ])('is not what a store is %s: that ends the start', async (_how, urlOf, said) => {
+    const server = await RedisServer.start('--requirepass', 'secret')
+    onTestFinished(() => server.stop())
+    const { code, stderr } = await (await start('--redis-url', urlOf(server.url))).exited
+    expect(code).toBe(1)
+    expect(stderr).toMatch(said)
+  })
+})
