@@ -56,6 +56,23 @@ export const faults: readonly PlantedFault[] = [
     testName: 'opens functions again without a further push, also after a FLUSHALL by hand',
   },
   {
+    name: 'pushed-again-runs-twice',
+    promise: 'a push that is repeated for want of an answer makes no second job',
+    file: 'packages/redis-store/lua/lib/step/submissions.lua',
+    from: 'if before and isPushedAgain(lane, before, from, upTo) then return -before end',
+    to: '',
+    test: 'apps/gateway/test/store-trouble/second-try.test.ts',
+    testName: 'Faktory, by the jid',
+  },
+  {
+    name: 'maybe-stored-unsaid',
+    promise: 'the error of a submission says if the job may be stored',
+    file: 'packages/core-scheduler/src/store/store-errors.ts',
+    from: "(code === 'UNREACHABLE' || code === 'TIMEOUT') &&",
+    to: "code === 'UNREACHABLE' &&",
+    test: 'apps/gateway/test/store-trouble/second-try.test.ts',
+  },
+  {
     name: 'start-without-store-ends',
     promise: 'a gateway that starts while its store is away waits for it',
     file: 'apps/gateway/src/server/store-wait.ts',

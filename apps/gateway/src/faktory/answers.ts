@@ -1,4 +1,5 @@
 import {
+  mayBeDone,
   type NewJob,
   StoreError,
   type StoreErrorCode,
@@ -40,6 +41,12 @@ const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
 /** The text after `-ERR ` for an error of the store. */
 export function storeErrorText(error: StoreError): string {
   return texts[error.code](error.message)
+}
+
+/** The same for a job that was handed in. */
+export function pushErrorText(error: StoreError): string {
+  const text = storeErrorText(error)
+  return mayBeDone(error) ? `${text}: the job may be stored, and run, all the same` : text
 }
 
 /** Why a pushed job was refused: the first word of the error, and its text. */

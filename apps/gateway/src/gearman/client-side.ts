@@ -2,7 +2,9 @@ import {
   isFinal,
   type JobEvent,
   type JobRef,
+  mayBeDone,
   type NewJob,
+  type StoreError,
   type Submission,
   type Submitted,
   type Waiter,
@@ -86,9 +88,10 @@ export class SubmittedJob implements Submission, Waiter {
     this.#slot.fill(encodeResponse('JOB_CREATED', this.#handle))
   }
 
-  refused(): void {
+  refused(error: StoreError): void {
     this.job = spent
-    this.#slot.fill(this.#session.refusal('QUEUE_FAILED'))
+    const key = mayBeDone(error) ? 'UNANSWERED' : 'QUEUE_FAILED'
+    this.#slot.fill(this.#session.refusal(key))
   }
 
   onEvent(_ref: JobRef, event: JobEvent): void {

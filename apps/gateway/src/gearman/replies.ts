@@ -13,6 +13,10 @@ const ownErrors = {
   FUNCTION_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Function name is over 512 bytes' },
   FUNCTION_NOT_UTF8: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is not UTF-8' },
   TOO_MANY_FUNCTIONS: { code: 'TOO_MANY_FUNCTIONS', text: 'No more functions for one worker' },
+  UNANSWERED: {
+    code: 'QUEUE_ERROR',
+    text: 'The store gave no answer: the job may be stored, and run, all the same',
+  },
   NEVER_DUE: { code: 'INVALID_ARGUMENT', text: 'No moment matches the schedule' },
 } as const
 
@@ -43,10 +47,11 @@ export type RejectReason =
   | HandshakeFault
   | 'not_allowed'
   | 'store'
-  | Lowercase<Exclude<ErrorKey, 'QUEUE_FAILED'>>
+  | Lowercase<Exclude<ErrorKey, 'QUEUE_FAILED' | 'UNANSWERED'>>
   | Lowercase<DecodeFault>
 
 /** The reason for an ERROR packet. An unreachable store has the same name at every door. */
 export function reasonOf(key: ErrorKey): RejectReason {
-  return key === 'QUEUE_FAILED' ? 'store' : (key.toLowerCase() as RejectReason)
+  if (key === 'QUEUE_FAILED' || key === 'UNANSWERED') return 'store'
+  return key.toLowerCase() as RejectReason
 }

@@ -3,8 +3,10 @@ import {
   isFinal,
   type JobEvent,
   type JobRef,
+  mayBeDone,
   type NewJob,
   type Scheduler,
+  type StoreError,
   type Submission,
   type Submitted,
   type Waiter,
@@ -73,9 +75,9 @@ export class Exchange implements Submission, Waiter {
     else this.#answer('JOB_CREATED')
   }
 
-  refused(): void {
+  refused(error: StoreError): void {
     this.#spend()
-    this.refuse('STORE')
+    this.refuse(mayBeDone(error) ? 'UNANSWERED' : 'STORE')
   }
 
   onEvent(_ref: JobRef, event: JobEvent): void {

@@ -56,7 +56,12 @@ export interface HttpDoorOptions {
 }
 
 /** Why a connection or request was rejected. */
-export type HttpRejection = Lowercase<Refusal> | Breach | Surplus | 'pipeline' | 'slow'
+export type HttpRejection =
+  | Lowercase<Exclude<Refusal, 'UNANSWERED'>>
+  | Breach
+  | Surplus
+  | 'pipeline'
+  | 'slow'
 
 const mib = 1024 * 1024
 const noWorkload = Buffer.alloc(0)
@@ -238,6 +243,8 @@ export class HttpDoor implements Door {
   }
 
   #count(refusal: Refusal): void {
-    this.#options.rejected?.(refusal.toLowerCase() as Lowercase<Refusal>)
+    // An unreachable store has the same name at every door.
+    const reason = refusal === 'UNANSWERED' ? 'STORE' : refusal
+    this.#options.rejected?.(reason.toLowerCase() as Lowercase<typeof reason>)
   }
 }

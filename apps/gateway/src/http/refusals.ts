@@ -19,6 +19,10 @@ export const refusals = {
   BUSY: { status: 503, text: 'Too many bytes are in progress, try again' },
   QUEUE_FULL: { status: 503, text: 'The queue of the function is full' },
   STORE: { status: 503, text: 'The store does not take the job' },
+  UNANSWERED: {
+    status: 503,
+    text: 'The store gave no answer: the job may be stored, and run, all the same',
+  },
   STOPPING: { status: 503, text: 'The gateway stops' },
 } as const
 

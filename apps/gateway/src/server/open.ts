@@ -83,10 +83,10 @@ export function waitForStore(
       const { createWebServer } = await import('../ops/web-server.ts')
       const check = () => Promise.resolve({ ready: false, reason: wait.reason } as const)
       const names = ownNames(config.allowedHosts, host)
-      waiting = createWebServer({ ...web, log, names, check })
-      const { close } = waiting
-      closers.push({ what: 'web', close })
-      await waiting.listen({ host, port })
+      const server = createWebServer({ ...web, log, names, check })
+      closers.push({ what: 'web', close: () => server.close() })
+      await server.listen({ host, port })
+      waiting = server
     },
   })
   return { wait, web: () => waiting }

@@ -46,7 +46,7 @@ export class StoreWait {
   }
 
   /**
-   * What `attempt` finds, as soon as the store is there.
+   * Tries until the store is there; returns what the attempt finds.
    *
    * @throws StartError for what waiting does not mend, or when the time is over.
    */

@@ -17,6 +17,14 @@ export class StoreError extends Error {
   }
 }
 
+/** The message of a call that was not sent. */
+export const notConnected = 'not connected'
+
+/** True if the store may have done all the same what it was asked for. */
+export function mayBeDone({ code, message }: StoreError): boolean {
+  return (code === 'UNREACHABLE' || code === 'TIMEOUT') && message !== notConnected
+}
+
 /** Turns anything a store threw into an error that doors can answer. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error

@@ -1,5 +1,6 @@
--- Takes the next ids of a lane, after `skipped` (0) that are left out; returns the last of them. Any native client may set the counter: nil and why where the
--- ids would be no integers from 1 to 2^53 - 1, above which two are read as one. Needs keys.lua.
+-- Takes the next ids of a lane, leaving `skipped` (0) out; returns the last of them. Any native client may set the
+-- counter: nil and why where the ids would be no integers from 1 to 2^53 - 1, above which two are read as one. Needs
+-- keys.lua.
 local function takeIds(lane, count, skipped)
   local key, taken = laneKey('uid', lane), count + (skipped or 0)
   local last = redis.pcall('INCRBY', key, taken)

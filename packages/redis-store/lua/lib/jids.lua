@@ -21,6 +21,19 @@ local function noteJids(lane, jobs)
   if not isCluster then redis.call('HSET', jidsKey(), unpack(pairsOf)) end
 end
 
+-- The jobs of a lane that have these jids: ids by jid.
+local function idsOfJids(lane, jids)
+  local ids = {}
+  if #jids == 0 then return ids end
+  for index, ref in ipairs(redis.call('HMGET', isCluster and jidKey(lane) or jidsKey(), unpack(jids))) do
+    if ref then
+      local id, where = string.match(ref, '^(%d+) ?(.*)$')
+      if isCluster or where == lane then ids[jids[index]] = id end
+    end
+  end
+  return ids
+end
+
 -- Drops an ended job's jid. `keep`: retention of its hash, seconds.
 local function forgetJid(lane, id, jid, keep)
   if isCluster then

@@ -1,4 +1,4 @@
-import { StoreError } from '@crossgear/core-scheduler'
+import { notConnected, StoreError } from '@crossgear/core-scheduler'
 
 /** Errors of a Redis that is there and refuses, and of our scripts. */
 const refusals =
@@ -22,7 +22,7 @@ export function storeErrorOf(error: unknown): StoreError {
   if (refusals.test(message) || /user_(script|function)/.test(message)) {
     return new StoreError('REFUSED', message, { cause: error })
   }
-  if (unsent.test(message)) return new StoreError('UNREACHABLE', 'not connected', { cause: error })
+  if (unsent.test(message)) return new StoreError('UNREACHABLE', notConnected, { cause: error })
   if (interrupted.test(message)) {
     return new StoreError('UNREACHABLE', 'the connection was lost', { cause: error })
   }

@@ -14,6 +14,7 @@ async function open() {
     context.redis.disconnect()
     await sentinel.stop()
   })
+  context.redis.on('error', () => undefined)
   await context.redis.connect()
   await context.epoch.start(() => undefined)
   return { sentinel, context }

@@ -24,6 +24,7 @@ import { setContract } from './jobs/sets.ts'
 import { sharingContract } from './lanes/sharing.ts'
 import { throttleContract } from './lanes/throttles.ts'
 import { dependenciesContract } from './jobs/dependencies.ts'
+import { pushedAgainContract } from './jobs/pushed-again.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
 
 /**
@@ -66,6 +67,7 @@ export function storeContract(
     inspectContract(open)
     setContract(open)
     dependenciesContract(open)
+    pushedAgainContract(open)
     batchContract(open)
     cronContract(open)
     holderContract(open)

@@ -102,10 +102,24 @@ function submitJob(world: MemoryWorld, node: string, lane: MemoryLane, job: NewJ
   const { tick } = job
   if (tick && (lane.ticks.get(tick.entry) ?? 0) >= tick.atMs) return { kind: 'ticked' }
   if (job.lock && isLocked(world, lane, job.lock.key)) return { kind: 'locked' }
+  const pushed = pushedBefore(world, lane, job)
+  if (pushed !== undefined) return { kind: 'joined', id: pushed }
   if (lane.isFull(job.level)) return { kind: 'full' }
   if (job.batch !== undefined && !joinBatch(world, job.batch)) return { kind: 'unbatched' }
   if (tick) lane.ticks.set(tick.entry, tick.atMs)
   return { kind: 'created', id: storeJob(world, lane, job, node).id }
+}
+
+/** The queued or running job that came by the same push. */
+function pushedBefore(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  { jid, envelope }: NewJob,
+): number | undefined {
+  const id = jid === undefined ? undefined : lane.jids.get(jid)
+  const job = id === undefined ? undefined : lane.job(id, world.nowMs())
+  if (!job || (job.status !== 'idle' && job.status !== 'busy')) return undefined
+  return envelope !== undefined && job.terms?.envelope === envelope ? id : undefined
 }
 
 function join(

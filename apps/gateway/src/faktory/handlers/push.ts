@@ -9,7 +9,7 @@ import {
   parseJobs,
 } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../../net/reply-slots.ts'
-import { refusalOf, shown, storeErrorText } from '../answers.ts'
+import { pushErrorText, refusalOf, shown } from '../answers.ts'
 import { laneFor } from '../lanes.ts'
 import type { Handler, Session } from '../session.ts'
 import { newJobOf } from '../translate.ts'
@@ -41,7 +41,7 @@ class Push implements Submission {
   }
 
   refused(problem: StoreError): void {
-    this.#slot.fill(error(storeErrorText(problem)))
+    this.#slot.fill(error(pushErrorText(problem)))
   }
 }
 
@@ -108,6 +108,6 @@ class BulkItem implements Submission {
   }
 
   refused(problem: StoreError): void {
-    this.#bulk.done(this.#jid, storeErrorText(problem))
+    this.#bulk.done(this.#jid, pushErrorText(problem))
   }
 }

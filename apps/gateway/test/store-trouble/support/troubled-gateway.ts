@@ -99,8 +99,8 @@ export class TroubledGateway {
   }
 
   /** One HTTP request, on a connection of its own. */
-  post(path: string): Promise<Answer> {
-    return ask(this.#httpPort, path)
+  post(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return ask(this.#httpPort, path, { headers })
   }
 
   /** The answer of `/readyz`. */

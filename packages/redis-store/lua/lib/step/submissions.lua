@@ -62,9 +62,20 @@ local places = {
   fields = 8,
 }
 
--- Returns the reason not to store the job with values from `from` on: minus the id of the job that it joined, `ticked`
--- or `locked`; nil for none.
-local function foundInstead(lane, from, foreground)
+-- True if a queued or running job came by the same push, whose answer its producer may have missed. Another push may have
+-- the same jid; values and names of its fields stand from `from` to `upTo`.
+local function isPushedAgain(lane, id, from, upTo)
+  local job = jobFields(lane, id, 'status', 'envelope')
+  if job[1] ~= 'idle' and job[1] ~= 'busy' then return false end
+  for at = from + places.fields, upTo, 2 do
+    if given[at] == 'envelope' then return given[at + 1] == job[2] end
+  end
+  return false
+end
+
+-- Returns the reason not to store the job with values from `from` to `upTo`: minus the id of the job that it joined,
+-- `ticked` or `locked`; nil for none. `pushed`: ids by jid.
+local function foundInstead(lane, from, upTo, foreground, pushed)
   local unique, tick, lock = given[from + places.unique], given[from + places.tick], given[from + places.lock]
   local joined = unique ~= '' and join(lane, unique, foreground == 1) or nil
   if joined then return -joined end
@@ -72,6 +83,8 @@ local function foundInstead(lane, from, foreground)
     return 'ticked'
   end
   if lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
+  local before = pushed[given[from + places.jid]]
+  if before and isPushedAgain(lane, before, from, upTo) then return -before end
 end
 
 -- Adds a stored job to the indexes: unique id, tick and lock; to `jids` for the index of jids.
@@ -98,19 +111,21 @@ local function dropInputs(count)
   end
 end
 
--- How many jobs stand in each queue that one of the jobs goes to. Raises an error if another program has put something in
+-- How many jobs stand in each queue that one of the jobs goes to, and the jobs' jids. Raises an error if another program has put something in
 -- the place of one: before anything is stored, so that the lane is refused as a whole.
 local function lengthsOf(lane, count, at)
-  local lengths = {}
+  local lengths, jids = {}, {}
   for _ = 1, count do
     local more = given[at + 5]
+    local jid = more > 0 and given[at + 6 + places.jid] or ''
+    if jid ~= '' then jids[#jids + 1] = jid end
     local due = more > 0 and given[at + 6 + places.due] or ''
     local isLater = due ~= '' and due > now
     local place = isLater and 'scheduled' or bandOf(given[at])
     lengths[place] = lengths[place] or redis.call(isLater and 'ZCARD' or 'LLEN', queueKey(lane, place))
     at = at + 6 + more
   end
-  return lengths
+  return lengths, jids
 end
 
 -- After a flush ids begin again: none may be mistaken for one of the node's jobs.
@@ -156,7 +171,8 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     return limit > 0 and total >= limit
   end
 
-  local lengths = lengthsOf(lane, count, at)
+  local lengths, newJids = lengthsOf(lane, count, at)
+  local pushed = idsOfJids(lane, newJids)
   local skipped = skippedIds(meta[11])
   local last, problem = takeIds(lane, count, skipped)
   if not last then error({ err = problem }) end
@@ -171,7 +187,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     local level, us, foreground, door, input, more = unpack(given, at, at + 5)
     local from = at + 6
     at, us = from + more, arrivedUs + us
-    local result = more > 0 and foundInstead(lane, from, foreground) or nil
+    local result = more > 0 and foundInstead(lane, from, at - 1, foreground, pushed) or nil
     if not result and limited and isFull(level) then result = 0 end
     if
       not result
