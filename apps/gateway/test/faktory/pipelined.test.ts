@@ -66,6 +66,15 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
     expect(await figures(await client())).toEqual({ ...nothing, enqueued: 1 })
   })
 
+  test('commands behind END are not run, also if nothing was pending', async () => {
+    const { client } = await gateways.open()
+    const one = await client()
+    one.send('END', pushLine('behind-1'), 'INFO')
+    expect(await one.reply()).toBe('+OK')
+    expect(await one.closed()).toBe('')
+    expect(await figures(await client())).toEqual(nothing)
+  })
+
   test('a wrong command keeps its place among the answers', async () => {
     const { client } = await gateways.open()
     const one = await client()

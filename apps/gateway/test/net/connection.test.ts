@@ -13,7 +13,8 @@ async function aPeer() {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
-  const peer = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const { port } = server.address() as AddressInfo
+  const peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   onTestFinished(() => void peer.destroy())
   const [socket] = (await once(server, 'connection')) as [Socket]
   const inputBudget = new InputBudget(2 * requestBytes)
@@ -61,4 +62,16 @@ describe('bytes of requests in the budget of their door', () => {
     await closed
     expect(inputBudget.isFull).toBe(false)
   })
+})
+
+test('bytes that come after the end of a connection are read, and discarded', async () => {
+  const { peer, connection, slots, ask, closed } = await aPeer()
+  await ask(1)
+  connection.end()
+  slots[0]!.fill(Buffer.from('last'))
+  peer.resume()
+  await once(peer, 'end')
+  peer.end(Buffer.concat([request, request]))
+  await closed
+  expect(slots).toHaveLength(1)
 })

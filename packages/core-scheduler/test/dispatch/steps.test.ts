@@ -1,9 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Steps } from '../../src/dispatch/steps.ts'
 import type { Clock } from '../../src/clock.ts'
+import { maxBatchItems } from '../../src/intake/batch-queue.ts'
 import { StoreError } from '../../src/store/store-errors.ts'
-import type { Report, Settled } from '../../src/model/job.ts'
+import type { NewJob, Outcome, Report, Settled } from '../../src/model/job.ts'
 import type { Step, StepAnswer, StepStore } from '../../src/store/step-ports.ts'
+
+const mostItems = maxBatchItems
+const newJob: NewJob = { input: Buffer.from('x'), door: 'gearman', level: 5, foreground: false }
 
 /** A clock whose turns end one at a time. */
 class TurnByTurn implements Clock {
@@ -198,6 +202,52 @@ describe('calls to the store', () => {
     come(2)
     steps.flush()
     expect(sent()).toEqual([1, 2])
+  })
+
+  /** Hands over outcomes: more than fit into one step. */
+  const manyOutcomes = async (count: number): Promise<void> => {
+    const output = Buffer.alloc(0)
+    const outcome = { lane: 'mail', id: 1, token: 't', kind: 'complete', output } as const
+    for (let at = 0; at < count; at += mostItems) {
+      const some = Array(Math.min(mostItems, count - at)).fill(outcome) as Outcome[]
+      void steps.finish('mail', some)
+    }
+    await Promise.resolve()
+  }
+  const outcomesSent = (): number[] =>
+    store.steps.map(({ outcomes }) => outcomes.reduce((sum, of) => sum + of.outcomes.length, 0))
+
+  test('go all at once on demand, also those for which one step has no room', async () => {
+    await manyOutcomes(2 * mostItems + 1)
+    steps.flush()
+    expect(outcomesSent()).toEqual([mostItems, mostItems, 1])
+  })
+
+  test('for which one step has no room go when it is answered, without others to come', async () => {
+    await manyOutcomes(3 * mostItems)
+    await clock.end()
+    for (const count of [1, 2, 3]) {
+      expect(outcomesSent()).toEqual(Array(count).fill(mostItems))
+      store.answer()
+      await clock.end()
+      await clock.end()
+    }
+  })
+
+  test('have their jobs stand in line in the order in which they were handed over', async () => {
+    const jobs = [newJob, newJob]
+    void steps.submit([
+      { lane: 'mail', jobs, places: [0, 2] },
+      { lane: 'sms', jobs: [newJob], places: [1] },
+    ])
+    void steps.submit([{ lane: 'mail', jobs, places: [0, 1] }])
+    await clock.end()
+    const places = store.steps[0]?.submissions.map((of) => [of.lane, ...of.places])
+    expect(places).toEqual([
+      ['mail', 0, 2],
+      ['sms', 1],
+      ['mail', 3, 4],
+    ])
   })
 
   test('share one call, whatever their kind and lane, and each part gets its answer', async () => {

@@ -82,6 +82,17 @@ describe('waiting clients', () => {
     expect(waiters.olderThan('sms', 99, 9)).toEqual([])
   })
 
+  test('all have a turn before any has a second one', () => {
+    const waiters = new Waiters()
+    for (const id of [1, 2, 3, 4, 5]) waiters.add('mail', id, new Ear(), id)
+    const turn = (): number[] => waiters.inTurn('mail', 4, 3)
+    expect([turn(), turn()]).toEqual([[1, 2, 3], [4]])
+    expect(turn()).toEqual([1, 2, 3])
+    waiters.add('mail', 6, new Ear(), 4)
+    waiters.notify({ lane: 'mail', id: 1 }, { kind: 'fail' })
+    expect([turn(), turn()]).toEqual([[4], [2, 3, 4]])
+  })
+
   test('complete, exception and fail are final, the others are not', () => {
     const message = bytes('')
     const ends: JobEvent[] = [

@@ -8,6 +8,8 @@ export interface WorldOptions {
   readonly names?: LaneNames
   /** Most dead jobs per lane. */
   readonly deadPerLane?: number
+  /** Retention of a dead job, seconds. 180 days. */
+  readonly deadSeconds?: number
   /** Limits of Faktory queues. */
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** How long by-name workers close a lane to consumers, milliseconds. A week. */

@@ -45,6 +45,8 @@ export interface MemoryJob {
   ran?: true
   callback?: CallbackOf
   expiresAtMs?: number | undefined
+  /** When it leaves the dead set. */
+  forgottenAtMs?: number
 }
 
 export function uniqueKey(unique: Uint8Array): string {

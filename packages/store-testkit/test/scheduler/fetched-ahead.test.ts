@@ -182,6 +182,46 @@ describe('a consumer that fetches often', () => {
     expect(await counts()).toMatchObject({ running: 0 })
   })
 
+  test('is given nothing that was on its way to its node when the queue was paused', async () => {
+    await lively(40)
+    let goOn = (): void => undefined
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    around = async (step, send) => {
+      await held
+      return send(step)
+    }
+    let fetched = 0
+    for (; claims().length === 0; fetched += 1) {
+      await fetchHeld()
+      await cluster.turn()
+    }
+    const pausing = node.scheduler.queues.pause(['default'])
+    await cluster.turn()
+    around = (step, send) => send(step)
+    goOn()
+    await cluster.turn()
+    await pausing
+    expect(await counts()).toMatchObject({ running: fetched })
+  })
+
+  test('is told how long its job has waited, from its arrival to the fetch', async () => {
+    await lively(30)
+    await cluster.pass(7)
+    const { job } = (await fetchHeld()).last
+    const [state] = await node.store.jobs.look('mail', [job.id])
+    expect(node.observer.seen.at(-1)).toMatchObject({
+      ...{ kind: 'assigned', waitMs: node.scheduler.storeNowMs() - (state?.enqueuedAtMs ?? 0) },
+    })
+  })
+
+  test('is given held jobs again after a FLUSH that failed', async () => {
+    node.store.batches.clear = () => Promise.reject(new Error('away'))
+    const flushing = node.scheduler.queues.flush()
+    await Promise.all([expect(flushing).rejects.toThrow('away'), cluster.turn()])
+    await lively(30)
+    await fetchHeld()
+  })
+
   test('gets a job of its first queue first, although some of another are held', async () => {
     await lively(30)
     node.submit('mail@urgent', { door: 'faktory' })

@@ -25,6 +25,11 @@ test('checks in quick succession are not enough', () => {
   expect(looksUntilDead([5, 5, 5, 5, 5, 5], [10, 10, 10, 10, 10])).toBe(0)
 })
 
+test('few checks are not enough, however long they take', () => {
+  expect(looksUntilDead([5, 5, 5], [2_400, 2_400])).toBe(0)
+  expect(looksUntilDead([5, 5, 5, 5], [2_400, 2_400, 2_400])).toBe(4)
+})
+
 test('a node that did not check for a while starts over: the others may have been cut off, too', () => {
   expect(looksUntilDead([5, 5, 5, 5, 5], [1_000, 1_000, 10_000])).toBe(0)
   expect(looksUntilDead([5, 5, 5, 5, 5, 5, 5], [1_000, 1_000, 10_000])).toBe(7)

@@ -123,6 +123,23 @@ export function deadContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
     })
 
+    test('leave when their time is up, and so do their jids', async () => {
+      const world = await open({ deadSeconds: 60 })
+      const store = await world.node()
+      const jids = ['first-001', 'second-01']
+      for (const jid of jids) {
+        await submitOne(store, 'mail', { door: 'faktory', jid })
+        await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
+        await world.pass(31_000)
+        await store.lanes.heal(['mail'])
+      }
+      expect(await deadOf(store)).toEqual([2])
+      expect(await readOne(store, 'mail', 1)).toBeUndefined()
+      const found = await Promise.all(jids.map((jid) => store.jobs.findJid(jid)))
+      expect(found).toEqual([undefined, { lane: 'mail', id: 2 }])
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, forgotten: 1 })
+    })
+
     test('because they lost too many workers are kept, except for those with waiting clients', async () => {
       const store = await (await open()).node()
       const kept = await submitOne(store, 'mail')

@@ -18,6 +18,8 @@ export const relaySeconds = 60
 /** Longest output that waiting nodes are sent, bytes; they read longer ones. */
 const mostRelayed = 16_384
 const defaultDeadPerLane = 10_000
+/** 180 days. */
+const defaultDeadSeconds = 180 * 86_400
 
 /** Ends or interrupts one lease. */
 export function finishJob(
@@ -154,15 +156,30 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
   notifyWaiting(world, node, lane, job, 'finish')
   job.waiting = []
   lane.forgetUnique(job)
+  const { deadPerLane = defaultDeadPerLane, deadSeconds = defaultDeadSeconds } = world.options
+  job.forgottenAtMs = world.nowMs() + deadSeconds * 1000
   lane.dead.push(job.id)
-  const surplus = lane.dead.length - (world.options.deadPerLane ?? defaultDeadPerLane)
-  for (const id of surplus > 0 ? lane.dead.splice(0, surplus) : []) {
-    const old = lane.job(id, world.nowMs())
-    if (old) lane.forgetIndexes(old)
-    lane.delete(id)
-  }
+  const surplus = lane.dead.length - deadPerLane
+  if (surplus > 0) forget(world, lane, lane.dead.slice(0, surplus))
   if (!job.isAnnounced) world.publish(lane.lane, 'finish', job.id)
   if (job.door === 'native') lane.releaseLock(job.id)
+}
+
+/** Drops dead jobs whose time is up. */
+export function forgetDead(world: MemoryWorld, lane: MemoryLane): void {
+  const nowMs = world.nowMs()
+  const over = lane.dead.filter((id) => (lane.job(id, nowMs)?.forgottenAtMs ?? nowMs) <= nowMs)
+  lane.counters.forgotten += over.length
+  forget(world, lane, over)
+}
+
+function forget(world: MemoryWorld, lane: MemoryLane, ids: readonly number[]): void {
+  for (const id of ids) {
+    lane.dead.splice(lane.dead.indexOf(id), 1)
+    const job = lane.job(id, world.nowMs())
+    if (job) lane.forgetIndexes(job)
+    lane.delete(id)
+  }
 }
 
 /**

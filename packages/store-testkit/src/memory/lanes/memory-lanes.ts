@@ -9,6 +9,7 @@ import {
   type WorkerCount,
 } from '@crossgear/core-scheduler'
 import { headOf } from '../jobs/claim.ts'
+import { forgetDead } from '../jobs/finish.ts'
 import { healLane, inheritClosed, opennessOf, takeBackBridged } from './openness.ts'
 import type { MemoryQueues } from './memory-queues.ts'
 import { promoteDue, wakeAll as wake } from './maintenance.ts'
@@ -173,7 +174,10 @@ export class MemoryLanes implements LaneStore {
         extent === 'all'
           ? lanes
           : lanes.filter((lane) => isOccupied(world.lane(lane).counts(world.nowMs())))
-      for (const lane of healed) headOf(world, world.lane(lane))
+      for (const lane of healed) {
+        headOf(world, world.lane(lane))
+        forgetDead(world, world.lane(lane))
+      }
       return healed.filter((lane) => healLane(world, world.lane(lane), this.#graceMs))
     })
   }

@@ -67,16 +67,20 @@ describe('idle workers', () => {
     expect(worker.wakes).toBe(1)
   })
 
-  test('a due job wakes a worker when it is promoted, and not before', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    const worker = b.worker('mail').sleep()
-    a.submit('mail', { dueAtMs: a.scheduler.storeNowMs() + 5_000 })
-    await cluster.pass(4_900)
-    expect(worker.wakes).toBe(0)
-    await cluster.pass(400)
-    expect(worker.wakes).toBe(1)
-  })
+  test.each(['a', 'b'])(
+    'a due job of node %s wakes a worker when it is promoted, and not before',
+    async (from) => {
+      const cluster = new Cluster()
+      const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+      const worker = b.worker('mail').sleep()
+      const node = from === 'a' ? a : b
+      node.submit('mail', { dueAtMs: node.scheduler.storeNowMs() + 5_000 })
+      await cluster.pass(4_900)
+      expect(worker.wakes).toBe(0)
+      await cluster.pass(400)
+      expect(worker.wakes).toBe(1)
+    },
+  )
 
   test('a consumer is not kept from open lanes by a closed one', async () => {
     const cluster = new Cluster()

@@ -59,4 +59,44 @@ describe('an outcome whose answer from the store is lost', () => {
     await cluster.turn()
     expect(client.events).toEqual(['mail:1 complete second'])
   })
+
+  test.each([true, false])(
+    'that puts a job back is sent again with a heartbeat (the store took it: %s)',
+    async (isTaken) => {
+      lose = { code: 'REFUSED', isTaken }
+      const { worker } = await ended((held) => held.release(true))
+      expect(worker.refusals).toHaveLength(1)
+      lose = undefined
+      await cluster.pass(1_000)
+      expect(worker.settled).toEqual([isTaken ? 'unknown' : 'requeued'])
+      const next = node.worker('mail').take()
+      await cluster.turn()
+      expect(next.jobs).toEqual(['mail:1'])
+      await cluster.pass(5_000)
+      expect(worker.settled).toHaveLength(1)
+    },
+  )
+
+  test('is sent again with a heartbeat where nobody else would repeat it', async () => {
+    lose = { code: 'REFUSED', isTaken: false }
+    const client = node.ask('mail')
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    const settled: string[] = []
+    for (const [output, isRepeated] of [
+      ['first', false],
+      ['second', true],
+    ] as const) {
+      node.scheduler.complete(worker.last, Buffer.from(output), {
+        isRepeated,
+        settled: (result) => void settled.push(`${output} ${result}`),
+        refused: () => void settled.push(`${output} refused`),
+      })
+      await cluster.turn()
+    }
+    lose = undefined
+    await cluster.pass(1_000)
+    expect(settled).toEqual(['first refused', 'second refused', 'second done'])
+    expect(client.events).toEqual(['mail:1 complete second'])
+  })
 })

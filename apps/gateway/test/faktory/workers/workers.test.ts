@@ -1,0 +1,141 @@
+import { ManualClock } from '@crossgear/store-testkit'
+import type { Delivery, Scheduler } from '@crossgear/core-scheduler'
+import type { Hello } from '@crossgear/fwp-codec'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type GoingAway, type WorkerConnection, Workers } from '../../../src/faktory/workers.ts'
+
+const deadAfterMs = 60_000
+const reapEveryMs = 1_000
+
+class TestConnection implements WorkerConnection {
+  timesQuieted = 0
+  drops = 0
+
+  quieted(): void {
+    this.timesQuieted += 1
+  }
+
+  drop(): void {
+    this.drops += 1
+  }
+}
+
+const hello = (wid?: string): Hello => ({ wid, labels: [] }) as unknown as Hello
+
+function delivery(id: number): Delivery {
+  const job = { lane: 'mail', id, token: `ca-${id}`, input: Buffer.from('in') }
+  return { job, sinceMs: 0 } as unknown as Delivery
+}
+
+describe('the workers of a node', () => {
+  let clock: ManualClock
+  let workers: Workers
+  let leaving: GoingAway[]
+  /** Consumers by queue, as the scheduler counts them. */
+  let counted: Record<string, number>
+  let disconnected: string[]
+  beforeEach(() => {
+    clock = new ManualClock()
+    leaving = []
+    counted = {}
+    disconnected = []
+    const scheduler = {
+      holders: {
+        nameOf: (wid = '-') => `w${wid}`,
+        disconnected: (holder: string) => void disconnected.push(holder),
+      },
+      countConsumer: (queue: string, change: number) => {
+        counted[queue] = (counted[queue] ?? 0) + change
+      },
+    } as unknown as Scheduler
+    workers = new Workers({
+      ...{ scheduler, clock, deadAfterMs, reapEveryMs },
+      goingAway: (worker) => void leaving.push(worker),
+    })
+    workers.watch()
+  })
+
+  /** A worker whose connection has ended while it held a job. */
+  function gone(wid: string) {
+    const connection = new TestConnection()
+    const worker = workers.join(hello(wid), connection)
+    worker.held.hold('jid-1', delivery(1))
+    workers.leave(worker, connection)
+    return worker
+  }
+
+  test('are forgotten when they go without a job', () => {
+    const connections = [new TestConnection(), new TestConnection()] as const
+    const [worker] = connections.map((connection) => workers.join(hello('one'), connection))
+    expect(workers.find('one')).toBe(worker)
+    workers.leave(worker!, connections[0])
+    expect([workers.size, disconnected]).toEqual([1, []])
+    workers.leave(worker!, connections[1])
+    expect([workers.size, disconnected, leaving]).toEqual([0, ['wone'], []])
+  })
+
+  test('that go with jobs are known, and told of, until they are silent for too long', async () => {
+    const worker = gone('one')
+    expect(leaving).toEqual([{ wid: 'one', how: 'gone', jobs: 1 }])
+    await clock.advance(deadAfterMs - reapEveryMs)
+    expect(workers.find('one')).toBe(worker)
+    await clock.advance(reapEveryMs)
+    expect([workers.find('one'), workers.size, workers.reaped]).toEqual([undefined, 0, 1])
+    await clock.advance(deadAfterMs)
+    expect(workers.reaped).toBe(1)
+  })
+
+  test('that are silent are dropped, at any time; those that send BEAT are not', async () => {
+    const [silent, beating] = [new TestConnection(), new TestConnection()]
+    workers.join(hello('silent'), silent)
+    await clock.advance(10 * reapEveryMs)
+    workers.join(hello('beating'), beating)
+    for (let ms = 0; ms < 2 * deadAfterMs; ms += deadAfterMs / 2) {
+      workers.beat({ wid: 'beating' })
+      await clock.advance(deadAfterMs / 2)
+    }
+    expect([silent.drops, beating.drops, workers.find('silent')]).toEqual([1, 0, undefined])
+  })
+
+  test('live by signs of life that other nodes got', async () => {
+    gone('one')
+    await clock.advance(deadAfterMs - reapEveryMs)
+    workers.onNews('one', 'alive')
+    await clock.advance(deadAfterMs - reapEveryMs)
+    expect(workers.size).toBe(1)
+  })
+
+  test('begin anew when another process takes the wid', async () => {
+    const worker = gone('one')
+    worker.advance('terminate')
+    await clock.advance(deadAfterMs - reapEveryMs)
+    expect(workers.join(hello('one'), new TestConnection())).toBe(worker)
+    expect(worker.state).toBe('running')
+    await clock.advance(deadAfterMs - reapEveryMs)
+    expect(workers.find('one')).toBe(worker)
+  })
+
+  test('advance to a later state only, and their connections hear of it once', () => {
+    const connection = new TestConnection()
+    const worker = workers.join(hello('one'), connection)
+    workers.beat({ wid: 'one', state: 'terminate' })
+    workers.beat({ wid: 'one', state: 'quiet' })
+    workers.onNews('*', 'quiet')
+    expect([worker.state, connection.timesQuieted]).toEqual(['terminate', 1])
+  })
+
+  test('count once for each queue, as long as they are connected', () => {
+    const [one, two] = [new TestConnection(), new TestConnection()]
+    const worker = workers.join(hello('one'), one)
+    workers.join(hello('one'), two)
+    for (let fetches = 0; fetches < 3; fetches += 1) worker.count(['default', 'bulk'])
+    expect(counted).toEqual({ default: 1, bulk: 1 })
+    workers.leave(worker, one)
+    expect(counted).toEqual({ default: 1, bulk: 1 })
+    workers.leave(worker, two)
+    workers.leave(worker, two)
+    expect([counted, worker.queues]).toEqual([{ default: 0, bulk: 0 }, []])
+    workers.join(hello('one'), one).count(['default'])
+    expect(counted).toEqual({ default: 1, bulk: 0 })
+  })
+})
