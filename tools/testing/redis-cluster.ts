@@ -11,6 +11,9 @@ export interface ClusterShape {
   readonly words?: readonly string[]
 }
 
+/** On a busy machine a server may be silent for seconds: where none is to die, nobody takes it for dead. */
+export const patientCluster = ['--cluster-node-timeout', '20000']
+
 const slots = 16_384
 
 /** A Redis Cluster of the test's own: each server a process on loopback ports. */

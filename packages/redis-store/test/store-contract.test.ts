@@ -1,5 +1,5 @@
 import { storeContract } from '@crossgear/store-testkit'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, lacksValkey, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { RedisWorld } from './support/redis-world.ts'
@@ -24,7 +24,7 @@ for (const [program, isLacking] of programs) {
 describe.skipIf(lacksRedis)('with a cluster of three,', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
-    cluster = await RedisCluster.start()
+    cluster = await RedisCluster.start({ words: patientCluster })
   }, 30_000)
   afterAll(() => cluster.stop())
   storeContract('Redis Cluster', (options) => {

@@ -1,5 +1,5 @@
 import { LaneNames, noStep, soleAnswer, type NewJob } from '@crossgear/core-scheduler'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
   let dying: DyingNode
 
   beforeAll(async () => {
-    cluster = await RedisCluster.start()
+    cluster = await RedisCluster.start({ words: patientCluster })
   }, 30_000)
   afterAll(() => cluster.stop())
 

@@ -256,7 +256,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
   })
 
   test('a frozen store counts as unreachable within its time, and is found again', async () => {
-    const { store, log } = await open(100)
+    const { store, log } = await open()
     server.freeze()
     const began = process.hrtime.bigint()
     const code = await codeOf(store.steps.submit('mail', [job]))
@@ -288,7 +288,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
   })
 
   test('a server that stays silent is disconnected', async () => {
-    const { store, log } = await open(100)
+    const { store, log } = await open()
     server.freeze()
     await vi.waitFor(
       async () => {

@@ -1,5 +1,5 @@
 import type { Outcome, Lease } from '@crossgear/core-scheduler'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
@@ -34,7 +34,7 @@ const oneServer = async (): Promise<Servers> => {
 }
 
 const aCluster = async (): Promise<Servers> => {
-  const cluster = await RedisCluster.start()
+  const cluster = await RedisCluster.start({ words: patientCluster })
   const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
   return { address: { nodes }, all: cluster.masters, stop: () => cluster.stop() }
 }

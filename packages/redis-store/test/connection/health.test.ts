@@ -1,4 +1,4 @@
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { RedisStore, type StoreAddress } from '../../src/index.ts'
@@ -57,7 +57,7 @@ describe.skipIf(lacksRedis)('the check whether the store takes jobs, with redis-
   })
 
   test('a cluster passes while it serves all slots', async () => {
-    const cluster = await RedisCluster.start()
+    const cluster = await RedisCluster.start({ words: patientCluster })
     onTestFinished(() => cluster.stop())
     const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
     const store = await storeOn({ nodes })

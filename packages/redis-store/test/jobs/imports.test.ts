@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createHash } from 'node:crypto'
 import type { LaneGroup, Lease } from '@crossgear/core-scheduler'
 import { EventLog } from '@crossgear/store-testkit'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { ImportedJob } from '../../src/imports/imported-job.ts'
 import type { ImportNote } from '../../src/imports/import-note.ts'
@@ -30,7 +30,7 @@ const servers: Readonly<
     return { address: { path: server.path }, stop: () => server.stop() }
   },
   'a cluster': async () => {
-    const cluster = await RedisCluster.start()
+    const cluster = await RedisCluster.start({ words: patientCluster })
     const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
     return { address: { nodes }, stop: () => cluster.stop() }
   },

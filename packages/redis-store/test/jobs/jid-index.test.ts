@@ -1,5 +1,5 @@
 import type { NewJob } from '@crossgear/core-scheduler'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
@@ -43,7 +43,7 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
 
   test('by jid asks one question, however many lanes there are', async () => {
     const store = await world.node()
-    for (const lane of lanes) await store.lanes.register(lane)
+    await Promise.all(lanes.map((lane) => store.lanes.register(lane)))
     await store.steps.submit('type-1999', [jobOf('known-0001', { retentionSeconds: 60 })])
     await world.server.config('RESETSTAT')
     expect(await store.jobs.findJid('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
@@ -85,7 +85,8 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
       await store.lanes.register(lane)
       const jobs = Array.from({ length: 2_500 }, (_none, at) => jobOf(`${lane}-${at}`))
       await store.steps.submit(lane, jobs)
-      for (const [at] of jobs.entries()) await redis.hset(keys.jid(lane), `${lane}-${at}`, at + 1)
+      const ids = jobs.flatMap(({ jid = '' }, at) => [jid, at + 1])
+      await redis.hset(keys.jid(lane), ...ids)
     }
     await redis.hset(keys.jid('sms'), 'of a job that is gone', 9_999)
     await redis.del(keys.jids())
@@ -103,7 +104,7 @@ describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
   const keys = new StoreKeys(true)
 
   beforeAll(async () => {
-    cluster = await RedisCluster.start()
+    cluster = await RedisCluster.start({ words: patientCluster })
   }, 30_000)
   afterAll(() => cluster.stop())
   beforeEach(async () => {

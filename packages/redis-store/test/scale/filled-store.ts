@@ -62,19 +62,30 @@ redis.call('SET', 'xg:lane-number', last)`
     await this.fill(count, lua, name, ending)
   }
 
-  /** Jobs of a lane in one of its bands, behind those that are there. */
-  async fillQueue(lane: string, count: number, band = 'normal'): Promise<void> {
+  /**
+   * Jobs of a lane in one of its bands, behind those that are there. `seen`: at each end this many have a hash; filling goes
+   * four times as fast where the others have none, and a step that looked at one would be found out by its commands.
+   */
+  async fillQueue(lane: string, count: number, band = 'normal', seen = count): Promise<void> {
     const next = Number((await this.redis.get(`uid:${lane}`)) ?? 0)
     const lua = `
 local lane, band, from = ARGV[3], ARGV[4], tonumber(ARGV[5])
+local count, seen, ids = tonumber(ARGV[6]), tonumber(ARGV[7]), {}
 local usual = { high = '8', low = '2' }
-for id = from + first, from + last do
-  redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
-  if usual[band] then redis.call('HSET', 'job:' .. lane .. ':' .. id, 'level', usual[band]) end
-  redis.call('LPUSH', 'queue:' .. lane .. ':' .. band, id)
+for number = first, last do
+  local id = from + number
+  if number <= seen or number > count - seen then
+    redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'idle', 'enqueued', 1700000000000 + id, 'door', 'faktory', 'input', '1')
+    if usual[band] then redis.call('HSET', 'job:' .. lane .. ':' .. id, 'level', usual[band]) end
+  end
+  ids[#ids + 1] = id
+  if #ids == 1000 or number == last then
+    redis.call('LPUSH', 'queue:' .. lane .. ':' .. band, unpack(ids))
+    ids = {}
+  end
 end
 redis.call('SET', 'uid:' .. lane, from + last)`
-    await this.fill(count, lua, lane, band, String(next))
+    await this.fill(count, lua, lane, band, String(next), String(count), String(seen))
   }
 
   /** The cost of `run` for the server. */

@@ -169,7 +169,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
   ] as const)(
     'with $queued jobs queued, a push of $name costs what it pushes',
     async ({ before, pushed, queued }) => {
-      await filled.fillQueue('mail', queued)
+      await filled.fillQueue('mail', queued, 'normal', 5_000)
       for (const level of before) {
         for (let at = 0; at < 20; at += 1) await submit(...many(level, 1_000))
       }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis, type Cluster } from 'ioredis'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { type ReadyLine, startGateway } from '../../support/gateway-process.ts'
@@ -33,9 +33,6 @@ export interface Bridge {
 }
 
 const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
-
-/** On a busy machine a server may be silent for seconds. Here nobody takes it for dead. */
-const patientCluster = ['--cluster-node-timeout', '20000']
 
 /** Starters of each kind of store. */
 const engines = {
