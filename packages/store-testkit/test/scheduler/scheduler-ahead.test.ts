@@ -98,6 +98,21 @@ describe('a worker that grabs its next job at once', () => {
     expect(worker.wakes).toBe(1)
   })
 
+  test('is woken alone for one job, while it is being stored', async () => {
+    const [first, second] = [node.worker('mail').take(), node.worker('mail').take()]
+    await cluster.turn()
+    first.sleep()
+    second.sleep()
+    await cluster.pass(10)
+    node.submit('mail')
+    await cluster.turn()
+    expect([first.wakes, second.wakes]).toEqual([1, 0])
+    node.submit('mail')
+    node.submit('mail')
+    await cluster.turn()
+    expect([first.wakes, second.wakes]).toEqual([1, 1])
+  })
+
   test('claims from the store if the job reserved for it did not arrive', async () => {
     const worker = node.worker('mail').take()
     await cluster.turn()

@@ -250,4 +250,51 @@ describe('background maintenance', () => {
     expect(cluster.clock.pending).toBe(0)
     expect(cluster.world.beats.size).toBe(0)
   })
+
+  test.each([
+    ['a by-name worker', 'requeued, and counts as lost', { losses: 1 }],
+    ['a consumer', 'tried again, and counts as failed', { losses: 0, failure: expect.anything() }],
+  ] as const)('a Faktory job whose lease at %s is over is %s', async (who, _how, state) => {
+    const cluster = new Cluster()
+    const node = await cluster.node('a')
+    node.submit('mail', { door: 'faktory', jid: '12345678', reserveForSeconds: 1 })
+    await cluster.turn()
+    const isNamed = who === 'a by-name worker'
+    const worker = isNamed ? node.leasedWorker('mail', 1_000) : node.consumer('default')
+    worker.take()
+    await cluster.pass(3_000)
+    expect(worker.jobs).toEqual(['mail:1'])
+    const [job] = await node.store.jobs.read('mail', [1])
+    expect(job).toMatchObject({ status: 'idle', ...state })
+    expect(job?.failure === undefined).toBe(isNamed)
+  })
+
+  test('a consumer that waits for room in a queue with a rate is woken each time there is some', async () => {
+    // Much less than from one sweep to the next, which would wake it too.
+    const rate = { jobs: 1, perMs: 100 }
+    const cluster = new Cluster({ throttles: new Map([['default', { rate }]]) })
+    const node = await cluster.node('a')
+    // From now on it listens to the lane, and so misses no job that a look would find.
+    const consumer = node.consumer('default').sleep()
+    await node.scheduler.openLane('mail')
+    await cluster.pass(20)
+    node.scheduler.removeIdle(consumer)
+    for (let job = 0; job < 3; job += 1) node.submit('mail', { door: 'faktory' })
+    await cluster.turn()
+    consumer.take()
+    await cluster.turn()
+    for (let windows = 1; windows <= 2; windows += 1) {
+      consumer.take()
+      await cluster.turn()
+      expect(consumer.jobs).toHaveLength(windows)
+      consumer.sleep()
+      await cluster.pass(90)
+      expect(consumer.wakes).toBe(windows - 1)
+      await cluster.pass(20)
+      expect(consumer.wakes).toBe(windows)
+      consumer.take()
+      await cluster.turn()
+      expect(consumer.jobs).toHaveLength(windows + 1)
+    }
+  })
 })

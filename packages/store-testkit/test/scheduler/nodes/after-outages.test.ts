@@ -5,21 +5,29 @@ import { Cluster, type TestNode } from '../harness.ts'
 describe('a node whose store was away', () => {
   let cluster: Cluster
   let node: TestNode
+  let other: TestNode
   let listener: StoreListener
 
   /** Another node opens a lane and queues a job there, of which this node hears nothing. */
   beforeEach(async () => {
     cluster = new Cluster()
     node = await cluster.node('node')
-    const other = await cluster.node('other')
+    other = await cluster.node('other')
     listener = node.store.events.listener!
-    listener.down('a cut line')
-    node.store.events.listener = undefined
-    await other.scheduler.openLane('new')
-    other.submit('new')
-    await cluster.turn()
-    node.store.events.listener = listener
+    await unheard(async () => {
+      listener.down('a cut line')
+      await other.scheduler.openLane('new')
+      other.submit('new')
+      await cluster.turn()
+    })
   })
+
+  /** The node hears nothing of what happens. */
+  async function unheard(happen: () => Promise<void>): Promise<void> {
+    node.store.events.listener = undefined
+    await happen()
+    node.store.events.listener = listener
+  }
 
   /** Makes the first calls of the store fail, this many times. */
   function failAtFirst(times: number): void {
@@ -49,5 +57,39 @@ describe('a node whose store was away', () => {
     listener.up()
     await cluster.pass(3_000)
     expect(await fetches()).toEqual(['new:1'])
+  })
+
+  test('learns what was paused meanwhile', async () => {
+    await unheard(() => other.scheduler.queues.pauseFunctions(['new']))
+    listener.up()
+    await cluster.turn()
+    expect(await fetches()).toEqual([])
+  })
+
+  test('wakes its idle workers for jobs of that time', async () => {
+    const worker = node.worker('new').sleep()
+    listener.up()
+    await cluster.turn()
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('brings its clients the progress of that time', async () => {
+    listener.up()
+    const client = node.ask('mail')
+    await cluster.turn()
+    const worker = other.worker('mail').take()
+    await cluster.turn()
+    const [dividend, divisor] = [Buffer.from('1'), Buffer.from('2')]
+    await unheard(async () => {
+      listener.down('a cut line')
+      const reporting = { reported: () => undefined, refused: () => undefined }
+      const { lane, id, token } = worker.last.job
+      other.scheduler.report({ lane, id, token, kind: 'status', dividend, divisor }, reporting)
+      await cluster.turn()
+    })
+    expect(client.events).toEqual([])
+    listener.up()
+    await cluster.turn()
+    expect(client.events).toEqual(['mail:1 status 1/2'])
   })
 })
