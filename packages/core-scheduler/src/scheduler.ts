@@ -31,6 +31,9 @@ import type { FailureReport } from './model/retry-rules.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
 import type { Waiter } from './results/waiters.ts'
 
+/** Consumers of more queues share no claims: what they ask for in common would have to be a long text. */
+const mostSharedQueues = 64
+
 /**
  * Everything between doors and store: gives jobs to workers, wakes workers, delivers outcomes. It
  * knows no protocol and holds no state that another node needs.
@@ -61,6 +64,8 @@ export class Scheduler {
   readonly #observer: Observer
   #options: SchedulerOptions
   readonly #parts: SchedulerParts
+  /** Subscriptions with a claim of their own so far. */
+  #unshared = 0
 
   constructor(store: Store, clock: Clock, observer: Observer, options: SchedulerOptions = {}) {
     this.#store = store
@@ -226,7 +231,9 @@ export class Scheduler {
 
   consumerSubscription(queues: readonly string[], functions?: ReadonlySet<string>): Subscription {
     const access = this.#options.bridge === 'routed' ? 'opened' : 'auto'
-    return consumerSubscription(queues, this.registry, functions, access)
+    const isShared = queues.length <= mostSharedQueues
+    const key = isShared ? undefined : `c#${(this.#unshared += 1)}`
+    return consumerSubscription(queues, this.registry, { functions, access, key })
   }
 
   /** Counts a by-name worker of a function or lane: +1 or -1. */

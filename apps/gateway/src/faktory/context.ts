@@ -18,6 +18,7 @@ export type Rejection =
   | 'password_tries'
   | 'line'
   | 'dead'
+  | 'buffer'
 
 /** Counts since the door was opened, and state of all its connections. */
 export interface DoorState {

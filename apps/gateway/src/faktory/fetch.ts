@@ -30,10 +30,11 @@ export class Fetch implements FetchRequest, IdleWorker {
   #isDue = false
   #stopTimer: (() => void) | undefined
 
-  constructor(session: Session, subscription: Subscription) {
+  /** `bytes`: memory of its queues' names. */
+  constructor(session: Session, subscription: Subscription, bytes: number) {
     this.subscription = subscription
     this.#session = session
-    this.#slot = session.reserve()
+    this.#slot = session.reserve(bytes)
     session.fetches.add(this)
   }
 

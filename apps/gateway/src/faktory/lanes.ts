@@ -68,8 +68,9 @@ export class OpenLanes {
 
 /** Distinct FETCH arguments to remember. Clients that shuffle their queues use many. */
 const maxKept = 1_000
-/** Longer ones are not remembered. */
+/** Longer ones, and those with more queues, are not remembered. */
 const maxKeptBytes = 4_096
+const maxKeptQueues = 64
 
 /** The queues of a FETCH, and the subscription to them. */
 export interface Wanted {
@@ -95,7 +96,7 @@ export class Subscriptions {
     // Jobs can never be queued under an invalid name.
     const queues = parseFetch(argument).filter(isQueueName)
     const wanted = { queues, subscription: this.#scheduler.consumerSubscription(queues, functions) }
-    if (key.length > maxKeptBytes) return wanted
+    if (key.length > maxKeptBytes || queues.length > maxKeptQueues) return wanted
     if (this.#kept.size >= maxKept) this.#kept.clear()
     this.#kept.set(key, wanted)
     return wanted

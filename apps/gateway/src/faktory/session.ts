@@ -143,9 +143,18 @@ export class Session implements ConnectionHandler, WorkerConnection {
     else this.#connection.send(bytes)
   }
 
-  /** The slot of the reply to the command that runs. */
-  reserve(): ReplySlot {
-    const slot = this.#slot ?? this.#connection.reserve()
+  /** True if there is memory for more names; see {@link Connection.hasRoomFor}. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#connection.hasRoomFor(bytes)
+  }
+
+  keepsNames(bytes: number): void {
+    this.#connection.keepsNames(bytes)
+  }
+
+  /** The slot of the reply to the command that runs. `moreBytes`: memory that it holds until then. */
+  reserve(moreBytes = 0): ReplySlot {
+    const slot = this.#slot ?? this.#connection.reserve(moreBytes)
     this.#slot = undefined
     this.#hasReserved = true
     return slot

@@ -9,6 +9,8 @@ export type WorkerState = (typeof workerStates)[number]
 
 /** Most queues that a worker is counted for; with labels, most queues of functions. */
 const maxCounted = 1_000
+/** Memory of a queue that a worker is counted for, besides its name. */
+const countedBytes = 200
 
 /** A worker that goes away with jobs. */
 export interface GoingAway {
@@ -86,15 +88,18 @@ export class Worker {
     return [...this.#queues.keys()]
   }
 
-  /** Counts the worker once for each queue it fetches from; with labels, for their functions alone. */
-  count(queues: readonly string[], functions?: ReadonlySet<string>): void {
+  /** Counts the worker once for each queue it fetches from; with labels, for their functions alone. Returns the memory of that. */
+  count(queues: readonly string[], functions?: ReadonlySet<string>): number {
     const each = functions?.size ?? 1
+    let bytes = 0
     for (const queue of queues) {
       if (this.#queues.has(queue) || this.#counted + each > maxCounted) continue
       this.#queues.set(queue, functions)
       this.#counted += each
       this.#scheduler.countConsumer(queue, 1, functions)
+      bytes += queue.length + each * countedBytes
     }
+    return bytes
   }
 
   /** Its last connection ended: it counts for no queue until it fetches again. */

@@ -8,6 +8,11 @@ import type { Session } from './session.ts'
 /** Default of the most functions per connection. */
 const defaultMaxFunctions = 1_000
 
+/** Memory of a function that a worker names: in its subscription, among the idle workers, the counts and the lanes. */
+function memoryOf(fn: string): number {
+  return 8 * fn.length + 2_048
+}
+
 /** Derived from the abilities; rebuilt when they change. */
 interface Derived {
   readonly subscription: Subscription
@@ -47,10 +52,13 @@ export class WorkerSide implements IdleWorker {
   /** The latest function is tried first. Without a lease time it holds jobs while connected. */
   canDo(fn: string, leaseMs?: number): void {
     const { maxFunctions = defaultMaxFunctions } = this.#session.context.options
-    if (this.#abilities.size >= maxFunctions && !this.#abilities.has(fn)) {
+    const { connection } = this.#session
+    const isNew = !this.#abilities.has(fn)
+    if (isNew && (this.#abilities.size >= maxFunctions || !connection.hasRoomFor(memoryOf(fn)))) {
       this.#session.sendError('TOO_MANY_FUNCTIONS')
       return
     }
+    if (isNew) connection.keepsNames(memoryOf(fn))
     const known = this.#abilities.delete(fn)
     this.#abilities.set(fn, leaseMs === undefined ? { fn } : { fn, leaseMs })
     this.#derived = undefined
@@ -60,6 +68,7 @@ export class WorkerSide implements IdleWorker {
   /** Its jobs of the function are requeued. */
   cantDo(fn: string): void {
     if (!this.#abilities.delete(fn)) return
+    this.#session.connection.keepsNames(-memoryOf(fn))
     this.#derived = undefined
     this.#session.scheduler.countNamed(fn, -1)
     for (const held of this.#held.values()) if (held.fn === fn) this.#lose(held)

@@ -64,6 +64,8 @@ export type HttpRejection =
   | 'slow'
 
 const mib = 1024 * 1024
+/** Memory of a request, besides its body. */
+export const requestBytes = 8 * 1024
 const noWorkload = Buffer.alloc(0)
 /** Time for the last answers to leave, milliseconds. */
 const lastAnswersMs = 500
@@ -206,8 +208,16 @@ export class HttpDoor implements Door {
       return
     }
     goOn?.()
-    const purse = this.#budget.open()
-    response.once('close', () => purse.empty())
+    // The body's part is given back once the store has it.
+    const [own, purse] = [this.#budget.open(), this.#budget.open()]
+    response.once('close', () => {
+      own.empty()
+      purse.empty()
+    })
+    if (!own.take(requestBytes)) {
+      this.#refuse(request, response, 'BUSY')
+      return
+    }
     readBody(request, this.#maxBytes, purse, (body) => {
       this.#run(request, () => {
         if (typeof body === 'string') this.#refuse(request, response, body)

@@ -42,6 +42,10 @@ const joinBytes = 64 * 1024
 const lingerMs = 5_000
 
 const mib = 1024 * 1024
+/** Memory of a request that waits, besides its bytes. */
+const requestBytes = 512
+/** Memory for names that each peer may have, however much the others hold. */
+const ownBytes = 16 * 1024
 
 /**
  * One connection: ready replies leave together in one write and in the order of the requests, and a
@@ -64,6 +68,8 @@ export class Connection implements Holder {
   #keptBytes = 0
   /** Bytes of waiting requests reported to the budget. */
   #waitingCost = 0
+  /** Memory of the names that the peer has given. */
+  #namesBytes = 0
   #held = false
   #ending = false
   #gone = false
@@ -128,9 +134,22 @@ export class Connection implements Holder {
     this.#write(bytes)
   }
 
-  /** Reserves the slot of a reply that needs the store. */
-  reserve(): ReplySlot {
-    return this.#slots.add(this.#arrived())
+  /** Reserves the slot of a reply that needs the store. `moreBytes`: memory of the request besides its bytes. */
+  reserve(moreBytes = 0): ReplySlot {
+    return this.#slots.add(this.#arrived(moreBytes))
+  }
+
+  /** True if there is memory for more names, for a while or as long as the peer is connected. */
+  hasRoomFor(bytes: number): boolean {
+    if (this.#namesBytes + bytes <= ownBytes) return true
+    return this.#inputBudget?.hasRoomFor(bytes) ?? true
+  }
+
+  /** Counts memory of names that are kept while the peer is connected; negative once they are forgotten. */
+  keepsNames(bytes: number): void {
+    if (this.#gone) return
+    this.#namesBytes += bytes
+    this.#inputBudget?.wait(bytes)
   }
 
   /**
@@ -184,11 +203,11 @@ export class Connection implements Holder {
     if (this.#exceeds(1)) this.#hold()
   }
 
-  /** The bytes that came with a request. */
-  #arrived(): number {
-    const cost = this.#arrivedBytes
+  /** Memory of a request, with the bytes that came with it. */
+  #arrived(moreBytes = 0): number {
+    const cost = this.#arrivedBytes + requestBytes + moreBytes
     this.#arrivedBytes = 0
-    if (cost > 0) this.#inputBudget?.wait(cost)
+    this.#inputBudget?.wait(cost)
     this.#waitingCost += cost
     return cost
   }
@@ -296,7 +315,7 @@ export class Connection implements Holder {
   #closed(): void {
     this.#gone = true
     this.#inputBudget?.keep(this, 0)
-    this.#inputBudget?.wait(-this.#waitingCost)
+    this.#inputBudget?.wait(-this.#waitingCost - this.#namesBytes)
     clearTimeout(this.#stalled)
     this.#ready = []
     this.#handler.closed()

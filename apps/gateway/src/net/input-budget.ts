@@ -5,8 +5,8 @@ export interface Holder {
 }
 
 /**
- * Bytes of a door that are not done with: half-arrived packets, and requests that wait for the
- * store. All connections share one bound, so that no number of peers can fill the memory.
+ * Bytes of a door that are not done with: half-arrived packets, requests that wait, and names that
+ * peers have given. All connections share one bound, so that no number of peers can fill the memory.
  */
 export class InputBudget {
   readonly #maxBytes: number
@@ -24,7 +24,12 @@ export class InputBudget {
     return this.#halfBytes + this.#waitingBytes >= this.#maxBytes
   }
 
-  /** Adds bytes of requests that wait for the store; negative once they are answered. */
+  /** True if so many more bytes may be held. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#halfBytes + this.#waitingBytes + bytes <= this.#maxBytes
+  }
+
+  /** Adds bytes of requests that wait, and of names; negative once they are done with. */
   wait(bytes: number): void {
     this.#waitingBytes += bytes
   }

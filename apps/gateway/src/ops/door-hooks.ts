@@ -12,7 +12,7 @@ const limits: Readonly<Record<string, string>> = {
   connections: `the most connections are open (${flagOf('maxConnections')})`,
   address_connections: `an address has its most connections (${flagOf('maxConnectionsPerAddress')})`,
   slow: `a client did not read its replies, and was dropped (${flagOf('maxUnsentBytes')}, ${flagOf('stallSeconds')})`,
-  buffer: `incomplete packets fill the input buffer (${flagOf('maxBufferedBytes')})`,
+  buffer: `packets, requests and names fill the input buffer (${flagOf('maxBufferedBytes')})`,
   busy: `request bodies fill the buffer (${flagOf('maxBufferedBytes')})`,
   packet_too_large: `a packet is too large (${flagOf('maxPacketBytes')})`,
   line: `a line is too long (${flagOf('maxPacketBytes')})`,

@@ -1,6 +1,7 @@
 import type { PacketName } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { InputBudget } from '../../src/net/input-budget.ts'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 
 /** A request, the code of the ERROR packet, and the reason in the metrics. */
@@ -33,6 +34,28 @@ describe.skipIf(lacksRedis)('needs redis-server: what is turned away', () => {
     const worker = await gateway.worker('mail')
     expect((await worker.ask('CAN_DO', 'post'))[1]).toBe('TOO_MANY_FUNCTIONS')
     expect(gateway.rejections).toEqual(['too_many_functions'])
+  })
+
+  test('functions take room while their workers are connected, beyond a few for each', async () => {
+    const inputBudget = new InputBudget(60_000)
+    const gateway = await open({ connectionLimits: { inputBudget } })
+    const first = await gateway.peer()
+    for (let n = 0; n < 40; n += 1) first.send('CAN_DO', `first-${n}`)
+    expect((await first.receive())[1]).toBe('TOO_MANY_FUNCTIONS')
+    const second = await gateway.worker('mail', 'post')
+    await second.sync()
+    first.socket.destroy()
+    await expect.poll(() => inputBudget.hasRoomFor(50_000)).toBe(true)
+    expect(new Set(gateway.rejections)).toEqual(new Set(['too_many_functions']))
+  })
+
+  test('a function that a worker no longer names takes no room', async () => {
+    const inputBudget = new InputBudget(60_000)
+    const gateway = await open({ connectionLimits: { inputBudget } })
+    const worker = await gateway.peer()
+    for (let n = 0; n < 100; n += 1) worker.send('CAN_DO', `f-${n}`).send('CANT_DO', `f-${n}`)
+    await worker.sync()
+    expect(gateway.rejections).toEqual([])
   })
 
   test('a job for a full queue is counted', async () => {

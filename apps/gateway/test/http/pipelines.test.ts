@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { ask, openRaw, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp, type HttpGateway } from './support/http-gateway.ts'
+import { requestBytes } from '../../src/http/http-door.ts'
 
 const post = (fn: string, body = '') =>
   `POST /${fn} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -56,7 +57,7 @@ describe('requests that were sent before the answer to the first', () => {
   })
 
   test('keep no bytes of an outcome after their client left', async () => {
-    const { port, worker } = await openHttp({ maxBufferedBytes: 1000 })
+    const { port, worker } = await openHttp({ maxBufferedBytes: 1000 + 2 * requestBytes })
     const hands = await worker('f', 'g')
     const socket = await openRaw(port)
     socket.write(post('f') + post('g'))
@@ -67,7 +68,7 @@ describe('requests that were sent before the answer to the first', () => {
     socket.destroy()
     const background = { headers: { 'X-Gearman-Background': 'true' } }
     await expect
-      .poll(async () => (await ask(port, '/h', background, 'x'.repeat(900))).status)
+      .poll(async () => (await ask(port, '/h', background, 'x'.repeat(900 + requestBytes))).status)
       .toBe(200)
   })
 

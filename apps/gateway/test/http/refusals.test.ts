@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ask, oneConnection, openRaw, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
+import { requestBytes } from '../../src/http/http-door.ts'
 
 const background = { 'X-Gearman-Background': 'true' }
 
@@ -135,7 +136,7 @@ describe('a body that is too large', () => {
   })
 
   test('is refused with 503 where other bodies take all the room, which comes back', async () => {
-    const { port } = await openHttp({ maxBufferedBytes: 1000 })
+    const { port } = await openHttp({ maxBufferedBytes: 1000 + 2 * requestBytes })
     const socket = await openRaw(port)
     socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n')
     socket.write(Buffer.alloc(899))
@@ -145,6 +146,17 @@ describe('a body that is too large', () => {
     socket.destroy()
     await expect.poll(status).toBe(200)
   })
+})
+
+test('requests that wait take room, however short they are', async () => {
+  const { port, rejections } = await openHttp({ maxBufferedBytes: 2.5 * requestBytes })
+  const sockets = [await openRaw(port), await openRaw(port)]
+  for (const socket of sockets) socket.write('GET /f HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const status = async () => (await ask(port, '/f', { headers: background })).status
+  await expect.poll(status).toBe(503)
+  expect(rejections).toContain('busy')
+  for (const socket of sockets) socket.destroy()
+  await expect.poll(status).toBe(200)
 })
 
 describe('an outcome that is too large', () => {

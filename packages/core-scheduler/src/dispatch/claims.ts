@@ -86,7 +86,7 @@ export class Claims {
 
   add(request: FetchRequest): void {
     const { subscription } = request
-    if (this.#stopped || subscription.idleKeys.length === 0) {
+    if (this.#stopped || subscription.idleKeys.length === 0 || this.#hasNoLanes(subscription)) {
       request.onEmpty()
       return
     }
@@ -95,6 +95,16 @@ export class Claims {
     else if (this.#local.expect(request)) return
     else if (request.isPipelined && this.isKnownEmpty(subscription)) request.onEmpty()
     else this.#batch.add(this.#batchKey(request), request)
+  }
+
+  /** A consumer's queues without a lane hold no job; nobody asks the store for them. */
+  #hasNoLanes(subscription: Subscription): boolean {
+    const { registry, subscriptions } = this.#parts
+    return (
+      subscription.by === 'consumer' &&
+      subscriptions.isCaughtUp &&
+      subscription.groups(registry).length === 0
+    )
   }
 
   /** True if the store is known to hold nothing for it. */

@@ -10,19 +10,33 @@ export interface IdleWorker {
 }
 
 /** Idle workers under one key, each with its place in the line, oldest first. */
-interface IdleLine {
+class IdleLine {
   /** Workers woken for nothing and idle again, in their old places: before all others. */
-  readonly returned: FifoMap<IdleWorker, number>
-  readonly others: FifoMap<IdleWorker, number>
+  readonly returned = new FifoMap<IdleWorker, number>()
+  readonly others = new FifoMap<IdleWorker, number>()
+
+  get size(): number {
+    return this.returned.size + this.others.size
+  }
+
+  delete(worker: IdleWorker): void {
+    if (!this.returned.delete(worker)) this.others.delete(worker)
+  }
+}
+
+interface Idle {
+  readonly subscription: Subscription
+  readonly since: number
+  readonly place: number
+  /** Woken for nothing, and idle again in its old place. */
+  readonly isReturned: boolean
 }
 
 /** Idle workers in the order in which they became idle, found by what they can do. */
 export class IdleWorkers {
-  readonly #byKey = new Map<string, IdleLine>()
-  readonly #idle = new Map<
-    IdleWorker,
-    { readonly subscription: Subscription; readonly since: number }
-  >()
+  /** A worker that is alone under a key takes no line: it may have a thousand keys. */
+  readonly #byKey = new Map<string, IdleWorker | IdleLine>()
+  readonly #idle = new Map<IdleWorker, Idle>()
   readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
   #idleCount = 0
@@ -64,12 +78,25 @@ export class IdleWorkers {
     const place = before ?? (this.#sequence += 1)
     this.#places.set(worker, place)
     this.#idleCount += 1
-    this.#idle.set(worker, { subscription, since: this.#idleCount })
-    for (const key of subscription.idleKeys) {
-      let idle = this.#byKey.get(key)
-      if (!idle) this.#byKey.set(key, (idle = { returned: new FifoMap(), others: new FifoMap() }))
-      ;(before === undefined ? idle.others : idle.returned).set(worker, place)
+    const idle = { subscription, since: this.#idleCount, place, isReturned: before !== undefined }
+    this.#idle.set(worker, idle)
+    for (const key of subscription.idleKeys) this.#append(key, worker, idle)
+  }
+
+  #append(key: string, worker: IdleWorker, idle: Idle): void {
+    const known = this.#byKey.get(key)
+    if (!known || known === worker) {
+      this.#byKey.set(key, worker)
+      return
     }
+    let line = known
+    if (!(line instanceof IdleLine)) {
+      line = new IdleLine()
+      this.#byKey.set(key, line)
+      // Only idle workers stand under a key.
+      enter(line, known as IdleWorker, this.#idle.get(known as IdleWorker) ?? idle)
+    }
+    enter(line, worker, idle)
   }
 
   /** Wakes no more workers. */
@@ -84,10 +111,9 @@ export class IdleWorkers {
     if (!found) return
     this.#idle.delete(worker)
     for (const key of found.subscription.idleKeys) {
-      const idle = this.#byKey.get(key)
-      if (!idle) continue
-      if (!idle.returned.delete(worker)) idle.others.delete(worker)
-      if (idle.returned.size + idle.others.size === 0) this.#byKey.delete(key)
+      const line = this.#byKey.get(key)
+      if (line instanceof IdleLine) line.delete(worker)
+      if (line === worker || (line instanceof IdleLine && line.size === 0)) this.#byKey.delete(key)
     }
   }
 
@@ -116,20 +142,30 @@ export class IdleWorkers {
     let best: IdleWorker | undefined
     let bestPlace = Infinity
     for (const key of keys) {
-      const idle = this.#byKey.get(key)
-      if (!idle) continue
-      const first = this.#first(idle.returned, until) ?? this.#first(idle.others, until)
-      if (!first || first.value >= bestPlace) continue
-      best = first.key
-      bestPlace = first.value
+      const first = this.#firstOf(key, until)
+      const place = first && this.#idle.get(first)?.place
+      if (!first || place === undefined || place >= bestPlace) continue
+      best = first
+      bestPlace = place
     }
     return best
   }
 
-  #first(line: IdleLine['others'], until: number): ReturnType<IdleLine['others']['oldest']> {
-    const first = line.oldest()
-    return first && (this.#idle.get(first.key)?.since ?? 0) <= until ? first : undefined
+  #firstOf(key: string, until: number): IdleWorker | undefined {
+    const line = this.#byKey.get(key)
+    if (!(line instanceof IdleLine)) return line && this.#wasIdle(line, until)
+    const returned = line.returned.oldest()?.key
+    const other = line.others.oldest()?.key
+    return (returned && this.#wasIdle(returned, until)) ?? (other && this.#wasIdle(other, until))
   }
+
+  #wasIdle(worker: IdleWorker, until: number): IdleWorker | undefined {
+    return (this.#idle.get(worker)?.since ?? 0) <= until ? worker : undefined
+  }
+}
+
+function enter(line: IdleLine, worker: IdleWorker, { place, isReturned }: Idle): void {
+  ;(isReturned ? line.returned : line.others).set(worker, place)
 }
 
 /** With thousands of idle workers the first one has its job long before the last is woken. */

@@ -99,12 +99,19 @@ export class LocalAnswers {
   takeAny(subscription: Subscription): Kept | undefined {
     if (!this.#mayClaimAhead || !subscription.mayWait) return undefined
     const nowMs = this.#parts.clock.nowMs()
-    for (const supplied of subscription.byQueue ?? [subscription]) {
-      if (this.#prefetched.sizeFor(supplied) === 0) continue
-      const kept = this.#prefetched.take(supplied, nowMs)
+    const { ofQueue, idleKeys } = subscription
+    if (!ofQueue) return this.#takeSupplied(subscription, nowMs)
+    for (const [place, key] of idleKeys.entries()) {
+      if (!this.#prefetched.hasConsumers(key)) continue
+      const kept = this.#takeSupplied(ofQueue(place), nowMs)
       if (kept) return kept
     }
     return undefined
+  }
+
+  #takeSupplied(subscription: Subscription, nowMs: number): Kept | undefined {
+    if (this.#prefetched.sizeFor(subscription) === 0) return undefined
+    return this.#prefetched.take(subscription, nowMs)
   }
 
   /**
@@ -225,7 +232,7 @@ export class LocalAnswers {
 
 /** The subscription by which jobs are prefetched: of several queues the first. */
 function suppliedFor(subscription: Subscription): Subscription {
-  return subscription.byQueue?.[0] ?? subscription
+  return subscription.ofQueue?.(0) ?? subscription
 }
 
 /** How long an empty answer stays valid, milliseconds. */

@@ -101,6 +101,11 @@ export class PrefetchBuffer {
     return back
   }
 
+  /** True if jobs may be prefetched for consumers of a queue (its idle key). */
+  hasConsumers(queue: string): boolean {
+    return this.#consumers.has(queue)
+  }
+
   /** Number of prefetched jobs. */
   sizeFor({ key }: Subscription): number {
     return this.#supplies.get(key)?.kept.length ?? 0

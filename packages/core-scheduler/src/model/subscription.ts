@@ -22,10 +22,11 @@ export interface Subscription {
   readonly idleKeys: readonly string[]
   /** True if a job may be prefetched for it: the job's time does not begin before its worker asks. */
   readonly mayWait: boolean
-  /** Of a consumer of several queues: each alone, in its order. Jobs are prefetched by queue. */
-  readonly byQueue?: readonly Subscription[]
+  /** Of a consumer of several queues: the one at a place alone. Jobs are prefetched by queue. */
+  readonly ofQueue?: (place: number) => Subscription
   /** Highest level of all groups first: see {@link ClaimRequest.byLevel}. */
   readonly byLevel?: boolean
+  /** Its lanes. A consumer's queue without lanes is left out. */
   groups(registry: LaneRegistry): readonly LaneGroup[]
 }
 
@@ -62,32 +63,57 @@ export function namedSubscription(
   }
 }
 
-/**
- * The subscription of a Faktory consumer to queues, left to right. With `functions`, named by the
- * consumer, it gets these alone, in any lane. Otherwise `access` decides.
- */
+/** Limits of a consumer's subscription. */
+export interface ConsumerLimits {
+  /** Functions that it named: it gets these alone, in any lane. Otherwise `access` decides. */
+  readonly functions?: ReadonlySet<string> | undefined
+  /** auto. */
+  readonly access?: LaneAccess
+  /** Key of a subscription with so many queues that it shares no claim. One made of its queues. */
+  readonly key?: string | undefined
+}
+
+/** The subscription of a Faktory consumer to queues, left to right. */
 export function consumerSubscription(
   queues: readonly string[],
   registry: LaneRegistry,
-  functions?: ReadonlySet<string>,
-  access: LaneAccess = 'auto',
+  { functions, access = 'auto', key }: ConsumerLimits = {},
 ): Subscription {
+  // The only copy of the names, which may be many and long.
+  const idleKeys = queues.map((queue) => `q${queue}`)
   return {
     by: 'consumer',
     access: functions ? 'any' : access,
-    key: `c${JSON.stringify([queues, functions ? [...functions].sort() : null])}`,
+    key: key ?? `c${JSON.stringify([queues, functions ? [...functions].sort() : null])}`,
     mayWait: true,
-    ...(queues.length > 1 && {
-      byQueue: queues.map((queue) => consumerSubscription([queue], registry, functions, access)),
-    }),
-    idleKeys: queues.map((queue) => `q${queue}`),
+    ...(idleKeys.length > 1 && { ofQueue: eachAlone(idleKeys, registry, { functions, access }) }),
+    idleKeys,
     groups: cached(registry, () =>
-      queues.map((queue) => {
+      idleKeys.flatMap((idleKey): LaneGroup[] => {
+        const queue = idleKey.slice(1)
         const lanes = registry.ofQueue(queue)
-        if (!functions) return { queue, lanes }
-        return { lanes: lanes.filter((lane) => functions.has(registry.names.parse(lane).fn)) }
+        if (lanes.length === 0) return []
+        if (!functions) return [{ queue, lanes }]
+        return [{ lanes: lanes.filter((lane) => functions.has(registry.names.parse(lane).fn)) }]
       }),
     ),
+  }
+}
+
+/** Made when asked for: mostly the first queue's alone. */
+function eachAlone(
+  idleKeys: readonly string[],
+  registry: LaneRegistry,
+  limits: ConsumerLimits,
+): (place: number) => Subscription {
+  const made = new Map<number, Subscription>()
+  return (place) => {
+    const known = made.get(place)
+    if (known) return known
+    const queue = idleKeys[place]?.slice(1) ?? ''
+    const alone = consumerSubscription([queue], registry, limits)
+    made.set(place, alone)
+    return alone
   }
 }
 

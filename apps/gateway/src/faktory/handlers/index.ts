@@ -39,14 +39,23 @@ const end: Handler = (session) => {
   session.end()
 }
 
+/** Memory of a queue that a FETCH waits for, besides its name, of which there are two copies. */
+const waitingBytes = 200
+
 /**
  * `FETCH [queue ...]`: a bulk string, the job; the null bulk string if none comes in time. Queues
  * are taken strictly in this order; the default is `default`.
  */
 const fetch: Handler = (session, argument) => {
   const { queues, subscription } = session.context.subscriptions.of(argument, session.functions)
-  session.worker.count(queues, session.functions)
-  new Fetch(session, subscription).start()
+  const bytes = 2 * argument.length + queues.length * waitingBytes
+  if (!session.hasRoomFor(bytes)) {
+    session.context.rejected('buffer')
+    session.send(error('the gateway holds too much already: name fewer queues, or try again later'))
+    return
+  }
+  session.keepsNames(session.worker.count(queues, session.functions))
+  new Fetch(session, subscription, bytes).start()
 }
 
 /** `FLUSH`: `+OK` when all jobs of the broker are gone. Only from permitted addresses. */

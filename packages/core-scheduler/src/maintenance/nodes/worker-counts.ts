@@ -81,7 +81,8 @@ export class WorkerCounts {
 
   #consumerOfAll(queue: string, change: 1 | -1): void {
     count(this.#consumers, queue, change)
-    this.#dirtyQueues.set(queue, this.#registry.ofQueue(queue).values())
+    const lanes = this.#registry.ofQueue(queue)
+    if (lanes.length > 0) this.#dirtyQueues.set(queue, lanes.values())
   }
 
   /** The lanes are of another queue now, with other consumers. */
