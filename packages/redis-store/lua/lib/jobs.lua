@@ -79,7 +79,7 @@ local function finishJob(lane, job, node, status, output, ends)
   else
     relay(lane, id, others, 'finish', '')
   end
-  local keep = door and (read.whole(job.keep) or 0) or nativeRetention
+  local keep = not door and nativeRetention or job.keep and read.whole(job.keep) or 0
   if others and keep < relaySeconds then keep = relaySeconds end
   if ends and keep == 0 and not isCluster then
     if job.unique then ends.uniques[#ends.uniques + 1] = { job.unique, id } end

@@ -53,8 +53,8 @@ local function readKept(lane, id, foreground)
   end
   -- Spaces tell the words of an answer apart.
   if type(enqueued) ~= 'string' or string.find(enqueued, ' ', 1, true) then return nil end
-  local fg = wait == '' and jobFields(lane, id, 'fg')[1]
-  return { status = 'idle', enqueued = enqueued, wait = wait, fg = fg, door = 'gearman' }
+  if wait ~= '' then return { status = 'idle', enqueued = enqueued } end
+  return { status = 'idle', enqueued = enqueued, wait = '', fg = jobFields(lane, id, 'fg')[1], door = 'gearman' }
 end
 
 -- The fields of a job's hash; nil if there is none. `stored`: flat as the server has them, absent if the node has the
@@ -167,7 +167,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   if not job then return end
   local key = jobKey(lane, id)
   if job.level then tookLevel(lane, job.level) end
-  if not job.status or read.isSettled(job.settled, job.status) then return end
+  if not job.status or (job.settled and read.isSettled(job.settled, job.status)) then return end
   if job.stored and not isJobId(id) then return refuseId(lane, id, job) end
   if job.wait == '' and read.isForeground(job.door, job.fg, '') then
     local v = redis.call('HMGET', key, 'unique', 'jid', 'door')
@@ -183,10 +183,12 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   if job.once_until == 'start' and job.once then unlock(lane, id, job.once) end
   local token = nextToken(claim, lane)
   redis.call('HSET', key, 'status', 'busy', 'token', token)
-  -- Another program's, which must not count when the job ends.
-  if job.settled then redis.call('HDEL', key, 'settled') end
-  -- A native client's job has the level of the band it was pushed to, and goes back there.
-  if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
+  if job.stored then
+    -- Another program's, which must not count when the job ends.
+    if job.settled then redis.call('HDEL', key, 'settled') end
+    -- A native client's job has the level of the band it was pushed to, and goes back there.
+    if not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
+  end
   countLeft(lane, -1)
   grant(claim, lane, id, token, leaseMs, job)
 end

@@ -66,7 +66,7 @@ end
 -- 4 the withheld output is wanted, 0 unknown.
 local ending = {
   complete = function(lane, job, tally, output, withheld)
-    local isKept = not job.door or (read.whole(job.keep) or 0) > 0
+    local isKept = not job.door or (job.keep and (read.whole(job.keep) or 0) > 0)
     if withheld == '1' and (isKept or (job.waiting and withoutNode(job.waiting, node))) then return 4 end
     finishJob(lane, job, node, 'success', output, tally.ends)
     tally.completed = tally.completed + 1
@@ -119,7 +119,7 @@ local function readEnding(lane, id, token)
     door = doorIn(v[2]),
     unique = v[3],
     jid = v[4],
-    waiting = read.wait(v[5]),
+    waiting = v[5] and read.wait(v[5]),
     keep = v[6],
     dependencies = dependencies,
   }
@@ -132,7 +132,7 @@ local function readToken(lane, id, unique, jid)
     id = id,
     token = v[1],
     door = 'gearman',
-    waiting = read.wait(v[2]),
+    waiting = v[2] and read.wait(v[2]),
     keep = v[3],
     unique = unique ~= '' and unique,
     jid = jid ~= '' and jid,
@@ -158,9 +158,9 @@ end
 -- Ends leases from the one after `tally.index` on.
 local function endFrom(lane, queue, count, first, tally)
   local throttled, ended, seen, results = hasThrottled(queue), tally.ended, tally.seen, tally.results
-  while tally.index < count do
-    local at = first + 8 * tally.index
-    tally.index = tally.index + 1
+  for index = tally.index + 1, count do
+    tally.index = index
+    local at = first + 8 * (index - 1)
     local kind, id, token, a, b, c, unique, jid = unpack(given, at, at + 7)
     local isKnown = kind == 'complete' and c == '1'
     local job, result = isKnown and readToken(lane, id, unique, jid) or readEnding(lane, id, token), 0
@@ -171,7 +171,7 @@ local function endFrom(lane, queue, count, first, tally)
         if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
       end
     end
-    results[tally.index] = result
+    results[index] = result
   end
 end
 
