@@ -104,6 +104,11 @@ export class SpecPeer {
     await this.#redis.call('HMSET', `job:${this.nameOf(fn)}:${id}`, ...fields)
   }
 
+  /** No worker of the text does that. */
+  async mark(fn: string, id: number, mark: string): Promise<void> {
+    await this.#redis.call('HSET', `job:${this.nameOf(fn)}:${id}`, mark, '1')
+  }
+
   async finish(fn: string, id: number, status: Ending, output: string | Uint8Array): Promise<void> {
     const name = this.nameOf(fn)
     await this.conclude(fn, id, status, output)

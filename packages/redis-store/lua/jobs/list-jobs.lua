@@ -7,7 +7,7 @@
 --   4 place (high, normal, low, scheduled, busy): string
 --   5 first: integer
 --   6 count: integer
--- Returns per job: { id, losses, fg, wait, unique }, each empty where the job has none.
+-- Returns per job: { id, losses, 1 if foreground, 1 if its last client has left, unique (empty for none) }.
 --#include keys
 --#include aside
 local lane, place, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -34,7 +34,8 @@ else
   end
 end
 for at, id in ipairs(ids) do
-  local v = jobFields(lane, id, 'losses', 'fg', 'wait', 'unique')
-  jobs[at] = { id, v[1] or '', v[2] or '', v[3] or '', v[4] or '' }
+  local v = jobFields(lane, id, 'losses', 'fg', 'wait', 'unique', 'door')
+  local foreground = read.isForeground(v[5], v[2], v[3])
+  jobs[at] = { id, read.whole(v[1]) or 0, foreground and 1 or 0, foreground and v[3] == '' and 1 or 0, v[4] or '' }
 end
 return jobs

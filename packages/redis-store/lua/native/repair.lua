@@ -52,7 +52,7 @@ local function putBack(id, lost)
     return
   end
   redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
-  redis.call('HDEL', key, 'status:dividend', 'status:divisor')
+  redis.call('HDEL', key, 'settled', 'status:dividend', 'status:divisor')
   back[#back + 1] = { id, v[6] }
 end
 

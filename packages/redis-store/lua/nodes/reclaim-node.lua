@@ -93,7 +93,7 @@ local function putBack(id, waiting)
     return
   end
   redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
-  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  redis.call('HDEL', key, 'token', 'settled', 'status:dividend', 'status:divisor')
   back[#back + 1] = { id, redis.call('HGET', key, 'level') }
 end
 

@@ -1,5 +1,6 @@
 import { chunks } from '../chunks.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
+import { dueOf } from '../jobs/job-fields.ts'
 import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
@@ -191,7 +192,7 @@ export class RedisImports {
       const held = heldOf(fields['held'])
       const standing = { job, ...furtherOf(fields) }
       if (held && job.status === 'error') return { ...standing, ...held }
-      return { ...standing, ...(score !== null && { dueAtMs: Math.round(Number(score) * 1000) }) }
+      return { ...standing, ...(score !== null && { dueAtMs: dueOf(String(score)) }) }
     })
     const forgetAtMs = await this.#forgetTimes(
       lane,

@@ -7,6 +7,7 @@ import {
   type Standing,
 } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
+import { jobIdOf } from './job-fields.ts'
 
 type PageReply = [seen: number, unsearched: number, more: number, ...(Buffer | number)[]]
 type StandingReply =
@@ -30,11 +31,9 @@ export class RedisInspection implements InspectStore {
     const jobs: PlacedJob[] = []
     for (let at = 0; at + 2 < words.length; at += 3) {
       const score = String(words[at + 2])
-      jobs.push({
-        id: Number(String(words[at])),
-        offset: Number(words[at + 1]),
-        ...timeOf(place, score),
-      })
+      const id = jobIdOf(words[at] as Buffer)
+      if (id === undefined) continue
+      jobs.push({ id, offset: Number(words[at + 1]), ...timeOf(place, score) })
     }
     return { jobs, seen, unsearched, more: more === 1 }
   }

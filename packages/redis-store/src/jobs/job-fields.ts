@@ -19,7 +19,7 @@ type Reader = (job: Draft, value: Buffer) => boolean
 
 /** Longest texts of numbers, lists of nodes, tokens and names, bytes. */
 const mostDigits = 15
-const mostWaitBytes = 64 * 1024
+const mostWaitBytes = 16 * 1024
 const mostNameBytes = 255
 /** The last millisecond of the year 9999. */
 const lastMs = 253_402_300_799_999
@@ -40,6 +40,12 @@ const isSet = (value: Buffer): boolean => value.length === 1 && value[0] === 0x3
 const textIn = (value: Buffer, mostBytes: number): string =>
   value.length > mostBytes ? '' : value.toString('latin1')
 
+/** The id of a job as INCR makes it; undefined for another entry of a queue. */
+export function jobIdOf(entry: Buffer): number | undefined {
+  const id = Number(textIn(entry, 16))
+  return Number.isSafeInteger(id) && String(id) === entry.toString('latin1') ? id : undefined
+}
+
 /** A whole number of 0 and more. */
 export function wholeOf(value: Buffer): number | undefined {
   const text = textIn(value, mostDigits)
@@ -59,6 +65,12 @@ export function instantOf(value: Buffer): number | undefined {
   const isBefore = value[0] === 0x2d
   const ms = timeOf(isBefore ? value.subarray(1) : value)
   return ms !== undefined && isBefore ? -ms : ms
+}
+
+/** When a scheduled job is due, milliseconds since 1970, by its score: of a native program's any. */
+export function dueOf(score: string): number {
+  const seconds = Number(score.replace('inf', 'Infinity'))
+  return Math.round(Math.min(lastMs, Math.max(0, seconds * 1000)))
 }
 
 function signedOf(value: Buffer): number | undefined {

@@ -1,14 +1,15 @@
 import type { AdminStore, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
+import { jobIdOf } from '../jobs/job-fields.ts'
 
 /** Places of listed jobs; the dead set is not among them. */
 const listedPlaces = ['high', 'normal', 'low', 'scheduled', 'busy'] as const
 
 type ListedReply = readonly [
   id: Buffer,
-  losses: Buffer,
-  fg: Buffer,
-  waiting: Buffer,
+  losses: number,
+  foreground: number,
+  abandoned: number,
   unique: Buffer,
 ]
 
@@ -50,7 +51,7 @@ export class RedisAdministration implements AdminStore {
     )
     const pages = replies as readonly (readonly ListedReply[])[]
     return {
-      jobs: pages.flat().map((reply) => summaryOf(lane, reply)),
+      jobs: pages.flatMap((page) => page.flatMap((reply) => summaryOf(lane, reply) ?? [])),
       more: pages.some((page) => page.length === count),
     }
   }
@@ -68,14 +69,15 @@ export class RedisAdministration implements AdminStore {
   }
 }
 
-function summaryOf(lane: string, [id, losses, fg, waiting, unique]: ListedReply): JobSummary {
-  const foreground = fg.length > 0
+/** Undefined for an entry of another program, which names no job. */
+function summaryOf(lane: string, reply: ListedReply): JobSummary | undefined {
+  const [entry, losses, foreground, abandoned, unique] = reply
+  const id = jobIdOf(entry)
+  if (id === undefined) return undefined
   return {
-    lane,
-    id: Number(id.toString()),
-    losses: Number(losses.toString()),
-    foreground,
-    abandoned: foreground && waiting.length === 0,
+    ...{ lane, id, losses },
+    foreground: foreground === 1,
+    abandoned: abandoned === 1,
     ...(unique.length > 0 && { unique }),
   }
 }

@@ -34,6 +34,8 @@ export interface NativePeer {
   /** Pops the next job and marks it busy. */
   take(lane: string): Promise<number | undefined>
   progress(lane: string, id: number, dividend: string, divisor: string): Promise<void>
+  /** Writes a mark of the broker into a job: of a foreground job, or of one that has ended. */
+  mark(lane: string, id: number, mark: 'fg' | 'settled'): Promise<void>
   finish(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>
   /** First step of finishing: writes the outcome into the job. */
   conclude(lane: string, id: number, status: 'success' | 'error', output: Uint8Array): Promise<void>

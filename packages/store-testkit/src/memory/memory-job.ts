@@ -49,13 +49,23 @@ export interface MemoryJob {
   forgottenAtMs?: number
 }
 
+/** True for a foreground job: a native client has none, whatever it wrote. */
+export function isForeground({ door, foreground }: MemoryJob): boolean {
+  return foreground && door !== 'native'
+}
+
+/** True for a job that has ended with all consequences: another program's mark alone does not say so. */
+export function isSettled({ settled, status }: MemoryJob): boolean {
+  return settled && (status === 'success' || status === 'error')
+}
+
 export function uniqueKey(unique: Uint8Array): string {
   return Buffer.from(unique).toString('latin1')
 }
 
 /** A record as the store port's job. */
 export function jobOf(lane: string, job: MemoryJob): Job {
-  const { id, status, door, input, settled, losses, terms } = job
+  const { id, status, door, input, losses, terms } = job
   const record = {
     lane,
     id,
@@ -63,8 +73,8 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     door,
     level: job.level ?? 5,
     input,
-    settled,
-    foreground: job.foreground,
+    settled: isSettled(job),
+    foreground: isForeground(job),
     losses,
     waiting: job.waiting.length,
     output: job.output,

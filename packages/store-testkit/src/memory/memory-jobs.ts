@@ -7,7 +7,7 @@ import type {
   LeasedJob,
   LookExtra,
 } from '@crossgear/core-scheduler'
-import { jobOf, stateOf, uniqueKey } from './memory-job.ts'
+import { isSettled, jobOf, stateOf, uniqueKey } from './memory-job.ts'
 import { expiredIn, heldIn } from './lanes/maintenance.ts'
 import type { Run } from './memory-world.ts'
 
@@ -35,7 +35,7 @@ export class MemoryJobs implements JobStore {
     return this.#step((world) => {
       for (const id of ids) {
         const job = world.lane(lane).job(id, world.nowMs())
-        if (!job?.terms || job.settled || (job.terms.retentionSeconds ?? 0) >= seconds) continue
+        if (!job?.terms || isSettled(job) || (job.terms.retentionSeconds ?? 0) >= seconds) continue
         job.terms = { ...job.terms, retentionSeconds: seconds }
       }
     })

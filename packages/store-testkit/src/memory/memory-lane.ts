@@ -7,7 +7,7 @@ import {
   type Level,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
-import { uniqueKey, type MemoryJob } from './memory-job.ts'
+import { isForeground, uniqueKey, type MemoryJob } from './memory-job.ts'
 
 export function noTotals() {
   return {
@@ -178,7 +178,7 @@ export class MemoryLane {
     return bands.some((band) =>
       this.queues[band].some((id) => {
         const job = this.#jobs.get(id)
-        return job !== undefined && (!job.foreground || job.waiting.length > 0)
+        return job !== undefined && (!isForeground(job) || job.waiting.length > 0)
       }),
     )
   }

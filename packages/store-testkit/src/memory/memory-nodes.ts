@@ -6,6 +6,7 @@ import type {
   Reclaimed,
 } from '@crossgear/core-scheduler'
 import { consumedIn, forgetNodeIn, nodesIn } from './lanes/maintenance.ts'
+import { isSettled } from './memory-job.ts'
 import type { MemoryWorld, Run } from './memory-world.ts'
 
 /** How nodes come to a {@link MemoryWorld}, live and go. */
@@ -82,7 +83,7 @@ export class MemoryNodes implements NodeStore {
     return this.#step((world) => {
       for (const [id, count] of clients) {
         const job = world.lane(lane).job(id, world.nowMs())
-        if (!job || job.settled || job.waiting.includes(this.#node)) continue
+        if (!job || isSettled(job) || job.waiting.includes(this.#node)) continue
         for (let client = 0; client < count; client += 1) job.waiting.push(this.#node)
       }
     })

@@ -183,12 +183,8 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   if job.once_until == 'start' and job.once then unlock(lane, id, job.once) end
   local token = nextToken(claim, lane)
   redis.call('HSET', key, 'status', 'busy', 'token', token)
-  if job.stored then
-    -- Another program's, which must not count when the job ends.
-    if job.settled then redis.call('HDEL', key, 'settled') end
-    -- A native client's job has the level of the band it was pushed to, and goes back there.
-    if not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
-  end
+  -- A native client's job has the level of the band it was pushed to, and goes back there.
+  if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   countLeft(lane, -1)
   grant(claim, lane, id, token, leaseMs, job)
 end

@@ -18,7 +18,7 @@ local function retry(lane, job, message, delayMs, failure)
   local key = jobKey(lane, job.id)
   if job.door == 'faktory' then releaseDependencies(lane, job.id, 'retried', job.dependencies) end
   redis.call('HSET', key, 'status', 'idle', 'output', message, 'failure', failure)
-  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  redis.call('HDEL', key, 'token', 'settled', 'status:dividend', 'status:divisor')
   redis.call('PERSIST', key)
   redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, job.id)
   redis.call('ZADD', retriesKey(lane), due, job.id)
@@ -50,7 +50,7 @@ local function interrupt(lane, job, into)
   local key = jobKey(lane, job.id)
   local level = redis.call('HGET', key, 'level')
   redis.call('HSET', key, 'status', 'idle')
-  redis.call('HDEL', key, 'token', 'status:dividend', 'status:divisor')
+  redis.call('HDEL', key, 'token', 'settled', 'status:dividend', 'status:divisor')
   into[#into + 1] = { job.id, level }
 end
 

@@ -1,3 +1,4 @@
+import type { Outcome } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
 import type { SteppedStore } from '../store-world.ts'
 import {
@@ -220,6 +221,50 @@ export function nativeContract(open: OpenWorld): void {
       await a.nodes.leave([])
       expect(await b.native.holdLeadership(minute)).toBe(true)
       expect(await a.native.holdLeadership(minute)).toBe(false)
+    })
+  })
+
+  describe('marks of the broker on a job that it did not write', () => {
+    test.each(['fg', 'settled'] as const)(
+      '%s means nothing on a native client’s job: it runs, and is dead if it fails',
+      async (mark) => {
+        const world = await open()
+        const store = await world.node()
+        const id = await world.native.write('mail', bytes('native'))
+        await world.native.mark('mail', id, mark)
+        await world.native.push('mail', id, 'normal')
+        await submitOne(store, 'mail')
+        expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
+        const job = await takeOne(store, 'mail')
+        expect(job).toMatchObject({ id, foreground: false, settled: false })
+        await store.steps.finish('mail', [requeued(job, true)])
+        expect((await takeOne(store, 'mail')).id).toBe(2)
+        const again = await takeOne(store, 'mail')
+        expect(again.id).toBe(id)
+        await store.steps.finish('mail', [
+          { ...failed(again), failure: '{"retry_count":0}' } as Outcome,
+        ])
+        expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
+          dead: 1,
+          expired: 0,
+          running: 1,
+        })
+        expect(await seen(store, 'mail', id)).toMatchObject({ status: 'error', settled: true })
+      },
+    )
+
+    test('a mark of an end on a door’s job is gone when it runs again: its end by a native worker counts', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await submitOne(store, 'mail')
+      await world.native.mark('mail', id, 'settled')
+      const [job] = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+      if (!job) throw new Error('nothing to take')
+      await store.steps.finish('mail', [retried(job, 0)])
+      await store.lanes.promote()
+      await world.native.take('mail')
+      await world.native.finish('mail', id, 'success', bytes('out'))
+      expect(await store.native.unsettled('mail', [id])).toEqual([id])
     })
   })
 

@@ -7,7 +7,7 @@ import {
   type Lease,
 } from '@crossgear/core-scheduler'
 import { endJob } from './finish.ts'
-import { jobOf, type MemoryJob } from '../memory-job.ts'
+import { isForeground, isSettled, jobOf, type MemoryJob } from '../memory-job.ts'
 import { type MemoryLane } from '../memory-lane.ts'
 import { hasRoom, isThrottled, noteStart } from './throttles.ts'
 import { unlock } from './dependencies.ts'
@@ -64,7 +64,8 @@ export function claimJobs(
     if (byLevel) inTurn.push(...inTurn.splice(inTurn.indexOf(group), 1))
     const { lane, band, job } = head
     lane.queues[band].shift()
-    if (job.foreground && job.waiting.length === 0) {
+    if (isSettled(job)) continue
+    if (isForeground(job) && job.waiting.length === 0) {
       lane.forgetIndexes(job)
       lane.delete(job.id)
       lane.counters.expired += 1

@@ -6,7 +6,7 @@ import {
   type Settled,
   type Status,
 } from '@crossgear/core-scheduler'
-import type { MemoryJob } from '../memory-job.ts'
+import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
 import { nativeRetentionSeconds } from '../native/memory-native.ts'
 import { notifyOfRoom } from './throttles.ts'
@@ -76,7 +76,7 @@ export function failJob(
   { message, failure }: { readonly message: Uint8Array; readonly failure?: string },
 ): void {
   lane.counters.failed += 1
-  if (failure === undefined || job.foreground) {
+  if (failure === undefined || isForeground(job)) {
     endJob(world, node, lane, job, 'error', message, 'failed')
     return
   }
@@ -110,6 +110,7 @@ export function isUnsettled({ door, token, settled, status }: MemoryJob): boolea
 
 function interrupt(job: MemoryJob): void {
   job.status = 'idle'
+  job.settled = false
   job.token = undefined
   job.dividend = undefined
   job.divisor = undefined
@@ -195,7 +196,7 @@ export function release(
 ): Settled {
   lane.busy.delete(job.id)
   if (loss) job.losses += 1
-  const isAbandoned = job.foreground && job.waiting.length === 0
+  const isAbandoned = isForeground(job) && job.waiting.length === 0
   const isGivenUp = loss && loss.maxLosses > 0 && job.losses >= loss.maxLosses
   if (isAbandoned || isGivenUp) {
     failJob(world, node, lane, job, { message: Buffer.alloc(0), ...loss })

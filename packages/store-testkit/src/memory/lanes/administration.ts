@@ -1,6 +1,6 @@
 import { bands, type JobSummary } from '@crossgear/core-scheduler'
 import { endJob } from '../jobs/finish.ts'
-import type { MemoryJob } from '../memory-job.ts'
+import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
@@ -54,11 +54,9 @@ export function listJobs(
   }
 }
 
-function summaryOf(
-  lane: string,
-  { id, losses, foreground, waiting, terms }: MemoryJob,
-): JobSummary {
-  const unique = terms?.unique
+function summaryOf(lane: string, job: MemoryJob): JobSummary {
+  const { id, losses, waiting, terms } = job
+  const [unique, foreground] = [terms?.unique, isForeground(job)]
   return {
     lane,
     id,

@@ -12,7 +12,7 @@ import {
   type SetExit,
 } from '@crossgear/core-scheduler'
 import { buryJob, endJob, putBack } from '../jobs/finish.ts'
-import { type MemoryJob } from '../memory-job.ts'
+import { isSettled, type MemoryJob } from '../memory-job.ts'
 import { noTotals, type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld, Run } from '../memory-world.ts'
 
@@ -167,7 +167,7 @@ export class MemoryQueues implements QueueStore {
       for (const lane of world.lanes) {
         for (const { id, terms } of lane.all()) {
           const job = terms?.jid === jid ? lane.job(id, world.nowMs()) : undefined
-          if (job?.settled) return { lane: lane.lane, id }
+          if (job && isSettled(job)) return { lane: lane.lane, id }
         }
       }
       return undefined

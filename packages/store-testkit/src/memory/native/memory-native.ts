@@ -70,6 +70,11 @@ export class MemoryNative implements NativePeer {
     return Promise.resolve()
   }
 
+  mark(lane: string, id: number, mark: 'fg' | 'settled'): Promise<void> {
+    this.#job(lane, id)[mark === 'fg' ? 'foreground' : 'settled'] = true
+    return Promise.resolve()
+  }
+
   async finish(
     lane: string,
     id: number,
