@@ -45,6 +45,23 @@ describe('the outcome of a failure', () => {
     expect(failing({ ...policy, ...afterFailures(failures) }).kind).toBe(kind)
   })
 
+  test.each(['-1', '1.5', '1e400', '"7"', 'null', '[]'])(
+    'counts from 0 after a record with the retry_count %s, which no gateway writes',
+    (count) => {
+      const ruling = failing({ retries: 1, failure: `{"retry_count":${count}}` })
+      expect(ruling).toMatchObject({
+        kind: 'retry',
+        record: expect.stringContaining('"retry_count":0') as string,
+      })
+    },
+  )
+
+  test('delays no retry beyond a time that has a name', () => {
+    const most = Number.MAX_SAFE_INTEGER
+    const ruling = failing({ retries: most, failure: `{"retry_count":${most - 2}}` })
+    expect(ruling).toMatchObject({ kind: 'retry', delayMs: 3_155_760_000_000 })
+  })
+
   test.each(['gearman', 'http', 'native'] as const)(
     'by the door %s it is final unless retries are asked for',
     (door) => {
