@@ -20,6 +20,8 @@ export interface SchedulerEvents {
   roomAgain: [queue: string]
   /** An operator closed a lane to consumers. */
   laneClosed: [lane: string]
+  /** The lane left the registry. */
+  laneDropped: [lane: string]
   /** An order for a Faktory worker, or a sign of life from one. */
   consumerNews: [wid: string, news: ConsumerNews]
 }

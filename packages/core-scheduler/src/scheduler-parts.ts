@@ -46,8 +46,10 @@ export function schedulerParts(
   options: SchedulerOptions,
 ) {
   const { maxLosses = 0, retries } = options
-  const registry = new LaneRegistry(new LaneNames(options.homes))
   const events = new SchedulerEmitter()
+  const registry = new LaneRegistry(new LaneNames(options.homes), (lane) => {
+    events.emit('laneDropped', lane)
+  })
   const common = { store, clock, observer, registry, events }
   const heartbeat = new Heartbeat(common)
   const retryPolicy = new RetryPolicy({

@@ -122,6 +122,11 @@ export class Scheduler {
     return this.#parts.events.on('laneClosed', listener)
   }
 
+  /** Called when a lane leaves the registry; returns a function that unsubscribes. */
+  onLaneDropped(listener: (lane: string) => void): () => void {
+    return this.#parts.events.on('laneDropped', listener)
+  }
+
   /** From now on no worker gets a job or is woken; outcomes are still taken. */
   drain(): void {
     this.#parts.claims.stop()
@@ -252,7 +257,13 @@ export class Scheduler {
     this.#parts.counts.consumer(queue, change, functions)
   }
 
-  /** Opens a lane to Faktory consumers for good, for a producer or a route. */
+  /** Opens a lane to Faktory consumers for good, for an operator or a route: it stays for a while without jobs. */
+  async openKeptLane(lane: string): Promise<void> {
+    await this.openLane(lane)
+    await this.#store.lanes.keep(lane)
+  }
+
+  /** The same for a producer. */
   async openLane(lane: string): Promise<void> {
     await this.#parts.registrar.register(lane)
     await this.#store.lanes.open(lane)
@@ -300,6 +311,6 @@ export class Scheduler {
   }
 
   async #openRouted(): Promise<void> {
-    for (const fn of this.#options.routed ?? []) await this.openLane(fn)
+    for (const fn of this.#options.routed ?? []) await this.openKeptLane(fn)
   }
 }

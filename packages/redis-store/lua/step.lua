@@ -12,6 +12,7 @@
 --     number of the first token: integer
 --     the store's epoch: integer
 --     long inputs: integer; the transaction of this call has set each in a hash of its own
+--     how long by-name workers close a lane: integer, ms
 --     reports: integer; per report:
 --       lane: string
 --       kind (data, warning, status, lease): string

@@ -49,6 +49,8 @@ export class StoreKeys extends Keys {
     this.paused = `${broker}:paused`
     this.pausedFunctions = `${broker}:paused-functions`
     this.lanes = `${broker}:lanes`
+    this.former = `${broker}:former`
+    this.totals = `${broker}:totals`
     this.leader = `${broker}:caretaker`
     this.nodes = `${broker}:nodes`
     this.deaths = `${broker}:deaths`
@@ -261,6 +263,10 @@ export class StoreKeys extends Keys {
   readonly pausedFunctions: string
   /** Lane to number. */
   readonly lanes: string
+  /** Former lanes whose hashes still say something, by until when, milliseconds. */
+  readonly former: string
+  /** Counters of all former lanes. */
+  readonly totals: string
   /** The node that looks after native orphans. */
   readonly leader: string
   /** Node to its last heartbeat, milliseconds. */

@@ -252,7 +252,7 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
 
   test.each<readonly [act: string, key: string, by: () => Promise<unknown>]>([
     ['limits', 'xg:lane:bad', () => store.admin.setLimits('bad', { high: 1, normal: 0, low: 0 })],
-    ['the end of a lane', 'xg:lanes', () => store.admin.unregisterLane('bad')],
+    ['the end of a lane', 'xg:lanes', () => store.admin.dropLane('bad', 9)],
     ['a paused queue', 'xg:paused', () => store.queues.setPaused(['default'], true)],
     [
       'a resumed function',

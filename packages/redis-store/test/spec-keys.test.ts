@@ -223,7 +223,16 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     await store.steps.submit('mail', [job])
     await complete(await claimOne(), 'out')
     expect((await redis.keys('*')).sort()).toEqual(
-      ['mine', 'queue:else', 'uid:mail', 'xg:epochs', 'xg:lane:mail', 'xg:ready:default'].sort(),
+      [
+        'mine',
+        'queue:else',
+        'uid:mail',
+        'xg:epochs',
+        'xg:lane-number',
+        'xg:lane:mail',
+        'xg:lanes',
+        'xg:ready:default',
+      ].sort(),
     )
   })
 })

@@ -8,7 +8,7 @@ export type StoreEvent =
   | { readonly kind: 'relayed'; readonly ref: JobRef; readonly event: JobEvent | 'finish' }
   | { readonly kind: 'woken'; readonly lane: string; readonly jobs: number }
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
-  | { readonly kind: 'laneDropped'; readonly lane: string }
+  | { readonly kind: 'laneDropped'; readonly lane: string; readonly number: number }
   | { readonly kind: 'laneClosed'; readonly lane: string }
   | { readonly kind: 'pausesChanged' }
   | { readonly kind: 'consumerNews'; readonly wid: string; readonly news: ConsumerNews }
@@ -77,8 +77,8 @@ export class EventLog implements StoreListener {
     this.#add({ kind: 'laneClosed', lane })
   }
 
-  laneDropped(lane: string): void {
-    this.#add({ kind: 'laneDropped', lane })
+  laneDropped(lane: string, number: number): void {
+    this.#add({ kind: 'laneDropped', lane, number })
   }
 
   consumerNews(wid: string, news: ConsumerNews): void {

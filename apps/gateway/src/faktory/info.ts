@@ -1,4 +1,4 @@
-import type { LaneCounts, Scheduler, TimedTask } from '@crossgear/core-scheduler'
+import type { LaneCounts, LaneTotals, Scheduler, TimedTask } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { inPieces } from '../in-pieces.ts'
 import { faktoryVersion } from '../cli/version.ts'
@@ -52,22 +52,24 @@ export class Info {
 
   async #gather(): Promise<string> {
     const { scheduler } = this.#sources
-    const lanes = await scheduler.jobs.counts()
+    const { jobs } = scheduler
+    const [lanes, former] = await Promise.all([jobs.counts(), jobs.formerTotals()])
     const nowMs = scheduler.storeNowMs()
     const now = formatRfc3339(nowMs)
     return JSON.stringify({
       now,
       server_utc_time: `${now.slice(11, 19)} UTC`,
-      faktory: await this.#faktory(lanes),
+      faktory: await this.#faktory(lanes, former),
       server: this.#server(),
     })
   }
 
-  async #faktory(lanes: readonly LaneCounts[]): Promise<object> {
+  async #faktory(lanes: readonly LaneCounts[], former: LaneTotals): Promise<object> {
     const { scheduler } = this.#sources
     // A queue may be called `__proto__`.
     const queues = new Map<string, number>()
-    const totals = Object.fromEntries(summed.map((name) => [name, 0])) as Totals
+    const none = Object.fromEntries(summed.map((name) => [name, 0])) as Totals
+    const totals: Totals = { ...none, ...former }
     await inPieces(lanes, (lane) => {
       for (const name of summed) totals[name] += lane[name]
       const queued = lane.high + lane.normal + lane.low

@@ -41,6 +41,7 @@ export class Administration {
   /** Registers a lane before it has jobs or workers. */
   async addLane(lane: string): Promise<void> {
     await this.#parts.registrar.register(lane)
+    await this.#parts.store.lanes.keep(lane)
   }
 
   /**
@@ -48,18 +49,17 @@ export class Administration {
    * running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
-    const { store, registry, waiters } = this.#parts
+    const { store, registry, registrar, waiters } = this.#parts
     await this.#settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
-      const ids = await store.admin.clearLane(lane, clearedPerStep)
-      if (ids === 'busy') return 'busy'
-      for (const id of ids) waiters.notify({ lane, id }, { kind: 'fail' })
-      if (ids.length < clearedPerStep) break
+      const piece = await store.admin.dropLane(lane, clearedPerStep)
+      if (piece === 'busy') return 'busy'
+      for (const id of piece.ids) waiters.notify({ lane, id }, { kind: 'fail' })
+      if (piece.laneNumber === undefined) continue
+      registrar.dropped(lane, piece.laneNumber)
+      return 'dropped'
     }
-    await store.admin.unregisterLane(lane)
-    registry.remove(lane)
-    return 'dropped'
   }
 
   /** Sets how many jobs a lane may hold; 0 is no limit. */

@@ -1,6 +1,8 @@
 import type { SchedulerEmitter } from '../scheduler-events.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { LaneRegistrar } from '../intake/lane-registrar.ts'
+import type { IdleTimes } from '../store/lane-ports.ts'
 import type { Pauses } from './pauses.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
@@ -12,6 +14,7 @@ const endedPerStep = 100
 const endedOfPiece = 50
 /** Lanes flushed at once: the store has work while an answer is read, and less than 5 ms of it. */
 const flushedAtOnce = 2
+const atOnce: IdleTimes = { unusedMs: 0, emptiedMs: 0, keptMs: 0 }
 const queuedPlaces: readonly JobPlace[] = ['high', 'normal', 'low']
 const allPlaces: readonly JobPlace[] = [...queuedPlaces, 'scheduled', 'dead', 'busy']
 
@@ -21,6 +24,7 @@ export type ConsumerNewsListener = (wid: string, news: ConsumerNews) => void
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
+  readonly registrar: LaneRegistrar
   readonly waiters: Waiters
   readonly observer: Observer
   readonly events: SchedulerEmitter
@@ -132,10 +136,11 @@ export class QueueControl {
 
   async #flushAll(): Promise<void> {
     await this.#parts.store.batches.clear()
-    const { store, registry } = this.#parts
+    const { store, registry, registrar } = this.#parts
     await this.#forEachLane((lane) => this.#end(lane, allPlaces))
-    // Their counters go with them.
-    for (const lane of await store.lanes.giveBack([...registry.all()], 0)) registry.remove(lane)
+    const given = await store.lanes.giveBack([...registry.all()], atOnce)
+    for (const [lane, number] of given) registrar.dropped(lane, number)
+    await store.lanes.resetFormerTotals()
     await this.#forEachLane(async (lane) => {
       await store.queues.resetTotals(lane)
       await store.queues.markRemoved(lane)

@@ -1,3 +1,4 @@
+import { maxLanes } from '../model/lane-registry.ts'
 import type { Subscription } from '../model/subscription.ts'
 
 interface Count {
@@ -5,20 +6,46 @@ interface Count {
   byOthers: number
 }
 
+/** Most counted keys: four for each lane there may be. */
+const mostKeys = 4 * maxLanes
+
 /** Counts possible arrivals of jobs, by the keys of idle workers. */
 export class ArrivalCounters {
   readonly #counts = new Map<string, Count>()
+  /** The count of all other keys: no forgotten one was higher, so that no figure goes back. */
+  #floor: Count = { all: 0, byOthers: 0 }
+
+  /** Counted keys. */
+  get size(): number {
+    return this.#counts.size
+  }
 
   /** `own`: the jobs were submitted through this node. */
   add(idleKeys: Iterable<string>, own: boolean): void {
     for (const key of idleKeys) {
       const count = this.#counts.get(key)
-      if (!count) this.#counts.set(key, { all: 1, byOthers: own ? 0 : 1 })
+      if (!count) this.#begin(key, own)
       else {
         count.all += 1
         if (!own) count.byOthers += 1
       }
     }
+  }
+
+  /** The keys are no worker's and no lane's any more. */
+  forget(idleKeys: Iterable<string>): void {
+    for (const key of idleKeys) {
+      const count = this.#counts.get(key)
+      if (!count) continue
+      this.#floor = higherOf(this.#floor, count)
+      this.#counts.delete(key)
+    }
+  }
+
+  #begin(key: string, own: boolean): void {
+    if (this.#counts.size >= mostKeys) this.forget([...this.#counts.keys()])
+    const { all, byOthers } = this.#floor
+    this.#counts.set(key, { all: all + 1, byOthers: byOthers + (own ? 0 : 1) })
   }
 
   /** Grows with each arrival for a subscription: an equal figure means that nothing came. */
@@ -33,10 +60,14 @@ export class ArrivalCounters {
 
   #sum({ idleKeys }: Subscription, figure: (count: Count) => number): number {
     let sum = 0
-    for (const key of idleKeys) {
-      const count = this.#counts.get(key)
-      if (count) sum += figure(count)
-    }
+    for (const key of idleKeys) sum += figure(this.#counts.get(key) ?? this.#floor)
     return sum
+  }
+}
+
+function higherOf(one: Count, other: Count): Count {
+  return {
+    all: Math.max(one.all, other.all),
+    byOthers: Math.max(one.byOthers, other.byOthers),
   }
 }

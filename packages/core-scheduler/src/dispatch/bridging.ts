@@ -27,6 +27,7 @@ export class Bridging {
   constructor(parts: Parts) {
     this.#parts = parts
     parts.events.on('storeReset', () => this.#bridged.clear())
+    parts.events.on('laneDropped', (lane) => this.#dropped(lane))
   }
 
   handedOut({ lane, token }: Lease): void {
@@ -55,7 +56,7 @@ export class Bridging {
     this.#parts.observer.stranded(known.length, fresh)
   }
 
-  dropped(lane: string): void {
+  #dropped(lane: string): void {
     this.#checks.delete(lane)
     this.#bridged.delete(lane)
   }

@@ -89,6 +89,16 @@ export class Wakeups {
     return keys
   }
 
+  /** Forgets the arrivals of a lane that has left the registry, and of its function and queue with their last lane. */
+  forgetArrivals(lane: string): void {
+    const { names } = this.#registry
+    const { fn, queue } = names.parse(lane)
+    const gone = [`l${lane}`]
+    if (this.#registry.ofFunction(fn).length === 0) gone.push(`f${fn}`)
+    if (this.#registry.ofQueue(queue).length === 0) gone.push(`q${queue}`)
+    this.arrivals.forget(gone)
+  }
+
   hasIdle(lane: string): boolean {
     if (this.#pauses.holdsBack(lane)) return false
     const { byName, byQueue } = idleKeysOf(lane, this.#registry)

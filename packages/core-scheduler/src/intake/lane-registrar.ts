@@ -1,18 +1,22 @@
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 import { maxLanes, type LaneRegistry } from '../model/lane-registry.ts'
-import { StoreError } from '../store/store-errors.ts'
+import { toStoreError, tooManyLanes } from '../store/store-errors.ts'
+import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
 
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
   readonly counts: WorkerCounts
+  readonly observer: Pick<Observer, 'error'>
 }
 
-/** Registers new lanes in the store, each once at a time. */
+/** Registers new lanes in the store, each once at a time, and takes dropped ones from the registry. */
 export class LaneRegistrar {
   readonly #parts: Parts
   readonly #registering = new Map<string, Promise<number>>()
+  /** Lanes now being registered that were dropped meanwhile, with the numbers that they had. */
+  readonly #dropped = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -26,9 +30,12 @@ export class LaneRegistrar {
     const pending = this.#registering.get(lane)
     if (pending) return pending
     if (registry.size >= maxLanes) {
-      return Promise.reject(new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`))
+      return Promise.reject(tooManyLanes())
     }
-    const registering = this.#registerNew(lane).finally(() => this.#registering.delete(lane))
+    const registering = this.#registerNew(lane).finally(() => {
+      this.#registering.delete(lane)
+      this.#dropped.delete(lane)
+    })
     this.#registering.set(lane, registering)
     return registering
   }
@@ -42,10 +49,26 @@ export class LaneRegistrar {
     await Promise.allSettled(this.#registering.values())
   }
 
-  async #registerNew(lane: string): Promise<number> {
-    const { store, registry, counts } = this.#parts
-    const number = await store.lanes.register(lane)
+  /** The store has registered a lane. Settles when it has this node's worker counts. */
+  async added(lane: string, number: number): Promise<void> {
+    const { registry, counts } = this.#parts
     if (registry.add(lane, number)) await counts.laneAdded(lane)
+  }
+
+  /** The store has dropped a lane that had this number. One with workers of this node comes again. */
+  dropped(lane: string, number: number): void {
+    const { registry, counts, observer } = this.#parts
+    if (this.#registering.has(lane)) this.#dropped.set(lane, number)
+    if (!registry.remove(lane, number) || !counts.hasNamed(lane)) return
+    this.register(lane).catch((error: unknown) => observer.error('new lane', toStoreError(error)))
+  }
+
+  async #registerNew(lane: string): Promise<number> {
+    let number = await this.#parts.store.lanes.register(lane)
+    while (number <= (this.#dropped.get(lane) ?? 0)) {
+      number = await this.#parts.store.lanes.register(lane)
+    }
+    await this.added(lane, number)
     return number
   }
 }

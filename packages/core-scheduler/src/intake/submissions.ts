@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { Submission } from '../model/requests.ts'
+import type { SchedulerEmitter } from '../scheduler-events.ts'
 import { BatchQueue } from './batch-queue.ts'
 import type { Waiters } from '../results/waiters.ts'
 import type { EarlyWake } from '../dispatch/early-wake.ts'
@@ -50,7 +51,10 @@ interface Parts {
   readonly steps: Steps
   readonly subscriptions: ChannelSubscriptions
   readonly storeClock: StoreClock
+  readonly events: SchedulerEmitter
 }
+
+const nobody: Awake = { byName: 0, consumers: 0 }
 
 /** Most own jobs remembered per lane until the store announces them. */
 const maxRemembered = 10_000
@@ -71,6 +75,10 @@ export class Submissions {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    parts.events.on('laneDropped', (lane) => {
+      this.#open.delete(lane)
+      this.#own.delete(lane)
+    })
     this.#batch = new BatchQueue(parts.steps.added, (_key, items) => void this.#send(items))
     this.#lines = new ArrivalLines(
       (pending) => this.#gather(pending),
@@ -132,7 +140,7 @@ export class Submissions {
     }))
     const answers = await this.#store(arrivals)
     for (const [at, of] of arrivals.entries()) {
-      await this.#take(of, answers[at], begun[at]?.awake)
+      this.#take(of, answers[at], begun[at]?.awake)
       begun[at]?.landed()
     }
   }
@@ -152,16 +160,17 @@ export class Submissions {
     }
   }
 
-  async #take(
+  #take(
     { lane, items }: Arrivals,
     answer: Answer = new StoreError('REFUSED', 'the store did not answer'),
-    awake: Awake = { byName: 0, consumers: 0 },
-  ): Promise<void> {
-    const { registry, registrar, store } = this.#parts
+    earlyAwake: Awake = nobody,
+  ): void {
+    const { registrar, store } = this.#parts
     try {
       if (answer instanceof StoreError) throw answer
-      // A lane that was dropped meanwhile is registered again.
-      if (registry.numberOf(lane) === undefined) await registrar.register(lane)
+      // The step has registered a lane that was dropped meanwhile.
+      if (answer.laneNumber !== undefined) void registrar.added(lane, answer.laneNumber)
+      const awake = answer.isRepeated ? nobody : earlyAwake
       if (answer.isOpen) this.#open.add(lane)
       else this.#open.delete(lane)
       if (store.confirm) void this.#answerConfirmed(lane, items, answer, awake)
@@ -206,11 +215,11 @@ export class Submissions {
   #answer(
     lane: string,
     items: readonly Pending[],
-    { results, isPublished, isOpen }: LaneSubmitted,
+    { results, isPublished, isOpen, laneNumber }: LaneSubmitted,
     awake: Awake,
   ): void {
     const { registry, waiters, clock, wakeups, observer, subscriptions, storeClock } = this.#parts
-    const number = registry.numberOf(lane) ?? 0
+    const number = laneNumber ?? registry.numberOf(lane) ?? 0
     const nowMs = clock.nowMs()
     const isWatched = isPublished && subscriptions.covers(lane)
     let created = 0

@@ -1,17 +1,16 @@
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { IdleTimes } from '../store/lane-ports.ts'
 import type { Store } from '../store/store.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 import { LaneRounds } from './lane-rounds.ts'
 import { beatEveryMs } from './nodes/heartbeat.ts'
 
-/** A lane unused for this long is removed: 7 days, in milliseconds. */
-const idleForMs = 7 * 24 * 3_600_000
-/** Heartbeats from one check to the next. */
-const beatsPerCheck = 60
-/** Lanes per check; more lanes take turns, all within an hour. */
+/** Lanes unused for so long are removed. */
+const idle: IdleTimes = { unusedMs: 60_000, emptiedMs: 600_000, keptMs: 7 * 24 * 3_600_000 }
+/** Heartbeats in which all lanes are checked, one call for each few lanes. */
+const beatsPerRound = 60
 const lanesPerCheck = 64
-const checksPerRound = 60
 
 interface Parts extends LoopParts {
   readonly store: Pick<Store, 'lanes'>
@@ -32,11 +31,11 @@ export class IdleLanes extends BackgroundLoop {
   constructor(parts: Parts) {
     super(parts, { name: 'idle lanes', everyMs: beatEveryMs, run: () => this.#look() })
     this.#parts = parts
-    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
+    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, beatsPerRound)
   }
 
   async #look(): Promise<void> {
-    const { store, registry, registrar, recovery } = this.#parts
+    const { store, registrar, recovery } = this.#parts
     if (!recovery.leads) return
     if (this.#given.length > 0) {
       const given = this.#given
@@ -44,8 +43,9 @@ export class IdleLanes extends BackgroundLoop {
       for (const lane of await store.lanes.nonEmpty(given)) await registrar.register(lane)
     }
     this.#beats += 1
-    if (this.#beats % beatsPerCheck !== 0) return
-    this.#given = await store.lanes.giveBack(this.#rounds.next(), idleForMs)
-    for (const lane of this.#given) registry.remove(lane)
+    if (this.#rounds.isOver && this.#beats % beatsPerRound !== 0) return
+    const given = await store.lanes.giveBack(this.#rounds.next(), idle)
+    for (const [lane, number] of given) registrar.dropped(lane, number)
+    this.#given = [...given.keys()]
   }
 }

@@ -15,8 +15,13 @@ export class LaneRounds {
     this.#turns = turns
   }
 
+  /** The next turn begins a round. */
+  get isOver(): boolean {
+    return this.#next >= this.#lanes.length
+  }
+
   next(): readonly string[] {
-    if (this.#next >= this.#lanes.length) {
+    if (this.isOver) {
       this.#lanes = [...this.#registry.all()]
       this.#next = 0
     }

@@ -42,6 +42,7 @@ export class RouteChanges extends BackgroundLoop {
     for (const fn of this.#toOpen) {
       await registrar.register(fn)
       await store.lanes.open(fn)
+      await store.lanes.keep(fn)
       this.#toOpen.delete(fn)
     }
     for (const [lane, formers] of this.#moved) {

@@ -13,10 +13,13 @@ export class LaneRegistry {
   readonly #lanes = new Map<number, string>()
   readonly #byFunction = new Map<string, LaneList>()
   readonly #byQueue = new Map<string, LaneList>()
+  readonly #onRemoved: (lane: string) => void
   #version = 0
 
-  constructor(names: LaneNames) {
+  /** `onRemoved` is called for each lane that leaves. */
+  constructor(names: LaneNames, onRemoved: (lane: string) => void = () => undefined) {
     this.names = names
+    this.#onRemoved = onRemoved
   }
 
   /** Grows with every lane added or dropped, so that derived data can be cached. */
@@ -24,8 +27,11 @@ export class LaneRegistry {
     return this.#version
   }
 
+  /** Returns true for a new lane. One that was dropped and came again has a higher number than before. */
   add(lane: string, number: number): boolean {
-    if (this.#numbers.has(lane)) return false
+    const known = this.#numbers.get(lane)
+    if (known !== undefined && known >= number) return false
+    if (known !== undefined) this.remove(lane)
     const { fn, queue } = this.names.parse(lane)
     this.#numbers.set(lane, number)
     this.#lanes.set(number, lane)
@@ -35,15 +41,18 @@ export class LaneRegistry {
     return true
   }
 
-  remove(lane: string): void {
+  /** With a number: only if the lane has not come again meanwhile. Returns true if it was there. */
+  remove(lane: string, expected = 0): boolean {
     const number = this.#numbers.get(lane)
-    if (number === undefined) return
+    if (number === undefined || (expected > 0 && number > expected)) return false
     const { fn, queue } = this.names.parse(lane)
     this.#numbers.delete(lane)
     if (this.#lanes.get(number) === lane) this.#lanes.delete(number)
     withdraw(this.#byFunction, fn, lane)
     withdraw(this.#byQueue, queue, lane)
     this.#version += 1
+    this.#onRemoved(lane)
+    return true
   }
 
   /** Replaces the home queues; returns the lanes that are of another queue now, with the former one. */
@@ -65,6 +74,11 @@ export class LaneRegistry {
 
   all(): Iterable<string> {
     return this.#numbers.keys()
+  }
+
+  /** Lanes with their numbers. */
+  entries(): Iterable<[lane: string, number: number]> {
+    return this.#numbers.entries()
   }
 
   get size(): number {

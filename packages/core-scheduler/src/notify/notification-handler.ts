@@ -1,4 +1,3 @@
-import type { Bridging } from '../dispatch/bridging.ts'
 import type { IdleWorker } from '../dispatch/idle-workers.ts'
 import type { Wakeups } from '../dispatch/wakeups.ts'
 import type { Pauses } from '../admin/pauses.ts'
@@ -48,7 +47,6 @@ interface Parts {
   readonly registrar: LaneRegistrar
   readonly subscriptions: ChannelSubscriptions
   readonly recovery: NativeRecovery
-  readonly bridging: Bridging
 }
 
 /** Handles events from other nodes and native programs for this node's workers and clients. */
@@ -62,6 +60,8 @@ export class NotificationHandler implements StoreListener {
   /** True while events arrive. */
   #isListening = true
   #outages = 0
+  /** Drops may have been missed. */
+  #mayHoldLost = false
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -72,6 +72,8 @@ export class NotificationHandler implements StoreListener {
     this.#newLanes = new NewLanes({ ...parts, lanePoller: this.#lanePoller })
     parts.events.on('lanesWatched', (fresh) => this.#catchUp(fresh))
     parts.events.on('roomAgain', (queue) => this.#wakeQueue(queue))
+    parts.events.on('laneDropped', (lane) => parts.wakeups.forgetArrivals(lane))
+    parts.events.on('beat', (wasReset) => this.#onBeat(wasReset))
   }
 
   created(lane: string, id: number): void {
@@ -117,13 +119,20 @@ export class NotificationHandler implements StoreListener {
   }
 
   laneAdded(lane: string, number: number): void {
-    if (this.#parts.registry.add(lane, number)) void this.#parts.counts.laneAdded(lane)
+    void this.#parts.registrar.added(lane, number)
   }
 
   up(): void {
     this.#isListening = true
     this.#parts.observer.store(true)
     void this.recover()
+  }
+
+  /** A store that was reset gets the lanes of this node again. */
+  async #onBeat(wasReset: boolean): Promise<void> {
+    if (!this.#mayHoldLost || !this.#isListening) return
+    if (wasReset) this.#mayHoldLost = false
+    else await this.#guard('dropped lanes', () => this.#dropLost())
   }
 
   /** Catches up after the store was away. If that fails, the next beat tries again. */
@@ -143,6 +152,7 @@ export class NotificationHandler implements StoreListener {
   down(reason: string): void {
     this.#isListening = false
     this.#outages += 1
+    this.#mayHoldLost = true
     this.#parts.subscriptions.lost()
     this.#parts.observer.store(false, reason)
   }
@@ -151,9 +161,8 @@ export class NotificationHandler implements StoreListener {
     this.#parts.events.emit('laneClosed', lane)
   }
 
-  laneDropped(lane: string): void {
-    this.#parts.registry.remove(lane)
-    this.#parts.bridging.dropped(lane)
+  laneDropped(lane: string, number: number): void {
+    this.#parts.registrar.dropped(lane, number)
   }
 
   consumerNews(wid: string, news: ConsumerNews): void {
@@ -175,6 +184,16 @@ export class NotificationHandler implements StoreListener {
 
   async loadLanes(): Promise<void> {
     for (const [lane, number] of await this.#parts.store.lanes.all()) this.laneAdded(lane, number)
+  }
+
+  /** After an outage: lanes that the store has no more leave the registry. One that comes meanwhile stays. */
+  async #dropLost(): Promise<void> {
+    const { registry, registrar, store } = this.#parts
+    const outages = this.#outages
+    const known = [...registry.entries()]
+    const kept = await store.lanes.all()
+    for (const [lane, number] of known) if (!kept.has(lane)) registrar.dropped(lane, number)
+    if (outages === this.#outages) this.#mayHoldLost = false
   }
 
   /** Polls lanes for events that were missed. */

@@ -17,6 +17,14 @@ export interface JobSummary extends JobRef {
   readonly unique?: Buffer
 }
 
+/** The result of one step to drop a lane. */
+export interface DroppedPiece {
+  /** Jobs that were ended. */
+  readonly ids: readonly number[]
+  /** The number that the lane had, if it is unregistered now; 0: it had none. */
+  readonly laneNumber?: number
+}
+
 /** The part of the store that an operator asks for. */
 export interface AdminStore {
   setLimits(lane: string, limits: LaneLimits): Promise<void>
@@ -29,11 +37,10 @@ export interface AdminStore {
     count: number,
   ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }>
   /**
-   * Ends up to `max` jobs of a lane that are not running; `busy` if it has workers or running jobs.
+   * Ends up to `max` jobs of a lane that are not running; `busy` if it has workers or running jobs. If nothing is left, the
+   * lane is unregistered in the same step; it gets a new number when it comes again.
    */
-  clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'>
-  /** Unregisters a lane; it gets a new number when it comes again. */
-  unregisterLane(lane: string): Promise<void>
+  dropLane(lane: string, max: number): Promise<DroppedPiece | 'busy'>
 }
 
 /** The part of the store for jobs pushed by the clock. */

@@ -20,7 +20,8 @@ export interface StoreListener {
   /** Jobs may have come into this lane: from other nodes, or without a submission. */
   woken(lane: string, jobs: number): void
   laneAdded(lane: string, number: number): void
-  laneDropped(lane: string): void
+  /** `number`: the one that it had; 0: not known. */
+  laneDropped(lane: string, number: number): void
   /** An operator closed a lane to consumers. */
   laneClosed(lane: string): void
   /** Faktory queues or functions were paused or resumed. */

@@ -34,8 +34,8 @@ export interface LaneBacklog extends LaneSizes {
   readonly oldestMs: number | undefined
 }
 
-/** All figures of one lane. */
-export interface LaneCounts extends LaneBacklog {
+/** Counters of a lane. */
+export interface LaneTotals {
   readonly submitted: number
   readonly completed: number
   readonly failed: number
@@ -47,6 +47,34 @@ export interface LaneCounts extends LaneBacklog {
   readonly requeued: number
   /** Dead jobs that were dropped after their time. */
   readonly forgotten: number
+}
+
+/** Counters, each by its name. */
+export function totalsOf(figure: (name: keyof LaneTotals) => number): LaneTotals {
+  return {
+    submitted: figure('submitted'),
+    completed: figure('completed'),
+    failed: figure('failed'),
+    retried: figure('retried'),
+    expired: figure('expired'),
+    promoted: figure('promoted'),
+    requeued: figure('requeued'),
+    forgotten: figure('forgotten'),
+  }
+}
+
+/** How long a lane is empty before it is removed, milliseconds; 0: not at all. */
+export interface IdleTimes {
+  /** One that never had a job. */
+  readonly unusedMs: number
+  /** One that had jobs. */
+  readonly emptiedMs: number
+  /** One that an operator or a route wants, or of which native clients count the consumers. */
+  readonly keptMs: number
+}
+
+/** All figures of one lane. */
+export interface LaneCounts extends LaneBacklog, LaneTotals {
   /** Its queue was removed, and no job has come since. */
   readonly isRemoved: boolean
   readonly openness: LaneOpenness['state']
@@ -84,10 +112,15 @@ export interface LaneStore {
   /** Lanes with queued jobs that somebody wants. */
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
   /**
-   * Forgets lanes unused for this long: no jobs, workers or limits, and not closed by an operator.
-   * Returns them. The time counts from the first look that found a lane unused.
+   * Forgets lanes unused for so long: no jobs, by-name workers, consumers with its label or limits, and not closed by an
+   * operator. Returns them with their numbers. The time counts from the first look that found a lane unused.
    */
-  giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]>
+  giveBack(lanes: readonly string[], idle: IdleTimes): Promise<ReadonlyMap<string, number>>
+  /** Notes that an operator or a route wants the lane: see {@link IdleTimes.keptMs}. */
+  keep(lane: string): Promise<void>
+  /** The counters of all lanes that were removed. */
+  formerTotals(): Promise<LaneTotals>
+  resetFormerTotals(): Promise<void>
   /** Opens a lane to Faktory consumers for good. */
   open(lane: string): Promise<void>
   /** Closes it until it is opened again. */

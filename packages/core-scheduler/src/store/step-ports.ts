@@ -19,6 +19,10 @@ export interface LaneOutcomes {
 /** The results of a lane's arrivals. */
 export interface LaneSubmitted {
   readonly results: readonly Submitted[]
+  /** The lane's number: a lane that was not registered is so from now on. Absent if no job was stored. */
+  readonly laneNumber?: number
+  /** True if the jobs were stored after the claims of their step. False. */
+  readonly isRepeated?: boolean
   /** False if this node's listeners get no events about these jobs. */
   readonly isPublished: boolean
   /** True if consumers of the lane's queue may take them. */

@@ -1,3 +1,5 @@
+import { maxLanes } from '../model/lane-registry.ts'
+
 /** Why the store did not do as asked. */
 export type StoreErrorCode =
   | 'UNREACHABLE'
@@ -23,6 +25,10 @@ export const notConnected = 'not connected'
 /** True if the store may have done all the same what it was asked for. */
 export function mayBeDone({ code, message }: StoreError): boolean {
   return (code === 'UNREACHABLE' || code === 'TIMEOUT') && message !== notConnected
+}
+
+export function tooManyLanes(): StoreError {
+  return new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
 }
 
 /** Turns anything a store threw into an error that doors can answer. */

@@ -9,10 +9,11 @@
 --   6 level: string
 --   7 jid: string
 --   8 and more: fields and values of its hash: strings
--- Returns 1, or 0 where it was pushed before.
+-- Returns 1, 0 where it was pushed before, or -1 where the lane is to be registered first.
 --#include keys
 --#include batches
 local lane, callback = ARGV[3], ARGV[4]
+if not isRegistered(lane, ARGV[5]) then return -1 end
 local mark = uniqueLockKey(lane) .. ':callback ' .. callback
 if not redis.call('SET', mark, 1, 'NX', 'EX', batchSeconds) then return 0 end
 local isStored, problem = storeCallback(lane, callback, ARGV, 5)

@@ -23,7 +23,7 @@
 --       door (empty for a native client's): string
 --       payload: bytes
 --       other field strings: integer, the strings
--- Returns packed, if all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
+-- Returns -1 where the lane is to be registered first. Else packed, if all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
 -- it joined; its note if it came before; `dead` if the dead set is full; `notes` if too many are noted.
 --#include keys
 --#include ids
@@ -31,6 +31,7 @@
 --#include packed
 --#include imports
 --#include jids
+--#include registry
 local given = unpackedArguments(3)
 local lane, queue, tag, keptSeconds, renewed, mostDead, isSole, count = unpack(given, 1, 8)
 local perJob = 11
@@ -59,6 +60,10 @@ local function joinable()
 end
 
 -- Import ids are digests, so all 256 hashes of notes are about equally long.
+if redis.call('HEXISTS', metaKey(lane), 'number') == 0 then
+  -- The lane was removed since the import began.
+  if isCluster or not registerLane(lane, homeOf(lane, queue), 0) then return -1 end
+end
 local isNoted = redis.call('HLEN', importedKey(lane, given[9])) >= mostNotes
 local toldOn, joins = isHeard() and channelOf(lane), joinable()
 local dead, deadCount = {}, nil

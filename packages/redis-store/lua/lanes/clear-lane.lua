@@ -1,5 +1,5 @@
--- Ends jobs of a lane that are not running, dead ones and native workers' leftovers included; with the last one, clears
--- the lane's hash. Its ids are never reused, and it stays open or closed to consumers.
+-- Ends jobs of a lane that are not running, dead ones and native workers' leftovers included. Once it holds nothing, the
+-- lane is unregistered. Its ids are never reused, and it stays open or closed to consumers.
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
@@ -7,8 +7,12 @@
 --   3 lane: string
 --   4 node: string
 --   5 most: integer
--- Returns ids, or 0 where it has workers or running jobs.
+--   6 in a cluster: its number in the registry (0: none): integer
+-- Returns the ids and, once it is unregistered, its number; in a cluster then how long what it left stays (ms) and its
+-- counters. 0 where it has workers or running jobs.
 --#include keys
+--#include lanes
+--#include registry
 --#include jobs
 --#include aside
 --#include orphans
@@ -39,15 +43,11 @@ for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
   end
 end
 if #ids < most then clearIndexes(lane, ids, most, finish) end
-if #ids < most then
-  redis.call('DEL', retriesKey(lane), bridgedKey(lane))
-  local meta = metaKey(lane)
-  local kept = redis.call('HMGET', meta, 'open', 'closed')
-  redis.call('DEL', meta)
-  if kept[1] then redis.call('HSET', meta, 'open', kept[1]) end
-  if kept[2] then redis.call('HSET', meta, 'closed', kept[2]) end
-  noteCleared(lane)
-  if kept[2] and not kept[1] then redis.call('PEXPIREAT', meta, kept[2]) end
-  if not isCluster then redis.call('ZREM', dueKey, lane) end
-end
-return ids
+if #ids >= most then return { ids } end
+redis.call('DEL', retriesKey(lane), bridgedKey(lane))
+noteCleared(lane)
+local fields, now = allFields(lane), nowMs()
+if not isCluster then return { ids, integer(unregisterLane(lane, fields, now) or 0) } end
+fields.number = fields.number or ARGV[6]
+local number, untilMs, totals = forgetLane(lane, fields, now)
+return { ids, integer(number), integer(untilMs), unpack(totals) }

@@ -1,57 +1,61 @@
--- Finds empty lanes: no jobs, workers or limits, and not closed by an operator. Of lanes empty for long enough, only
--- their openness and the range of their finished jobs stay, for 90 days.
+-- Forgets empty lanes: no jobs, by-name workers, labelled consumers or limits, and not closed by an operator. Of lanes
+-- empty for long enough, what registry.lua says stays for a while.
 -- KEYS:
 --   1 xg:lane:{lane} of the first: hash
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
---   3 for how long: integer, ms
---   4 and more: lanes: strings
--- Returns the lanes to be removed.
+--   3 for how long, if it never had a job: integer, ms
+--   4 the same, if it had: integer, ms
+--   5 the same, if an operator or a route wants it, or native clients count its consumers: integer, ms
+--   6 and more: lanes, each in a cluster with its number in the registry: strings
+-- Returns per forgotten lane its name and number; in a cluster then how long what it left stays (ms) and its counters.
 --#include keys
-local now, idleForMs, over = nowMs(), tonumber(ARGV[3]), {}
-local keptForMs = 90 * 24 * 3600 * 1000
+--#include lanes
+--#include registry
+local now, unusedMs, emptiedMs, keptMs, over = nowMs(), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), {}
 
 local function isUsed(lane, fields)
-  -- stylua: ignore
-  local places = redis.call('EXISTS', queueKey(lane, 'high'), queueKey(lane, 'normal'), queueKey(lane, 'low'),
-    queueKey(lane, 'scheduled'), busyKey(lane), deadKey(lane), uniqueKey(lane), jidKey(lane), batchOutboxKey(lane))
-  if places > 0 or fields.aside or fields.open == '0' or countedWorkers(lane) > 0 then return true end
+  if fields.open == '0' or not isEmptyLane(lane, fields.aside) then return true end
+  if namedWorkers(lane, fields.consumers) > 0 or tonumber(fields.labelled or 0) > 0 then return true end
   for name, value in pairs(fields) do
-    if string.find(name, '^[nc]:') or (string.find(name, '^max:') and value ~= '0') then return true end
+    if string.find(name, '^n:') or (string.find(name, '^max:') and value ~= '0') then return true end
   end
   return false
+end
+
+local function idleMsOf(fields, id)
+  if fields.kept or (fields.seen and tonumber(fields.consumers or 0) > 0) then return keptMs end
+  return id == '' and unusedMs or emptiedMs
 end
 
 -- True if nothing has come since the first check that found the lane empty, by its last id.
 local function isIdleLongEnough(lane, fields)
   local last = redis.pcall('GET', laneKey('uid', lane))
   local id = type(last) == 'string' and last or ''
+  local idleForMs = idleMsOf(fields, id)
   local since, seen = string.match(fields.idle or '', '^(%d+) (.*)$')
   if idleForMs == 0 or (since and seen == id and now - tonumber(since) >= idleForMs) then return true end
   if not since or seen ~= id then redis.call('HSET', metaKey(lane), 'idle', integer(now) .. ' ' .. id) end
   return false
 end
 
-local function giveBack(lane, fields)
-  local meta, closed = metaKey(lane), tonumber(fields.closed or 0)
-  redis.call('DEL', meta)
-  if closed > now then redis.call('HSET', meta, 'closed', integer(closed)) end
-  if fields.open then redis.call('HSET', meta, 'open', fields.open) end
-  if fields.cleared then redis.call('HSET', meta, 'cleared', fields.cleared) end
-  redis.call('PEXPIREAT', meta, integer(now + keptForMs))
-  over[#over + 1] = lane
+local function forget(lane, fields, number)
+  if not isCluster then
+    over[#over + 1] = { lane, integer(unregisterLane(lane, fields, now) or 0) }
+    return
+  end
+  fields.number = fields.number or number
+  local gone, untilMs, totals = forgetLane(lane, fields, now)
+  over[#over + 1] = { lane, integer(gone), integer(untilMs), unpack(totals) }
 end
 
-for at = 4, #ARGV do
-  local lane, fields = ARGV[at], {}
-  local stored = redis.call('HGETALL', metaKey(lane))
-  for index = 1, #stored, 2 do
-    fields[stored[index]] = stored[index + 1]
-  end
+for at = 6, #ARGV, isCluster and 2 or 1 do
+  local lane = ARGV[at]
+  local fields = allFields(lane)
   if isUsed(lane, fields) then
     if fields.idle then redis.call('HDEL', metaKey(lane), 'idle') end
   elseif isIdleLongEnough(lane, fields) then
-    giveBack(lane, fields)
+    forget(lane, fields, ARGV[at + 1])
   end
 end
 return over

@@ -43,8 +43,9 @@ end
 -- Until when by-name workers close a lane (ms), and `shut` if an operator does.
 local function closedUntil(lane, graceMs, now)
   local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers')
-  local isWorked = namedWorkers(lane, meta[3]) > 0
-  return isWorked and now + graceMs or tonumber(meta[2] or 0), meta[1] == '0' and 'shut' or ''
+  local closed = tonumber(meta[2] or 0)
+  if namedWorkers(lane, meta[3]) > 0 then closed = math.max(closed, now + graceMs) end
+  return closed, meta[1] == '0' and 'shut' or ''
 end
 
 -- Closes a lane because of workers of its function in another. A dropped lane comes back.

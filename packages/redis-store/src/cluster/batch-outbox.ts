@@ -1,4 +1,5 @@
 import type { JidIndex } from '../jobs/jid-index.ts'
+import { registerLane } from '../lanes/registration.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Entries per call. */
@@ -59,7 +60,8 @@ export class BatchOutbox {
       const [lane] = words
       if (lane) {
         const args = [String(lane), callback, ...words.slice(1)]
-        await run('batch-callback', [keys.uid(String(lane))], args)
+        const push = (): Promise<unknown> => run('batch-callback', [keys.uid(String(lane))], args)
+        while ((await push()) === -1) await registerLane(this.#context, String(lane))
       }
       await call(() => redis.lrem(keys.callbacks, 0, callback))
       await call(() => redis.del(list))

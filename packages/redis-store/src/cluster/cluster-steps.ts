@@ -23,8 +23,10 @@ import { HintUpdater } from './hint-updater.ts'
 import { BatchJoins, type Join } from './batch-joins.ts'
 import { ClusterClaim } from './cluster-claim.ts'
 import { ClusterThrottles } from './cluster-throttles.ts'
-import { SlotSteps } from './slot-steps.ts'
+import { SlotSteps, type SlotArrivals } from './slot-steps.ts'
 import { BatchOutbox } from './batch-outbox.ts'
+import { registerLane } from '../lanes/registration.ts'
+import { UnregisteredLane } from '../step/step-reply.ts'
 
 const noJoins: ReadonlyMap<string, Join> = new Map()
 
@@ -102,16 +104,14 @@ export class ClusterSteps implements StepStore {
     const isKnown = ({ batch }: NewJob): boolean => batch === undefined || joined.has(batch)
     const taken = jobs.filter(isKnown)
     const notes = new Map([...joined].map(([bid, { note }]) => [bid, note]))
+    const arrivals = {
+      lane,
+      jobs: taken,
+      places: places.filter((_place, at) => jobs[at] && isKnown(jobs[at])),
+    }
     const stored =
       taken.length > 0
-        ? await this.#slots.submit({
-            arrivals: {
-              lane,
-              jobs: taken,
-              places: places.filter((_place, at) => jobs[at] && isKnown(jobs[at])),
-            },
-            ...{ notes, atUs },
-          })
+        ? await this.#store({ arrivals, notes, atUs })
         : { results: [], isPublished: true, isOpen: true }
     if (taken.length > 0) await this.#hints.follow(lane, false)
     const { results: each } = stored
@@ -124,6 +124,19 @@ export class ClusterSteps implements StepStore {
       isKnown(job) ? (values.next().value ?? { kind: 'full' }) : { kind: 'unbatched' },
     )
     return { ...stored, results }
+  }
+
+  /** A lane that is not registered, or was dropped a moment ago, is registered first. */
+  async #store(submission: SlotArrivals): Promise<LaneSubmitted> {
+    for (let isRepeated = false; ; isRepeated = true) {
+      try {
+        const stored = await this.#slots.submit(submission)
+        return isRepeated ? { ...stored, isRepeated } : stored
+      } catch (error) {
+        if (!(error instanceof UnregisteredLane)) throw error
+        await registerLane(this.#context, submission.arrivals.lane)
+      }
+    }
   }
 
   #claim(request: ClaimRequest): Promise<readonly Lease[]> {

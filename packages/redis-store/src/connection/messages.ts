@@ -22,7 +22,7 @@ export function announced(listener: StoreListener, message: string): void {
   const [kind, lane, figure, ...rest] = message.split('\0')
   if (lane === undefined) return
   if (kind === 'lane') listener.laneAdded(lane, Number(figure))
-  else if (kind === 'unlane') listener.laneDropped(lane)
+  else if (kind === 'unlane') listener.laneDropped(lane, Number(figure))
   else if (kind === 'closed') listener.laneClosed(lane)
   else if (kind === 'pauses') listener.pausesChanged()
   else if (kind === 'worker') {

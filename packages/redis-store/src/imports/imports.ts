@@ -3,6 +3,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import { dueOf } from '../jobs/job-fields.ts'
 import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
+import { registerLane } from '../lanes/registration.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import { addJob, type ImportedJob } from './imported-job.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
@@ -167,7 +168,13 @@ export class RedisImports {
     const args: ScriptArgument[] = [lane, queue, tag, importKeptSeconds, renewed]
     args.push(this.#deadPerLane, isSole, jobs.length)
     for (const imported of jobs) addJob(args, imported)
-    const reply = unpack((await run('import', [keys.uid(lane)], args)) as Buffer)
+    let packed = await run('import', [keys.uid(lane)], args)
+    // It was removed since the import began.
+    while (typeof packed === 'number') {
+      await registerLane(this.#context, lane)
+      packed = await run('import', [keys.uid(lane)], args)
+    }
+    const reply = unpack(packed as Buffer)
     if (typeof reply === 'number') return jobs.map((_job, at) => createdAs(reply + at))
     return (reply as (number | Uint8Array)[]).map((result, at) =>
       resultOf(jobs[at]?.importId ?? Buffer.alloc(0), result),

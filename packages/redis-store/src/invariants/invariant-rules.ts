@@ -3,6 +3,8 @@ import { bandOf, type Band, type Level } from '@crossgear/core-scheduler'
 /** The store's contents for one lane. Ids as they are written. */
 export interface LaneFacts {
   readonly lane: string
+  /** Its number in the registry. */
+  readonly registered: string | undefined
   /** Some fields of each job's hash, by id. */
   readonly jobs: ReadonlyMap<string, Readonly<Record<string, string>>>
   readonly bands: Readonly<Record<Band, readonly string[]>>
@@ -43,7 +45,19 @@ export function laneViolations(facts: LaneFacts, leniency: Leniency): string[] {
     ...(leniency.native ? [] : levelViolations(facts)),
     ...asideViolations(facts),
     ...countViolations(facts),
+    ...registryViolations(facts),
   ]
+}
+
+/** A lane with jobs of gateways is registered, under the number that it knows. */
+function registryViolations(facts: LaneFacts): string[] {
+  const { lane, registered, meta, jobs } = facts
+  if (meta['number'] !== undefined && meta['number'] !== registered) {
+    return [`${lane}: has number ${meta['number']}, and ${registered ?? 'none'} in the registry`]
+  }
+  const isOurs = ([, id]: [string, string]): boolean => jobs.get(id)?.['door'] !== undefined
+  const hasJobs = registered === undefined && [...standings(facts)].some(isOurs)
+  return hasJobs ? [`${lane}: has jobs and is not registered`] : []
 }
 
 /** Ids of a lane and their places. */

@@ -79,7 +79,8 @@ async function readLanes(
   keys: StoreKeys,
   only?: ReadonlySet<string>,
 ): Promise<LaneFacts[]> {
-  const names = new Set<string>(Object.keys(await redis.hgetall(keys.lanes)))
+  const numbers = new Map(Object.entries(await redis.hgetall(keys.lanes)))
+  const names = new Set(numbers.keys())
   const jobs = new Map<string, string[]>()
   const placeOf = placesIn(keys)
   for (const key of await scan(redis)) {
@@ -95,8 +96,10 @@ async function readLanes(
   const lanes = [...names].filter((lane) => only?.has(lane) ?? true).sort()
   for (let at = 0; at < lanes.length; at += lanesAtOnce) {
     const some = lanes.slice(at, at + lanesAtOnce)
-    const read = some.map((lane) => readLane(redis, keys, lane, jobs.get(lane) ?? []))
-    facts.push(...(await Promise.all(read)))
+    const reads = some.map((lane) => readLane(redis, keys, lane, jobs.get(lane) ?? []))
+    for (const read of await Promise.all(reads)) {
+      facts.push({ ...read, registered: numbers.get(read.lane) })
+    }
   }
   return facts
 }
@@ -107,7 +110,7 @@ async function readLane(
   keys: StoreKeys,
   lane: string,
   hashes: readonly string[],
-): Promise<LaneFacts> {
+): Promise<Omit<LaneFacts, 'registered'>> {
   const list = (band: Band): Promise<string[]> => redis.lrange(keys.queue(lane, band), 0, -1)
   const [high, normal, low, scheduled, busy, dead, unique, jids, meta, count, jobs, ...lists] =
     await Promise.all([

@@ -1,4 +1,5 @@
-import type { AdminStore, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import type { AdminStore, DroppedPiece, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import { numbersOf, withdrawLane } from './registration.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { jobIdOf } from '../jobs/job-fields.ts'
 
@@ -56,16 +57,17 @@ export class RedisAdministration implements AdminStore {
     }
   }
 
-  async clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
-    const { run, keys, node } = this.#context
-    const ids = (await run('clear-lane', [keys.busy(lane)], [lane, node, max])) as Buffer[] | number
-    return typeof ids === 'number' ? 'busy' : ids.map((id) => Number(id.toString()))
-  }
-
-  async unregisterLane(lane: string): Promise<void> {
-    const { keys, transaction } = this.#context
-    const said = `unlane\0${lane}\0`
-    await transaction((commands) => commands.hdel(keys.lanes, lane).publish(keys.events, said))
+  async dropLane(lane: string, max: number): Promise<DroppedPiece | 'busy'> {
+    const { run, keys, node, isCluster } = this.#context
+    const [number = 0] = isCluster ? await numbersOf(this.#context, [lane]) : []
+    const reply = await run('clear-lane', [keys.busy(lane)], [lane, node, max, number])
+    if (typeof reply === 'number') return 'busy'
+    const [ids, ...gone] = reply as [Buffer[], ...Buffer[]]
+    if (isCluster && gone.length > 0) await withdrawLane(this.#context, lane, gone)
+    return {
+      ids: ids.map((id) => Number(id.toString())),
+      ...(gone.length > 0 && { laneNumber: Number(gone[0]) }),
+    }
   }
 }
 

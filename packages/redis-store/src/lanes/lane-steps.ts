@@ -1,14 +1,15 @@
 import {
-  maxLanes,
   StoreError,
+  totalsOf,
+  type IdleTimes,
   type LaneBacklog,
   type LaneCounts,
   type LaneOpenness,
   type LaneSizes,
   type LaneStore,
+  type LaneTotals,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
-import { chunks } from '../chunks.ts'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
 import {
   addNextJobs,
@@ -23,6 +24,7 @@ import { KeyScan } from './key-scan.ts'
 import { LaneFigures } from './lane-figures.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
+import { isNoTag, numbersOf, registerLane, withdrawLane } from './registration.ts'
 import { sameWhole, UnchangedLanes, type Lasting } from './unchanged-lanes.ts'
 import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import type { KeyTracking } from '../connection/key-tracking.ts'
@@ -66,32 +68,13 @@ export class RedisLanes implements LaneStore {
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
 
-  async register(lane: string): Promise<number> {
-    const { run, keys, isCluster, graceMs } = this.#context
-    if (isCluster && isNoTag(lane)) {
-      throw new StoreError('REFUSED', 'a cluster takes no function name that begins with a brace')
-    }
-    const { fn } = this.#context.names.parse(lane)
-    if (isCluster) await this.#inherit(lane, fn)
-    const home = isCluster || fn === lane ? '' : fn
-    const number = await run('register-lane', [keys.lanes], [lane, maxLanes, home, graceMs])
-    if (number === 0) throw new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
-    return Number(number)
+  register(lane: string): Promise<number> {
+    return registerLane(this.#context, lane)
   }
 
-  /**
-   * For a lane in another slot than its function's home lane: done before anybody knows of the
-   * lane.
-   */
-  async #inherit(lane: string, home: string): Promise<void> {
-    const { run, keys, graceMs } = this.#context
-    // A lane that comes back keeps its state.
-    const own = ['0', '']
-    const reply =
-      home === lane
-        ? own
-        : ((await run('closed-until', [keys.meta(home)], [home, graceMs])) as Buffer[])
-    await run('close-until', [keys.meta(lane)], [lane, ...reply])
+  async keep(lane: string): Promise<void> {
+    const { call, redis, keys } = this.#context
+    await call(() => redis.hset(keys.meta(lane), 'kept', 1))
   }
 
   async all(): Promise<ReadonlyMap<string, number>> {
@@ -109,20 +92,35 @@ export class RedisLanes implements LaneStore {
     return found
   }
 
-  /** Forgets lanes that were empty for this long. */
-  async giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
-    const { run, keys, perLanes, pipeline } = this.#context
+  async giveBack(
+    lanes: readonly string[],
+    { unusedMs, emptiedMs, keptMs }: IdleTimes,
+  ): Promise<ReadonlyMap<string, number>> {
+    const { run, keys, perLanes, isCluster } = this.#context
+    const times = [unusedMs, emptiedMs, keptMs]
     const over = await perLanes(lanes, async (some, first) => {
-      const reply = await run('idle-lanes', [keys.meta(first)], [idleForMs, ...some])
-      return (reply as Buffer[]).map(String)
+      const numbers = isCluster ? await numbersOf(this.#context, some) : []
+      const named = isCluster ? some.flatMap((lane, at) => [lane, numbers[at] ?? 0]) : some
+      const reply = await run('idle-lanes', [keys.meta(first)], [...times, ...named])
+      return reply as [lane: Buffer, ...gone: Buffer[]][]
     })
-    for (const some of chunks(over, lanesPerPage)) {
-      await pipeline((commands) => {
-        commands.hdel(keys.lanes, ...some)
-        for (const lane of some) commands.publish(keys.events, `unlane\0${lane}\0`)
-      })
+    const given = new Map<string, number>()
+    for (const [lane, ...gone] of over) {
+      given.set(String(lane), Number(gone[0]))
+      if (isCluster) await withdrawLane(this.#context, String(lane), gone)
     }
-    return over
+    return given
+  }
+
+  async formerTotals(): Promise<LaneTotals> {
+    const { call, redis, keys } = this.#context
+    const stored = await call(() => redis.hgetall(keys.totals))
+    return totalsOf((name) => Number(stored[name] ?? 0))
+  }
+
+  async resetFormerTotals(): Promise<void> {
+    const { call, redis, keys } = this.#context
+    await call(() => redis.del(keys.totals))
   }
 
   sizes(lanes: readonly string[]): Promise<readonly LaneSizes[]> {
@@ -262,9 +260,4 @@ export class RedisLanes implements LaneStore {
     await this.#cluster?.heal()
     return stranded
   }
-}
-
-/** Such a name is no hash tag: its keys would be in many slots. */
-function isNoTag(lane: string): boolean {
-  return lane.startsWith('}')
 }

@@ -26,6 +26,7 @@ export type ScriptName =
   | 'ended-jid'
   | 'expired'
   | 'find-uniques'
+  | 'forget-former'
   | 'leases-by-token'
   | 'forget-node'
   | 'head'
@@ -50,6 +51,7 @@ export type ScriptName =
   | 'non-empty'
   | 'note'
   | 'note-epoch'
+  | 'number-lane'
   | 'oldest'
   | 'open-lane'
   | 'openness'
@@ -74,6 +76,7 @@ export type ScriptName =
   | 'throttle-take'
   | 'unsettled'
   | 'wait-again'
+  | 'withdraw-lane'
   | 'worked-lanes'
 
 export type ScriptArgument = string | number | Uint8Array

@@ -125,6 +125,7 @@ export class JobSteps {
     const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
     args.push(this.#token, this.#link.epoch.epoch)
     const inputs = args.push(0) - 1
+    args.push(this.#link.graceMs)
     addReports(args, step.reports)
     addOutcomes(args, step.outcomes, this.#link)
     addSubmissions(args, step.submissions, this.#link, ways, outside)

@@ -1,4 +1,9 @@
-import { StoreError, type LaneOutcomes, type Settled } from '@crossgear/core-scheduler'
+import {
+  StoreError,
+  tooManyLanes,
+  type LaneOutcomes,
+  type Settled,
+} from '@crossgear/core-scheduler'
 import type { LeasedReply } from '../jobs/job-hash.ts'
 
 const zero = 0x30
@@ -21,9 +26,19 @@ export type StepReply = readonly [
   claims: readonly (Buffer | ClaimReply)[],
 ]
 
+/** In a cluster: the lane has to be registered first, which is a step in another slot. */
+export class UnregisteredLane extends StoreError {
+  constructor() {
+    super('REFUSED', 'the lane is not registered')
+  }
+}
+
 /** The error of a part that the script refused. */
 export function refusalOf(answer: unknown): StoreError {
-  return new StoreError('REFUSED', String(answer))
+  const text = String(answer)
+  if (text === 'UNREGISTERED') return new UnregisteredLane()
+  if (text === 'TOO_MANY_LANES') return tooManyLanes()
+  return new StoreError('REFUSED', text)
 }
 
 /** A digit for each outcome, or the error for the lane. */

@@ -69,11 +69,16 @@ function isPlain(job: NewJob): boolean {
 }
 
 /** The script's answer for a lane. */
-export function laneSubmittedOf([isPublished, isOpen, ...results]: readonly (
+export function laneSubmittedOf([number, isPublished, isOpen, ...results]: readonly (
   | number
   | Buffer
 )[]): LaneSubmitted {
-  return { isPublished: isPublished === 1, isOpen: isOpen === 1, results: results.map(submittedOf) }
+  return {
+    laneNumber: Number(number),
+    isPublished: isPublished === 1,
+    isOpen: isOpen === 1,
+    results: results.map(submittedOf),
+  }
 }
 
 function submittedOf(id: number | Buffer): Submitted {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type {
   ClaimBy,
+  DroppedPiece,
   Job,
   JobRef,
   LaneGroup,
@@ -127,6 +128,17 @@ export function requeuedInFront({ lane, id, token }: Held): Outcome {
 }
 
 export const native = (lane: string, id: number): Held => ({ lane, id, token: 'native' })
+
+/** Ends jobs of a lane without workers, and drops it if that were all. */
+export async function dropPiece(
+  store: SteppedStore,
+  lane: string,
+  max: number,
+): Promise<DroppedPiece> {
+  const piece = await store.admin.dropLane(lane, max)
+  if (piece === 'busy') throw new Error(`${lane} is busy`)
+  return piece
+}
 
 export async function readOne(
   store: SteppedStore,

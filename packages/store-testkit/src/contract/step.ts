@@ -30,6 +30,7 @@ export function stepContract(open: OpenWorld): void {
 
     test('hands out the jobs that it brings', async () => {
       const store = await (await open()).node()
+      await store.lanes.register('mail')
       const answer = await store.steps.step({
         ...noStep,
         submissions: [arrivals('mail', aJob({ input: bytes('one') }), aJob({ input: long }))],
@@ -57,6 +58,7 @@ export function stepContract(open: OpenWorld): void {
     test('hands out the jobs that it brings like others', async () => {
       const world = await open()
       const [own, other] = [await world.node(), await world.node()]
+      await own.lanes.register('mail')
       const jobs = [
         aJob({ input: bytes('plain') }),
         aJob({ foreground: true, jid: 'a-jid' }),
@@ -184,6 +186,7 @@ export function stepContract(open: OpenWorld): void {
 
     test('serves one claim after the other', async () => {
       const store = await (await open()).node()
+      await store.lanes.register('mail')
       const claims = [claimOf('mail', 1), claimOf('other'), claimOf('mail', 1)]
       const submissions = [arrivals('mail', aJob(), aJob())]
       const answer = await store.steps.step({ ...noStep, submissions, claims })
@@ -205,6 +208,7 @@ export function stepContract(open: OpenWorld): void {
       ['all', 9],
     ])('hands out the jobs that it brings by their levels, to a claim of %s', async (_of, max) => {
       const store = await (await open()).node()
+      await store.lanes.register('mail')
       const submissions = [arrivals('mail', ...jobsOf(5, 8, 2, 8, 5))]
       const claims = [claimOf('mail', max)]
       const answer = await store.steps.step({ ...noStep, submissions, claims })
@@ -214,6 +218,7 @@ export function stepContract(open: OpenWorld): void {
 
     test('hands out all jobs that it brings for a lane, however they came', async () => {
       const store = await (await open()).node()
+      await store.lanes.register('mail')
       const submissions = [
         arrivals('mail', aJob()),
         arrivals('mail', aJob({ door: 'faktory', reserveForSeconds: 60 }), aJob({ level: 8 })),
@@ -230,6 +235,7 @@ export function stepContract(open: OpenWorld): void {
 
     test('leaves what its claims have no room for', async () => {
       const store = await (await open()).node()
+      await store.lanes.register('mail')
       const submissions = [arrivals('mail', aJob(), aJob(), aJob(), aJob())]
       const claims = [claimOf('mail', 1), claimOf('mail', 2)]
       const answer = await store.steps.step({ ...noStep, submissions, claims })
@@ -239,6 +245,7 @@ export function stepContract(open: OpenWorld): void {
 
     test('brings a closed lane nothing that its consumers get', async () => {
       const store = await (await open()).node()
+      await store.lanes.register('mail')
       await store.lanes.close('mail')
       const fetching = { by: 'consumer' as const, groups: [{ lanes: ['mail'] }], max: 9 }
       const submissions = [arrivals('mail', aJob())]

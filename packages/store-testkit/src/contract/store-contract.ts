@@ -15,6 +15,7 @@ import { batchContract } from './jobs/batches.ts'
 import { cronContract } from './jobs/cron.ts'
 import { deathContract } from './nodes/deaths.ts'
 import { nodeContract } from './nodes/nodes.ts'
+import { registryContract } from './lanes/registry.ts'
 import { opennessContract } from './lanes/openness.ts'
 import { outcomeContract } from './jobs/outcomes.ts'
 import { stepContract } from './step.ts'
@@ -64,6 +65,7 @@ export function storeContract(
     opennessContract(open)
     deadContract(open)
     administrationContract(open)
+    registryContract(open)
     inspectContract(open)
     setContract(open)
     dependenciesContract(open)

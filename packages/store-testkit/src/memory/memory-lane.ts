@@ -2,6 +2,7 @@ import {
   bandOf,
   bands,
   type Band,
+  type IdleTimes,
   type LaneCounts,
   type LaneOpenness,
   type Level,
@@ -45,6 +46,8 @@ export class MemoryLane {
   /** Its last id when its queue was removed. */
   removedAt: number | undefined
   limits: Readonly<Partial<Record<Band, number>>> = {}
+  /** An operator or a route wants it. */
+  isKept = false
   /** Opened for good, or closed by an operator. */
   isOpen: boolean | undefined
   /** By-name workers keep it closed to consumers until then, the store's milliseconds. */
@@ -91,23 +94,36 @@ export class MemoryLane {
     this.#epoch = epoch
   }
 
-  /** True if the lane has been empty for this long; then its figures start again. */
-  isOver(nowMs: number, idleForMs: number): boolean {
+  /** True if the lane has been empty for long enough. */
+  isOver(nowMs: number, idle: IdleTimes): boolean {
     const { high, normal, low } = this.queues
     const jobs = high.length + normal.length + low.length + this.scheduled.size + this.busy.size
-    const held = jobs + this.dead.length + this.unique.size + this.jids.size + this.nativeWorkers
-    const workers = [...this.workers.values()].some(({ named, consumers }) => named + consumers > 0)
+    const held = jobs + this.dead.length + this.unique.size + this.jids.size
+    const hasWorkers = this.byName + this.consumers.labelled > 0
     const isLimited = Object.values(this.limits).some((limit) => limit > 0)
-    if (held > 0 || workers || isLimited || this.isOpen === false) {
+    if (held > 0 || hasWorkers || isLimited || this.isOpen === false) {
       this.#idle = undefined
       return false
     }
     if (this.#idle?.lastId !== this.#lastId) this.#idle = { sinceMs: nowMs, lastId: this.#lastId }
-    if (idleForMs > 0 && nowMs - this.#idle.sinceMs < idleForMs) return false
+    const idleForMs = this.#idleMs(idle)
+    return idleForMs === 0 || nowMs - this.#idle.sinceMs >= idleForMs
+  }
+
+  #idleMs({ unusedMs, emptiedMs, keptMs }: IdleTimes): number {
+    if (this.isKept || (this.seen.upTo > 0 && this.consumers.all > 0)) return keptMs
+    return this.#lastId === 0 ? unusedMs : emptiedMs
+  }
+
+  /** The lane is unregistered: its figures start again. */
+  forget(): void {
     this.#idle = undefined
     this.counters = noTotals()
     this.removedAt = undefined
-    return true
+    this.isKept = false
+    this.limits = {}
+    this.seen = { upTo: 0, atMs: 0 }
+    this.workers.clear()
   }
 
   /** Jobs that only an index names when all places are empty. */

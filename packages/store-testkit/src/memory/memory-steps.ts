@@ -1,6 +1,7 @@
 import {
   SingleSteps,
   StoreError,
+  toStoreError,
   type ClaimRequest,
   type LaneArrivals,
   type LaneOutcomes,
@@ -18,6 +19,7 @@ import { claimJobs } from './jobs/claim.ts'
 import { finishJob } from './jobs/finish.ts'
 import { isLocked } from './jobs/dependencies.ts'
 import { joinBatch } from './jobs/memory-batches.ts'
+import { registerLane } from './lanes/registration.ts'
 import { storeJob } from './jobs/store-job.ts'
 import { takeReport } from './lanes/maintenance.ts'
 import { uniqueKey } from './memory-job.ts'
@@ -50,7 +52,11 @@ export class MemorySteps extends SingleSteps {
     return takeReport(world, this.#node, world.lane(report.lane), report)
   }
 
-  #submit(world: MemoryWorld, arrivals: readonly LaneArrivals[]): (LaneSubmitted | StoreError)[] {
+  #submit(
+    world: MemoryWorld,
+    arrivals: readonly LaneArrivals[],
+  ): readonly (LaneSubmitted | StoreError)[] {
+    const numbers = arrivals.map(({ lane }) => numberOf(world, lane))
     const line = arrivals.flatMap(({ lane, jobs, places }, of) =>
       jobs.map((job, at) => ({ of, at, lane, job, place: places[at] ?? 0 })),
     )
@@ -59,15 +65,21 @@ export class MemorySteps extends SingleSteps {
     for (const { lane } of arrivals) world.lane(lane).begin(world.epoch)
     const hasIds = arrivals.map(({ lane, jobs }) => world.lane(lane).hasIds(jobs.length))
     for (const { of, at, lane, job } of line) {
-      if (!hasIds[of]) continue
+      if (!hasIds[of] || typeof numbers[of] !== 'number') continue
       const result = submitJob(world, this.#node, world.lane(lane), job)
       const ofLane = results[of]
       if (ofLane) ofLane[at] = result
     }
     return arrivals.map(({ lane }, of) => {
+      const laneNumber = numbers[of] ?? 0
+      if (typeof laneNumber !== 'number') return laneNumber
       if (!hasIds[of]) return new StoreError('REFUSED', `uid:${lane} gives no ids`)
-      const isOpen = world.lane(lane).openness(world.nowMs()) !== undefined
-      return { results: results[of] ?? [], isPublished: true, isOpen }
+      return {
+        results: results[of] ?? [],
+        laneNumber,
+        isPublished: true,
+        isOpen: world.lane(lane).openness(world.nowMs()) !== undefined,
+      }
     })
   }
 
@@ -92,6 +104,15 @@ export class MemorySteps extends SingleSteps {
       if (outcome && isRequeueFront(outcome)) finish(outcome, at)
     }
     return settled
+  }
+}
+
+/** A lane that is not registered is registered with its first job. */
+function numberOf(world: MemoryWorld, lane: string): number | StoreError {
+  try {
+    return registerLane(world, lane, world.graceMs)
+  } catch (error) {
+    return toStoreError(error)
   }
 }
 

@@ -58,7 +58,7 @@ export class MemoryStoreWorld extends MemoryWorld implements StoreWorld {
   }
 
   violations(): Promise<readonly string[]> {
-    return Promise.resolve(violationsOf(this.lanes, this.nowMs()))
+    return Promise.resolve(violationsOf(this.lanes, this.numbers, this.nowMs()))
   }
 
   async close(): Promise<void> {

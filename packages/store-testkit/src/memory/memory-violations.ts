@@ -2,11 +2,19 @@ import { bands } from '@crossgear/core-scheduler'
 import type { MemoryJob } from './memory-job.ts'
 import type { MemoryLane } from './memory-lane.ts'
 
-/** Ids without a record, and records whose ids are in none or several places. */
-export function violationsOf(lanes: Iterable<MemoryLane>, nowMs: number): string[] {
+/** Jobs in lanes that are not registered, ids without a record, and records whose ids are in none or several places. */
+export function violationsOf(
+  lanes: Iterable<MemoryLane>,
+  numbers: ReadonlyMap<string, number>,
+  nowMs: number,
+): string[] {
   const found: string[] = []
   for (const lane of lanes) {
     const places = placesOf(lane)
+    const isOurs = (id: number): boolean => (lane.job(id, nowMs)?.door ?? 'native') !== 'native'
+    if (!numbers.has(lane.lane) && [...places.keys()].some(isOurs)) {
+      found.push(`${lane.lane}: has jobs and is not registered`)
+    }
     const indexed = [...lane.unique.values(), ...lane.jids.values()]
     for (const id of [...places.keys(), ...indexed]) {
       if (!lane.job(id, nowMs)) found.push(`${lane.lane}: ${id} has no record`)

@@ -3,6 +3,7 @@ import {
   maxLanes,
   StoreError,
   type HeldRef,
+  type LaneTotals,
   type StoreErrorCode,
   type StoreListener,
   type Watched,
@@ -10,7 +11,7 @@ import {
 import type { MemoryBatch } from './jobs/memory-batch.ts'
 import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { type MemoryJob } from './memory-job.ts'
-import { MemoryLane } from './memory-lane.ts'
+import { MemoryLane, noTotals } from './memory-lane.ts'
 import type { WorldOptions } from '../contract/store-world.ts'
 
 /** Offset of the store's clock from the nodes' clock, milliseconds. */
@@ -46,6 +47,8 @@ export class MemoryWorld {
   readonly names: LaneNames
   readonly options: WorldOptions
   readonly numbers = new Map<string, number>()
+  /** Counters of lanes that were removed. */
+  formerTotals: LaneTotals = noTotals()
   /** Node to its last heartbeat. */
   readonly beats = new Map<string, number>()
   /** Nodes that were declared dead, until they are forgotten or have learnt of it. */

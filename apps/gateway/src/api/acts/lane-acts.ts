@@ -82,7 +82,7 @@ export function laneActs(
       return { functions: names }
     },
 
-    openFunctions: ({ body }) => eachOrNew(body.functions, (lane) => scheduler.openLane(lane)),
+    openFunctions: ({ body }) => eachOrNew(body.functions, (lane) => scheduler.openKeptLane(lane)),
 
     closeFunctions: ({ body }) => eachOrNew(body.functions, (lane) => scheduler.closeLane(lane)),
 

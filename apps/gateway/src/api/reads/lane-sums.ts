@@ -1,4 +1,4 @@
-import type { LaneCounts } from '@crossgear/core-scheduler'
+import type { LaneCounts, LaneTotals } from '@crossgear/core-scheduler'
 import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 
 /** A lane with its counters. */
@@ -22,7 +22,7 @@ export class LaneSums {
   }
 
   add({ counts, oldestSeconds }: CountedLane): void {
-    const totals = this.#totals
+    this.addTotals(counts)
     this.waiting += queuedIn(counts)
     this.running += counts.running
     this.retry += counts.retrying
@@ -30,6 +30,11 @@ export class LaneSums {
     this.workers += counts.workers
     this.oldestSeconds = Math.max(this.oldestSeconds, oldestSeconds)
     this.#notRetried += counts.scheduled - counts.retrying
+  }
+
+  /** Counters alone. */
+  addTotals(counts: LaneTotals): void {
+    const totals = this.#totals
     totals.submitted += counts.submitted
     totals.completed += counts.completed
     totals.failed += counts.failed

@@ -66,7 +66,7 @@ export class SnapshotView {
 
   /** The store as a whole. */
   whole(): Promise<Whole> {
-    this.#whole ??= wholeOf(this.snapshot.lanes)
+    this.#whole ??= wholeOf(this.snapshot)
     return this.#whole
   }
 
@@ -123,10 +123,11 @@ function compared(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-async function wholeOf(lanes: readonly CountedLane[]): Promise<Whole> {
+async function wholeOf({ lanes, former }: WholeSnapshot): Promise<Whole> {
   const functions = new Set<string>()
   const queues = new Map<string, QueueFigures>()
   const sums = new LaneSums()
+  sums.addTotals(former)
   const busiest: CountedLane[] = []
   await inPieces(lanes, (lane) => {
     const { fn, queue } = lane

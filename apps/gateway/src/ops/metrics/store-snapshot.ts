@@ -1,4 +1,10 @@
-import type { LaneBacklog, LaneCounts, LaneSizes, Scheduler } from '@crossgear/core-scheduler'
+import type {
+  LaneBacklog,
+  LaneCounts,
+  LaneSizes,
+  LaneTotals,
+  Scheduler,
+} from '@crossgear/core-scheduler'
 import { inPieces } from '../../in-pieces.ts'
 import { Cached } from './cached.ts'
 
@@ -23,7 +29,10 @@ export interface StoreSnapshot<Counts extends LaneBacklog = LaneBacklog> {
 }
 
 /** A snapshot with the lanes' counters. */
-export type WholeSnapshot = StoreSnapshot<LaneCounts>
+export interface WholeSnapshot extends StoreSnapshot<LaneCounts> {
+  /** The counters of lanes that are gone. */
+  readonly former: LaneTotals
+}
 
 /** Lifetime of a snapshot, ms: it costs the same for any number of readers. */
 const snapshotTtlMs = 1000
@@ -35,9 +44,14 @@ export class StoreSnapshots {
 
   constructor(scheduler: Scheduler, nowMs: () => number) {
     const { jobs, registry } = scheduler
-    this.#whole = new Cached(snapshotTtlMs, nowMs, () =>
-      takeSnapshot(scheduler, jobs.counts(registry.all(), true)),
-    )
+    this.#whole = new Cached(snapshotTtlMs, nowMs, async () => {
+      const counted = jobs.counts(registry.all(), true)
+      const [former, snapshot] = await Promise.all([
+        jobs.formerTotals(),
+        takeSnapshot(scheduler, counted),
+      ])
+      return { ...snapshot, former }
+    })
     this.#backlog = new Cached(snapshotTtlMs, nowMs, () => takeSnapshot(scheduler, jobs.backlogs()))
   }
 

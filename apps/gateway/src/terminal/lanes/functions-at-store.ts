@@ -52,6 +52,7 @@ const actions: Readonly<Record<FunctionAction, (task: Task) => Promise<void>>> =
   async open({ store, names, functions, write }) {
     for (const lane of await lanesOf(store, names, functions)) {
       await store.lanes.open(lane)
+      await store.lanes.keep(lane)
       write(`${lane}: open to Faktory consumers of the queue ${names.parse(lane).queue}.`)
     }
   },

@@ -52,6 +52,12 @@ export class WorkerCounts {
       if (wasReset) this.retell()
       else this.#retry()
     })
+    events.on('laneDropped', (lane) => void this.#published.delete(lane))
+  }
+
+  /** True if by-name workers of this node named the lane. */
+  hasNamed(lane: string): boolean {
+    return this.#named.has(lane)
   }
 
   /** `lane`: a function's home lane, which stands for all its lanes, or one lane of it. */
@@ -185,13 +191,20 @@ export class WorkerCounts {
     try {
       const refused = await this.#store.lanes.setWorkers(counts)
       for (const [lane, published] of counts) {
-        this.#published.set(lane, refused.has(lane) ? unknown : textOf(published))
+        this.#notePublished(lane, refused.has(lane) ? unknown : textOf(published))
+        // It was dropped meanwhile: nobody else would take its consumers back.
+        if (!refused.has(lane) && this.#needsNotice(lane)) this.#dirty.add(lane)
       }
       for (const error of refused.values()) this.#observer.error('worker counts', error)
     } catch (error) {
       for (const lane of counts.keys()) this.#published.set(lane, unknown)
       this.#observer.error('worker counts', error)
     }
+  }
+
+  #notePublished(lane: string, figures: string): void {
+    if (figures === none) this.#published.delete(lane)
+    else this.#published.set(lane, figures)
   }
 }
 

@@ -102,3 +102,22 @@ test('consumers are not counted in a home lane that nobody has registered: nobod
   await store.settle()
   expect(store.counted).toEqual(new Map([['f1@bulk', 1]]))
 })
+
+test('what was counted in a lane is forgotten with it, and with its last worker', async () => {
+  const store = new TestStore()
+  const events = new SchedulerEmitter()
+  const counts = countsOf(store, [], events)
+  const [lane = '', other = ''] = lanes
+  for (const one of [lane, other]) counts.named(one, 1)
+  await store.settle()
+  events.emit('laneDropped', lane)
+  void counts.laneAdded(lane)
+  await store.settle()
+  expect(store.calls.at(-1)?.get(lane)?.named).toBe(1)
+  counts.named(other, -1)
+  await store.settle()
+  const calls = store.calls.length
+  counts.retell()
+  await store.settle()
+  expect(store.calls.slice(calls).some((call) => call.has(other))).toBe(false)
+})

@@ -32,7 +32,16 @@ local function joinBatch(bid, jobs)
   return true
 end
 
--- Stores a callback as a job; false and why if there is no id for it. `words` from `first` on: queue (its hint index, empty for none), level, jid, fields and
+-- True if a lane is registered, or is from now on.
+local function isRegistered(lane, queue)
+  if redis.call('HEXISTS', metaKey(lane), 'number') == 1 then return true end
+  if isCluster then return false end
+  --#include registry
+  return registerLane(lane, homeOf(lane, queue), 0) ~= nil
+end
+
+-- Stores a callback as a job; false and why if there is no id for it. `words` from `first` on: queue (its hint index,
+-- empty for none), level, jid, fields and
 -- values of its hash.
 local function storeCallback(lane, callback, words, first)
   local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
@@ -61,6 +70,8 @@ local function pushCallback(bid, what)
     redis.call('RPUSH', callbacksKey, callback)
     return true
   end
+  -- Where there are too many lanes, the job is found as those of native programs are.
+  isRegistered(words[1], words[2])
   -- One without an id stays in its list: the job whose end it belongs to is another lane's.
   if storeCallback(words[1], callback, words, 2) then redis.call('DEL', list) end
   return true

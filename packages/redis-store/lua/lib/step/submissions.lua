@@ -29,6 +29,13 @@ local function joinsBatch(lane, batch)
   return joinBatch(batch, 1)
 end
 
+-- The number of a lane that was not registered; nil if it cannot be registered here.
+local function registeredNow(lane, queue)
+  if isCluster then return nil end
+  --#include registry
+  return registerLane(lane, homeOf(lane, queue), graceMs)
+end
+
 -- Jobs in a lane with limits; `aside`: those beside its lists.
 local function standing(lane, aside)
   local total = redis.call('ZCARD', busyKey(lane))
@@ -154,14 +161,21 @@ end
 -- data, with as much again.
 local function skippedIds(last) return math.max(0, given[6] - tonumber(last or 0)) * 1048576 end
 
--- Stores the jobs of one lane, `count` of them from `at` on; `isKept`: 1 if the node keeps them. Returns a list: 1 if
--- others may have heard of them, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the
--- job that it joined; 0 for a full queue; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has
--- its job.
+-- Stores the jobs of one lane, `count` of them from `at` on; `isKept`: 1 if the node keeps them. A lane that is not
+-- registered is registered first, or in a cluster refused. Returns a list: the lane's number; 1 if others may have heard of
+-- the jobs, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 for
+-- a full queue; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has its job.
 local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   -- stylua: ignore
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
-    'consumers', 'aside', 'lv7', 'lv4', 'lv1', 'epoch')
+    'consumers', 'aside', 'lv7', 'lv4', 'lv1', 'epoch', 'number')
+  local number = tonumber(meta[12] or nil)
+  if not number then
+    number = registeredNow(lane, queue)
+    if not number then return isCluster and 'UNREGISTERED' or 'TOO_MANY_LANES' end
+    local state = redis.call('HMGET', metaKey(lane), 'open', 'closed')
+    meta[4], meta[5] = state[1], state[2]
+  end
   local limited = meta[1] or meta[2] or meta[3]
   opennessBy[lane] = opennessOf(lane, meta[4], meta[5], meta[6], now) or false
   local isNotified, total = hearersOf(lane) == 'each', limited and standing(lane, meta[7]) or 0
@@ -178,12 +192,12 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   if not last then error({ err = problem }) end
   if skipped > 0 then redis.call('HSET', metaKey(lane), 'epoch', integer(given[6])) end
   dropReused(lane, last - count + 1)
-  local nextId, results, earliestDue = last - count, { isNotified and 1 or 0, 0 }, nil
+  local nextId, results, earliestDue = last - count, { number, isNotified and 1 or 0, 0 }, nil
   local queued, jids, best, bestUs = {}, {}, nil, nil -- queued: ids by level
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
   local waiting = noted and takersOf(lane, lengths, meta[7])
-  for answer = 3, count + 2 do
+  for answer = 4, count + 3 do
     local level, us, foreground, door, input, more = unpack(given, at, at + 5)
     local from = at + 6
     at, us = from + more, arrivedUs + us
@@ -239,7 +253,7 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     drained[lane] = nil
     enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] })
   end
-  if hintSubmitted(lane, queue, best, bestUs) then results[2] = 1 end
+  if hintSubmitted(lane, queue, best, bestUs) then results[3] = 1 end
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)
   if created < count then redis.call('DECRBY', laneKey('uid', lane), count - created) end

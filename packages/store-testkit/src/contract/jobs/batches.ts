@@ -61,6 +61,14 @@ async function committed(store: SteppedStore, bid: string, jobs: number): Promis
 /** Batches of jobs and their callbacks. */
 export function batchContract(open: OpenWorld): void {
   describe('batches', () => {
+    test('a callback registers its lane', async () => {
+      const store = await (await open()).node()
+      await committed(store, 'b-1', 1)
+      expect([...(await store.lanes.all()).keys()]).toEqual(['mail'])
+      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
+      expect([...(await store.lanes.all()).keys()].sort()).toEqual(['calls', 'mail'])
+    })
+
     test('are listed in pages, the newest first, until they are deleted', async () => {
       const world = await open()
       const store = await world.node()

@@ -327,7 +327,8 @@ export function outcomeContract(open: OpenWorld): void {
         ({ event }) => event !== 'finish' && event.kind === 'status',
       )
       const ref = { lane, id }
-      expect(asks.log.events).toEqual([
+      const relayed = ({ log }: typeof asks) => log.events.filter(({ kind }) => kind === 'relayed')
+      expect(relayed(asks)).toEqual([
         { kind: 'relayed', ref, event: { kind: 'data', data: odd } },
         { kind: 'relayed', ref, event: { kind: 'warning', data: Buffer.alloc(0) } },
         {
@@ -336,7 +337,7 @@ export function outcomeContract(open: OpenWorld): void {
           event: { kind: 'status', dividend: bytes('1'), divisor: bytes('2') },
         },
       ])
-      expect(works.log.events).toEqual([])
+      expect(relayed(works)).toEqual([])
     })
   })
 }

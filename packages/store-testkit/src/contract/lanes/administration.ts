@@ -3,6 +3,7 @@ import {
   aJob,
   bytes,
   completed,
+  dropPiece,
   findUnique,
   idsOf,
   killed,
@@ -150,13 +151,10 @@ export function administrationContract(open: OpenWorld): void {
       ])
       await submitOne(store, 'mail', { jid: 'j-1' })
       const job = await takeOne(store, 'mail')
-      expect(await store.admin.clearLane('mail', 9)).toBe('busy')
+      expect(await store.admin.dropLane('mail', 9)).toBe('busy')
       await store.steps.finish('mail', [killed(job)])
-      const cleared = [
-        await store.admin.clearLane('mail', 2),
-        await store.admin.clearLane('mail', 9),
-      ]
-      expect(cleared.flat().sort()).toEqual([1, 2, 3, 4])
+      const cleared = [await dropPiece(store, 'mail', 2), await dropPiece(store, 'mail', 9)]
+      expect(cleared.flatMap(({ ids }) => ids).sort()).toEqual([1, 2, 3, 4])
       expect(await findUnique(store, unique, ['mail'])).toEqual([])
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
       expect((await store.admin.listJobs('mail', 0, 9)).jobs).toEqual([])
@@ -166,55 +164,9 @@ export function administrationContract(open: OpenWorld): void {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
-      expect(await store.admin.clearLane('mail', 9)).toBe('busy')
+      expect(await store.admin.dropLane('mail', 9)).toBe('busy')
       await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 0 }]]))
-      expect(await store.admin.clearLane('mail', 9)).toEqual([1])
-    })
-
-    test('only a lane that was empty for long enough is removed', async () => {
-      const world = await open()
-      const [store, other] = [await world.node(), await listening(world)]
-      const idleForMs = 60_000
-      const lanes = ['idle', 'queued', 'worked', 'limited', 'closed', 'used']
-      for (const lane of lanes) await store.lanes.register(lane)
-      await submitOne(store, 'queued')
-      await store.lanes.setWorkers(new Map([['worked', { named: 1, consumers: 0 }]]))
-      await store.admin.setLimits('limited', { high: 0, normal: 2, low: 0 })
-      await store.lanes.close('closed')
-      expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual([])
-      await submitOne(store, 'used')
-      const job = await takeOne(store, 'used')
-      await store.steps.finish('used', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
-      await world.pass(idleForMs + 1_000)
-      expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual(['idle'])
-      expect((await other.log.waitFor('laneDropped')).lane).toBe('idle')
-      await world.pass(idleForMs + 1_000)
-      expect(await store.lanes.giveBack(lanes, idleForMs)).toEqual(['used'])
-      expect([...(await store.lanes.all()).keys()].sort()).toEqual(lanes.slice(1, 5).sort())
-    })
-
-    test('a removed lane that is used again gives new ids', async () => {
-      const store = await (await open()).node()
-      const number = await store.lanes.register('mail')
-      await submitOne(store, 'mail')
-      const job = await takeOne(store, 'mail')
-      await store.steps.finish('mail', [{ ...job, kind: 'complete', output: Buffer.alloc(0) }])
-      expect(await store.lanes.giveBack(['mail'], 0)).toEqual(['mail'])
-      expect(await store.lanes.register('mail')).toBeGreaterThan(number)
-      expect(await submitOne(store, 'mail')).toBe(2)
-    })
-
-    test('a lane that is created again has a new number and new ids', async () => {
-      const world = await open()
-      const [store, other] = [await world.node(), await listening(world)]
-      const number = await store.lanes.register('mail')
-      await submitOne(store, 'mail')
-      await store.admin.clearLane('mail', 9)
-      await store.admin.unregisterLane('mail')
-      expect((await other.log.waitFor('laneDropped')).lane).toBe('mail')
-      expect(await store.lanes.all()).toEqual(new Map())
-      expect(await store.lanes.register('mail')).toBeGreaterThan(number)
-      expect(await submitOne(store, 'mail')).toBe(2)
+      expect((await dropPiece(store, 'mail', 9)).ids).toEqual([1])
     })
   })
 }

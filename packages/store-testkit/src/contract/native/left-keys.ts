@@ -12,6 +12,7 @@ import {
   submitOne,
   take,
   type OpenWorld,
+  dropPiece,
 } from '../kit.ts'
 
 const lease = {
@@ -111,9 +112,9 @@ export function leftKeyContract(open: OpenWorld): void {
       await world.native.take('sms')
       const clear = (lane: string) =>
         how === 'dropped'
-          ? store.admin.clearLane(lane, 9)
+          ? dropPiece(store, lane, 9).then(({ ids }) => ids)
           : store.queues.endJobs(lane, allPlaces, 9)
-      expect([...((await clear('mail')) as number[])].sort()).toEqual([idle, busy, queued])
+      expect([...(await clear('mail'))].sort()).toEqual([idle, busy, queued])
       expect(await clear('sms')).toEqual([])
       const next = await submitOne(store, 'mail', { unique })
       expect(next).toBeGreaterThan(queued)

@@ -323,7 +323,7 @@ export function nativeContract(open: OpenWorld): void {
       }
       await store.queues.moveJobs('mail', 'retries', ids.slice(0, 1), 'nowhere')
       await store.queues.moveJobs('mail', 'retries', ids.slice(1, 2), 'dead')
-      await store.admin.clearLane('mail', 99)
+      await store.admin.dropLane('mail', 99)
       for (const id of ids) {
         expect(await world.native.locks('mail', id), `of ${id}`).toBeGreaterThan(0)
       }

@@ -131,6 +131,9 @@ export function nodeContract(open: OpenWorld): void {
       const all = await listening(world, 'all')
       await submitOne(worker, 'sms')
       await hearsOfJob(all.log, 'sms')
+      await worker.lanes.register('mail')
+      await one.log.waitFor('laneAdded', ({ lane }) => lane === 'mail')
+      one.log.clear()
       await submitOne(worker, 'mail')
       await Promise.all([one, all].map(({ log }) => hearsOfJob(log, 'mail')))
       expect(lanesOf(one.log)).toEqual(new Set(['mail']))
@@ -174,7 +177,7 @@ export function nodeContract(open: OpenWorld): void {
       await store.steps.finish('watched', [completed(await takeOne(store, 'watched'))])
       const isIt = ({ lane }: { readonly lane: string }): boolean => lane === 'watched'
       await log.waitFor('finished', isIt)
-      expect(log.events.filter((event) => 'lane' in event && isIt(event))).toEqual(
+      expect(log.events.filter((event) => 'id' in event && isIt(event))).toEqual(
         ['created', 'started', 'finished'].map((kind) => ({ kind, lane: 'watched', id })),
       )
     })

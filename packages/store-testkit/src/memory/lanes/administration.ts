@@ -88,7 +88,6 @@ export function clearLane(
     if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
   }
   if (ids.length < max) ids.push(...clearOrphans(world, node, lane))
-  if (ids.length < max) lane.limits = {}
   return ids
 }
 

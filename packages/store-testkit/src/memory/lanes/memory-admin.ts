@@ -1,4 +1,5 @@
-import type { AdminStore, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import type { AdminStore, DroppedPiece, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import { unregisterLane } from './registration.ts'
 import { cancelJob, clearLane, listJobs } from './administration.ts'
 import type { Run } from '../memory-world.ts'
 
@@ -30,17 +31,11 @@ export class MemoryAdmin implements AdminStore {
     return this.#step((world) => listJobs(world, world.lane(lane), from, count))
   }
 
-  clearLane(lane: string, max: number): Promise<readonly number[] | 'busy'> {
-    return this.#step((world) => clearLane(world, this.#node, world.lane(lane), max))
-  }
-
-  unregisterLane(lane: string): Promise<void> {
+  dropLane(lane: string, max: number): Promise<DroppedPiece | 'busy'> {
     return this.#step((world) => {
-      world.numbers.delete(lane)
-      world.notify(
-        () => true,
-        (listener) => listener.laneDropped(lane),
-      )
+      const ids = clearLane(world, this.#node, world.lane(lane), max)
+      if (ids === 'busy') return 'busy'
+      return ids.length < max ? { ids, laneNumber: unregisterLane(world, lane) } : { ids }
     })
   }
 }

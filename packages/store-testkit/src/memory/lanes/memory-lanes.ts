@@ -1,16 +1,19 @@
-import {
+import type {
+  IdleTimes,
+  LaneBacklog,
+  LaneCounts,
+  LaneOpenness,
+  LaneSizes,
+  LaneStore,
+  LaneTotals,
   StoreError,
-  maxLanes,
-  type LaneBacklog,
-  type LaneCounts,
-  type LaneOpenness,
-  type LaneSizes,
-  type LaneStore,
-  type WorkerCount,
+  WorkerCount,
 } from '@crossgear/core-scheduler'
 import { headOf } from '../jobs/claim.ts'
 import { forgetDead } from '../jobs/finish.ts'
-import { healLane, inheritClosed, opennessOf, takeBackBridged } from './openness.ts'
+import { noTotals } from '../memory-lane.ts'
+import { registerLane, unregisterLane } from './registration.ts'
+import { healLane, opennessOf, takeBackBridged } from './openness.ts'
 import type { MemoryQueues } from './memory-queues.ts'
 import { promoteDue, wakeAll as wake } from './maintenance.ts'
 import type { Run } from '../memory-world.ts'
@@ -30,20 +33,22 @@ export class MemoryLanes implements LaneStore {
   }
 
   register(lane: string): Promise<number> {
+    return this.#step((world) => registerLane(world, lane, this.#graceMs))
+  }
+
+  keep(lane: string): Promise<void> {
     return this.#step((world) => {
-      const { numbers } = world
-      const known = numbers.get(lane)
-      if (known !== undefined) return known
-      if (numbers.size >= maxLanes) throw new StoreError('TOO_MANY_LANES', 'too many functions')
-      const number = world.nextLaneNumber()
-      numbers.set(lane, number)
-      const { fn } = world.names.parse(lane)
-      if (fn !== lane) inheritClosed(world, fn, lane, this.#graceMs)
-      world.notify(
-        () => true,
-        (listener) => listener.laneAdded(lane, number),
-      )
-      return number
+      world.lane(lane).isKept = true
+    })
+  }
+
+  formerTotals(): Promise<LaneTotals> {
+    return this.#step((world) => ({ ...world.formerTotals }))
+  }
+
+  resetFormerTotals(): Promise<void> {
+    return this.#step((world) => {
+      world.formerTotals = noTotals()
     })
   }
 
@@ -94,17 +99,10 @@ export class MemoryLanes implements LaneStore {
     })
   }
 
-  giveBack(lanes: readonly string[], idleForMs: number): Promise<readonly string[]> {
+  giveBack(lanes: readonly string[], idle: IdleTimes): Promise<ReadonlyMap<string, number>> {
     return this.#step((world) => {
-      const over = lanes.filter((lane) => world.lane(lane).isOver(world.nowMs(), idleForMs))
-      for (const lane of over) {
-        world.numbers.delete(lane)
-        world.notify(
-          () => true,
-          (listener) => listener.laneDropped(lane),
-        )
-      }
-      return over
+      const over = lanes.filter((lane) => world.lane(lane).isOver(world.nowMs(), idle))
+      return new Map(over.map((lane) => [lane, unregisterLane(world, lane)]))
     })
   }
 

@@ -3,14 +3,6 @@ import type { MemoryLane } from '../memory-lane.ts'
 import { wakeAll } from './maintenance.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** Registers a lane. A new one is closed to consumers if its function's home lane is. */
-export function inheritClosed(world: MemoryWorld, fn: string, name: string, graceMs: number): void {
-  const [home, lane] = [world.lane(fn), world.lane(name)]
-  const untilMs = home.byName > 0 ? world.nowMs() + graceMs : home.closedUntilMs
-  lane.closedUntilMs = Math.max(lane.closedUntilMs, untilMs)
-  if (home.isOpen === false) lane.isOpen ??= false
-}
-
 /**
  * Jobs that failed at a consumer under the automatic rule are due at once for the function's own
  * workers.

@@ -37,7 +37,7 @@ test(`a lane that is given back makes room for another where there are ${maxLane
   const refused = here.submit('one-more')
   await cluster.turn()
   expect(refused.refusal?.code).toBe('TOO_MANY_LANES')
-  await there.store.lanes.giveBack(['f7'], 0)
+  await there.store.lanes.giveBack(['f7'], { unusedMs: 0, emptiedMs: 0, keptMs: 0 })
   const accepted = here.submit('one-more')
   await cluster.turn()
   expect(accepted.result).toEqual({ kind: 'created', id: 1 })
