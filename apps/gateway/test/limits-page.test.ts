@@ -35,7 +35,7 @@ const reasons: Readonly<Record<Reason, true>> = {
     two_hosts: true,
   },
   ...{ busy: true, stopping: true, silence: true, hello: true, password: true },
-  ...{ password_tries: true, line: true, dead: true },
+  ...{ password_tries: true, line: true, dead: true, new_function_limit: true },
 }
 
 test('docs/limits.md lists every reason of a refusal', () => {

@@ -122,6 +122,12 @@ export class Scheduler {
     return this.#parts.events.on('laneClosed', listener)
   }
 
+  /** True for a lane that is neither registered nor on its way to be. */
+  isNewLane(lane: string): boolean {
+    const { registry, registrar } = this.#parts
+    return registry.numberOf(lane) === undefined && !registrar.registers(lane)
+  }
+
   /** Called when a lane leaves the registry; returns a function that unsubscribes. */
   onLaneDropped(listener: (lane: string) => void): () => void {
     return this.#parts.events.on('laneDropped', listener)

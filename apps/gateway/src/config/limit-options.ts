@@ -53,6 +53,13 @@ export const limitOptions = {
     value: wholeNumber(1, 65_536),
     fallback: 1000,
   }),
+  maxNewFunctionsPerAddress: row({
+    group: 'Limits',
+    argument: 'n',
+    help: 'functions, each with each of its queues, that clients and workers of one address bring into being, while they are there; 0: any number',
+    value: wholeNumber(0, 65_536),
+    fallback: 16_384,
+  }),
   maxBufferedBytes: row({
     group: 'Limits',
     argument: 'bytes',

@@ -16,6 +16,7 @@ export type Rejection =
   | 'hello'
   | 'password'
   | 'password_tries'
+  | 'new_function_limit'
   | 'line'
   | 'dead'
   | 'buffer'

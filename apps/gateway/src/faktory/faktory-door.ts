@@ -3,6 +3,7 @@ import { error, type PayloadRule } from '@crossgear/fwp-codec'
 import { isLoopback } from '../net/addresses.ts'
 import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
+import type { LaneQuota } from '../net/lane-quota.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import { type DropReason, Connection, type ConnectionLimits } from '../net/connection.ts'
 import type { TlsOptions } from '../net/tls.ts'
@@ -29,6 +30,8 @@ export interface FaktoryDoorOptions {
   readonly version: string
   /** Password that clients must prove to know. None. */
   readonly password?: string
+  /** Bounds the functions that an address brings into being. Any number. */
+  readonly laneQuota?: Pick<LaneQuota, 'admits'>
   /** Wrong passwords allowed per address and minute; 0: any number. 10. */
   readonly passwordTries?: number
   /** Most connections. 2000. */
@@ -84,7 +87,12 @@ export class FaktoryDoor implements Door {
     const { goingAway = () => undefined } = options
     const openedMs = clock.nowMs()
     this.#scheduler = scheduler
-    this.#lanes = new OpenLanes(scheduler)
+    const { laneQuota } = options
+    this.#lanes = new OpenLanes(scheduler, (lane, address) => {
+      const isAdmitted = laneQuota?.admits(lane, address) ?? true
+      if (!isAdmitted) rejected('new_function_limit', address)
+      return isAdmitted
+    })
     this.workers = new Workers({
       scheduler,
       clock,

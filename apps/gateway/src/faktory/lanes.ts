@@ -1,4 +1,10 @@
-import type { LaneNames, Scheduler, Submission, Subscription } from '@crossgear/core-scheduler'
+import {
+  StoreError,
+  type LaneNames,
+  type Scheduler,
+  type Submission,
+  type Subscription,
+} from '@crossgear/core-scheduler'
 import { FwpError, type FwpJob, isQueueName, parseFetch } from '@crossgear/fwp-codec'
 
 /** Separators of the store's messages and the Gearman protocol. */
@@ -23,17 +29,24 @@ export function checkJobtype(jobtype: string): void {
  */
 export class OpenLanes {
   readonly #scheduler: Scheduler
+  /** False for a lane that an address may not bring into being. */
+  readonly #admits: (lane: string, address: string) => boolean
   readonly #open = new Set<string>()
   /** Lanes that the store may have lost, until they are open again. */
   readonly #lost = new Set<string>()
   readonly #opening = new Map<string, Promise<void>>()
 
-  constructor(scheduler: Scheduler) {
+  constructor(scheduler: Scheduler, admits: (lane: string, address: string) => boolean) {
     this.#scheduler = scheduler
+    this.#admits = admits
   }
 
-  submit(lane: string, submission: Submission): void {
-    this.#scheduler.submit(lane, submission, this.#open.has(lane) ? undefined : this.open(lane))
+  /** `address`: the producer's. */
+  submit(lane: string, submission: Submission, address: string): void {
+    if (this.#open.has(lane)) this.#scheduler.submit(lane, submission)
+    else if (this.#admits(lane, address)) {
+      this.#scheduler.submit(lane, submission, this.#openNow(lane))
+    } else submission.refused(refusal())
   }
 
   /** An operator closed the lane. */
@@ -53,8 +66,13 @@ export class OpenLanes {
   }
 
   /** Settles when the lane is open. Throws a StoreError. */
-  open(lane: string): Promise<void> {
-    if (this.#open.has(lane)) return Promise.resolve()
+  async open(lane: string, address: string): Promise<void> {
+    if (this.#open.has(lane)) return
+    if (!this.#admits(lane, address)) throw refusal()
+    await this.#openNow(lane)
+  }
+
+  #openNow(lane: string): Promise<void> {
     const pending = this.#opening.get(lane)
     if (pending) return pending
     const opening = this.#scheduler
@@ -64,6 +82,10 @@ export class OpenLanes {
     this.#opening.set(lane, opening)
     return opening
   }
+}
+
+function refusal(): StoreError {
+  return new StoreError('TOO_MANY_LANES', 'no more new ones from your address')
 }
 
 /** Distinct FETCH arguments to remember. Clients that shuffle their queues use many. */

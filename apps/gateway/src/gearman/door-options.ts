@@ -1,4 +1,5 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
+import type { LaneQuota } from '../net/lane-quota.ts'
 import type { Limiter } from '../net/limiter.ts'
 import type { SocketOptions } from '../net/listener.ts'
 import type { AdminAccess } from '../net/networks.ts'
@@ -26,6 +27,8 @@ export interface GearmanDoorOptions {
   readonly maxLineBytes?: number
   /** Most functions per worker: each claim looks through all of them. 1000. */
   readonly maxFunctions?: number
+  /** Bounds the functions that an address brings into being. Any number. */
+  readonly laneQuota?: Pick<LaneQuota, 'admits'>
   /** Bounds of a connection's buffers. */
   readonly connectionLimits?: ConnectionLimits
   /** Prefix of handles, such as `H:host`; cut at 38 bytes. */

@@ -17,6 +17,10 @@ const ownErrors = {
     code: 'QUEUE_ERROR',
     text: 'The store gave no answer: the job may be stored, and run, all the same',
   },
+  NEW_FUNCTION_LIMIT: {
+    code: 'TOO_MANY_FUNCTIONS',
+    text: 'No more new functions from your address',
+  },
   NEVER_DUE: { code: 'INVALID_ARGUMENT', text: 'No moment matches the schedule' },
 } as const
 

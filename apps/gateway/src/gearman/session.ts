@@ -91,7 +91,7 @@ export class Session implements ConnectionHandler {
 
   /** Counts a rejection. */
   rejected(reason: RejectReason): void {
-    this.context.options.rejected?.(reason)
+    this.context.options.rejected?.(reason, this.connection.address)
   }
 
   /** Sends the reply to a rare packet, in its turn. */
@@ -127,6 +127,15 @@ export class Session implements ConnectionHandler {
     const name = this.#names.read(bytes)
     if (typeof name !== 'string') return name
     this.sendError(name)
+    return undefined
+  }
+
+  /** The same for a lane that the request may bring into being. */
+  readLane(bytes: Buffer): FunctionName | undefined {
+    const name = this.readFunction(bytes)
+    const { laneQuota } = this.context.options
+    if (!name || (laneQuota?.admits(name.lane, this.connection.address) ?? true)) return name
+    this.sendError('NEW_FUNCTION_LIMIT')
     return undefined
   }
 

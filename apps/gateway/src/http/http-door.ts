@@ -9,6 +9,7 @@ import type { DropReason } from '../net/connection.ts'
 import type { Door } from '../net/door.ts'
 import { guarded } from '../net/guarded.ts'
 import type { ListenAddress } from '../net/listen.ts'
+import type { LaneQuota } from '../net/lane-quota.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import type { Surplus } from '../net/open-port.ts'
 import type { Census } from '../ops/metrics/census.ts'
@@ -36,6 +37,8 @@ export interface HttpDoorOptions {
   readonly maxConnections: number
   /** Backlog and keepalive of the port. */
   readonly sockets?: SocketOptions
+  /** Bounds the functions that an address brings into being. Any number. */
+  readonly laneQuota?: Pick<LaneQuota, 'admits'>
   /** Largest body of a request, and of an answer, bytes. 64 MiB. */
   readonly maxBodyBytes?: number
   /** Bytes of bodies in progress, over all requests. 512 MiB. */
@@ -203,6 +206,11 @@ export class HttpDoor implements Door {
       this.#refuse(request, response, head)
       return
     }
+    const { laneQuota } = this.#options
+    if (laneQuota && !laneQuota.admits(head.name.lane, request.socket.remoteAddress ?? '')) {
+      this.#refuse(request, response, 'NEW_FUNCTION_LIMIT')
+      return
+    }
     if (announcesTooMuch(request, this.#maxBytes)) {
       this.#refuse(request, response, 'BODY_TOO_LARGE')
       return
@@ -245,16 +253,16 @@ export class HttpDoor implements Door {
 
   /** Discards the rest of the body, so that the client reads the answer. */
   #refuse(request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-    this.#count(refusal)
+    this.#count(refusal, request.socket.remoteAddress)
     // A client that asked first may now send its body or its next request.
     if (request.headers.expect !== undefined) response.shouldKeepAlive = false
     refuse(response, refusal, this.#parts)
     request.resume()
   }
 
-  #count(refusal: Refusal): void {
+  #count(refusal: Refusal, address?: string): void {
     // An unreachable store has the same name at every door.
     const reason = refusal === 'UNANSWERED' ? 'STORE' : refusal
-    this.#options.rejected?.(reason.toLowerCase() as Lowercase<typeof reason>)
+    this.#options.rejected?.(reason.toLowerCase() as Lowercase<typeof reason>, address)
   }
 }

@@ -17,6 +17,7 @@ export const refusals = {
   BODY_TOO_LARGE: { status: 413, text: 'The body is larger than a job may be' },
   OUTCOME_TOO_LARGE: { status: 502, text: 'The outcome is larger than an answer may be' },
   BUSY: { status: 503, text: 'Too many bytes are in progress, try again' },
+  NEW_FUNCTION_LIMIT: { status: 429, text: 'No more new functions from your address' },
   QUEUE_FULL: { status: 503, text: 'The queue of the function is full' },
   STORE: { status: 503, text: 'The store does not take the job' },
   UNANSWERED: {

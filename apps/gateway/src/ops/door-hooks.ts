@@ -22,6 +22,7 @@ const limits: Readonly<Record<string, string>> = {
   head_too_large: 'the head of a request is over 16 KiB',
   pipeline: 'a client sent too many requests ahead of their answers',
   too_many_functions: `a worker named too many functions (${flagOf('maxFunctions')})`,
+  new_function_limit: `an address brought too many functions into being (${flagOf('maxNewFunctionsPerAddress')})`,
   queue_full: 'the queue of a function is full (text command maxqueue)',
   password_tries: `an address sent too many wrong passwords (${flagOf('faktoryPasswordTries')})`,
   tls_slow: 'a TLS handshake took over 10 s',

@@ -7,6 +7,7 @@ import type { GoingAway } from '../faktory/workers.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { HttpDoor } from '../http/http-door.ts'
+import { LaneQuota } from '../net/lane-quota.ts'
 import { InputBudget } from '../net/input-budget.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Door } from '../net/door.ts'
@@ -118,7 +119,12 @@ export function doorsOf(
     maxPerAddress: config.maxConnectionsPerAddress,
     ...(open && { open }),
   }
-  const common = { scheduler, host, maxConnections, sockets }
+  const laneQuota = new LaneQuota({
+    scheduler,
+    nowMs: () => systemClock.nowMs(),
+    max: config.maxNewFunctionsPerAddress,
+  })
+  const common = { scheduler, host, maxConnections, sockets, laneQuota }
   const connectionLimits = () => ({
     dropBytes: config.maxUnsentBytes,
     stallMs: config.stallSeconds * 1000,

@@ -95,6 +95,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   keepaliveSeconds: 'here',
   maxPacketBytes: 'here',
   maxFunctions: 'here',
+  maxNewFunctionsPerAddress: 'here',
   metricsFunctions: 'here',
   maxBufferedBytes: 'here',
   maxUnsentBytes: 'here',

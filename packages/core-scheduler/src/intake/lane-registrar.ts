@@ -40,6 +40,11 @@ export class LaneRegistrar {
     return registering
   }
 
+  /** True while the lane is being registered. */
+  registers(lane: string): boolean {
+    return this.#registering.has(lane)
+  }
+
   get isRegistering(): boolean {
     return this.#registering.size > 0
   }

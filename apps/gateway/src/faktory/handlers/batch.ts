@@ -25,7 +25,7 @@ export const batch: Handler = (session, argument) => {
   const { context } = session
   if (command.subcommand === 'NEW') {
     const made = newBatchOf(command, context)
-    answerLater(session, () => create(made, context))
+    answerLater(session, () => create(made, context, session.address))
   } else {
     const { subcommand, bid } = command
     answerLater(
@@ -52,9 +52,13 @@ const answers: Readonly<Record<'OPEN' | 'COMMIT' | 'STATUS', Answer>> = {
   },
 }
 
-async function create(made: NewBatch, { scheduler, lanes }: FaktoryContext): Promise<Buffer> {
+async function create(
+  made: NewBatch,
+  { scheduler, lanes }: FaktoryContext,
+  address: string,
+): Promise<Buffer> {
   for (const callback of [made.complete, made.success]) {
-    if (callback) await lanes.open(callback.lane)
+    if (callback) await lanes.open(callback.lane, address)
   }
   const isMade = await scheduler.batches.create(made)
   return isMade ? bulk(made.bid) : error(noSuchBatch(made.parent ?? ''))

@@ -20,7 +20,7 @@ export const push: Handler = (session, argument) => {
   const pushed = parseJob(argument)
   const lane = laneFor(pushed, scheduler.registry.names)
   const job = newJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype))
-  lanes.submit(lane, new Push(session, job))
+  lanes.submit(lane, new Push(session, job), session.address)
 }
 
 /** A pushed job on its way to the store. */
@@ -75,7 +75,7 @@ class BulkPush {
     try {
       const lane = laneFor(pushed, scheduler.registry.names)
       const job = newJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype))
-      lanes.submit(lane, new BulkItem(this, pushed.jid, job))
+      lanes.submit(lane, new BulkItem(this, pushed.jid, job), this.#session.address)
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
       this.done(pushed.jid, problem.message)

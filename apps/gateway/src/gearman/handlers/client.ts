@@ -24,7 +24,7 @@ function submit(
   [fn, unique, data]: readonly [Buffer, Buffer, Buffer],
   particulars: Particulars,
 ): void {
-  const name = session.readFunction(fn)
+  const name = session.readLane(fn)
   if (!name) return
   const { level, foreground, dueAtMs, reducer } = particulars
   if (unique.length > maxUniqueBytes || (reducer?.length ?? 0) > maxUniqueBytes) {

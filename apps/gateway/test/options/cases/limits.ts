@@ -72,6 +72,41 @@ export const limitCases = (open: Open): Cases => ({
     }
     expect([await named('1'), await named('2')]).toEqual(['ERROR', 'ECHO_RES'])
   },
+  maxNewFunctionsPerAddress: async () => {
+    const gateway = await open({ maxNewFunctionsPerAddress: '1' })
+    const peer = await gateway.peer('first of its address')
+    await peer.sync()
+    const client = await gateway.faktory()
+    await client.reply()
+    await client.ask('HELLO {"v":2}')
+    const job = (jobtype: string): string =>
+      JSON.stringify({ jid: `jid-${jobtype}`, jobtype, args: [] })
+    const answers = async (fn: string) => [
+      (await peer.ask('SUBMIT_JOB_BG', fn, '', 'x')).slice(0, 2).join(' '),
+      await client.ask(`PUSH ${job(fn)}`),
+      (await ask(gateway.port('http'), `/${fn}`)).status,
+    ]
+    expect(await answers('second-of-its-address')).toEqual([
+      'ERROR TOO_MANY_FUNCTIONS',
+      '-ERR too many job types: no more new ones from your address',
+      429,
+    ])
+    const worker = await gateway.peer('third of its address')
+    expect((await worker.receive())[1]).toBe('TOO_MANY_FUNCTIONS')
+    const rejected = /^crossgear_rejected_total\{door="(\w+)",reason="new_function_limit"\} (\d+)/gm
+    const counted = [...(await gateway.metrics()).matchAll(rejected)].map(([, door, n]) => [
+      door,
+      n,
+    ])
+    expect(counted.sort()).toEqual([
+      ['faktory', '1'],
+      ['gearman', '2'],
+      ['http', '1'],
+    ])
+    const other = await open({ maxNewFunctionsPerAddress: '0' })
+    const free = await other.peer('fourth of its address', 'fifth of its address')
+    expect((await free.ask('ECHO_REQ', 'x'))[0]).toBe('ECHO_RES')
+  },
   metricsFunctions: async () => {
     const labels = async (metricsFunctions: string): Promise<unknown> => {
       const gateway = await open({ metricsFunctions })

@@ -41,8 +41,7 @@ local function isRegistered(lane, queue)
 end
 
 -- Stores a callback as a job; false and why if there is no id for it. `words` from `first` on: queue (its hint index,
--- empty for none), level, jid, fields and
--- values of its hash.
+-- empty for none), level, jid, fields and values of its hash.
 local function storeCallback(lane, callback, words, first)
   local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
   local last, problem = takeIds(lane, 1)
