@@ -1,3 +1,4 @@
+import { dropScenarios } from './drops.ts'
 import { failoverScenarios } from './failover.ts'
 import { gatewayScenarios } from './gateways.ts'
 import { linkScenarios } from './links.ts'
@@ -11,6 +12,7 @@ import { workerScenarios } from './workers.ts'
 /** Every scenario, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   ...gatewayScenarios,
+  ...dropScenarios,
   ...upgradeScenarios,
   ...processScenarios,
   ...workerScenarios,

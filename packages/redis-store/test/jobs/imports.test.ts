@@ -68,6 +68,13 @@ describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_n
     return found.sort((one, other) => one.id - other.id)
   }
 
+  test('register a lane: one into a lane that was removed since the first', async () => {
+    await store.lanes.giveBack(['mail'], { unusedMs: 0, emptiedMs: 0, keptMs: 0 })
+    expect(await store.lanes.all()).toEqual(new Map())
+    expect(await store.imports.store('mail', tag, [imported('one')])).toMatchObject([{ id: 1 }])
+    expect([...(await store.lanes.all()).keys()]).toEqual(['mail'])
+  })
+
   test('a job is stored once, however often it is imported', async () => {
     const jobs = [imported('a'), imported('b')]
     const first = await store.imports.store('mail', tag, jobs)

@@ -1,0 +1,95 @@
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { SpecPeer } from '@crossgear/tools/spec-peer'
+import { openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
+import type { Gateway } from '../world/gateway.ts'
+import { probeKey } from '../world/probe.ts'
+import type { Stage } from '../stage.ts'
+import { killAndRestart } from './gateways.ts'
+import type { Scenario } from './scenario.ts'
+
+/** Nobody works on them: a function with workers is not dropped. */
+const dropped = ['side-0@aside', 'side-1@aside']
+const answerWithinMs = 5_000
+
+/** Jobs come into functions, and the functions are dropped, until it is told to stop. */
+class Drops {
+  rounds = 0
+  #goesOn = true
+  readonly #ended: Promise<unknown>
+
+  constructor(stage: Stage) {
+    this.#ended = Promise.all([
+      ...stage.gateways.map((gateway) => this.#while(() => this.#submitAt(gateway))),
+      ...stage.gateways.map((gateway) => this.#while(() => this.#dropAt(gateway))),
+      this.#submitNatively(stage),
+    ])
+  }
+
+  async stop(): Promise<void> {
+    this.#goesOn = false
+    await this.#ended
+  }
+
+  /** A gateway that dies is asked again once it is back. */
+  async #while(act: () => Promise<void>): Promise<void> {
+    while (this.#goesOn) await act().catch(() => undefined)
+  }
+
+  async #submitAt({ gearman }: Gateway): Promise<void> {
+    const link = await openGearman(gearman)
+    try {
+      while (this.#goesOn) {
+        for (const fn of dropped) sayGearman(link, 'SUBMIT_JOB_BG', fn, '', probeKey)
+        for (const _fn of dropped) await link.next(answerWithinMs)
+      }
+    } finally {
+      link.close()
+    }
+  }
+
+  async #dropAt({ gearman }: Gateway): Promise<void> {
+    const socket = connect(gearman, '127.0.0.1')
+    try {
+      await once(socket, 'connect')
+      while (this.#goesOn) {
+        for (const fn of dropped) {
+          socket.write(`drop function ${fn}\n`)
+          await once(socket, 'data', { signal: AbortSignal.timeout(answerWithinMs) })
+        }
+        this.rounds += 1
+      }
+    } finally {
+      socket.destroy()
+    }
+  }
+
+  async #submitNatively({ store }: Stage): Promise<void> {
+    const redis = store.connect()
+    try {
+      const native = new SpecPeer(redis)
+      while (this.#goesOn) for (const fn of dropped) await native.submit(fn, probeKey)
+    } finally {
+      redis.disconnect()
+    }
+  }
+}
+
+/** Functions that are dropped. */
+export const dropScenarios: readonly Scenario[] = [
+  {
+    name: 'functions-dropped',
+    about:
+      'functions are dropped at both gateways while jobs come into them, and a gateway is killed',
+    quick: true,
+    async play(stage) {
+      await stage.share(0.1)
+      const drops = new Drops(stage)
+      await stage.share(0.3)
+      await killAndRestart(stage, stage.gateways[0]!)
+      await stage.share(0.6)
+      await drops.stop()
+      if (drops.rounds < 10) stage.problems.push(`only ${drops.rounds} rounds of drops`)
+    },
+  },
+]
