@@ -60,7 +60,7 @@ export class OpenLanes {
     for (const lane of this.#open) this.#lost.add(lane)
     this.#open.clear()
     for (const lane of this.#lost) {
-      await this.open(lane)
+      await this.#openNow(lane)
       this.#lost.delete(lane)
     }
   }
