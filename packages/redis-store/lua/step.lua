@@ -112,7 +112,7 @@
 sequence = given[5]
 local reported, ended, submitted, claimed = {}, {}, {}, {}
 
-local reports, at = given[8], 9
+local reports, at = given[9], 10
 local outcomesAt = at + 6 * reports
 -- Known before the first event is published: the lanes of the step, and those that this node listens to.
 local function skipOutcomes(from)
@@ -145,7 +145,7 @@ while at < claimsAt do
   keptAt[given[at]] = at + 1
   at = at + 2 + 3 * given[at + 1]
 end
-at = 9
+at = 10
 
 for index = 1, reports do
   reported[index] = guarded(report, unpack(given, at, at + 5)) == 1 and 1 or 0
