@@ -80,6 +80,16 @@ describe.skipIf(lacksRedis)('the registry of lanes', () => {
     expect(await world.server.ttl('xg:lane:last')).toBe(-1)
   })
 
+  test('has former lanes in a backup: whether they were open is not lost', async () => {
+    await store.lanes.register('mail')
+    await store.lanes.open('mail')
+    await store.lanes.giveBack(['mail'], atOnce)
+    expect(await store.backup.isEmpty()).toBe(false)
+    const settings = []
+    for await (const setting of store.backup.settings()) settings.push(setting)
+    expect(settings).toEqual([{ kind: 'lane', lane: 'mail', fields: { open: '1' } }])
+  })
+
   test('remembers nothing of a lane that says nothing', async () => {
     await store.lanes.register('mail')
     await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))

@@ -41,7 +41,9 @@ class Drops {
     try {
       while (this.#goesOn) {
         for (const fn of dropped) sayGearman(link, 'SUBMIT_JOB_BG', fn, '', probeKey)
-        for (const _fn of dropped) await link.next(answerWithinMs)
+        for (let answers = 0; answers < dropped.length; answers += 1) {
+          await link.next(answerWithinMs)
+        }
       }
     } finally {
       link.close()

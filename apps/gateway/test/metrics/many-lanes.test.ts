@@ -1,4 +1,4 @@
-import { LaneNames, type LaneCounts, type Scheduler } from '@crossgear/core-scheduler'
+import { LaneNames, totalsOf, type LaneCounts, type Scheduler } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
 import { Info } from '../../src/faktory/info.ts'
 import type { Figure } from '../../src/ops/metrics/figure.ts'
@@ -24,7 +24,10 @@ const counts = Array.from({ length: lanes }, (_none, at): LaneCounts => {
 const scheduler = {
   ...{
     registry,
-    jobs: { counts: () => Promise.resolve(counts) },
+    jobs: {
+      counts: () => Promise.resolve(counts),
+      formerTotals: () => Promise.resolve(totalsOf(() => 0)),
+    },
     nodes: new Map<string, number>(),
     queues: { holdsBack: () => false },
   },

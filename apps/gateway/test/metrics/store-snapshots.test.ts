@@ -1,4 +1,4 @@
-import { LaneNames, type Scheduler } from '@crossgear/core-scheduler'
+import { LaneNames, totalsOf, type Scheduler } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
 import { LatestView } from '../../src/api/reads/snapshot-view.ts'
 import { StoreSnapshots } from '../../src/ops/metrics/store-snapshot.ts'
@@ -14,7 +14,11 @@ function startSnapshots() {
   }
   const scheduler = {
     ...{ registry, nodes: new Map(), queues: { holdsBack: () => false }, storeNowMs: () => nowMs },
-    jobs: { counts: counted('counts'), backlogs: counted('backlogs') },
+    jobs: {
+      counts: counted('counts'),
+      backlogs: counted('backlogs'),
+      formerTotals: () => Promise.resolve(totalsOf(() => 0)),
+    },
   } as unknown as Scheduler
   const snapshots = new StoreSnapshots(scheduler, () => nowMs)
   return { looks, snapshots, view: new LatestView(snapshots), pass: (ms: number) => (nowMs += ms) }

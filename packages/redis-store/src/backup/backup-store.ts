@@ -37,7 +37,7 @@ export class RedisBackup {
   async isEmpty(): Promise<boolean> {
     const { call, redis, keys } = this.#context
     const counts = await Promise.all(
-      [keys.lanes, keys.cron, keys.paused, keys.pausedFunctions].map((key) =>
+      [keys.lanes, keys.former, keys.cron, keys.paused, keys.pausedFunctions].map((key) =>
         call(() => redis.exists(key)),
       ),
     )
