@@ -117,6 +117,16 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     expect(await world.server.zcard('xg:dead:mail')).toBe(1)
   })
 
+  test('with a lock of no key are handed out, as are those behind them', async () => {
+    await store.steps.submit('mail', [job])
+    await native('mail', { once_until: 'start' })
+    await native('mail', { once_until: 'start', door: 'faktory' })
+    await store.steps.submit('mail', [job])
+    const leases = await take(['mail'], 4)
+    expect(namesOf(leases)).toEqual(['mail:1', 'mail:2', 'mail:3', 'mail:4'])
+    expect(await world.server.zcard('xg:dead:mail')).toBe(0)
+  })
+
   test('with a settled mark are settled when a native worker has ended them after all', async () => {
     await store.steps.submit('mail', [job])
     await world.server.hset('job:mail:1', 'settled', '1')
