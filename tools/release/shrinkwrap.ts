@@ -4,7 +4,7 @@ import { neededPackages, programPlace, type LockedPackage } from './lock-file.ts
 
 const fileName = 'npm-shrinkwrap.json'
 
-/** What npm reads of an entry of a lock file. */
+/** Fields of an entry that npm reads. */
 const fields = [
   ...['version', 'integrity', 'license', 'dependencies', 'optionalDependencies', 'optional'],
   ...['peerDependencies', 'peerDependenciesMeta', 'bin', 'engines', 'os', 'cpu'],

@@ -15,7 +15,7 @@ interface Manifest {
 const tar = (file: string, ...words: string[]): string =>
   execFileSync('tar', [...words, file], { encoding: 'utf8' })
 
-/** What npm's registry says of a package: the manifest, its tarball, and if that has a lock file of its own. */
+/** A registry's document of a package: the manifest, its tarball, and if that has a lock file of its own. */
 function packumentOf(file: string, url: string): Manifest & { readonly document: object } {
   const words = ['-xzO', '--occurrence=1', 'package/package.json', '-f']
   const manifest = JSON.parse(tar(file, ...words)) as Manifest
