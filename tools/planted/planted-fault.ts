@@ -12,6 +12,6 @@ export interface PlantedFault {
   readonly to: string
   /** Path of the test file that fails with the fault. */
   readonly test: string
-  /** The test's name, if the file has others that take long. */
+  /** The test's name as in its source, or a part without parameters, if the file has others that take long. */
   readonly testName?: string
 }

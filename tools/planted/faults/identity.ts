@@ -79,6 +79,6 @@ export const faults: readonly PlantedFault[] = [
     from: '!(error instanceof StoreAway) ||',
     to: 'error instanceof StoreAway ||',
     test: 'apps/gateway/test/store/awaited-store.test.ts',
-    testName: 'is waited for with closed doors and a reason in /readyz, by one process',
+    testName: 'is waited for with closed doors and a reason in /readyz',
   },
 ]

@@ -121,7 +121,7 @@ export const faults: readonly PlantedFault[] = [
     name: 'ids-beyond-two-to-the-53rd',
     promise: 'No id is given that another number would be read as.',
     file: 'packages/redis-store/lua/lib/ids.lua',
-    from: 'last - count >= 0 and last <= 9007199254740991',
+    from: 'last - taken >= 0 and last <= 9007199254740991',
     to: 'true',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a counter of ids',

@@ -114,6 +114,6 @@ export const faults: readonly PlantedFault[] = [
     from: '    "light-my-request": "6.6.0",\n',
     to: '',
     test: 'tools/test/installed-packages.test.ts',
-    testName: 'npx crossgear --version',
+    testName: ' --version',
   },
 ]
