@@ -82,6 +82,12 @@ export function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * bytesPerKib
 }
 
+/** The most memory that a process ever had resident, in bytes. */
+export function peakBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) * bytesPerKib
+}
+
 /** A figure over several processes. */
 export function sumOver(pids: readonly number[], of: (pid: number) => number): number {
   return pids.reduce((sum, pid) => sum + of(pid), 0)

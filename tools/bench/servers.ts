@@ -54,6 +54,7 @@ export interface Gateway extends Server {
   readonly client: Redis
   /** 0 where it is off. */
   readonly webPort: number
+  readonly httpPort: number
 }
 
 /** Defaults at the end of each line. */
@@ -66,17 +67,21 @@ export interface GatewayWays {
   readonly processes?: number
   /** Opens the web port. false. */
   readonly web?: boolean
+  /** Opens the HTTP port. false. */
+  readonly http?: boolean
+  /** More words of the command line. None. */
+  readonly words?: readonly string[]
 }
 
 /** Starts the built gateway on a running Redis. Not ready yet when this returns. */
 export function startGatewayAt(
   redisPath: string,
-  { gearman = 0, nodeWords = [], processes = 1, web = false }: GatewayWays = {},
+  { gearman = 0, nodeWords = [], processes = 1, web, http, words: more = [] }: GatewayWays = {},
 ): Running {
-  const webPort = web ? '0' : 'off'
-  const doors = ['--gearman-port', String(gearman), '--faktory-port', '0', '--web-port', webPort]
+  const doors = ['--gearman-port', String(gearman), '--faktory-port', '0']
+  const others = ['--web-port', web ? '0' : 'off', '--http-port', http ? '0' : 'off']
   const store = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
-  const words = [...doors, ...store, '--processes', String(processes)]
+  const words = [...doors, ...others, ...store, '--processes', String(processes), ...more]
   return startProgram(process.execPath, [...nodeWords, gateway, 'serve', ...words])
 }
 
@@ -91,6 +96,7 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
     port: ports.get('gearman') ?? 0,
     faktoryPort: ports.get('faktory') ?? 0,
     webPort: ports.get('web') ?? 0,
+    httpPort: ports.get('http') ?? 0,
     ownPids,
     pids: [...ownPids, redis.pid],
     redis,

@@ -17,6 +17,7 @@ test('the log has each connection that an error of the gateway closed', async ()
     data: () => {
       throw new Error('there is a mistake')
     },
+    work: () => 'none' as const,
     closed: () => undefined,
   }
   const listener = new Listener({

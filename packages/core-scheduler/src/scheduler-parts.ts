@@ -142,6 +142,7 @@ export function schedulerParts(
     activeLeases,
     leaseStarts,
     wakeups,
+    steps,
     retryPolicy,
     workerLimits,
     routeChanges,

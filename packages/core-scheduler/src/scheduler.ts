@@ -175,6 +175,11 @@ export class Scheduler {
     if (submission.waiter) this.#parts.subscriptions.touch()
   }
 
+  /** Runs a task, now or later, when fewer items wait for the store: for work of those who send much, so that others pass. */
+  whenRoom(items: number, task: () => void): void {
+    this.#parts.steps.whenRoom(items, task)
+  }
+
   /** Claims one job. The answer comes at once, with a job or without. */
   claim(request: FetchRequest): void {
     this.#parts.claims.add(request)

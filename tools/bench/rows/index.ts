@@ -4,6 +4,7 @@ import { dashboards } from './dashboards.ts'
 import { bridge, faktory, faktoryLatency } from './faktory.ts'
 import { floor } from './floor.ts'
 import { foreground } from './foreground.ts'
+import { hostile } from './hostile.ts'
 import { idleWorkers } from './idle-workers.ts'
 import { latency } from './latency.ts'
 import { migration } from './migrate.ts'
@@ -35,4 +36,5 @@ export const rowGroups: readonly RowGroup[] = [
   scrape,
   floor,
   migration,
+  hostile,
 ]

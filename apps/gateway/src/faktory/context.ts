@@ -1,6 +1,7 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { HandshakeFault } from '../net/tls.ts'
 import type { Surplus } from '../net/open-port.ts'
+import type { RoundRobin } from '../net/round-robin.ts'
 import type { WrongPasswords } from '../net/wrong-passwords.ts'
 import type { Handshake } from './handshake.ts'
 import type { Info } from './info.ts'
@@ -39,6 +40,8 @@ export interface FaktoryContext {
   readonly lanes: OpenLanes
   readonly info: Info
   readonly state: DoorState
+  /** For long requests: they take turns with connections. */
+  readonly turns: RoundRobin
   readonly payloadRuleOf: PayloadRuleOf
   readonly maxLineBytes: number
   readonly helloWithinMs: number

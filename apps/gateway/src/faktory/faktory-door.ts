@@ -6,6 +6,7 @@ import type { ListenAddress } from '../net/listen.ts'
 import type { LaneQuota } from '../net/lane-quota.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import { type DropReason, Connection, type ConnectionLimits } from '../net/connection.ts'
+import { RoundRobin } from '../net/round-robin.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import { WrongPasswords } from '../net/wrong-passwords.ts'
 import type { Census } from '../ops/metrics/census.ts'
@@ -86,6 +87,7 @@ export class FaktoryDoor implements Door {
     const rejected: FaktoryContext['rejected'] = options.rejected ?? (() => undefined)
     const { goingAway = () => undefined } = options
     const openedMs = clock.nowMs()
+    const turns = options.connectionLimits?.turns ?? new RoundRobin({ clock })
     this.#scheduler = scheduler
     const { laneQuota } = options
     this.#lanes = new OpenLanes(scheduler, (lane, address) => {
@@ -124,6 +126,7 @@ export class FaktoryDoor implements Door {
       lanes: this.#lanes,
       info: this.#info,
       state: this.#state,
+      turns,
       payloadRuleOf: options.payloadRuleOf ?? (() => 'auto'),
       mayFlush: options.mayFlush ?? isLoopback,
       maxLineBytes: options.maxLineBytes ?? 64 * 1024 * 1024,
@@ -145,7 +148,7 @@ export class FaktoryDoor implements Door {
         const handlerOf = (connection: Connection): Session =>
           new Session(connection, context, handlers)
         const { connectionLimits, dropped, heldBack } = options
-        new Connection(socket, handlerOf, connectionLimits, dropped, heldBack)
+        new Connection(socket, handlerOf, { ...connectionLimits, turns }, dropped, heldBack)
       },
       refuse: (socket, surplus) => {
         rejected(surplus, socket.remoteAddress)

@@ -4,12 +4,11 @@ import {
   type Hello,
   LineDecoder,
   okReply,
-  type Command,
   parseCommand,
   parseHello,
   type Verb,
 } from '@crossgear/fwp-codec'
-import type { Connection, ConnectionHandler } from '../net/connection.ts'
+import type { Connection, ConnectionHandler, WorkLeft } from '../net/connection.ts'
 import type { ReplySlot } from '../net/reply-slots.ts'
 import type { FaktoryContext } from './context.ts'
 import type { Fetch } from './fetch.ts'
@@ -31,11 +30,6 @@ export type Handler = (session: Session, argument: Buffer) => void
 /** A handler for every verb of the protocol. */
 export type Handlers = Readonly<Record<Verb, Handler>>
 
-interface WaitingCommand {
-  readonly command: Command
-  readonly slot: ReplySlot
-}
-
 /** One connection: greeting, HELLO, then commands, answered in order. */
 export class Session implements ConnectionHandler, WorkerConnection {
   readonly context: FaktoryContext
@@ -49,13 +43,8 @@ export class Session implements ConnectionHandler, WorkerConnection {
   #worker: Worker | undefined
   #functions: ReadonlySet<string> | undefined
   #isHeld = false
-  /** Commands behind the one that holds them, each with the slot of its reply. */
-  readonly #waiting: WaitingCommand[] = []
-  /** The slot of the waiting command that runs. */
-  #slot: ReplySlot | undefined
   /** True if the command that runs has a slot. */
   #hasReserved = false
-  #saidEnd = false
   #hasEnded = false
   #hasLeft = false
 
@@ -108,16 +97,24 @@ export class Session implements ConnectionHandler, WorkerConnection {
   }
 
   data(chunk: Buffer): void {
+    this.#decoder.push(chunk)
+  }
+
+  work(most: number): WorkLeft {
     try {
-      this.#decoder.push(chunk)
-      for (let line = this.#decoder.next(); line !== undefined; line = this.#decoder.next()) {
+      for (let taken = 0; taken < most; taken += 1) {
+        if (this.#isHeld) return 'held'
+        const line = this.#decoder.next()
+        if (line === undefined) return 'none'
         if (this.#worker) this.#command(line)
         else this.#hello(line)
-        if (this.#connection.gone) return
+        if (this.#connection.gone) return 'none'
       }
+      return this.#isHeld ? 'held' : 'some'
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
       this.#turnAway('line', problem.message)
+      return 'none'
     } finally {
       this.#connection.keeps(this.#decoder.keptBytes)
     }
@@ -127,7 +124,6 @@ export class Session implements ConnectionHandler, WorkerConnection {
   ended(): void {
     this.#hasEnded = true
     for (const fetch of this.fetches) fetch.giveUp()
-    this.#endWhenDone()
   }
 
   closed(): void {
@@ -139,8 +135,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
   }
 
   send(bytes: Uint8Array): void {
-    if (this.#slot) this.reserve().fill(bytes)
-    else this.#connection.send(bytes)
+    this.#connection.send(bytes)
   }
 
   /** True if there is memory for more names; see {@link Connection.hasRoomFor}. */
@@ -154,21 +149,21 @@ export class Session implements ConnectionHandler, WorkerConnection {
 
   /** The slot of the reply to the command that runs. `moreBytes`: memory that it holds until then. */
   reserve(moreBytes = 0): ReplySlot {
-    const slot = this.#slot ?? this.#connection.reserve(moreBytes)
-    this.#slot = undefined
     this.#hasReserved = true
-    return slot
+    return this.#connection.reserve(moreBytes)
   }
 
   /** Commands from now on wait until the returned function is called. */
   holdCommands(): () => void {
     this.#isHeld = true
-    return () => this.#connection.run(() => this.#goOn())
+    return () => {
+      this.#isHeld = false
+      this.#connection.goOn()
+    }
   }
 
   /** Ends the connection after all replies. Commands behind are not run. */
   end(): void {
-    this.#saidEnd = true
     this.#connection.end()
   }
 
@@ -189,29 +184,6 @@ export class Session implements ConnectionHandler, WorkerConnection {
   #command(line: Buffer): void {
     const command = parseCommand(line)
     this.context.state.commands += 1
-    if (this.#isHeld) this.#waiting.push({ command, slot: this.#connection.reserve() })
-    else this.#run(command)
-  }
-
-  #goOn(): void {
-    this.#isHeld = false
-    for (let next = this.#nextWaiting(); next; next = this.#nextWaiting()) {
-      this.#slot = next.slot
-      if (this.#saidEnd) this.reserve().fill()
-      else this.#run(next.command)
-    }
-    if (this.#hasEnded) this.#endWhenDone()
-  }
-
-  #nextWaiting(): WaitingCommand | undefined {
-    return this.#isHeld ? undefined : this.#waiting.shift()
-  }
-
-  #endWhenDone(): void {
-    if (!this.#isHeld) this.#connection.end()
-  }
-
-  #run(command: Command): void {
     if (command.verb === 'UNKNOWN') {
       this.send(error(`unknown command ${command.word}`))
       return

@@ -9,7 +9,7 @@ import {
   type ResponseName,
 } from '@crossgear/gearman-codec'
 import { Limiter } from '../net/limiter.ts'
-import type { Connection, ConnectionHandler } from '../net/connection.ts'
+import type { Connection, ConnectionHandler, WorkLeft } from '../net/connection.ts'
 import { ClientSide } from './client-side.ts'
 import type { DoorContext } from './door-options.ts'
 import { type FunctionName, FunctionNames } from './function-names.ts'
@@ -141,25 +141,13 @@ export class Session implements ConnectionHandler {
 
   data(chunk: Buffer): void {
     this.#decoder.push(chunk)
-    try {
-      let message = this.#decoder.next()
-      while (message !== undefined) {
-        if (message.name === 'TEXT') this.context.handlers.takeLine(this, message.line)
-        else this.#takePacket(message)
-        message = this.#decoder.next()
-      }
-    } catch (error) {
-      if (!(error instanceof GearmanCodecError)) throw error
-      this.rejected(error.code.toLowerCase() as RejectReason)
-      this.connection.end()
-    }
-    this.connection.keeps(this.#decoder.keptBytes)
-    this.worker.turnOver()
   }
 
-  /** The peer has closed its half: what it is owed is sent first. */
-  ended(): void {
-    this.connection.end()
+  work(most: number): WorkLeft {
+    const left = this.#takeMessages(most)
+    this.connection.keeps(this.#decoder.keptBytes)
+    this.worker.turnOver()
+    return left
   }
 
   closed(): void {
@@ -167,6 +155,23 @@ export class Session implements ConnectionHandler {
     this.#onEnd()
     this.client.leave()
     this.worker.leave()
+  }
+
+  #takeMessages(most: number): WorkLeft {
+    try {
+      for (let taken = 0; taken < most; taken += 1) {
+        const message = this.#decoder.next()
+        if (message === undefined) return 'none'
+        if (message.name === 'TEXT') this.context.handlers.takeLine(this, message.line)
+        else this.#takePacket(message)
+      }
+      return 'some'
+    } catch (error) {
+      if (!(error instanceof GearmanCodecError)) throw error
+      this.rejected(error.code.toLowerCase() as RejectReason)
+      this.connection.end()
+      return 'none'
+    }
   }
 
   #takePacket({ magic, name, args }: Packet): void {

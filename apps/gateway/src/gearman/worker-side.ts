@@ -80,6 +80,7 @@ export class WorkerSide implements IdleWorker {
 
   grab(form: AssignForm): void {
     this.#removeIdle()
+    if (this.#session.connection.hasClosed) return
     this.#grabs.push({ form, slot: this.#session.connection.reserve() })
   }
 

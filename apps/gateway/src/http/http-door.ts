@@ -12,6 +12,7 @@ import type { ListenAddress } from '../net/listen.ts'
 import type { LaneQuota } from '../net/lane-quota.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import type { Surplus } from '../net/open-port.ts'
+import { RoundRobin } from '../net/round-robin.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import { type Breach, endBroken } from './broken-requests.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
@@ -20,6 +21,7 @@ import { PendingResponses } from './pending-responses.ts'
 import { announcesTooMuch, ByteBudget, type Purse, readBody } from './read-body.ts'
 import { readHead, type RequestHead } from './read-head.ts'
 import { type Refusal, refuse } from './refusals.ts'
+import { withTurns } from './request-turns.ts'
 
 /** Options of the door. Defaults at the end of each line. */
 export interface HttpDoorOptions {
@@ -51,6 +53,8 @@ export interface HttpDoorOptions {
   readonly requestMs?: number
   /** Time that a connection may be idle, ms; longer than proxies keep it. 75000. */
   readonly idleMs?: number
+  /** Turns shared with the connections of other doors. Of this door alone. */
+  readonly turns?: RoundRobin
   readonly rejected?: (reason: HttpRejection, address?: string) => void
   readonly connected?: () => void
   readonly closed?: () => void
@@ -84,6 +88,7 @@ export class HttpDoor implements Door {
   readonly #listener: Listener
   readonly #exchanges = new Set<Exchange>()
   readonly #pending = new PendingResponses()
+  readonly #turns: RoundRobin
   /**
    * Connections limited to one request: if a peer ends lines in LF, others may see another end of
    * it.
@@ -95,6 +100,7 @@ export class HttpDoor implements Door {
     const { scheduler, host, port, maxConnections, sockets, connected, closed } = options
     this.#options = options
     this.#maxBytes = options.maxBodyBytes ?? 64 * mib
+    this.#turns = options.turns ?? new RoundRobin()
     this.#budget = new ByteBudget(options.maxBufferedBytes ?? 512 * mib)
     this.#names = new FunctionNames(scheduler.registry.names)
     this.#parts = {
@@ -171,7 +177,7 @@ export class HttpDoor implements Door {
       this.#run(request, () => this.#take(request, response, () => response.writeContinue())),
     )
     server.on('clientError', (error: Error, socket: Socket) => this.#broken(error, socket))
-    return withFirstHeads(server, {
+    return withFirstHeads(withTurns(server, this.#turns), {
       headMs,
       tooSlow: (error, socket) => this.#broken(error, socket),
       hasBareLf: (socket) => this.#single.add(socket),

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { endFailed, guarded } from './guarded.ts'
 import type { InputBudget, Holder } from './input-budget.ts'
 import { type ReplySlot, ReplyQueue } from './reply-slots.ts'
+import { requestsPerTurn, RoundRobin, type WorkSource } from './round-robin.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
 export interface ConnectionLimits {
@@ -19,19 +20,24 @@ export interface ConnectionLimits {
   readonly unansweredBytes?: number
   /** The bound shared by all connections of the door. None. */
   readonly inputBudget?: InputBudget
+  /** The turns shared by all connections of all doors. Of this connection alone. */
+  readonly turns?: RoundRobin
 }
 
 /** The door's side of a connection. */
 export interface ConnectionHandler {
-  /** May throw: the connection then ends at once. */
+  /** Takes bytes, to be worked on. May throw, as `work` may: the connection then ends at once. */
   data(chunk: Buffer): void
-  /**
-   * The peer has closed its half; only where the port allows that. The connection stays open until {@link Connection.end}.
-   */
+  /** Does at most so many requests of the bytes. */
+  work(most: number): WorkLeft
+  /** The peer has closed its half. The connection ends once all that came before is answered. */
   ended?(): void
   /** The connection ended; called once. */
   closed(): void
 }
+
+/** `some`: there are more requests. `held`: they wait until {@link Connection.goOn}. */
+export type WorkLeft = 'none' | 'some' | 'held'
 
 /** Why the gateway itself ended a connection. */
 export type DropReason = 'slow' | 'error' | 'buffer'
@@ -48,14 +54,15 @@ const requestBytes = 512
 const ownBytes = 16 * 1024
 
 /**
- * One connection: ready replies leave together in one write and in the order of the requests, and a
- * peer that does not read is not read from.
+ * One connection: ready replies leave together in one write and in the order of the requests, a peer that does not read is
+ * not read from, and one that sends many requests takes turns with others.
  */
-export class Connection implements Holder {
+export class Connection implements Holder, WorkSource {
   readonly socket: Socket
   readonly #handler: ConnectionHandler
-  readonly #limits: Required<Omit<ConnectionLimits, 'inputBudget'>>
+  readonly #limits: Required<Omit<ConnectionLimits, 'inputBudget' | 'turns'>>
   readonly #inputBudget: InputBudget | undefined
+  readonly #turns: RoundRobin
   readonly #dropped: (reason: DropReason, error?: unknown) => void
   readonly #heldBack: () => void
   readonly #failed = (error: unknown): void => this.#dropped('error', error)
@@ -71,6 +78,12 @@ export class Connection implements Holder {
   /** Memory of the names that the peer has given. */
   #namesBytes = 0
   #held = false
+  /** Requests that came and are not done. */
+  #left: WorkLeft = 'none'
+  /** More bytes came meanwhile, so it is not read from. */
+  #isPaused = false
+  #peerEnded = false
+  #hasClosed = false
   #ending = false
   #gone = false
   #stalled: NodeJS.Timeout | undefined
@@ -91,19 +104,29 @@ export class Connection implements Holder {
       unansweredBytes: limits.unansweredBytes ?? 16 * mib,
     }
     this.#inputBudget = limits.inputBudget
+    this.#turns = limits.turns ?? new RoundRobin()
     this.#dropped = dropped
     this.#heldBack = heldBack
     this.#handler = handlerOf(this)
     socket.on('data', (chunk) => this.#data(chunk))
-    if (this.#handler.ended) socket.on('end', () => this.run(() => this.#handler.ended?.()))
+    socket.on('end', () => this.#peerHasEnded())
     socket.on('drain', () => this.#release())
     socket.on('error', () => socket.destroy())
-    socket.on('close', () => this.#closed())
+    socket.on('close', () => {
+      this.#hasClosed = true
+      if (this.#left === 'none') this.#closed()
+      else this.run(() => this.#handler.ended?.())
+    })
   }
 
   /** True once nothing can be sent any more. */
   get gone(): boolean {
     return this.#gone || this.#ending
+  }
+
+  /** True once the peer hears nothing any more, though requests that it sent before may still be worked on. */
+  get hasClosed(): boolean {
+    return this.#hasClosed
   }
 
   get address(): string {
@@ -182,6 +205,9 @@ export class Connection implements Holder {
   /** Ends the connection now. */
   destroy(reason?: DropReason): void {
     if (reason && !this.#gone) this.#dropped(reason)
+    this.#turns.remove(this)
+    this.#left = 'none'
+    this.#ending = true
     this.socket.destroy()
   }
 
@@ -199,8 +225,59 @@ export class Connection implements Holder {
     if (this.gone) return
     this.#arrivedBytes += chunk.length
     this.run(() => this.#handler.data(chunk))
-    if (this.#slots.isEmpty && this.#keptBytes === 0) this.#arrivedBytes = 0
+    if (this.#left === 'none') {
+      this.#do(requestsPerTurn)
+      if (this.#left === 'none') this.#turns.otherServed()
+    } else {
+      this.#isPaused = true
+      this.socket.pause()
+    }
+  }
+
+  /** Its turn has come. */
+  work(most: number): boolean {
+    this.#do(most)
+    return this.#left === 'some'
+  }
+
+  /** Held requests go on, in its turn. */
+  goOn(): void {
+    if (this.#left !== 'held') return
+    this.#left = 'some'
+    this.#turns.add(this)
+  }
+
+  #do(most: number): void {
+    const before = this.#left
+    this.#left = this.gone ? 'none' : this.#workOf(most)
+    if (this.#left === 'some' && before === 'none') this.#turns.add(this)
     if (this.#exceeds(1)) this.#hold()
+    if (this.#left === 'none') this.#allDone()
+  }
+
+  #workOf(most: number): WorkLeft {
+    try {
+      return this.#handler.work(most)
+    } catch (error) {
+      this.fail(error)
+      return 'none'
+    }
+  }
+
+  #allDone(): void {
+    if (this.#slots.isEmpty && this.#keptBytes === 0) this.#arrivedBytes = 0
+    if (this.#isPaused) {
+      this.#isPaused = false
+      if (!this.#held && !this.gone) this.socket.resume()
+    }
+    if (this.#hasClosed) this.#closed()
+    else if (this.#peerEnded) this.end()
+  }
+
+  #peerHasEnded(): void {
+    this.#peerEnded = true
+    this.run(() => this.#handler.ended?.())
+    if (this.#left === 'none') this.end()
   }
 
   /** Memory of a request, with the bytes that came with it. */
@@ -309,10 +386,11 @@ export class Connection implements Holder {
     if (this.#exceeds(0.5)) return
     this.#held = false
     clearTimeout(this.#stalled)
-    this.socket.resume()
+    if (!this.#isPaused) this.socket.resume()
   }
 
   #closed(): void {
+    if (this.#gone) return
     this.#gone = true
     this.#inputBudget?.keep(this, 0)
     this.#inputBudget?.wait(-this.#waitingCost - this.#namesBytes)

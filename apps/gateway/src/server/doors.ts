@@ -14,6 +14,7 @@ import type { Door } from '../net/door.ts'
 import { ownNames } from '../net/foreign-requests.ts'
 import { AdminAccess, readNetworks } from '../net/networks.ts'
 import type { OpenPort } from '../net/open-port.ts'
+import { RoundRobin } from '../net/round-robin.ts'
 import { readTls, type TlsOptions } from '../net/tls.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
 import { Episodes } from '../ops/log/episodes.ts'
@@ -125,7 +126,9 @@ export function doorsOf(
     max: config.maxNewFunctionsPerAddress,
   })
   const common = { scheduler, host, maxConnections, sockets, laneQuota }
+  const turns = new RoundRobin({ whenRoom: (items, task) => scheduler.whenRoom(items, task) })
   const connectionLimits = () => ({
+    turns,
     dropBytes: config.maxUnsentBytes,
     stallMs: config.stallSeconds * 1000,
     inputBudget: new InputBudget(config.maxBufferedBytes),
@@ -173,6 +176,7 @@ export function doorsOf(
       hostNames: ownNames(config.allowedHosts, host),
       maxBufferedBytes: config.maxBufferedBytes,
       stallMs: config.stallSeconds * 1000,
+      turns,
       ...hooks('http'),
     }
     doors.push(new HttpDoor(options))

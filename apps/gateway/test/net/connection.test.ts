@@ -26,6 +26,7 @@ async function aPeer() {
       data: (chunk) => {
         for (let at = 0; at < chunk.length; at += requestBytes) slots.push(owner.reserve())
       },
+      work: () => 'none',
       closed: () => undefined,
     }),
     { inputBudget },

@@ -117,6 +117,11 @@ class Draft {
   }
 }
 
+interface RoomTask {
+  readonly items: number
+  readonly task: () => void
+}
+
 /** Gathers items and hands them over by calls of {@link Steps}. */
 export interface StepSource {
   flush(): void
@@ -146,6 +151,8 @@ export class Steps {
   /** Items of the last step. */
   #lastItems = 0
   #underWay = 0
+  /** Waiting for room. */
+  #roomTasks: RoomTask[] = []
 
   constructor(parts: StepsParts) {
     this.#parts = parts
@@ -166,6 +173,16 @@ export class Steps {
   flush(): void {
     this.#gather()
     while (this.#sendNext()) continue
+  }
+
+  /** Runs a task, now or later, when fewer items wait for a step. */
+  whenRoom(items: number, task: () => void): void {
+    if (this.#hasRoom(items)) task()
+    else this.#roomTasks.push({ items, task })
+  }
+
+  #hasRoom(items: number): boolean {
+    return this.#gathered < items && this.#full.length === 0
   }
 
   report(reports: readonly StepReport[]): Promise<readonly boolean[]> {
@@ -217,8 +234,10 @@ export class Steps {
     }
     while (this.#mayGo()) {
       this.#gather()
-      if (!this.#sendNext()) return
+      if (!this.#sendNext()) break
     }
+    if (this.#roomTasks.length === 0) return
+    for (const { items, task } of this.#roomTasks.splice(0)) this.whenRoom(items, task)
   }
 
   /** True while a step waits: each turn brings more, and the last step had more. */

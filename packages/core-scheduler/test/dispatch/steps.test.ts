@@ -298,6 +298,31 @@ describe('calls to the store', () => {
     },
   )
 
+  test('have room while fewer items than asked for wait, and again when a step has gone', async () => {
+    const ran: string[] = []
+    const note = (word: string) => (): void => void ran.push(word)
+    come(1)
+    await clock.end()
+    come(1)
+    steps.whenRoom(2, note('few'))
+    expect(ran).toEqual(['few'])
+    steps.whenRoom(1, note('none'))
+    come(1)
+    steps.whenRoom(2, note('few again'))
+    expect(ran).toEqual(['few'])
+    await clock.end()
+    expect(ran).toEqual(['few', 'none', 'few again'])
+    come(5)
+    steps.whenRoom(5, note('later'))
+    await clock.end()
+    await clock.end()
+    expect([sent(), ran.at(-1)]).toEqual([[1, 2], 'few again'])
+    store.answer()
+    await clock.end()
+    await clock.end()
+    expect([sent(), ran.at(-1)]).toEqual([[1, 2, 5], 'later'])
+  })
+
   test('are split if lanes are on several servers: none waits for another', () => {
     store.port.isSharded = true
     void steps.claim({ by: 'named', groups: [], max: 1 })

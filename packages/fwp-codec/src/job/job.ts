@@ -1,5 +1,5 @@
 import { FwpError } from '../errors.ts'
-import { decodeString, type RawField, scanArray, scanFields } from './json-scan.ts'
+import { decodeString, type RawField, scanElements, scanFields } from './json-scan.ts'
 import { readArray, readInteger, readObject, readString } from './raw-values.ts'
 import { cutBytes, decodeText, detach, exceedsBytes, withWholeCharacters } from '../text.ts'
 import { parseRfc3339 } from './timestamp.ts'
@@ -104,13 +104,27 @@ export function parseJobs(
   argument: Buffer,
   options: { readonly maxJobs?: number } = {},
 ): ParsedJob[] {
+  return [...scanJobs(argument, options)].map(parseListedJob)
+}
+
+/**
+ * The same in pieces: the raw text of one job after the other, for `parseListedJob`. Throws as `parseJobs` does; until the
+ * end is reached, that may still come.
+ */
+export function* scanJobs(
+  argument: Buffer,
+  options: { readonly maxJobs?: number } = {},
+): Generator<string, void> {
   const maxJobs = options.maxJobs ?? defaultMaxJobs
+  let jobs = 0
   // Each may nest as deep as one pushed alone.
-  const texts = scanArray(withWholeCharacters(decodeText(argument, '[]')), maxJobs + 1, true)
-  if (texts.length > maxJobs) {
-    throw new FwpError('TOO_MANY_JOBS', `too many jobs in one PUSHB: at most ${maxJobs}`)
+  for (const text of scanElements(withWholeCharacters(decodeText(argument, '[]')), true)) {
+    jobs += 1
+    if (jobs > maxJobs) {
+      throw new FwpError('TOO_MANY_JOBS', `too many jobs in one PUSHB: at most ${maxJobs}`)
+    }
+    yield text
   }
-  return texts.map(parseEach)
 }
 
 /** True for a queue's name: 1 to 255 bytes of `[a-zA-Z0-9._-]`. */
@@ -118,7 +132,8 @@ export function isQueueName(name: string): boolean {
   return name.length <= maxNameBytes && /^[a-zA-Z0-9._-]+$/.test(name)
 }
 
-function parseEach(text: string): ParsedJob {
+/** Parses one job of a PUSHB. */
+export function parseListedJob(text: string): ParsedJob {
   let jid = ''
   try {
     const fields = scanFields(text === 'null' ? '{}' : text)

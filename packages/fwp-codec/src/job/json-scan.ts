@@ -117,16 +117,24 @@ export function compactJson(text: string): string {
  */
 export function scanArray(text: string, maxElements = Infinity, uncounted = false): string[] {
   const elements: string[] = []
+  for (const element of scanElements(text, uncounted)) {
+    if (elements.length < maxElements) elements.push(element)
+  }
+  return elements
+}
+
+/** The same one by one: what comes behind an element is checked later. */
+export function* scanElements(text: string, uncounted = false): Generator<string, void> {
   let at = skipSpace(text, 0)
   if (codeAt(text, at) !== openArray) throw notA('array', text, at)
   at = skipSpace(text, at + 1)
   if (codeAt(text, at) === closeArray) {
     expectEnd(text, at + 1)
-    return elements
+    return
   }
   for (;;) {
     const end = scanValue(text, at, uncounted ? 0 : 1)
-    if (elements.length < maxElements) elements.push(text.slice(at, end))
+    yield text.slice(at, end)
     at = skipSpace(text, end)
     const code = codeAt(text, at)
     if (code === closeArray) break
@@ -134,7 +142,6 @@ export function scanArray(text: string, maxElements = Infinity, uncounted = fals
     at = skipSpace(text, at + 1)
   }
   expectEnd(text, at + 1)
-  return elements
 }
 
 /**

@@ -51,7 +51,7 @@ export async function* readSettings(
   for (const [name, entry] of Object.entries(await call(() => redis.hgetall(keys.cron)))) {
     yield { kind: 'cron', name, entry }
   }
-  const former = await call(() => redis.zrange(keys.former, 0, -1))
+  const former = await call(() => redis.zrange(keys.former, '0', '-1'))
   for (const lane of new Set([...(await lanes.all()).keys(), ...former])) {
     const values = await call(() => redis.hmget(keys.meta(lane), ...laneFields))
     const pairs = laneFields.flatMap((name, at) =>

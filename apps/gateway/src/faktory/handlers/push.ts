@@ -6,9 +6,11 @@ import {
   type FwpJob,
   okReply,
   parseJob,
-  parseJobs,
+  parseListedJob,
+  scanJobs,
 } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../../net/reply-slots.ts'
+import { requestsPerTurn, type WorkSource } from '../../net/round-robin.ts'
 import { pushErrorText, refusalOf, shown } from '../answers.ts'
 import { laneFor } from '../lanes.ts'
 import type { Handler, Session } from '../session.ts'
@@ -47,30 +49,93 @@ class Push implements Submission {
 
 /** `PUSHB [job, ...]`: a bulk string, the JSON map of jid to error text of refused jobs. */
 export const pushb: Handler = (session, argument) => {
-  const parsed = parseJobs(argument)
-  const bulkPush = new BulkPush(session, parsed.length)
-  for (const each of parsed) {
-    if (each.state === 'parsed') bulkPush.add(each.job)
-    else bulkPush.done(each.jid, each.error.message)
-  }
-  bulkPush.done()
+  const bulkPush = new BulkPush(session, argument)
+  // Each job is read and pushed.
+  if (!bulkPush.work(2 * requestsPerTurn)) return
+  const goOn = session.holdCommands()
+  session.context.turns.add({
+    work(most) {
+      try {
+        const hasMore = bulkPush.work(most)
+        if (!hasMore) goOn()
+        return hasMore
+      } catch (problem) {
+        session.fail(problem)
+        return false
+      }
+    },
+  })
 }
 
-/** The jobs of one PUSHB, until each is stored or refused. */
-class BulkPush {
+/** Bytes of a job that count as one request. */
+const bytesPerRequest = 4_096
+
+/**
+ * The jobs of one PUSHB, until each is stored or refused. The whole list is read before its first job is pushed; both go in
+ * pieces.
+ */
+class BulkPush implements WorkSource {
   readonly #session: Session
   readonly #slot: ReplySlot
   readonly #errors = new Map<string, string>()
-  #left: number
+  readonly #unread: Iterator<string, void>
+  readonly #texts: string[] = []
+  #next = 0
+  /** Jobs without an answer; one more for the end of the list, so that an empty list is answered too. */
+  #left = 1
 
-  constructor(session: Session, jobs: number) {
+  constructor(session: Session, argument: Buffer) {
     this.#session = session
     this.#slot = session.reserve()
-    // One more for the end of the list, so that an empty list is answered too.
-    this.#left = jobs + 1
+    this.#unread = scanJobs(argument)
   }
 
-  add(pushed: FwpJob): void {
+  work(most: number): boolean {
+    try {
+      for (let left = most; left > 0;) {
+        const text = this.#read() ?? this.#push()
+        if (text === undefined) return false
+        left -= 1 + Math.floor(text.length / bytesPerRequest)
+      }
+      return true
+    } catch (problem) {
+      if (!(problem instanceof FwpError)) throw problem
+      this.#slot.fill(error(problem.message))
+      return false
+    }
+  }
+
+  done(jid = '', problem?: string): void {
+    if (problem !== undefined) this.#errors.set(jid, problem)
+    this.#left -= 1
+    if (this.#left > 0) return
+    this.#slot.fill(bulk(JSON.stringify(Object.fromEntries(this.#errors))))
+  }
+
+  /** Reads a job; undefined after the last. */
+  #read(): string | undefined {
+    const { value: text } = this.#unread.next()
+    if (typeof text !== 'string') return undefined
+    this.#texts.push(text)
+    return text
+  }
+
+  /** Pushes a job; undefined after the last. */
+  #push(): string | undefined {
+    const text = this.#texts[this.#next]
+    this.#next += 1
+    if (text === undefined) {
+      this.done()
+      return undefined
+    }
+    this.#left += 1
+    const parsed = parseListedJob(text)
+    if (parsed.state === 'parsed') this.#submit(parsed.job)
+    else this.done(parsed.jid, parsed.error.message)
+    return text
+  }
+
+  #submit(pushed: FwpJob): void {
     const { scheduler, payloadRuleOf, lanes } = this.#session.context
     try {
       const lane = laneFor(pushed, scheduler.registry.names)
@@ -80,13 +145,6 @@ class BulkPush {
       if (!(problem instanceof FwpError)) throw problem
       this.done(pushed.jid, problem.message)
     }
-  }
-
-  done(jid = '', problem?: string): void {
-    if (problem !== undefined) this.#errors.set(jid, problem)
-    this.#left -= 1
-    if (this.#left > 0) return
-    this.#slot.fill(bulk(JSON.stringify(Object.fromEntries(this.#errors))))
   }
 }
 
