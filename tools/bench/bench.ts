@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Figure } from './report/figures.ts'
+import type { Figure, Judged } from './report/figures.ts'
 import type { Driver, LoadGenerator } from './load-generator.ts'
 import { cpuSeconds, sumOver } from './processes.ts'
 import type { Gateway, Server } from './servers.ts'
@@ -53,6 +53,8 @@ export interface Bench {
 export interface RowGroup {
   readonly name: string
   readonly measure: (bench: Bench) => Promise<readonly Figure[]>
+  /** A table of its own for the figures. They stand in the table of all. */
+  readonly table?: (figures: readonly Judged[]) => string
 }
 
 /** Passes the servers that `start` starts, one after the other, to `use`, and always stops them. */

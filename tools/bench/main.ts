@@ -29,12 +29,20 @@ async function measure(request: Request): Promise<void> {
   const start = () => startGateway({ processes })
   const bench = { generator: LoadGenerator.compile(), scale, processes, startGateway: start }
   const figures: Judged[] = []
-  for (const { name, measure } of rowGroups.filter((group) => rows.includes(group.name))) {
+  /** Of groups without a table of their own. */
+  const common: Judged[] = []
+  const ownTables: string[] = []
+  const tables = (): string =>
+    [...(common.length > 0 ? [formatTable(common)] : []), ...ownTables].join('\n\n')
+  for (const { name, measure, table } of rowGroups.filter((group) => rows.includes(group.name))) {
     process.stderr.write(`${name}...\n`)
-    figures.push(...(await measure(bench)).map(judge))
+    const measured = (await measure(bench)).map(judge)
+    figures.push(...measured)
+    if (table) ownTables.push(table(measured))
+    else common.push(...measured)
     // After each group, so that an aborted run leaves its results.
     if (page !== undefined) {
-      writeFileSync(page, replaceResults(pageText, `${head}\n\n${formatTable(figures)}`))
+      writeFileSync(page, replaceResults(pageText, `${head}\n\n${tables()}`))
     }
     if (request.json !== undefined) {
       writeFileSync(
@@ -43,7 +51,7 @@ async function measure(request: Request): Promise<void> {
       )
     }
   }
-  process.stdout.write(`${formatTable(figures)}\n`)
+  process.stdout.write(`${tables()}\n`)
 }
 
 async function main(): Promise<number> {

@@ -32,9 +32,17 @@ function medianOf(samples: readonly number[]): number {
   return spreadOf(samples).median
 }
 
-/** A Markdown table with aligned columns, readable in a terminal too. */
+/** The table of all figures. */
 export function formatTable(figures: readonly Judged[]): string {
-  const rows = [headings, ...figures.map(cellsOf)]
+  return formatRows(headings, figures.map(cellsOf))
+}
+
+/** A Markdown table with aligned columns, readable in a terminal too. */
+export function formatRows(
+  headings: readonly string[],
+  cells: readonly (readonly string[])[],
+): string {
+  const rows = [headings, ...cells]
   const widths = headings.map((_, column) =>
     Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
   )

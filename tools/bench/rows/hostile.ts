@@ -6,17 +6,21 @@ import { type Flood, floods } from '../../testing/floods/floods.ts'
 import type { Bench, RowGroup } from '../bench.ts'
 import type { Driver } from '../load-generator.ts'
 import { peakBytes, residentBytes, sumOver } from '../processes.ts'
-import { atMost, type Figure } from '../report/figures.ts'
+import { atMost, type Figure, type Judged } from '../report/figures.ts'
 import { type Cells, mergeHistograms, percentile } from '../report/histogram.ts'
+import { spreadOf } from '../report/statistics.ts'
+import { formatNumber, formatRows } from '../report/table.ts'
 import { type Gateway, startGateway } from '../servers.ts'
 
-const turnMs = 2_000
+const turnMs = 1_000
 /** Jobs of honest clients in a phase; a turn ends with the phase in which its time is over. */
 const jobsPerPhase = 100
 const maxJobs = 1_000_000
 const mostRounds = 3
 const nanosecondsPerUs = 1_000
 const mib = 1024 * 1024
+const usPerMs = 1_000
+const figuresPerFlood = 3
 
 /** Honest clients: 4 with one foreground job at a time, and 4 workers. */
 interface Honest {
@@ -29,15 +33,13 @@ export const hostile: RowGroup = {
   name: 'hostile',
   async measure(bench) {
     const figures: Figure[] = []
-    for (const flood of floods.filter(({ name }) => new RegExp(process.env.FLOOD ?? "").test(name))) figures.push(...(await measureFlood(bench, flood)))
+    for (const flood of floods) figures.push(...(await measureFlood(bench, flood)))
     return figures
   },
+  table: tableOf,
 }
 
-async function measureFlood(
-  { generator, scale }: Bench,
-  flood: Flood,
-): Promise<readonly Figure[]> {
+async function measureFlood({ generator, scale }: Bench, flood: Flood): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-hostile-'))
   const gateway = await startGateway({ http: true, words: flood.tls ? tlsWords(folder) : [] })
   const driver = generator.drive(gateway, maxJobs)
@@ -101,6 +103,28 @@ function figuresOf(
       against: { name: 'without', samples: [before / mib] },
     },
   ]
+}
+
+const headings = ['attack', 'p50 ms', 'ratio', 'results/s', 'memory MB']
+
+/** A line for each attack: each figure without it and with it. */
+function tableOf(figures: readonly Judged[]): string {
+  const rows: string[][] = []
+  for (let at = 0; at < figures.length; at += figuresPerFlood) {
+    const [p50, rate, memory] = figures.slice(at, at + figuresPerFlood)
+    rows.push([
+      p50?.name.split(':', 1)[0] ?? '',
+      ...[pairOf(p50, usPerMs), formatNumber(p50?.ratio?.median ?? Number.NaN)],
+      ...[pairOf(rate), pairOf(memory)],
+    ])
+  }
+  return formatRows(headings, rows)
+}
+
+/** Medians without the attack and with it. */
+function pairOf(figure: Judged | undefined, divisor = 1): string {
+  const sides = [figure?.against?.samples ?? [], figure?.ours ?? []]
+  return sides.map((samples) => formatNumber(spreadOf(samples).median / divisor)).join(' → ')
 }
 
 function tlsWords(folder: string): readonly string[] {

@@ -12,7 +12,9 @@ const codes = {
 /** A Gearman request. Bytes by hand, so that no codec of ours has to let them pass. */
 export function packet(name: keyof typeof codes, ...args: readonly (string | Buffer)[]): Buffer {
   const data = Buffer.concat(
-    args.flatMap((arg, at) => (at === 0 ? [Buffer.from(arg)] : [Buffer.alloc(1), Buffer.from(arg)])),
+    args.flatMap((arg, at) =>
+      at === 0 ? [Buffer.from(arg)] : [Buffer.alloc(1), Buffer.from(arg)],
+    ),
   )
   const header = Buffer.alloc(12)
   header.write('\0REQ', 'latin1')

@@ -1,7 +1,6 @@
 /**
- * A Redis glob: `*` any text, `?` any character, `[a-c]` and `[^a-c]` one of a set, `\` escapes the next character. A
- * match goes once through the text, with as many bits at a time as a word has: no pattern makes it slower than
- * one step a character and 32 places of the pattern.
+ * A Redis glob: `*` any text, `?` any character, `[a-c]` and `[^a-c]` one of a set, `\` escapes the next character. Any
+ * match takes at most a step for each character and 32 places of the pattern: a word has as many bits.
  */
 export class Glob {
   readonly #head: Segment

@@ -226,8 +226,7 @@ export class Connection implements Holder, WorkSource {
     this.#arrivedBytes += chunk.length
     this.run(() => this.#handler.data(chunk))
     if (this.#left === 'none') {
-      this.#do(requestsPerTurn)
-      if (this.#left === 'none') this.#turns.otherServed()
+      if (this.#do(requestsPerTurn) === 'none') this.#turns.otherServed()
     } else {
       this.#isPaused = true
       this.socket.pause()
@@ -236,8 +235,7 @@ export class Connection implements Holder, WorkSource {
 
   /** Its turn has come. */
   work(most: number): boolean {
-    this.#do(most)
-    return this.#left === 'some'
+    return this.#do(most) === 'some'
   }
 
   /** Held requests go on, in its turn. */
@@ -247,12 +245,14 @@ export class Connection implements Holder, WorkSource {
     this.#turns.add(this)
   }
 
-  #do(most: number): void {
+  #do(most: number): WorkLeft {
     const before = this.#left
     this.#left = this.gone ? 'none' : this.#workOf(most)
     if (this.#left === 'some' && before === 'none') this.#turns.add(this)
     if (this.#exceeds(1)) this.#hold()
-    if (this.#left === 'none') this.#allDone()
+    const left = this.#left
+    if (left === 'none') this.#allDone()
+    return left
   }
 
   #workOf(most: number): WorkLeft {

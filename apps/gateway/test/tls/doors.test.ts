@@ -101,6 +101,36 @@ describe.skipIf(lacksOpenssl)('a Gearman port with a certificate', () => {
     expect(rejections).toEqual(['tls_handshake', 'tls_handshake'])
   })
 
+  test.each([
+    ['TLSv1', false],
+    ['TLSv1.1', false],
+    ['TLSv1.2', true],
+    ['TLSv1.3', true],
+  ] as const)('a client that speaks %s alone is served: %s', async (version, isServed) => {
+    const { server } = await makeCertificates()
+    const { port, rejections } = await openDoor('gearman', server)
+    const socket = connect({
+      ...{ port, host: '127.0.0.1', ca: readFileSync(server.cert) },
+      ...{ minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' },
+    })
+    onTestFinished(() => void socket.destroy())
+    expect(await greeting(socket)).toBe(isServed ? 'hello' : 'closed')
+    expect(rejections).toEqual(isServed ? [] : ['tls_handshake'])
+  })
+
+  test('greets a client while the handshakes of others stall', async () => {
+    const { server } = await makeCertificates()
+    const { port } = await openDoor('gearman', server)
+    for (let at = 0; at < 5; at += 1) {
+      const stalled = connectPlain(port, '127.0.0.1')
+      onTestFinished(() => void stalled.destroy())
+      await once(stalled, 'connect')
+      // The begin of a ClientHello.
+      stalled.write(Buffer.from([22, 3, 1, 2, 0, 1]))
+    }
+    expect(await greeting(await secured(port, server))).toBe('hello')
+  })
+
   test('closes with its connections', async () => {
     const { server } = await makeCertificates()
     const { port, door } = await openDoor('gearman', server)
