@@ -192,8 +192,8 @@ export class Session implements ConnectionHandler, WorkerConnection {
     try {
       this.#handlers[command.verb](this, command.argument)
     } catch (problem) {
-      if (this.#hasReserved) throw new Error('a reply is owed for ever', { cause: problem })
       if (!(problem instanceof FwpError)) throw problem
+      if (this.#hasReserved) throw new Error('a reply is owed for ever', { cause: problem })
       this.send(error(problem.message))
     }
   }

@@ -8,6 +8,9 @@ import type { ReplySlot } from '../../src/net/reply-slots.ts'
 const requestBytes = 60
 const request = Buffer.alloc(requestBytes)
 
+/** Memory of a request that waits, besides its bytes. */
+const waitingBytes = 512
+
 /** A peer whose requests each reserve a reply slot, in a door that may have less than two of them waiting. */
 async function aPeer() {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
@@ -17,7 +20,7 @@ async function aPeer() {
   const peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   onTestFinished(() => void peer.destroy())
   const [socket] = (await once(server, 'connection')) as [Socket]
-  const inputBudget = new InputBudget(2 * requestBytes)
+  const inputBudget = new InputBudget(2 * (requestBytes + waitingBytes))
   const slots: ReplySlot[] = []
   const closed = once(socket, 'close')
   const connection = new Connection(
