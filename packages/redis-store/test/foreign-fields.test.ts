@@ -10,7 +10,7 @@ const job = { input: Buffer.from('ours'), door: 'gearman', level: 5, foreground:
 /** The jobs of these two functions stand in one line. */
 const lanes = ['mail', 'sms']
 
-/** What a native program may put into any field. */
+/** Values that native programs may put into any field. */
 const values: readonly (string | Buffer)[] = [
   ...[
     '',

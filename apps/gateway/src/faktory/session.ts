@@ -43,8 +43,8 @@ export class Session implements ConnectionHandler, WorkerConnection {
   #worker: Worker | undefined
   #functions: ReadonlySet<string> | undefined
   #isHeld = false
-  /** True if the command that runs has a slot. */
-  #hasReserved = false
+  /** Slots that commands have taken. */
+  #reserved = 0
   #hasEnded = false
   #hasLeft = false
 
@@ -149,7 +149,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
 
   /** The slot of the reply to the command that runs. `moreBytes`: memory that it holds until then. */
   reserve(moreBytes = 0): ReplySlot {
-    this.#hasReserved = true
+    this.#reserved += 1
     return this.#connection.reserve(moreBytes)
   }
 
@@ -188,12 +188,12 @@ export class Session implements ConnectionHandler, WorkerConnection {
       this.send(error(`unknown command ${command.word}`))
       return
     }
-    this.#hasReserved = false
+    const before = this.#reserved
     try {
       this.#handlers[command.verb](this, command.argument)
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
-      if (this.#hasReserved) throw new Error('a reply is owed for ever', { cause: problem })
+      if (this.#reserved > before) throw new Error(problem.message, { cause: problem })
       this.send(error(problem.message))
     }
   }

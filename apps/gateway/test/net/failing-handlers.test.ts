@@ -1,3 +1,4 @@
+import { FwpError } from '@crossgear/fwp-codec'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
 import { faktoryGateways } from '../faktory/support/faktory-gateway.ts'
@@ -58,6 +59,21 @@ describe.skipIf(lacksRedis)('needs redis-server: a handler that throws', () => {
     expect(await one.closed()).toBe('')
     expect(await other.ask('ACK {"jid":"mail----"}')).toBe('+OK')
     expect(said).toEqual(['error: TypeError: a mistake'])
+  })
+
+  test('with an error for its client, after it has reserved its reply, ends the connection all the same', async () => {
+    const { dropped, said } = recorded()
+    const ofFailure = () => {
+      throw new FwpError('INVALID_JSON', 'no text for a client')
+    }
+    const retryRules = { ...broken, ofFailure }
+    const gateway = await faktory.open({ dropped, schedulerOptions: { retryRules } })
+    const one = await gateway.client({ wid: 'worker-1' })
+    await one.ask(`PUSH ${jobOf('mail')}`)
+    await one.askJson('FETCH default')
+    one.send('FAIL {"jid":"mail----","message":"no","errtype":"E"}', 'INFO')
+    expect(await one.closed()).toBe('')
+    expect(said).toEqual(['error: Error: no text for a client'])
   })
 
   test('in a command behind one that waited ends the connection, and not the gateway', async () => {

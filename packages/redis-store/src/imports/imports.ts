@@ -193,13 +193,13 @@ export class RedisImports {
       const pairs = Object.entries(replies[2 * at] as Record<string, Buffer>)
       const flat = pairs.flatMap(([name, value]) => [Buffer.from(name), value])
       const job = jobOf(lane, id, flat)
-      const score = replies[2 * at + 1]
+      const score = replies[2 * at + 1] as string | null
       if (!job) return undefined
       const fields = replies[2 * at] as Record<string, Buffer>
       const held = heldOf(fields['held'])
       const standing = { job, ...furtherOf(fields) }
       if (held && job.status === 'error') return { ...standing, ...held }
-      return { ...standing, ...(score !== null && { dueAtMs: dueOf(String(score)) }) }
+      return { ...standing, ...(score !== null && { dueAtMs: dueOf(score) }) }
     })
     const forgetAtMs = await this.#forgetTimes(
       lane,
