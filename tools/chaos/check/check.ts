@@ -67,10 +67,12 @@ export function check(evidence: Evidence): Verdict {
 }
 
 /** Jobs whose loss the settings allow. */
-function unstoredJobs({ history, faults, unstored }: Evidence): ReadonlySet<string> {
+function unstoredJobs({ history, faults, unstored, slowness }: Evidence): ReadonlySet<string> {
   if (!unstored) return new Set()
   const jobs = [...history.acknowledged]
-  return new Set(jobs.filter((job) => isUnstored(faults, job, unstored)).map(([key]) => key))
+  return new Set(
+    jobs.filter((job) => isUnstored(faults, job, unstored, slowness)).map(([key]) => key),
+  )
 }
 
 function runsByKey(runs: readonly Run[]): Map<string, Run[]> {

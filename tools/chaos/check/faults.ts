@@ -42,14 +42,14 @@ export function touches(fault: Fault, run: Run, slowness = 1): boolean {
 }
 
 /** A store may acknowledge a moment after it stored, milliseconds. */
-const usuallyToldWithinMs = 1_000
+const toldWithinMs = 1_000
 
 /** Acknowledged jobs that may be lost under the settings. */
 export interface Unstored {
   /** Jobs acknowledged within this many milliseconds before a fault of the store. */
   readonly withinMs: number
-  /** And this many after the fault's begin. A second. */
-  readonly toldWithinMs?: number
+  /** Jobs of native programs as well that were acknowledged this many after its begin. As long as others. */
+  readonly nativeToldWithinMs?: number
   /** Only jobs of the client with this name. All. */
   readonly of?: string
 }
@@ -58,14 +58,16 @@ export interface Unstored {
 export function isUnstored(
   faults: readonly Fault[],
   [key, acknowledgedMs]: readonly [key: string, acknowledgedMs: number],
-  { withinMs, toldWithinMs = usuallyToldWithinMs, of = '' }: Unstored,
+  { withinMs, nativeToldWithinMs = toldWithinMs, of = '' }: Unstored,
+  slowness = 1,
 ): boolean {
+  const toldMs = key.startsWith('client-native') ? nativeToldWithinMs : toldWithinMs
   return faults.some(
     ({ subject, fromMs }) =>
       subject === 'store' &&
       key.startsWith(of) &&
       acknowledgedMs >= fromMs - withinMs &&
-      acknowledgedMs <= fromMs + toldWithinMs,
+      acknowledgedMs <= fromMs + toldMs * slowness,
   )
 }
 

@@ -29,14 +29,16 @@ async function failOver(stage: Stage): Promise<void> {
 async function switchOver(stage: Stage): Promise<void> {
   await stage.share(0.25)
   let anotherSinceMs = 0
-  await stage.fault('planned failover', 'store', async () => {
+  const act = async (): Promise<void> => {
     const fromMs = nowMs()
     const isOver = await stage.store.switchOver?.()
     anotherSinceMs = nowMs()
     stage.remark('there is another master')
     await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, fromMs)))
     await isOver?.()
-  })
+  }
+  // Native workers run jobs of the old master until it is a replica: each second is a blow.
+  await stage.fault('planned failover', 'store', act, switchedWithinMs / 1000)
   stage.remark('the old master is a replica')
   await stage.share(0.75)
   noteLateWorkers(stage, anotherSinceMs)
@@ -88,8 +90,8 @@ export const failoverScenarios: readonly Scenario[] = [
     ...common,
     recoverWithinSeconds: 3,
     play: switchOver,
-    // Programs that know only Redis go on with the old master until it ends their connections.
-    unstored: { withinMs: replicationLagMs, toldWithinMs: switchedWithinMs, of: 'client-native' },
+    // On a busy machine a gateway may hear of it late. Native programs go on until the old master ends their connections.
+    unstored: { withinMs: replicationLagMs, nativeToldWithinMs: switchedWithinMs },
   },
   {
     name: 'cluster-failover',

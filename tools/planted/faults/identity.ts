@@ -20,6 +20,15 @@ export const faults: readonly PlantedFault[] = [
     testName: 'no call goes to a master that is being replaced',
   },
   {
+    name: 'late-answer-of-former-master',
+    promise: 'what a master did after it may have been replaced is not acknowledged',
+    file: 'packages/redis-store/src/connection/redis-context.ts',
+    from: 'if (this.epoch.isDoubtful) throw',
+    to: 'if (!this.epoch) throw',
+    test: 'packages/redis-store/test/connection/sentinels.test.ts',
+    testName: 'a late answer of a master that is being replaced does not count',
+  },
+  {
     name: 'refused-by-former-master',
     promise: 'a call that a former master refuses is sent again',
     file: 'packages/redis-store/src/connection/redis-context.ts',

@@ -144,7 +144,9 @@ export class RedisContext {
       if (gate) await gate
       while (this.epoch.isHeld) await this.epoch.gate()
       this.#before?.()
-      return await send()
+      const reply = await send()
+      if (this.epoch.isDoubtful) throw new StoreError('UNREACHABLE', 'the master was replaced')
+      return reply
     } catch (error) {
       const refusal = storeErrorOf(error)
       if (!isAgain && this.epoch.isDemoted(refusal)) return await this.call(send, true)

@@ -5,6 +5,8 @@ import type { Connection } from './connection.ts'
 
 /** While Sentinels replace the master, calls wait this long for the next one, milliseconds. */
 const holdMs = 3_000
+/** Answers of the former master count for so long: it is replaced 50 ms after the Sentinels said so, or later. */
+const trustedMs = 30
 /** A server of a cluster without an answer for this long is left out of a look, milliseconds. */
 const othersWithinMs = 300
 
@@ -102,6 +104,12 @@ export class StoreEpoch {
     return this.#looking
   }
 
+  /** True where an answer comes from a master that may have been replaced before: the next one may lack what it did. */
+  get isDoubtful(): boolean {
+    const { sinceMs = Infinity } = this.#hold ?? {}
+    return this.#former !== undefined && performance.now() - sinceMs > trustedMs
+  }
+
   /** True while calls wait for another master. */
   get isHeld(): boolean {
     return this.#hold !== undefined
@@ -188,6 +196,7 @@ export class StoreEpoch {
 class Hold {
   /** Settles at its end; rejects if that does not come in time. */
   readonly over: Promise<void>
+  readonly sinceMs = performance.now()
   end: () => void = () => undefined
 
   constructor(late: () => void) {

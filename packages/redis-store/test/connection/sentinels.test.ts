@@ -49,6 +49,13 @@ describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', { timeout: 60_00
     await vi.waitFor(() => context.call(() => context.redis.set('mine', 'yes')), patience)
   })
 
+  test('a late answer of a master that is being replaced does not count', async () => {
+    const { context } = await open()
+    const call = context.call(() => context.redis.blpop('none', 0.2))
+    context.epoch.replace()
+    await expect(call).rejects.toThrow('the master was replaced')
+  })
+
   test('calls go on at once where the Sentinels give up', async () => {
     const { context } = await open()
     context.epoch.replace()
