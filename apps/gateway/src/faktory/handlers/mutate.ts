@@ -87,7 +87,7 @@ function hasStar(text: string): boolean {
   return text.includes('*')
 }
 
-/** Those that pass a test, and the others. */
+/** Items that pass a test, and the others. */
 function halves<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
   return [items.filter(test), items.filter((item) => !test(item))]
 }
