@@ -94,7 +94,8 @@ describe.skipIf(lacksRedis)('the registry of lanes', () => {
     await store.lanes.register('mail')
     await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
     await store.lanes.giveBack(['mail'], atOnce)
-    expect((await world.server.keys('*')).sort()).toEqual(['xg:lane-number'])
+    expect(await world.server.keys('*mail*')).toEqual([])
+    expect(await world.server.exists('xg:lanes', 'xg:former', 'xg:totals')).toBe(0)
   })
 })
 
