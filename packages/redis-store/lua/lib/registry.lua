@@ -117,7 +117,7 @@ local function unregisterLane(lane, fields, now)
   local known = tonumber(redis.call('HGET', lanesKey, lane) or nil)
   local _, untilMs, totals = forgetLane(lane, fields, now)
   if known then withdrawLane(lane, known, untilMs, totals) end
-  for _, former in ipairs(dropFormer(now)) do
+  for _, former in ipairs(untilMs > 0 and dropFormer(now) or {}) do
     if redis.call('HEXISTS', lanesKey, former) == 0 then redis.call('DEL', metaKey(former)) end
   end
   redis.call('ZREM', dueKey, lane)

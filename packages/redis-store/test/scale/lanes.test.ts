@@ -48,7 +48,9 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
     await scheduler.start()
     const cost = await filled.cost(() => scheduler.queues.flush())
     expect(cost.scripts).toBeLessThan(2_000 * 1.2)
-    expect(cost.calls('hdel')).toBeLessThan(200)
+    // Each lane leaves the registry in the script that takes the last look at it, among 63 others.
+    expect(cost.calls('hdel')).toBe(2_000)
+    expect(cost.commands).toBeLessThan(2_000 * 60)
     expect([...scheduler.registry.all()]).toEqual([])
     expect(await filled.redis.keys('job:*')).toEqual([])
     await scheduler.stop()
