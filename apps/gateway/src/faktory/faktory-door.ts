@@ -189,7 +189,7 @@ export class FaktoryDoor implements Door {
       this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.onNews(wid, news)),
       this.#scheduler.onStoreReset(() => this.#lanes.openAgain()),
       this.#scheduler.onLaneClosed((lane) => this.#lanes.forget(lane)),
-      this.#scheduler.onLaneDropped((lane) => this.#lanes.forget(lane)),
+      this.#scheduler.onLaneDropped((lane) => this.#lanes.dropped(lane)),
     )
     return this.#listener.listen()
   }

@@ -55,14 +55,20 @@ export class OpenLanes {
     this.#lost.delete(lane)
   }
 
+  /** The lane was dropped. One that has come again at once has a new number, as in a store that came back empty. */
+  dropped(lane: string): void {
+    if (!this.#open.delete(lane) && !this.#lost.has(lane)) return
+    this.#lost.add(lane)
+    queueMicrotask(() => {
+      if (this.#scheduler.registry.numberOf(lane) === undefined) this.#lost.delete(lane)
+    })
+  }
+
   /** Opens all of them again: the store may have lost that. Throws a StoreError. */
   async openAgain(): Promise<void> {
     for (const lane of this.#open) this.#lost.add(lane)
     this.#open.clear()
-    for (const lane of this.#lost) {
-      await this.#openNow(lane)
-      this.#lost.delete(lane)
-    }
+    for (const lane of this.#lost) await this.#openNow(lane)
   }
 
   /** Settles when the lane is open. Throws a StoreError. */
@@ -77,10 +83,15 @@ export class OpenLanes {
     if (pending) return pending
     const opening = this.#scheduler
       .openLane(lane)
-      .then(() => void this.#open.add(lane))
+      .then(() => this.#isOpen(lane))
       .finally(() => this.#opening.delete(lane))
     this.#opening.set(lane, opening)
     return opening
+  }
+
+  #isOpen(lane: string): void {
+    this.#open.add(lane)
+    this.#lost.delete(lane)
   }
 }
 
