@@ -66,23 +66,24 @@ function readFilter(raw: string | undefined): MutateFilter {
   const glob = readString('regexp', fields.get('regexp')) ?? ''
   const jobtype = readString('jobtype', fields.get('jobtype')) ?? ''
   if (jids.length > maxJids) throw refused('too many jids')
-  if (jids.filter((jid) => jid.includes('*')).length > maxJidPatterns) {
-    throw refused('too many jids with a star')
-  }
+  const jidPatterns = jids.filter((jid) => jid.includes('*'))
+  if (jidPatterns.length > maxJidPatterns) throw refused('too many jids with a star')
+  for (const pattern of jidPatterns) checkPattern('a jid with a star', pattern)
   if (jids.length > 0) return { kind: 'jids', jids }
-  for (const [name, pattern] of Object.entries({ regexp: glob, jobtype })) {
-    if (pattern.length <= maxPatternLength) continue
-    throw new FwpError(
-      'PATTERN_TOO_LONG',
-      `${name} is too long: at most ${maxPatternLength} characters`,
-    )
-  }
+  checkPattern('regexp', glob)
+  checkPattern('jobtype', jobtype)
   if (glob === '' && jobtype === '') return { kind: 'all' }
   return {
     kind: 'match',
     ...(glob === '' ? {} : { glob }),
     ...(jobtype === '' ? {} : { jobtype }),
   }
+}
+
+function checkPattern(name: string, pattern: string): void {
+  if (pattern.length <= maxPatternLength) return
+  const text = `${name} is too long: at most ${maxPatternLength} characters`
+  throw new FwpError('PATTERN_TOO_LONG', text)
 }
 
 function isOperation(text: string): text is MutateOperation {

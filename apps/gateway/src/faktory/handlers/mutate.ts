@@ -8,7 +8,7 @@ import {
 } from '@crossgear/fwp-codec'
 import { answerLater } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
-import { matchInPieces } from '../match-in-pieces.ts'
+import { matchInPieces, MatchTurns } from '../match-in-pieces.ts'
 import { findRef, jidOf } from '../jids.ts'
 import type { Handler } from '../session.ts'
 import { jobText } from '../translate.ts'
@@ -56,10 +56,11 @@ function matching({ glob, jobtype }: Match, context: FaktoryContext): SetFilter 
   const { names } = scheduler.registry
   const isPattern = jobtype !== undefined && hasStar(jobtype)
   const tests: Matches[] = []
-  if (isPattern) tests.push(matchInPieces(jobtype, ({ lane }) => names.parse(lane).fn))
+  const turns = new MatchTurns()
+  if (isPattern) tests.push(matchInPieces(jobtype, ({ lane }) => names.parse(lane).fn, turns))
   if (glob !== undefined) {
     const textOf = (job: Job) => compactJson(jobText(job, scheduler.registry, payloadRuleOf))
-    tests.push(matchInPieces(glob, textOf))
+    tests.push(matchInPieces(glob, textOf, turns))
   }
   return {
     ...(jobtype !== undefined && !isPattern && { fn: jobtype }),
@@ -74,7 +75,8 @@ function matching({ glob, jobtype }: Match, context: FaktoryContext): SetFilter 
 
 function withJids(patterns: readonly string[], { scheduler }: FaktoryContext): SetFilter {
   const textOf = (job: Job): string => jidOf(job, scheduler.registry)
-  const tests = patterns.map((pattern) => matchInPieces(pattern, textOf))
+  const turns = new MatchTurns()
+  const tests = patterns.map((pattern) => matchInPieces(pattern, textOf, turns))
   return {
     matches: async (job) => {
       for (const test of tests) if (await test(job)) return true

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Glob } from '../../../src/faktory/glob.ts'
-import { matchInPieces, stepsPerTurn } from '../../../src/faktory/match-in-pieces.ts'
+import { matchInPieces, MatchTurns, stepsPerTurn } from '../../../src/faktory/match-in-pieces.ts'
 
 describe('a glob', () => {
   test.each([
@@ -110,6 +110,17 @@ describe('texts matched in pieces', () => {
     const text = 'a'.repeat(stepsPerTurn / 16)
     const found = async (): Promise<void> => {
       for (let at = 0; at < 80; at += 1) expect(await matches(text)).toBe(false)
+    }
+    expect(await turnsDuring(found)).toBeGreaterThanOrEqual(10)
+  })
+
+  test('let others pass between many patterns', async () => {
+    const turns = new MatchTurns()
+    const patterns = Array.from({ length: 80 }, (_none, at) => `*b${at}*`)
+    const tests = patterns.map((pattern) => matchInPieces(pattern, (text: string) => text, turns))
+    const text = 'a'.repeat(stepsPerTurn / 16)
+    const found = async (): Promise<void> => {
+      for (const matches of tests) expect(await matches(text)).toBe(false)
     }
     expect(await turnsDuring(found)).toBeGreaterThanOrEqual(10)
   })

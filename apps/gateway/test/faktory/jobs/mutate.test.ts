@@ -41,6 +41,10 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
       'jobtype is too long: at most 1000 characters',
     ],
     [
+      `{"cmd":"kill","target":"dead","filter":{"jids":["${'*'.repeat(1_001)}"]}}`,
+      'a jid with a star is too long: at most 1000 characters',
+    ],
+    [
       `{"cmd":"kill","target":"dead","filter":{"jids":[${'"*",'.repeat(100)}"*"]}}`,
       'invalid format',
     ],
