@@ -4,21 +4,18 @@
 -- The door by which a job came; nil for a native client.
 local function doorIn(text) return (text == 'gearman' or text == 'faktory' or text == 'http') and text or nil end
 
--- No comparison holds for nan.
-local function numberIn(text, least, most)
-  local number = tonumber(text)
-  if number and number >= least and number <= most then return number end
-end
-
--- One table: a script has at most 200 locals.
+-- One table: a script has at most 200 locals. No comparison holds for nan.
 local read = {
   -- A whole number of 0 and more.
   whole = function(text, most)
-    local number = numberIn(text, 0, most or 999999999999999)
-    return number and number % 1 == 0 and number or nil
+    local number = tonumber(text)
+    if number and number >= 0 and number <= (most or 999999999999999) and number % 1 == 0 then return number end
   end,
   -- Milliseconds since 1970, up to the year 9999.
-  time = function(text) return numberIn(text, 0, 253402300799999) end,
+  time = function(text)
+    local number = tonumber(text)
+    if number and number >= 0 and number <= 253402300799999 then return number end
+  end,
   -- When a scheduled job is due (ms), as a number that a set takes: of a native program's any score.
   due = function(score) return math.max(0, math.min(math.ceil(tonumber(score) * 1000), 9e15)) end,
   -- The nodes with waiting clients, up to some 1,000; empty where the last client has left.

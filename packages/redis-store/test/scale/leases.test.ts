@@ -20,7 +20,7 @@ describe.skipIf(lacksRedis)(`expired leases of ${lanes.length} functions`, () =>
 for number = first, last do
   for id = 1, ${leasesPerLane} do
     local lane = 'f' .. number
-    redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'busy', 'token', 'fnode-' .. id, 'door', 'faktory', 'input', '1')
+    redis.call('HSET', 'job:' .. lane .. ':' .. id, 'status', 'busy', 'token', 'cnode-' .. id, 'door', 'faktory', 'input', '1')
     redis.call('ZADD', 'xg:busy:' .. lane, id, id)
   end
 end`

@@ -176,7 +176,8 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
     countExpired(claim, lane, v[3])
     return
   end
-  if job.stale and doorIn(job.door) and now >= (numberIn(job.stale, -9e15, 9e15) or math.huge) then
+  local staleMs = job.stale and doorIn(job.door) and tonumber(job.stale)
+  if staleMs and staleMs >= -9e15 and staleMs <= now then
     return expire(claim, lane, id, job)
   end
   claim.corrections = claim.corrections - 1

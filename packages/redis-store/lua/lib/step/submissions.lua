@@ -157,10 +157,6 @@ local function storeJob(key, status, enqueued, foreground, door, input, ...)
   end
 end
 
--- How many ids a lane skips, whose last id was given in the epoch `last`: those that were lost with the end of the store's
--- data, with as much again.
-local function skippedIds(last) return math.max(0, given[6] - tonumber(last or 0)) * 1048576 end
-
 -- Stores the jobs of one lane, `count` of them from `at` on; `isKept`: 1 if the node keeps them. A lane that is not
 -- registered is registered first, or in a cluster refused. Returns a list: the lane's number; 1 if others may have heard of
 -- the jobs, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 for
@@ -187,7 +183,8 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
 
   local lengths, newJids = lengthsOf(lane, count, at)
   local pushed = idsOfJids(lane, newJids)
-  local skipped = skippedIds(meta[11])
+  -- Ids that were lost with the end of the store's data, since the epoch of its last id, with as much again.
+  local skipped = math.max(0, given[6] - tonumber(meta[11] or 0)) * 1048576
   local last, problem = takeIds(lane, count, skipped)
   if not last then error({ err = problem }) end
   if skipped > 0 then redis.call('HSET', metaKey(lane), 'epoch', integer(given[6])) end
