@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import type { CheckoutCopy } from './checkout-copy.ts'
 import { runProgram } from './program.ts'
 
-/** Codes of the compiler for what nothing uses, which a fault may leave. */
-const unused = /error TS(?:6133|6192|6196|6198|6199|6205):/
+/** Codes of the compiler for names that nothing uses, which a fault may leave, and for outputs that are missing by them. */
+const unused = /error TS(?:6133|6192|6196|6198|6199|6205|6305):/
 
 type Check = (copy: CheckoutCopy, file: string, stop: AbortSignal) => Promise<string | undefined>
 

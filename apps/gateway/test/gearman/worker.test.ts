@@ -64,6 +64,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     await worker.send('PRE_SLEEP').sync()
     await worker.send('CAN_DO', 'post').send('CANT_DO', 'mail').sync()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    expect(await worker.ask('ECHO_REQ', 'not woken')).toEqual(['ECHO_RES', 'not woken'])
     await client.submit('SUBMIT_JOB_BG', 'post', '', '')
     expect(await worker.receive()).toEqual(['NOOP'])
     expect((await worker.ask('GRAB_JOB'))[2]).toBe('post')

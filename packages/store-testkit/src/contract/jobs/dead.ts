@@ -4,6 +4,7 @@ import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   bytes,
+  completed,
   fetch,
   findUnique,
   idsOf,
@@ -121,6 +122,34 @@ export function deadContract(open: OpenWorld): void {
       expect(await store.steps.finish('mail', [failedFor(native('mail', id))])).toEqual(['done'])
       expect(await deadOf(store)).toEqual([id])
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
+    })
+
+    test.each([
+      ['done', completed],
+      ['dead again', failedFor],
+    ] as const)(
+      'that run again, and are %s, leave the unique key to another job that took it meanwhile',
+      async (_how, outcome) => {
+        const store = await (await open()).node()
+        const id = await submitOne(store, 'mail', { unique })
+        await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
+        const other = await submitOne(store, 'mail', { unique })
+        await take(store, ['mail'])
+        expect(await store.queues.moveJobs('mail', 'dead', [id], 'queue')).toEqual([id])
+        await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
+        expect(await findUnique(store, unique, ['mail'])).toEqual([{ lane: 'mail', id: other }])
+        const joined = await store.steps.submit('mail', [aJob({ unique })])
+        expect(joined).toEqual([{ kind: 'joined', id: other }])
+      },
+    )
+
+    test('have no waiting clients any more', async () => {
+      const store = await (await open()).node()
+      const id = await submitOne(store, 'mail', { foreground: true, unique })
+      await store.steps.submit('mail', [aJob({ unique })])
+      expect((await seen(store, 'mail', id)).waiting).toBe(1)
+      await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
+      expect(await seen(store, 'mail', id)).toMatchObject({ status: 'error', waiting: 0 })
     })
 
     test('leave when their time is up, and so do their jids', async () => {

@@ -13,6 +13,7 @@ import {
   listening,
   readOne,
   requeued,
+  requeuedInFront,
   retried,
   seen,
   submitAll,
@@ -299,14 +300,18 @@ export function outcomeContract(open: OpenWorld): void {
       })
     })
 
-    test('progress of a run is cleared when the job goes back', async () => {
+    test.each([
+      ['goes back', requeued],
+      ['goes to the front', requeuedInFront],
+      ['waits for its next try', (job: Parameters<typeof retried>[0]) => retried(job, 10)],
+    ] as const)('progress of a run is cleared when the job %s', async (_how, outcome) => {
       const store = await (await open()).node()
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail')
       const { lane, id, token } = job
       const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
       await store.steps.report([{ lane, id, token, ...status }])
-      await store.steps.finish('mail', [requeued(job)])
+      await store.steps.finish('mail', [outcome(job)])
       expect((await seen(store, 'mail', 1)).dividend).toBeUndefined()
     })
 
