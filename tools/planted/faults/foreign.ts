@@ -22,12 +22,12 @@ export const faults: readonly PlantedFault[] = [
     testName: 'costs no other of the same call theirs',
   },
   {
-    name: 'command-behind-another-throws-into-the-void',
+    name: 'command-in-its-turn-throws-into-the-void',
     promise:
       'A handler that throws behind a command that waited ends its connection, and not the gateway.',
-    file: 'apps/gateway/src/faktory/session.ts',
-    from: 'return () => this.#connection.run(() => this.#goOn())',
-    to: 'return () => this.#goOn()',
+    file: 'apps/gateway/src/net/connection.ts',
+    from: "      this.fail(error)\n      return 'none'\n",
+    to: '      throw error\n',
     test: 'apps/gateway/test/net/failing-handlers.test.ts',
     testName: 'behind one that waited',
   },
@@ -38,7 +38,7 @@ export const faults: readonly PlantedFault[] = [
     from: 'local seconds = read.whole(job.reserve_for, 86400) or 0',
     to: 'local seconds = tonumber(job.reserve_for) or 0',
     test: 'packages/redis-store/test/foreign-fields.test.ts',
-    testName: 'value of reserve_for',
+    testName: 'any value of',
   },
   {
     name: 'lock-without-a-key',
@@ -92,7 +92,6 @@ export const faults: readonly PlantedFault[] = [
     from: "return foreground && door !== 'native'",
     to: 'return foreground && door.length > 0',
     test: 'packages/store-testkit/test/memory-store.test.ts',
-    testName: 'fg means nothing',
   },
   {
     name: 'due-time-without-end',
@@ -101,7 +100,7 @@ export const faults: readonly PlantedFault[] = [
     from: 'math.max(0, math.min(math.ceil(tonumber(score) * 1000), 9e15))',
     to: 'math.ceil(tonumber(score) * 1000)',
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
-    testName: 'are due at inf',
+    testName: 'and that are due at',
   },
   {
     name: 'failure-that-is-no-json',

@@ -35,6 +35,14 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
     server = await RedisServer.start()
     redis = new Redis({ path: server.path })
   })
+  test.each([true, false])(
+    'takes the text of the step (%s): it has room for its locals',
+    async (grows) => {
+      const { library, name } = functionOf('step', { database: 0, grows })
+      expect(await redis.call('FUNCTION', 'LOAD', 'REPLACE', library)).toBe(name)
+    },
+  )
+
   beforeEach(async () => {
     stores = []
     await redis.flushall()
