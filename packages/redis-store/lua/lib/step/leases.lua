@@ -177,9 +177,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
     return
   end
   local staleMs = job.stale and doorIn(job.door) and tonumber(job.stale)
-  if staleMs and staleMs >= -9e15 and staleMs <= now then
-    return expire(claim, lane, id, job)
-  end
+  if staleMs and staleMs >= -9e15 and staleMs <= now then return expire(claim, lane, id, job) end
   claim.corrections = claim.corrections - 1
   if job.once_until == 'start' and job.once then unlock(lane, id, job.once) end
   local token = nextToken(claim, lane)
