@@ -179,7 +179,7 @@ describe('crossgear migrate into another server', () => {
       const words = ['run', '--from', `file://${file}`, '--to', to, ...journal]
       const first = await migrate(...words)
       expect([first.code, first.stderr]).toEqual([
-        0,
+        3,
         'Rejected: gone: nobody can push a job that is dead\n',
       ])
       expect(first.stdout).toContain('5 read: 4 stored, 0 there already')

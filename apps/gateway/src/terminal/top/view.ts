@@ -89,11 +89,10 @@ export function headLines(
   columns: number,
 ): readonly string[] {
   const { node, version, nodes, at, waiting, running, scheduled, retry, dead } = overview
-  const left =
-    total > functions.length ? `, the first ${functions.length} of ${total} rows by ${first}` : ''
+  const left = total > functions.length ? `, the first ${functions.length} by ${first}` : ''
   const figures = { waiting, running, scheduled, retry, dead, 'done/s': shownRate(rate) }
   return [
-    `crossgear ${version}  node ${shownName(node)} of ${nodes}  ${at.slice(11, 19)} UTC  functions ${overview.functions}${left}`,
+    `crossgear ${version}  node ${shownName(node)} of ${nodes}  ${at.slice(11, 19)} UTC  functions ${total}${left}`,
     Object.entries(figures)
       .map(([name, figure]) => `${name} ${figure}`)
       .join('  '),
