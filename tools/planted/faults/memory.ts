@@ -15,7 +15,7 @@ export const faults: readonly PlantedFault[] = [
     promise: 'Skipped tests are counted by the program that they lack.',
     file: 'tools/testing/results/noted-skips.ts',
     from: "typeof condition !== 'string'",
-    to: "typeof condition !== 'symbol'",
+    to: "typeof condition !== 'string' || condition !== ''",
     test: 'tools/test/results.test.ts',
   },
   {

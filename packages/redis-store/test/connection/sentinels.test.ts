@@ -32,9 +32,10 @@ describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', { timeout: 60_00
     const next = await sentinel.failover()
     await isDemoted(former!)
     const refused = vi.fn(() => former!.connect().set('mine', 'yes'))
-    await context.call(() =>
+    const called = context.call(() =>
       refused.mock.calls.length === 0 ? refused() : context.redis.set('mine', 'yes'),
     )
+    await expect(called).resolves.toBe('OK')
     expect(refused).toHaveBeenCalledOnce()
     expect(await next.ask('GET', 'mine')).toBe('yes')
   })
