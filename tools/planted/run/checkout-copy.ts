@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { PlantedFault } from '../planted-fault.ts'
 
 const modules = 'node_modules'
@@ -41,6 +42,7 @@ export class CheckoutCopy {
       const from = join(checkout, folder, modules)
       if (existsSync(from)) linkModules(from, join(this.root, folder, modules))
     }
+    commitAll(this.root)
   }
 
   /** Plants a fault; the result takes it back. */
@@ -59,6 +61,13 @@ export class CheckoutCopy {
   }
 }
 
+/** Some tests ask for the history of their checkout. */
+function commitAll(root: string): void {
+  const author = ['-c', 'user.name=planted', '-c', 'user.email=planted@localhost']
+  for (const words of [['init', '--quiet'], ['add', '--all'], ['commit', '--quiet', '--message', 'Copy']])
+    execFileSync('git', [...author, ...words], { cwd: root, stdio: 'ignore' })
+}
+
 /** Files of a checkout that Git does not ignore, new ones too. */
 function filesOf(checkout: string): readonly string[] {
   const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
@@ -67,13 +76,24 @@ function filesOf(checkout: string): readonly string[] {
     .filter((file) => file !== '' && existsSync(join(checkout, file)))
 }
 
-/** Links each module, so that links among them to our own packages lead to those of the copy. */
+/** Files are linked, not copied: there are tens of thousands. Caches, which runs write, stay behind. */
 function linkModules(from: string, to: string): void {
   mkdirSync(to, { recursive: true })
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    const isCache = basename(from) === modules && /^\.vite/.test(entry.name)
     if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
-    else if (/^(?:@crossgear|\.bin)$/.test(entry.name)) linkModules(source, target)
-    else if (!entry.name.startsWith('.')) symlinkSync(source, target)
+    else if (entry.isFile()) linkFile(source, target)
+    else if (!isCache) linkModules(source, target)
+  }
+}
+
+function linkFile(source: string, target: string): void {
+  try {
+    linkSync(source, target)
+  } catch (error) {
+    // The temporary folder is on another disk, or the modules are another user's.
+    if (!/^(?:EXDEV|EPERM)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error
+    copyFileSync(source, target)
   }
 }
