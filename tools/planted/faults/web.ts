@@ -107,13 +107,4 @@ export const faults: readonly PlantedFault[] = [
     to: '',
     test: 'tools/test/npm-users.test.ts',
   },
-  {
-    name: 'dependency-refuses-node-20',
-    promise: 'No dependency of the tarballs refuses a Node that we support.',
-    file: 'apps/gateway/package.json',
-    from: '    "light-my-request": "6.6.0",\n',
-    to: '',
-    test: 'tools/test/installed-packages.test.ts',
-    testName: ' --version',
-  },
 ]

@@ -64,7 +64,11 @@ export class CheckoutCopy {
 /** Some tests ask for the history of their checkout. */
 function commitAll(root: string): void {
   const author = ['-c', 'user.name=planted', '-c', 'user.email=planted@localhost']
-  for (const words of [['init', '--quiet'], ['add', '--all'], ['commit', '--quiet', '--message', 'Copy']])
+  for (const words of [
+    ['init', '--quiet'],
+    ['add', '--all'],
+    ['commit', '--quiet', '--message', 'Copy'],
+  ])
     execFileSync('git', [...author, ...words], { cwd: root, stdio: 'ignore' })
 }
 
