@@ -83,8 +83,8 @@ async function doctor(words: readonly string[]): Promise<number> {
 
 async function backup(act: 'backup' | 'restore', words: readonly string[]): Promise<number> {
   const { runBackup } = await import('./backup/run-backup.ts')
-  const { env, stdout, stderr } = process
-  return await runBackup(act, words, { env, stdout, stderr, signal: stopSignal() })
+  const { env, stdin, stdout, stderr } = process
+  return await runBackup(act, words, { env, stdin, stdout, stderr, signal: stopSignal() })
 }
 
 async function completion(words: readonly string[]): Promise<number> {
@@ -118,7 +118,9 @@ async function allWritten(): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map(written))
 }
 
-const releaseOutput = guardOutput(process)
+/** Half of their work is none: a reader that goes away leaves it undone. */
+const works: readonly (string | undefined)[] = ['backup', 'restore', 'migrate', 'mirror']
+const releaseOutput = guardOutput(process, works.includes(process.argv[2]) ? 4 : 0)
 const code = await main()
 await allWritten()
 process.exit(code)

@@ -74,6 +74,17 @@ describe.skipIf(lacksRedis)('a command whose output cannot be written', () => {
     return { status, said }
   }
 
+  /** Reads ten bytes of a command's output; returns its messages and its code. */
+  async function readABit(words: string): Promise<string> {
+    const program = [process.execPath, ...bundleWords()].join(' ')
+    const line = `{ ${program} ${words}; echo "code $?" >&2; } | head -c 10`
+    const child = spawn('sh', ['-c', line], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    await once(child, 'close')
+    return said
+  }
+
   test.each(commands)('%s ends with 1 and one line', async (line) => {
     await gateway()
     const { status, said } = await into('/dev/full', line.split(' '))
@@ -89,15 +100,16 @@ describe.skipIf(lacksRedis)('a command whose output cannot be written', () => {
     expect(readFileSync(file, 'utf8')).toContain('"mail"')
   })
 
+  test('a backup to a pipe or a disk that takes no more is none', async () => {
+    await gateway()
+    const { status, said } = await into('/dev/full', ['backup', '--to', '-'])
+    expect([status, said]).toEqual([1, expect.stringMatching(/^The output is not complete /)])
+    expect(await readABit('backup --to -')).toBe('code 4\n')
+  })
+
   test('a reader that has read enough ends it without a word', async () => {
     await gateway(50)
-    const program = [process.execPath, ...bundleWords()].join(' ')
-    const line = `{ ${program} jobs list --json; echo "code $?" >&2; } | head -c 10`
-    const child = spawn('sh', ['-c', line], { env, stdio: ['ignore', 'ignore', 'pipe'] })
-    let said = ''
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    await once(child, 'close')
-    expect(said).toBe('code 0\n')
+    expect(await readABit('jobs list --json')).toBe('code 0\n')
   })
 
   test('a list that is cut by a full disk ends with 1', async (context) => {

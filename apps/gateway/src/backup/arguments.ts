@@ -4,6 +4,9 @@ import { commandParser, type HelpOutput, parseWords } from '../cli/command-parse
 
 export type BackupAct = 'backup' | 'restore'
 
+/** In place of a file: standard output, or standard input. */
+export const standardStream = '-'
+
 /** The checked command line. */
 export interface BackupArguments {
   /** Of the backup. */
@@ -29,10 +32,14 @@ const both: readonly BackupAct[] = ['backup', 'restore']
 const rows: readonly Row[] = [
   {
     flags: '--to <file>',
-    help: 'a new file; a name that ends in .gz is compressed',
+    help: 'a new file; a name that ends in .gz is compressed; - is standard output',
     acts: ['backup'],
   },
-  { flags: '--from <file>', help: 'a file of crossgear backup', acts: ['restore'] },
+  {
+    flags: '--from <file>',
+    help: 'a file of crossgear backup; - is standard input, compressed or not',
+    acts: ['restore'],
+  },
   {
     flags: '--redis-url <url>',
     help: 'the store (default: the one that crossgear would open here)',

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Writable } from 'node:stream'
 import {
   BackupFile,
   BackupSource,
@@ -6,7 +7,7 @@ import {
   FileSource,
   lineOf,
   MigrationError,
-  readBackupHead,
+  readWholeFile,
   type Reject,
   remarksOf,
   run,
@@ -17,14 +18,25 @@ import { boundHeap } from '../migrate/heap-bound.ts'
 import { Report } from '../migrate/report.ts'
 import type { MigrateSurroundings } from '../migrate/run-migrate.ts'
 import { openTargetStore, type TargetStore } from '../migrate/target-store.ts'
-import { type BackupAct, type BackupArguments, readBackupArguments } from './arguments.ts'
+import {
+  type BackupAct,
+  type BackupArguments,
+  readBackupArguments,
+  standardStream,
+} from './arguments.ts'
+import { type StandardInput, takeInput } from './standard-input.ts'
 
 /** The largest that a gateway may take (`--max-packet-bytes`). */
 const maxPayloadBytes = 1024 * 1024 * 1024
 /** Lines written; the rest is only counted. */
 const shownRejects = 10
 
-interface Context extends MigrateSurroundings {
+export interface BackupSurroundings extends MigrateSurroundings {
+  readonly stdin: StandardInput
+  readonly stdout: Writable & { readonly isTTY?: boolean }
+}
+
+interface Context extends BackupSurroundings {
   readonly given: BackupArguments
   readonly report: Report
   readonly opened: TargetStore
@@ -38,17 +50,19 @@ const acts: Readonly<Record<BackupAct, (context: Context) => Promise<number>>> =
 export async function runBackup(
   act: BackupAct,
   words: readonly string[],
-  surroundings: MigrateSurroundings,
+  surroundings: BackupSurroundings,
 ): Promise<number> {
   const { env, stdout, stderr } = surroundings
   let opened: TargetStore | undefined
   try {
     const given = readBackupArguments(act, words, stdout)
     if (!given) return exitCodes.done
-    if (act === 'backup') refuseExisting(given.file)
+    const isPiped = act === 'backup' && given.file === standardStream
+    if (isPiped) refuseTerminal(stdout)
+    else if (act === 'backup') refuseExisting(given.file)
     const { redisUrl: to, ...rest } = given
     opened = await openTargetStore({ ...rest, ...(to !== undefined && { to }) }, env)
-    const report = new Report(given.isJson, stdout)
+    const report = new Report(given.isJson, isPiped ? stderr : stdout)
     const tidy = boundHeap()
     let rejects = 0
     return await acts[act]({
@@ -77,10 +91,17 @@ function refuseExisting(path: string): void {
   throw new MigrationError('USAGE', `${path} already exists: give the name of a new file.`)
 }
 
+function refuseTerminal({ isTTY }: { readonly isTTY?: boolean }): void {
+  if (isTTY !== true) return
+  const advice = 'give a file, or pipe it into another command'
+  throw new MigrationError('USAGE', `Standard output is a terminal: ${advice}.`)
+}
+
 async function backup(context: Context): Promise<number> {
-  const { given, report, opened, signal, onReject, onProgress } = context
+  const { given, report, opened, stdout, signal, onReject, onProgress } = context
   const { store, names } = opened
-  const file = await BackupFile.open(given.file, Date.now())
+  const isPiped = given.file === standardStream
+  const file = await BackupFile.open(isPiped ? stdout : given.file, Date.now())
   try {
     const source = new BackupSource(store, names, opened.address)
     const { counts, isStopped } = await run({
@@ -95,8 +116,9 @@ async function backup(context: Context): Promise<number> {
     for await (const setting of store.backup.settings()) await file.add(setting)
     const { jobs, settings } = await file.finish()
     report.event('backed_up', { jobs, settings, left_out: counts.rejected, file: given.file })
+    const place = isPiped ? 'the output' : given.file
     report.say(
-      `${jobs} jobs and ${settings} settings are in ${given.file}, ${counts.rejected} jobs were left out.`,
+      `${jobs} jobs and ${settings} settings are in ${place}, ${counts.rejected} jobs were left out.`,
     )
     return exitCodes.done
   } finally {
@@ -105,9 +127,24 @@ async function backup(context: Context): Promise<number> {
 }
 
 async function restore(context: Context): Promise<number> {
+  const { given, stdin, signal } = context
+  if (given.file !== standardStream) return restoreFile(given.file, given.file, context)
+  const { path, remove } = await takeInput(stdin, signal)
+  try {
+    return await restoreFile(path, 'Standard input', context)
+  } finally {
+    await remove()
+  }
+}
+
+/** `shown`: the file's name in messages. */
+async function restoreFile(path: string, shown: string, context: Context): Promise<number> {
   const { given, report, opened, signal, onReject, onProgress } = context
   const { store, names } = opened
-  const { id, jobs, settings } = await readBackupHead(given.file)
+  const { id, jobs, settings } = (await readWholeFile(path, shown)) ?? {}
+  if (id === undefined) {
+    throw new MigrationError('USAGE', `${shown} is not a backup: crossgear backup makes one.`)
+  }
   const name = `restore-${id}`
   const target = new StoreTarget(store, names, name)
   const isBegun = Object.keys(await target.progress(name)).length > 0
@@ -117,11 +154,11 @@ async function restore(context: Context): Promise<number> {
       'The store already has jobs or settings: empty it, or use --into-used to add the backup to them.',
     )
   }
-  const source = await FileSource.open(given.file, `backup:${id}`)
+  const source = await FileSource.openChecked(path, `backup:${id}`)
   // Noted before anything comes, so that the same command goes on if it is killed.
   await target.saveProgress(name, { source: source.identity })
   // Batches, and which functions are closed, are there before the first job can be run.
-  for await (const remark of remarksOf(given.file)) {
+  for await (const remark of remarksOf(path)) {
     if (remark.kind === 'backup' || remark.kind === 'export' || remark.kind === 'end') continue
     await store.backup.restore(remark).catch((error: unknown) => {
       throw new MigrationError('UNREACHABLE', `A setting (${remark.kind}): ${lineOf(error)}.`, {

@@ -8,14 +8,14 @@ const incomplete = 1
 type Program = Pick<NodeJS.Process, 'stdout' | 'stderr' | 'exit'>
 
 /**
- * Ends a command whose output cannot be written: with 1 and one line, or without a word if its reader, such as `head`, has
- * read enough. Standard error may be lost: it never ends a command. Returns how a gateway takes it back.
+ * Ends a command whose output cannot be written: with 1 and one line, or without a word and with `unreadCode` if its reader,
+ * such as `head`, has read enough. Standard error may be lost: it never ends a command. Returns how a gateway takes it back.
  */
-export function guardOutput(program: Program): () => void {
+export function guardOutput(program: Program, unreadCode: number): () => void {
   const { stderr } = program
   const stdout = wholeOutput(program)
   const onError = (error: Error): void => {
-    if (systemCode(error) === 'EPIPE') program.exit(0)
+    if (systemCode(error) === 'EPIPE') program.exit(unreadCode)
     stderr.write(`The output is not complete (${oneLine(error)}).\n`)
     program.exit(incomplete)
   }

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { bundleWords } from '@crossgear/tools/gateway-program'
 import { lacks } from '@crossgear/tools/lacks'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -240,9 +242,59 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const cut = `${file}.cut.ndjson`
     writeFileSync(cut, text.slice(0, text.lastIndexOf('{')))
     const part = await restore(cut, '--into-used').exited
-    expect([part.code, part.stderr]).toEqual([1, expect.stringContaining('is incomplete')])
+    expect([part.code, part.stderr]).toEqual([1, expect.stringContaining('is not a whole backup')])
     const taken = await backup(file)
     expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('already exists')])
+  })
+
+  /** Runs a line of a shell in which the program is `"$@"`. */
+  async function pipe(line: string) {
+    const words = ['-o', 'pipefail', '-c', line, 'bash', process.execPath, ...bundleWords()]
+    const child = spawn('bash', words, {
+      env: { PATH: process.env['PATH'], FIRST: first.url, SECOND: second.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const [code] = (await once(child, 'close')) as [number]
+    return { code, said }
+  }
+  const toPipe = '"$@" backup --redis-url "$FIRST" --to -'
+  const fromPipe = '"$@" restore --redis-url "$SECOND" --from -'
+
+  test('goes through pipes, compressed or not', async () => {
+    await first.ask('SET', 'uid:native', '1')
+    await first.ask('HSET', 'job:native:1', 'status', 'idle', 'input', 'in a pipe')
+    await first.ask('LPUSH', 'queue:native:normal', '1')
+    for (const between of ['cat', 'gzip']) {
+      await second.ask('FLUSHALL')
+      const { code, said } = await pipe(`${toPipe} | ${between} | ${fromPipe}`)
+      expect([code, said]).toEqual([0, expect.stringContaining('1 jobs and 0 settings are in')])
+      expect(await second.ask('HGET', 'job:native:1', 'input')).toBe('in a pipe')
+    }
+  })
+
+  test('from a pipe that was cut or changed restores nothing', async () => {
+    await first.ask('SADD', 'xg:paused', 'resting')
+    for (const between of ['head -n 2', 'sed s/resting/working/']) {
+      const { code, said } = await pipe(`${toPipe} | ${between} | ${fromPipe}`)
+      expect([code, said]).toEqual([1, expect.stringContaining('not a whole backup: its last')])
+      expect(await second.ask('EXISTS', 'xg:paused')).toBe('0')
+    }
+  })
+
+  test('is neither written to a terminal nor read from one', async () => {
+    for (const [line, name] of [
+      [toPipe, 'output'],
+      [fromPipe, 'input'],
+    ]) {
+      const terminal = `words=$(printf '%q ' "$@"); script -qec "set -- $words; ${String(line).replaceAll(/["$]/g, '\\$&')}" /dev/null`
+      expect(await pipe(terminal)).toEqual({
+        code: 1,
+        said: expect.stringContaining(`Standard ${String(name)} is a terminal`) as unknown,
+      })
+    }
   })
 
   test('makes running gateways apply its pauses and closed lanes', async () => {

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream, type WriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -14,33 +14,37 @@ import type { Stored, Target } from '../target.ts'
 
 const side = 'The file'
 
+/** The destination of the lines of a backup. */
+interface Place {
+  readonly out: Writable
+  /** Ends with the last byte, or an error. */
+  readonly written: Promise<void>
+  /** Brings all to its end. */
+  readonly keep: () => Promise<void>
+  /** Without {@link keep}. */
+  readonly drop: () => void
+}
+
 /**
  * A backup that is being written: a first line that names it, jobs, settings, and a last line without which it is invalid.
- * The file gets its name when all of it is on the disk.
+ * A file gets its name when all of it is on the disk.
  */
 export class BackupFile implements Target {
-  readonly #path: string
-  /** The stream for lines, and the one that ends in the file. */
-  readonly #out: Writable
-  readonly #written: Promise<void>
+  readonly #place: Place
+  readonly #sum = createHash('sha256')
   /** Jobs that have yet to run, by batch. */
   readonly #pending = new Map<string, number>()
   #jobs = 0
   #settings = 0
 
-  private constructor(path: string, file: WriteStream) {
-    this.#path = path
-    this.#out = isCompressed(path) ? pipedInto(file) : file
-    this.#written = finished(file)
-    this.#written.catch(() => undefined)
+  private constructor(place: Place) {
+    this.#place = place
   }
 
-  /** Throws a MigrationError where the file cannot be written. */
-  static open(path: string, madeAtMs: number): Promise<BackupFile> {
-    return reaching(path, async () => {
-      const stream = createWriteStream(`${path}.part`, { mode: 0o600 })
-      await once(stream, 'open')
-      const file = new BackupFile(path, stream)
+  /** `to`: a file, or a stream that stays open. Throws a MigrationError where it cannot be written. */
+  static open(to: string | Writable, madeAtMs: number): Promise<BackupFile> {
+    return reaching(typeof to === 'string' ? to : side, async () => {
+      const file = new BackupFile(typeof to === 'string' ? await filePlace(to) : streamPlace(to))
       const made = new Date(madeAtMs).toISOString()
       await file.#write(lineOfRemark({ kind: 'backup', id: randomBytes(8).toString('hex'), made }))
       return file
@@ -54,7 +58,7 @@ export class BackupFile implements Target {
       this.#pending.set(bid, (this.#pending.get(bid) ?? 0) + 1)
     }
     this.#jobs += records.length
-    await reaching(side, () => this.#write(...records.map(lineOfRecord)))
+    await reaching(side, () => this.#writeSummed(...records.map(lineOfRecord)))
     return records.map(() => ({ kind: 'created' }))
   }
 
@@ -64,20 +68,15 @@ export class BackupFile implements Target {
     const isBatch = setting.kind === 'batch'
     const pending = String(isBatch ? (this.#pending.get(setting.bid) ?? 0) : 0)
     const written = isBatch ? { ...setting, fields: { ...setting.fields, pending } } : setting
-    await reaching(side, () => this.#write(lineOfRemark(written)))
+    await reaching(side, () => this.#writeSummed(lineOfRemark(written)))
   }
 
-  /** Gives the file its name. Returns the counts of its contents. */
+  /** Returns the counts of its contents. */
   finish(): Promise<{ readonly jobs: number; readonly settings: number }> {
     return reaching(side, async () => {
       const counts = { jobs: this.#jobs, settings: this.#settings }
-      await this.#write(lineOfRemark({ kind: 'end', ...counts }))
-      this.#out.end()
-      await this.#written
-      const file = await open(`${this.#path}.part`, 'r+')
-      await file.sync()
-      await file.close()
-      await rename(`${this.#path}.part`, this.#path)
+      await this.#write(lineOfRemark({ kind: 'end', ...counts, sha256: this.#sum.digest('hex') }))
+      await this.#place.keep()
       return counts
     })
   }
@@ -96,20 +95,53 @@ export class BackupFile implements Target {
   }
 
   close(): Promise<void> {
-    if (!this.#out.writableEnded) this.#out.destroy()
+    this.#place.drop()
     return Promise.resolve()
   }
 
+  async #writeSummed(...lines: readonly string[]): Promise<void> {
+    for (const line of lines) this.#sum.update(`${line}\n`)
+    await this.#write(...lines)
+  }
+
   async #write(...lines: readonly string[]): Promise<void> {
+    const { out, written } = this.#place
     for (const line of lines) {
-      if (this.#out.write(`${line}\n`)) continue
-      await Promise.race([once(this.#out, 'drain'), this.#written])
+      if (out.write(`${line}\n`)) continue
+      await Promise.race([once(out, 'drain'), written])
     }
   }
 }
 
-function pipedInto(file: WriteStream): Writable {
-  const gzip = createGzip()
-  gzip.pipe(file)
-  return gzip
+async function filePlace(path: string): Promise<Place> {
+  const part = `${path}.part`
+  const file = createWriteStream(part, { mode: 0o600 })
+  await once(file, 'open')
+  const out = isCompressed(path) ? createGzip() : file
+  if (out !== file) out.pipe(file)
+  const written = finished(file)
+  written.catch(() => undefined)
+  return {
+    out,
+    written,
+    keep: async () => {
+      out.end()
+      await written
+      const handle = await open(part, 'r+')
+      await handle.sync()
+      await handle.close()
+      await rename(part, path)
+    },
+    drop: () => {
+      if (!out.writableEnded) out.destroy()
+    },
+  }
+}
+
+/** The stream stays open, and its owner handles its errors. */
+function streamPlace(out: Writable): Place {
+  const written = finished(out, { readable: false })
+  written.catch(() => undefined)
+  const keep = () => new Promise<void>((resolve) => void out.write('', () => resolve()))
+  return { out, written, keep, drop: () => undefined }
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { keptRejectBytes } from '../record/fit.ts'
-import { MigrationError, reaching } from '../errors.ts'
+import { readWholeFile } from '../backup/whole-file.ts'
+import { reaching } from '../errors.ts'
 import { isCompressed, readLines } from '../record/lines.ts'
 import { recordOfLine, remarkOf } from '../record/ndjson.ts'
 import type { JobRecord, Reject } from '../record/record.ts'
@@ -9,8 +9,6 @@ import type { Page, PageBounds, Source } from '../source.ts'
 
 /** A payload of 64 MiB as base64, with its other fields. */
 const mostLineBytes = 100 * 1024 * 1024
-/** Longer lines are jobs. */
-const mostRemarkBytes = 1024
 
 /** A file from `crossgear migrate export` or `crossgear backup`, one job per line. */
 export class FileSource implements Source {
@@ -25,13 +23,15 @@ export class FileSource implements Source {
     this.identity = identity
   }
 
-  /** `identity`: its name in the progress of a run, where that is not its path's. */
-  static open(path: string, identity = `file:${path}`): Promise<FileSource> {
-    return reaching(path, async () => {
-      const { size } = await stat(path)
-      await refusePart(path)
-      return new FileSource(path, size, identity)
-    })
+  /** Throws a MigrationError for a backup or an export that is not whole. */
+  static async open(path: string): Promise<FileSource> {
+    await readWholeFile(path)
+    return FileSource.openChecked(path, `file:${path}`)
+  }
+
+  /** One that was read by {@link readWholeFile}. `identity`: its name in the progress of a run. */
+  static openChecked(path: string, identity: string): Promise<FileSource> {
+    return reaching(path, async () => new FileSource(path, (await stat(path)).size, identity))
   }
 
   /** Only known after reading. */
@@ -69,27 +69,6 @@ export class FileSource implements Source {
   close(): Promise<void> {
     return Promise.resolve()
   }
-}
-
-/** The file of an export that was killed, or that was changed. Those of other programs have no first line of their own. */
-async function refusePart(path: string): Promise<void> {
-  const sum = createHash('sha256')
-  let [isExport, jobs, isWhole] = [false, 0, false]
-  for await (const line of readLines(path)) {
-    const remark = line.length > mostRemarkBytes ? undefined : remarkOf(line.toString())
-    if (jobs === 0 && remark?.kind === 'export') isExport = true
-    else if (!isExport) return
-    else if (remark?.kind === 'end')
-      isWhole = remark.jobs === jobs && remark.sha256 === sum.copy().digest('hex')
-    else {
-      sum.update(line).update('\n')
-      jobs += 1
-      isWhole = false
-    }
-  }
-  if (!isExport || isWhole) return
-  const advice = 'its last line does not fit its jobs: export it again'
-  throw new MigrationError('USAGE', `${path} is not a whole export: ${advice}.`)
 }
 
 function rejected(line: Buffer, offset: number, fault: string): Reject {
