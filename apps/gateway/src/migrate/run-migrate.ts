@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
   defaultName,
@@ -275,7 +275,12 @@ class RejectFile {
 
   add({ reason, message, where, raw }: Reject): void {
     const line = { reason, message, where, raw: raw.toString('base64') }
-    writeSync(this.#file, `${JSON.stringify(line)}\n`)
+    try {
+      appendFileSync(this.#file, `${JSON.stringify(line)}\n`)
+    } catch (error) {
+      const text = `--rejects: ${lineOf(error)}. Run the same command again when there is room.`
+      throw new MigrationError('UNREACHABLE', text, { cause: error })
+    }
   }
 
   close(): void {

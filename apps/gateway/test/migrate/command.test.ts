@@ -41,11 +41,12 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
 
   const start = (...words: readonly string[]) => startGateway(['migrate', ...words])
   /** The same in this process. */
-  async function migrate(...words: readonly string[]) {
+  const migrate = (...words: readonly string[]) => migrateUntil(new AbortController().signal, words)
+  async function migrateUntil(signal: AbortSignal, words: readonly string[]) {
     const said = { stdout: '', stderr: '' }
     const code = await runMigrate(words, {
       env: {},
-      signal: new AbortController().signal,
+      signal,
       stdout: { write: (text) => (said.stdout += text) },
       stderr: { write: (text) => (said.stderr += text) },
     })
@@ -71,6 +72,15 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     // It went on behind the page that was noted last.
     expect(counts['read']).toBeLessThan(jobs)
     expect(await stored()).toBe(jobs)
+  })
+
+  test('a stopped run tells a program so', async () => {
+    const words = ['run', '--from', `file://${file}`, '--to', target.url, '--batch', '20', '--json']
+    const { code, stdout } = await migrateUntil(AbortSignal.abort(), words)
+    const events = stdout.trim().split('\n')
+    expect([code, await stored()]).toEqual([4, 20])
+    expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ event: 'stopped', created: 20 })
+    expect(events.filter((line) => line.includes('done'))).toEqual([])
   })
 
   test('plan, dry run, verify and rollback have their output and exit codes', async () => {
@@ -117,6 +127,13 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const verified = await migrate('verify', ...sides)
     expect(verified.code).toBe(3)
     expect(verified.stdout).toMatch(/^2 of the source are rejected: they are not in the target\.$/m)
+    const machine = await migrate('verify', ...sides, '--json')
+    expect(JSON.parse(machine.stdout)).toMatchObject({ equal: false, rejected: 2 })
+    const full = await migrate('run', ...sides, '--rejects', '/dev/full')
+    expect([full.code, full.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^--rejects: ENOSPC: [^\n]* when there is room\.\n$/),
+    ])
     expect(stderr).toMatch(/^Rejected: the line at byte \d+ is no job: it is no JSON$/m)
     const kept = readFileSync(rejects, 'utf8').trim().split('\n')
     expect(kept.map((line) => JSON.parse(line) as object)).toMatchObject([

@@ -263,6 +263,40 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(await move(true)).toMatchObject({ created: 300 })
     })
 
+    test('a run goes on when another program is done with the file', async () => {
+      const source = await open()
+      const other = new sqlite.Database(path)
+      other.exec('BEGIN IMMEDIATE')
+      const total = source.total()
+      const page = source.pages(undefined, { jobs: 10, bytes: 1e6 }).next()
+      other.exec('ROLLBACK')
+      other.close()
+      expect(await total).toBe(300)
+      expect((await page).value).toMatchObject({ records: { length: 10 } })
+      await source.close()
+    })
+
+    test('a file in WAL mode is read with the changes beside it, which stay there', async () => {
+      const wal = join(folder, 'wal.sqlite')
+      const db = new sqlite.Database(path)
+      db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL')
+      db.exec("DELETE FROM gearman_queue WHERE function_name = 'mail'")
+      for (const end of ['', '-wal']) copyFileSync(`${path}${end}`, `${wal}${end}`)
+      db.close()
+      const files = () => ['', '-wal'].map((end) => readFileSync(`${wal}${end}`).toString('hex'))
+      const before = files()
+      const source = await openSource(`gearmand+sqlite://${wal}`, { isMove: false, functions: [] })
+      expect(await source.total()).toBe(submitted.filter(({ fn }) => fn !== 'mail').length)
+      await source.close()
+      expect(files()).toEqual(before)
+    })
+
+    test('a file in WAL mode can be moved from, and stays in that mode', async () => {
+      change('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL')
+      expect(await move(true)).toMatchObject({ removed: 300 })
+      expect(readFileSync(path).subarray(18, 20)).toEqual(Buffer.from([2, 2]))
+    })
+
     test('old tables without run times are read', async () => {
       change('ALTER TABLE gearman_queue DROP COLUMN when_to_run')
       expect(await move(false)).toMatchObject({ created: 300, rejected: 0 })

@@ -1,10 +1,11 @@
-import { access, readdir, readlink, realpath, rmdir } from 'node:fs/promises'
+import { access, rmdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Database, JSValue, SQLiteValue, Statement } from 'node-sqlite3-wasm'
-import { lineOf, MigrationError, reaching } from '../../errors.ts'
+import { MigrationError, reaching } from '../../errors.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
 import type { Page, PageBounds, Source } from '../../source.ts'
 import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { isInWalMode, usersOf, whenFree } from './sqlite-file.ts'
 import { rollBack } from './sqlite-journal.ts'
 import { columnsOf, hasRunTimes, removedTable, rowOf } from './gearmand-table.ts'
 
@@ -62,19 +63,23 @@ export class GearmandSqliteSource implements Source {
     await reaching(path, () => access(path))
     const { default: sqlite } = await import('node-sqlite3-wasm')
     const users = await usersOf(path)
-    if (isMoved && users.length > 0) {
-      const who = `process ${users.join(', ')}`
-      throw new MigrationError('USAGE', `${path} is open in ${who}: stop it before --move.`)
+    const isWal = await reaching(path, () => isInWalMode(path))
+    if (users.length > 0 && (isMoved || isWal)) {
+      const who = `${path} is open in process ${users.join(', ')}`
+      const advice = isMoved ? 'stop it before --move' : 'stop it, since its WAL changes meanwhile'
+      throw new MigrationError('USAGE', `${who}: ${advice}.`)
     }
     // A killed driver leaves its lock behind; nobody has the file open now.
     if (users.length === 0) {
       await rmdir(`${path}.lock`).catch(() => undefined)
       await reaching(path, () => rollBack(path))
     }
-    return reaching(path, () => {
+    return whenFree(path, () => {
       const db = new sqlite.Database(path, { fileMustExist: true, readOnly: !isMoved })
       try {
-        return Promise.resolve(new GearmandSqliteSource(db, { path, table, isMoved, users }))
+        // The driver shares no memory with others, which WAL needs unless one program has the file for itself.
+        if (isWal) db.exec('PRAGMA locking_mode = EXCLUSIVE')
+        return new GearmandSqliteSource(db, { path, table, isMoved, users })
       } catch (error) {
         db.close()
         throw error
@@ -83,15 +88,17 @@ export class GearmandSqliteSource implements Source {
   }
 
   total(): Promise<number> {
-    return reaching(this.identity, () => {
+    return whenFree(this.identity, () => {
       const row = this.#db.get(`SELECT count(*) AS n FROM ${this.#table}`) as Row | null
-      return Promise.resolve(Number(row?.['n'] ?? 0))
+      return Number(row?.['n'] ?? 0)
     })
   }
 
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     for (let last = Number(after ?? -1); ;) {
-      const page = await reaching(this.identity, () => Promise.resolve(this.#page(last, bounds)))
+      const page = await whenFree(this.identity, () =>
+        this.#soundly(() => this.#page(last, bounds)),
+      )
       if (page.last === undefined) return
       last = page.last
       yield { records: page.records, rejects: page.rejects, cursor: String(last) }
@@ -111,9 +118,11 @@ export class GearmandSqliteSource implements Source {
 
   lastRemoved(): Promise<readonly Buffer[]> {
     const named = 'SELECT 1 FROM sqlite_master WHERE name = ?'
-    if (!this.#db.get(named, [removedTable])) return Promise.resolve([])
-    const rows = this.#db.all(`SELECT import_id AS id FROM ${removedTable}`) as Row[]
-    return Promise.resolve(rows.map((row) => Buffer.from(bytesOf(row['id']) ?? [])))
+    return whenFree(this.identity, () => {
+      if (!this.#db.get(named, [removedTable])) return []
+      const rows = this.#db.all(`SELECT import_id AS id FROM ${removedTable}`) as Row[]
+      return rows.map((row) => Buffer.from(bytesOf(row['id']) ?? []))
+    })
   }
 
   forgetRemoved(): Promise<void> {
@@ -131,11 +140,7 @@ export class GearmandSqliteSource implements Source {
   }
 
   close(): Promise<void> {
-    try {
-      this.#rows.finalize()
-    } catch {
-      // The driver repeats what the last read met, and that has been told.
-    }
+    this.#rows.finalize()
     this.#db.close()
     return Promise.resolve()
   }
@@ -169,6 +174,20 @@ export class GearmandSqliteSource implements Source {
     return { records, rejects, last }
   }
 
+  /** Makes the statement fit for its next use: the driver repeats an error with the first use after it. */
+  #soundly<Result>(read: () => Result): Result {
+    try {
+      return read()
+    } catch (error) {
+      try {
+        this.#rows.get([0, 0])
+      } catch {
+        // It is the same error.
+      }
+      throw error
+    }
+  }
+
   #recordOf(row: Row, nowMs: number): JobRecord | Reject {
     const id = row['id']
     return recordOfRow(
@@ -188,18 +207,15 @@ export class GearmandSqliteSource implements Source {
 
   /** Everything in one transaction. */
   #change(act: () => void): Promise<void> {
-    return reaching(this.identity, () => {
+    return whenFree(this.identity, () => {
       this.#db.exec('BEGIN IMMEDIATE')
       try {
         act()
         this.#db.exec('COMMIT')
       } catch (error) {
         this.#db.exec('ROLLBACK')
-        throw new MigrationError('UNREACHABLE', `${this.identity}: ${lineOf(error)}.`, {
-          cause: error,
-        })
+        throw error
       }
-      return Promise.resolve()
     })
   }
 
@@ -226,19 +242,4 @@ function bytesOf(value: SQLiteValue | undefined): Uint8Array | undefined {
 function numberOf(value: SQLiteValue | undefined): number | undefined {
   if (value === null || value === undefined) return undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
-}
-
-/** Other processes that have a file open, as far as the system shows them. */
-async function usersOf(path: string): Promise<readonly number[]> {
-  const real = await realpath(path)
-  const processes = await readdir('/proc').catch(() => [])
-  const found: number[] = []
-  for (const name of processes) {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue
-    const folder = `/proc/${name}/fd`
-    const open = await readdir(folder).catch(() => [])
-    const targets = await Promise.all(open.map((fd) => readlink(`${folder}/${fd}`).catch(() => '')))
-    if (targets.includes(real)) found.push(Number(name))
-  }
-  return found
 }
