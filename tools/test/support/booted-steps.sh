@@ -14,6 +14,11 @@ version() {
   exec 3>&-
 }
 
+# Files that the package left.
+leftOver() {
+  find /etc /usr/lib/systemd /var/lib -xdev -path /var/lib/dpkg -prune -o -name '*crossgear*' -print | tr '\n' ' '
+}
+
 # Ends with the line of the journal.
 logged() {
   timeout 30 journalctl --unit=crossgear --lines=all --follow --output=cat | grep --max-count=1 -o -e "$1"
@@ -61,4 +66,20 @@ journalctl --unit=crossgear --output=cat >"$here/journal"
 
 dpkg --purge crossgear >>"$here/dpkg" 2>&1
 say purged "$(property LoadState) $(property LoadState crossgear-gearman.socket) $(version 2>/dev/null || echo refused)"
-say left "$(find /etc /usr/lib/systemd /var/lib -xdev -path /var/lib/dpkg -prune -o -name '*crossgear*' -print | tr '\n' ' ')"
+say emptied "$(leftOver)"
+
+# Next to the server of Debian, which has the port.
+systemd-run --quiet --unit=other --property=Type=exec gearmand --listen 127.0.0.1 --log-file none
+until version >/dev/null 2>&1; do :; done
+dpkg --force-depends --install "$here/crossgear.deb" >"$here/beside" 2>&1
+say taken "$(grep -c 'another program has port' "$here/beside") $(grep -o 'another program has port [0-9]*' "$here/beside")"
+say shared "$(property ActiveState) $(property StatusText), $(property NRestarts) restarts, $(property LoadState crossgear-gearman.socket)"
+dpkg --force-depends --install "$here/crossgear.deb" >"$here/again" 2>&1
+say again "$(grep -c 'another program' "$here/again") $(property ActiveState) $(property StatusText)"
+systemctl stop other
+# The way that the installer named.
+sed -i '/^CROSSGEAR_GEARMAN_PORT=off$/d' /etc/crossgear/crossgear.env
+sh -c "$(grep '^ *dpkg-reconfigure' "$here/beside")" >/dev/null 2>&1
+say given "$(property ActiveState) $(property StatusText)"
+dpkg --purge crossgear >>"$here/dpkg" 2>&1
+say left "$(leftOver)"
