@@ -17,6 +17,10 @@ describe.concurrent('the command line', () => {
       "Unknown option '--gearmn-port' (Did you mean --gearman-port?)",
     ],
     [['frobnicate'], 'There is no such command or argument (frobnicate): see crossgear --help.'],
+    [
+      ['serve', '--gearman-port', '0', 'one', '--host', '::1', 'two'],
+      'There is no such command or argument (one two): see crossgear --help.',
+    ],
     [['--host'], "Option '--host <address>' argument missing: see crossgear --help."],
     [['--config', '/no/such.toml'], '/no/such.toml cannot be read (there is no such file)'],
     [['--redis-url', 'http://x'], '--redis-url is "http://x": give redis://host:port/db'],

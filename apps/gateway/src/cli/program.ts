@@ -54,7 +54,7 @@ export async function runCommandLine(
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0) throw new StartError(explain(error, words), 2, { cause: error })
+    if (error.exitCode !== 0) throw new StartError(explain(error, program), 2, { cause: error })
   }
   return exitCode
 }
@@ -135,9 +135,10 @@ export function commanderOption(name: OptionName): Option {
   )
 }
 
-function explain(error: CommanderError, words: readonly string[]): string {
+function explain(error: CommanderError, program: Command): string {
   if (error.code === 'commander.excessArguments') {
-    const stray = words.filter((word) => !word.startsWith('-') && word !== 'serve')
+    // Words that are no option and no value of one, of the command that has taken them.
+    const stray = program.commands.flatMap(({ args }) => args)
     return noSuchCommand(stray.join(' '))
   }
   return `${explained(error)}: see crossgear --help.`

@@ -20,6 +20,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'No such file or directory',
   EACCES: 'Permission denied',
   EISDIR: 'Is a directory',
+  ENOTDIR: 'Not a directory',
 }
 
 /** The log in gearmand's form: a file that can be reopened, stderr, or none. */

@@ -43,12 +43,16 @@ export async function runGearmand(
   } catch (error) {
     const problem =
       error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
-    // gearmand has its own name for the port's option.
-    const line = problem.replace('--gearman-port', '--port')
+    const line = inOwnWords(problem)
     process.stderr.write(`gearmand: ${line}\n`)
     await report({ failure: line })
     return failed
   }
+}
+
+/** gearmand has its own names for options that an error advises. */
+function inOwnWords(problem: string): string {
+  return problem.replace('--gearman-port', '--port').replace('--host', '--listen')
 }
 
 /** `@file` is `--config-file file`. */
@@ -108,7 +112,7 @@ async function serveLogged(
       },
     })
   } catch (error) {
-    log.error(oneLine(error))
+    log.error(inOwnWords(oneLine(error)))
     throw error
   }
 }

@@ -57,7 +57,9 @@ export class ApiClient {
       const { status, text, retryAfterMs } = await this.send(url, sent)
       const answer = this.#parsed(text)
       if (status < 300) return answer
-      const { code = '', message = '' } = (answer as Partial<Refusal>).error ?? {}
+      const { error } = answer as Partial<Refusal>
+      if (typeof error !== 'object') throw this.#foreign()
+      const { code = '', message = '' } = error
       if (status !== tooMany || code === 'too_many_tries' || retryAfterMs > leftMs) {
         throw refusalOf(status, code, message)
       }
@@ -101,8 +103,12 @@ export class ApiClient {
     } catch {
       // The error below says it.
     }
+    throw this.#foreign()
+  }
+
+  #foreign(): TerminalError {
     const what = 'is not the web port of a gateway: name it with --url or CROSSGEAR_URL'
-    throw new TerminalError('unreachable', `${this.#address.url} ${what}.`)
+    return new TerminalError('unreachable', `${this.#address.url} ${what}.`)
   }
 }
 
@@ -120,7 +126,7 @@ interface Sent {
 }
 
 interface Refusal {
-  readonly error: { readonly code?: string; readonly message?: string }
+  readonly error: { readonly code?: string; readonly message?: string } | string
 }
 
 function pathOf(path: string, params: unknown): string {

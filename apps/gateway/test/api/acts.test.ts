@@ -311,8 +311,11 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
       })
       return JSON.stringify(body)
     }
-    expect(await wordsFor({ hex: '00' })).toContain('body/payload needs one of text, json, base64')
-    expect(await wordsFor('hello')).toContain('"body/payload must be object"')
+    expect(await wordsFor({ hex: '00' })).toContain('"payload needs one of text, json, base64"')
+    expect(await wordsFor('hello')).toContain('"payload must be an object"')
+    expect(await wordsFor({ base64: '!!' })).toContain('"payload.base64 must be base64"')
+    expect(await wordsFor({ base64: 'A' })).toContain('"payload.base64 must be base64"')
+    expect(await post('/queues/pause', { queues: ['no queue'] })).toEqual(wrong)
     expect(await post('/jobs', '{"function"')).toEqual([400, 'invalid_json'])
     expect(await post('/jobs', ' '.repeat(1_100_000))).toEqual([413, 'body_too_large'])
     expect([...api.limits]).toEqual(['body_too_large'])

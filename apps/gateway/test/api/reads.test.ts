@@ -261,8 +261,10 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     expect(await refusal(`/jobs?text=${'x'.repeat(200)}`)).toEqual(wrong)
     const words = async (query: string): Promise<string> =>
       JSON.stringify((await api.ask(`/api/v1/jobs?${query}`)).body)
-    expect(await words('colour=red')).toContain('query has no property \\"colour\\"')
-    expect(await words('state=lost')).toMatch(/query\/state must be one of waiting, running, /)
+    expect(await words('colour=red')).toContain('the query takes no \\"colour\\"')
+    expect(await words('state=lost')).toMatch(/"state must be one of waiting, running, /)
+    expect(await words('limit=many')).toContain('"limit must be a whole number"')
+    expect(await words('limit=100000')).toContain('"limit must be 1000 or less"')
     expect(await refusal('/jobs?cursor=nonsense')).toEqual([400, 'invalid_cursor'])
     expect(await refusal('/scale')).toEqual(wrong)
     expect(await refusal('/scale?function=none')).toEqual([404, 'unknown_function'])

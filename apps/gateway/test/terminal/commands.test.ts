@@ -104,6 +104,25 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(await run(`${act} --yes`)).toMatchObject({ code: 4 })
   })
 
+  test('an act on many jobs shows at the terminal how far it is, while it counts and after the yes', async () => {
+    const api = await openApi(open)
+    const faktory = await api.gateway.faktory()
+    await faktory.reply()
+    await faktory.ask('HELLO {"v":2}')
+    const jobs = Array.from({ length: 1_001 }, (_none, at) => ({
+      ...{ jid: `many-job-${at}`, jobtype: 'many', queue: 'q', args: [] },
+    }))
+    await faktory.ask(`PUSHB ${JSON.stringify(jobs)}`)
+    const { run } = operatorOf(api)
+    const { code, stdout, stderr } = await run('jobs delete --queue q', { typed: 'y\n' })
+    expect([code, stdout]).toEqual([0, '1001 jobs deleted (1001 looked at).\n'])
+    expect(stderr.split('\r\u001b[K')).toEqual([
+      ...['', '1000 jobs match so far (1000 looked at)'],
+      expect.stringContaining('1001 jobs match: delete them? [y/N] '),
+      ...['1000 jobs deleted so far (1000 looked at)', ''],
+    ])
+  })
+
   test('named jobs need no confirmation, and skipped jobs are listed', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])
@@ -117,8 +136,18 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
       code: 4,
       stdout: '0 jobs cancelled (1 looked at).\n1 job not changed: it is dead: delete it.\n',
     })
-    expect(await run('jobs delete')).toMatchObject({ code: 1 })
-    expect(await run('jobs delete dead-0002 --all')).toMatchObject({ code: 1 })
+    expect(await run('jobs delete none-0001 none-0002')).toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining(
+        '2 jobs not changed: each has ended or is unknown.',
+      ) as unknown,
+    })
+    for (const words of ['jobs delete', 'jobs delete dead-0002 --all']) {
+      expect(await run(words)).toMatchObject({
+        code: 1,
+        stderr: 'Say in one way which jobs: name them, or give options that say which, or --all.\n',
+      })
+    }
     expect(await run('jobs move dead-0002')).toMatchObject({ code: 1 })
     expect(await run('jobs move dead-0002 --to-queue other')).toMatchObject({ code: 0 })
     expect((await api.jobs('queue=other')).jobs.map(({ state }) => state)).toEqual(['waiting'])
@@ -230,15 +259,37 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     expect(away).toMatchObject({ code: 2, stdout: '' })
     expect(away.stderr).toMatch(/connection refused.*--url or CROSSGEAR_URL/)
     expect(await run('health')).toMatchObject({ code: 1, stdout: '' })
-    const other = createServer((_request, response) => response.end('hello'))
+    const other = createServer(({ url }, response) => {
+      if (url?.includes('/nodes')) response.end('hello')
+      else response.writeHead(500).end('{"error":"internal error"}')
+    })
     onTestFinished(() => void other.close())
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as { port: number }
     const url = `http://127.0.0.1:${port}`
-    expect(await crossgear(['nodes', '--url', url])).toMatchObject({ code: 2 })
+    for (const command of ['nodes', 'queues']) {
+      expect(await crossgear([command, '--url', url])).toEqual({
+        ...{ code: 2, stdout: '' },
+        stderr: `${url} is not the web port of a gateway: name it with --url or CROSSGEAR_URL.\n`,
+      })
+    }
     expect(await crossgear(['health', '--url', url])).toMatchObject({ code: 1 })
     expect(await crossgear(['nodes', '--url', 'ftp://x'])).toMatchObject({ code: 1 })
     expect(await crossgear(['nodes', '--url', 'http://u:p@x'])).toMatchObject({ code: 1 })
+  })
+
+  test('functions at a store that is away say which, and what to do', async () => {
+    const at = (...words: string[]) => crossgear(['functions', 'list', ...words])
+    expect(await at('--redis-url', 'redis://127.0.0.1:1')).toMatchObject({
+      ...{ code: 2, stdout: '' },
+      stderr: expect.stringMatching(
+        /^The store at redis:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\): [^\n]+\n$/,
+      ) as unknown,
+    })
+    expect(await at('--data-dir', '/no/such/folder')).toMatchObject({
+      ...{ code: 2, stdout: '' },
+      stderr: expect.stringMatching(/^No store runs in \/no\/such\/folder: start /) as unknown,
+    })
   })
 
   test('top prints rates, ages and workers by door once, sorted and filtered', async () => {

@@ -80,8 +80,16 @@ export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob'
 function bytesOf(payload: PayloadGiven | undefined): Buffer {
   if (payload === undefined) return Buffer.alloc(0)
   if ('text' in payload) return Buffer.from(payload.text)
-  if ('base64' in payload) return Buffer.from(payload.base64, 'base64')
+  if ('base64' in payload) return bytesOfBase64(payload.base64)
   return Buffer.from(JSON.stringify(payload.json))
+}
+
+/** The schema knows the letters alone, and four of them are three bytes. */
+function bytesOfBase64(text: string): Buffer {
+  if (text.replace(/=+$/, '').length % 4 === 1) {
+    throw new ApiError('invalid_request', 'payload.base64 must be base64')
+  }
+  return Buffer.from(text, 'base64')
 }
 
 function levelOf(level: number | undefined): NewJob['level'] {

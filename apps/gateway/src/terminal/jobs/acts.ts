@@ -118,13 +118,24 @@ async function matching(
 ): Promise<Sum> {
   const sum = new Sum()
   let cursor: string | null = null
-  do {
-    const piece = { limit: actBounds.most, ...(cursor !== null && { cursor }) }
-    const result: Result = await act.call(context, { filter, dry_run: isDry, ...piece })
-    sum.add(result)
-    cursor = result.cursor
-  } while (cursor !== null)
-  return sum
+  try {
+    for (;;) {
+      const piece = { limit: actBounds.most, ...(cursor !== null && { cursor }) }
+      const result: Result = await act.call(context, { filter, dry_run: isDry, ...piece })
+      sum.add(result)
+      if (result.cursor === null) return sum
+      cursor = result.cursor
+      const soFar = `${jobsOf(sum.done)} ${isDry ? 'match' : act.done} so far`
+      showProgress(context, `${soFar} (${sum.lookedAt} looked at)`)
+    }
+  } finally {
+    if (cursor !== null) showProgress(context, '')
+  }
+}
+
+/** Writes over the line of a terminal; an empty text clears it. */
+function showProgress({ stderr }: Pick<TerminalOutput, 'stderr'>, text: string): void {
+  if (stderr.isTTY) stderr.write(`\r\u001b[K${text}`)
 }
 
 /** The result of all calls of an act. */

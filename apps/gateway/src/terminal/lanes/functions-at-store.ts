@@ -1,9 +1,11 @@
 import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/redis-store'
+import pino from 'pino'
 import { storeAddressOf } from '../../cli/store-address-of.ts'
 import type { Config } from '../../config/load-config.ts'
 import { routedHomes } from '../../config/routes.ts'
 import { oneLine, StartError } from '../../errors.ts'
+import { checkGivenStore } from '../../redis-server/given-store.ts'
 
 type FunctionAction = 'list' | 'open' | 'close'
 
@@ -21,12 +23,15 @@ export async function functionsAtStore(
   write: Write,
 ): Promise<void> {
   const names = new LaneNames(routedHomes(config.routes))
-  const store = new RedisStore(await storeAddressOf(config), { names })
+  const address = await storeAddressOf(config)
+  await checkGivenStore(address, pino({ level: 'silent' }))
+  const store = new RedisStore(address, { names })
   try {
     await store.open()
     await actions[action]({ store, names, functions, config, write })
   } catch (error) {
-    throw new StartError(`The store cannot be asked: ${oneLine(error)}.`, 1, { cause: error })
+    const reason = oneLine(error).replace(/\.$/, '')
+    throw new StartError(`The store cannot be asked: ${reason}.`, 1, { cause: error })
   } finally {
     await store.close()
   }

@@ -26,6 +26,7 @@ export async function crossgear(
   stdout.on('data', (chunk: Buffer) => (said.stdout += chunk.toString()))
   stderr.on('data', (chunk: Buffer) => (said.stderr += chunk.toString()))
   Object.assign(stdin, { isTTY: typed !== undefined })
+  Object.assign(stderr, { isTTY: typed !== undefined })
   Object.assign(stdout, { isTTY: columns !== undefined, columns })
   if (typed !== undefined) stdin.write(typed)
   const code = await runTerminal(words, {
