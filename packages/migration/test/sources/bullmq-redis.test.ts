@@ -3,11 +3,6 @@ import { waitFor } from '@crossgear/tools/wait-for'
 import { FlowProducer, Queue, UnrecoverableError, Worker } from 'bullmq'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
-import type { Reject } from '../../src/record/record.ts'
-import { rollback } from '../../src/acts/rollback.ts'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { TestTarget } from '../support/target.ts'
 
 const hour = 3_600_000
@@ -73,22 +68,8 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
 
   const open = (isMove = false) => openSource(address, { isMove, functions: [] })
 
-  async function move(isMove: boolean, stopAfter = Infinity) {
-    const rejects: Reject[] = []
-    const stop = new AbortController()
-    const source = await open(isMove)
-    const [store, selection] = [target.as('b'), new Selection()]
-    const result = await run({
-      ...{ source, target: store, ledger: store, selection, signal: stop.signal },
-      options: { name: 'b', isMove, batch: 4 },
-      onReject: (reject) => rejects.push(reject),
-      onProgress: ({ read }) => {
-        if (read >= stopAfter) stop.abort()
-      },
-    })
-    await source.close()
-    return { ...result, rejects }
-  }
+  const move = async (isMove: boolean, stopAfter = Infinity) =>
+    target.take(await open(isMove), { name: 'b', isMove, batch: 4, stopAfter })
 
   test('jobs of all kinds arrive in their state; flows and schedulers stay', async () => {
     const { counts, rejects } = await move(false)
@@ -141,13 +122,10 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
       ...{ retry_count: 0, remaining: 3, message: 'busy', errtype: 'RangeError' },
       backtrace: expect.arrayContaining([expect.stringContaining('at ')]) as string[],
     })
-    const source = await open()
-    const parts = { imports: target.store.imports, names: target.names, options: { name: 'b' } }
-    expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({
+    expect(await target.verify(await open(), 'b')).toMatchObject({
       rejected: 3,
       isEqual: false,
     })
-    await source.close()
     expect((await move(false)).counts).toMatchObject({ created: 0, known: 31 })
   })
 
@@ -190,10 +168,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
       expect.stringMatching(/^repeat:nightly:/),
     ])
     redis.disconnect()
-    const source = await open(true)
-    const parts = { imports: target.store.imports, names: target.names, name: 'b', source }
-    expect(await rollback(parts)).toMatchObject({ undone: 31, restored: 31 })
-    await source.close()
+    expect(await target.rollBack(await open(true), 'b')).toMatchObject({ undone: 31, restored: 31 })
     const [mail, bulk, broken] = ['mail', 'bulk', 'broken'].map(
       (name) => new Queue(name, { connection: connection() }),
     )

@@ -2,11 +2,8 @@ import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
 import { makePlan } from '../../src/acts/plan.ts'
-import type { Reject } from '../../src/record/record.ts'
-import { rollback } from '../../src/acts/rollback.ts'
-import { run, type RunResult } from '../../src/acts/run.ts'
+import { run } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { TestTarget } from '../support/target.ts'
 
 const hour = 3_600_000
@@ -80,24 +77,8 @@ describe.skipIf(lacksRedis)(
     const open = (isMove = false) =>
       openSource(`faktory+unix://${server.path}`, { isMove, functions: [] })
 
-    async function move(isMove: boolean, rejects: Reject[] = []): Promise<RunResult> {
-      const source = await open(isMove)
-      const parts = {
-        source,
-        target: target.as('f'),
-        ledger: target.as('f'),
-        selection: new Selection(),
-      }
-      try {
-        return await run({
-          ...parts,
-          options: { name: 'f', isMove, batch: 7 },
-          onReject: (reject) => rejects.push(reject),
-        })
-      } finally {
-        await source.close()
-      }
-    }
+    const move = async (isMove: boolean) =>
+      target.take(await open(isMove), { name: 'f', isMove, batch: 7 })
 
     test.each([
       ['up to 1.9', ''],
@@ -121,10 +102,7 @@ describe.skipIf(lacksRedis)(
         expect(mail.find(({ job }) => job.jid === 'jid-queued-4')?.job.input.toString()).toBe(
           '[12345678901234567890, "ü", null]',
         )
-        const source = await open()
-        const parts = { imports: target.store.imports, names: target.names, options: { name: 'f' } }
-        expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
-        await source.close()
+        expect(await target.verify(await open(), 'f')).toMatchObject({ isEqual: true })
         expect((await move(false)).counts).toMatchObject({ created: 0, known: 44 })
       },
     )
@@ -182,10 +160,11 @@ describe.skipIf(lacksRedis)(
           'working',
         ),
       ).toBe('0')
-      const source = await open(true)
-      const parts = { imports: target.store.imports, names: target.names, name: 'f', source }
-      expect(await rollback(parts)).toMatchObject({ undone: 44, restored: 44, begun: 0 })
-      await source.close()
+      expect(await target.rollBack(await open(true), 'f')).toMatchObject({
+        undone: 44,
+        restored: 44,
+        begun: 0,
+      })
       redis = server.connect()
       expect([await redis.llen('q:default'), await redis.llen('q:bulk')]).toEqual([21, 20])
       const oldest = JSON.parse((await redis.lindex('q:bulk', -1)) ?? '{}') as object
@@ -212,9 +191,7 @@ describe.skipIf(lacksRedis)(
         await restore?.(records)
         await restore?.(records)
       }
-      const parts = { imports: target.store.imports, names: target.names, name: 'f', source }
-      expect(await rollback(parts)).toMatchObject({ restored: 44 })
-      await source.close()
+      expect(await target.rollBack(source, 'f')).toMatchObject({ restored: 44 })
       redis = server.connect()
       expect([await redis.llen('q:default'), await redis.llen('q:bulk')]).toEqual([21, 20])
       expect(await redis.zcard('scheduled')).toBe(1)
@@ -241,8 +218,8 @@ describe.skipIf(lacksRedis)(
       )
       await redis.zadd('working', 1, '{"wid":"w"}')
       redis.disconnect()
-      const rejects: Reject[] = []
-      expect((await move(true, rejects)).counts).toMatchObject({
+      const { counts, rejects } = await move(true)
+      expect(counts).toMatchObject({
         read: 4,
         created: 1,
         rejected: 3,

@@ -2,14 +2,11 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { tagOf } from '../../src/record/identity.ts'
 import { openSource } from '../../src/sources/open-source.ts'
-import type { Reject } from '../../src/record/record.ts'
-import { rollback } from '../../src/acts/rollback.ts'
 import { run } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
 import type { Page } from '../../src/source.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
-import { assortedJobs } from '../support/jobs.ts'
+import { assortedJobs, expectArrived } from '../support/jobs.ts'
 import { lacksMemcached, Memcached } from '../support/memcached.ts'
 import { TestTarget } from '../support/target.ts'
 
@@ -49,43 +46,14 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
       isMove: boolean,
       { functions = [] as readonly string[], stopAfter = Infinity } = {},
     ) {
-      const rejects: Reject[] = []
-      const stop = new AbortController()
       const source = await open(isMove, functions)
-      const [store, selection] = [target.as('c'), new Selection()]
-      try {
-        const result = await run({
-          ...{ source, target: store, ledger: store, selection, signal: stop.signal },
-          options: { name: 'c', isMove, batch: 37 },
-          onReject: (reject) => rejects.push(reject),
-          onProgress: ({ read }) => {
-            if (read >= stopAfter) stop.abort()
-          },
-        })
-        return { ...result, rejects }
-      } finally {
-        await source.close()
-      }
+      return target.take(source, { name: 'c', isMove, batch: 37, stopAfter })
     }
 
     test('jobs of a real gearmand arrive once, with their priority', async () => {
       expect((await move(false)).counts).toMatchObject({ created: submitted.length, rejected: 0 })
-      const levels = { high: 8, normal: 5, low: 2 }
-      const expected = submitted.map(({ fn, unique, data, priority = 'normal' }) =>
-        [fn, unique.slice(0, 63), data.toString('hex'), levels[priority]].join(' '),
-      )
-      const found: string[] = []
-      for (const fn of ['mail', 'report_0', 'report_1']) {
-        for (const { job } of await target.jobs(fn)) {
-          const unique = String(job.unique).slice(0, 63)
-          found.push([fn, unique, job.input.toString('hex'), job.level].join(' '))
-        }
-      }
-      expect(found.sort()).toEqual(expected.sort())
-      const source = await open()
-      const parts = { imports: target.store.imports, names: target.names, options: { name: 'c' } }
-      expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
-      await source.close()
+      await expectArrived(target, submitted)
+      expect(await target.verify(await open(), 'c')).toMatchObject({ isEqual: true })
       expect((await move(false)).counts).toMatchObject({ created: 0, known: submitted.length })
     })
 
@@ -159,9 +127,7 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksMemcached)(
         await restore?.(records)
         await restore?.(records)
       }
-      const parts = { imports: target.store.imports, names: target.names, name: 'c', source }
-      expect(await rollback(parts)).toMatchObject({ restored: submitted.length })
-      await source.close()
+      expect(await target.rollBack(source, 'c')).toMatchObject({ restored: submitted.length })
       // gearmand 1.1.20 itself reads only some of its keys when it starts: these are compared with what it wrote.
       expect((await move(false)).counts).toMatchObject({ created: submitted.length })
       expect(await server.ask('get another')).toBe('VALUE another 0 7')

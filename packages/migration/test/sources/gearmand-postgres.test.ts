@@ -2,17 +2,12 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Source } from '../../src/source.ts'
 import { openSource } from '../../src/sources/open-source.ts'
-import { rollback } from '../../src/acts/rollback.ts'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
-import { assortedJobs } from '../support/jobs.ts'
+import { assortedJobs, expectArrived } from '../support/jobs.ts'
 import { lacksPostgres, Postgres } from '../support/postgres.ts'
 import { TestTarget } from '../support/target.ts'
 
 const inADay = Math.floor(Date.now() / 1000) + 86_400
-const kept = (unique: string): string => unique.slice(0, 63)
 
 describe.skipIf(lacksGearmand || lacksRedis || lacksPostgres)(
   'needs gearmand, redis-server and PostgreSQL: gearmand+postgres',
@@ -59,55 +54,24 @@ describe.skipIf(lacksGearmand || lacksRedis || lacksPostgres)(
       return source as Source
     }
 
-    async function move(isMove: boolean) {
-      const source = await quietSource(isMove)
-      const parts = {
-        source,
-        target: target.as('p'),
-        ledger: target.as('p'),
-        selection: new Selection(),
-      }
-      try {
-        return (await run({ ...parts, options: { name: 'p', isMove, batch: 37 } })).counts
-      } finally {
-        await source.close()
-      }
-    }
+    const move = async (isMove: boolean) =>
+      (await target.take(await quietSource(isMove), { name: 'p', isMove, batch: 37 })).counts
 
     test('jobs of a real gearmand arrive once, as their client submitted them', async () => {
       expect(await move(false)).toMatchObject({ created: 200, rejected: 0 })
-      const levels = { high: 8, normal: 5, low: 2 }
-      const expected = submitted.map(({ fn, unique, data, priority = 'normal', epoch }) =>
-        [
-          fn,
-          kept(unique),
-          data.toString('hex'),
-          epoch === undefined ? levels[priority] : 5,
-          epoch,
-        ].join(' '),
-      )
-      const found: string[] = []
-      for (const fn of ['mail', 'report-0', 'report-1']) {
-        for (const { job, dueAtMs } of await target.jobs(fn)) {
-          const due = dueAtMs === undefined ? undefined : dueAtMs / 1000
-          found.push([fn, String(job.unique), job.input.toString('hex'), job.level, due].join(' '))
-        }
-      }
-      expect(found.sort()).toEqual(expected.sort())
-      const source = await openSource(address(), { isMove: false, functions: [] })
-      const parts = { imports: target.store.imports, names: target.names, options: { name: 'p' } }
-      expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
-      await source.close()
+      await expectArrived(target, submitted)
+      expect(
+        await target.verify(await openSource(address(), { isMove: false, functions: [] }), 'p'),
+      ).toMatchObject({ isEqual: true })
       expect(await move(false)).toMatchObject({ created: 0, known: 200 })
     })
 
     test('a move empties the table, and a rollback fills it again', async () => {
       expect(await move(true)).toMatchObject({ removed: 200 })
       expect(server.sql('SELECT count(*) FROM queue')).toBe('0')
-      const source = await openSource(address(), { isMove: true, functions: [] })
-      const parts = { imports: target.store.imports, names: target.names, name: 'p', source }
-      expect(await rollback(parts)).toMatchObject({ restored: 200 })
-      await source.close()
+      expect(
+        await target.rollBack(await openSource(address(), { isMove: true, functions: [] }), 'p'),
+      ).toMatchObject({ restored: 200 })
       const columns = `function_name, trim(trailing E'\\x01' from unique_key), priority, when_to_run`
       const rows = (table: string): string =>
         server.sql(`SELECT ${columns} FROM ${table} ORDER BY 1, 2`)

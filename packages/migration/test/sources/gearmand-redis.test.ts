@@ -1,13 +1,8 @@
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
-import type { Reject } from '../../src/record/record.ts'
-import { rollback } from '../../src/acts/rollback.ts'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
-import { assortedJobs } from '../support/jobs.ts'
+import { assortedJobs, expectArrived } from '../support/jobs.ts'
 import { TestTarget } from '../support/target.ts'
 
 describe.skipIf(lacksGearmand || lacksRedis)(
@@ -49,42 +44,17 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     }
 
     async function move(isMove: boolean, functions: readonly string[] = []) {
-      const rejects: Reject[] = []
       const source = await openSource(address(), { isMove, functions })
-      const parts = {
-        source,
-        target: target.as('r'),
-        ledger: target.as('r'),
-        selection: new Selection(),
-      }
-      const options = { name: 'r', isMove, batch: 37 }
-      const { counts } = await run({
-        ...parts,
-        options,
-        onReject: (reject) => rejects.push(reject),
-      })
-      await source.close()
-      return { counts, rejects }
+      return target.take(source, { name: 'r', isMove, batch: 37 })
     }
 
     test('jobs of a real gearmand arrive once, with their priority', async () => {
       await fill()
       expect((await move(false)).counts).toMatchObject({ created: submitted.length, rejected: 0 })
-      const levels = { high: 8, normal: 5, low: 2 }
-      const expected = submitted.map(({ fn, unique, data, priority = 'normal' }) =>
-        [fn, unique, data.toString('hex'), levels[priority]].join(' '),
-      )
-      const found: string[] = []
-      for (const fn of ['mail', 'report_0', 'report_1']) {
-        for (const { job } of await target.jobs(fn)) {
-          found.push([fn, String(job.unique), job.input.toString('hex'), job.level].join(' '))
-        }
-      }
-      expect(found.sort()).toEqual(expected.sort())
-      const source = await openSource(address(), { isMove: false, functions: [] })
-      const parts = { imports: target.store.imports, names: target.names, options: { name: 'r' } }
-      expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
-      await source.close()
+      await expectArrived(target, submitted, Infinity)
+      expect(
+        await target.verify(await openSource(address(), { isMove: false, functions: [] }), 'r'),
+      ).toMatchObject({ isEqual: true })
     })
 
     test('a move removes the keys, and a rollback restores them for a real gearmand', async () => {
@@ -92,10 +62,9 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await server.ask('SET', 'another', 'program')
       expect((await move(true)).counts).toMatchObject({ removed: submitted.length })
       expect(await server.ask('KEYS', '*')).toBe('another')
-      const source = await openSource(address(), { isMove: true, functions: [] })
-      const parts = { imports: target.store.imports, names: target.names, name: 'r', source }
-      expect(await rollback(parts)).toMatchObject({ restored: submitted.length })
-      await source.close()
+      expect(
+        await target.rollBack(await openSource(address(), { isMove: true, functions: [] }), 'r'),
+      ).toMatchObject({ restored: submitted.length })
       const gearmand = await Gearmand.start(...redisQueue())
       try {
         const connection = await gearmand.connect()

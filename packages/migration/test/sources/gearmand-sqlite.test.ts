@@ -17,9 +17,9 @@ import { rollback } from '../../src/acts/rollback.ts'
 import { run, type RunCounts } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
 import { openSource } from '../../src/sources/open-source.ts'
-import { verifyCopy, verifyMoved } from '../../src/acts/verify.ts'
+import { verifyMoved } from '../../src/acts/verify.ts'
 import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
-import { assortedJobs } from '../support/jobs.ts'
+import { assortedJobs, expectArrived } from '../support/jobs.ts'
 import { TestTarget } from '../support/target.ts'
 
 const everything = new Selection()
@@ -64,28 +64,10 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     const open = (isMove = false) =>
       openSource(`gearmand+sqlite://${path}`, { isMove, functions: [] })
 
-    async function move(isMove: boolean, name = 'm'): Promise<RunCounts> {
-      const source = await open(isMove)
-      const parts = {
-        source,
-        target: target.as(name),
-        ledger: target.as(name),
-        selection: everything,
-      }
-      try {
-        return (await run({ ...parts, options: { name, isMove, batch: 37 } })).counts
-      } finally {
-        await source.close()
-      }
-    }
+    const move = async (isMove: boolean, name = 'm'): Promise<RunCounts> =>
+      (await target.take(await open(isMove), { name, isMove, batch: 37 })).counts
 
-    async function verify() {
-      const source = await open()
-      const parts = { imports: target.store.imports, names: target.names, options: { name: 'm' } }
-      const found = await verifyCopy(source, everything, parts)
-      await source.close()
-      return found
-    }
+    const verify = async () => target.verify(await open(), 'm')
 
     test('the unfinished transaction of a killed program is rolled back before jobs are read', async () => {
       const half = join(folder, 'half.sqlite')
@@ -112,21 +94,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
 
     test('every job arrives once, as its client submitted it', async () => {
       expect(await move(false)).toMatchObject({ read: 300, created: 300, rejected: 0 })
-      const levels = { high: 8, normal: 5, low: 2 }
-      const expected = new Map(
-        submitted.map(({ fn, unique, data, priority = 'normal', epoch }) => [
-          `${fn} ${kept(unique)}`,
-          [data.toString('hex'), epoch === undefined ? levels[priority] : 5, epoch],
-        ]),
-      )
-      const found = new Map<string, unknown>()
-      for (const fn of ['mail', 'report-0', 'report-1']) {
-        for (const { job, dueAtMs } of await target.jobs(fn)) {
-          const due = dueAtMs === undefined ? undefined : dueAtMs / 1000
-          found.set(`${fn} ${String(job.unique)}`, [job.input.toString('hex'), job.level, due])
-        }
-      }
-      expect(found).toEqual(expected)
+      await expectArrived(target, submitted)
       const { isEqual, rows } = await verify()
       expect(isEqual).toBe(true)
       expect(rows.reduce((sum, { equal }) => sum + equal, 0)).toBe(300)

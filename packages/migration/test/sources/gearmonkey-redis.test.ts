@@ -5,11 +5,6 @@ import { RedisStore, StoreKeys } from '@crossgear/redis-store'
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
-import type { Reject } from '../../src/record/record.ts'
-import { rollback } from '../../src/acts/rollback.ts'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { TestTarget } from '../support/target.ts'
 
 const hour = 3_600_000
@@ -86,25 +81,8 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
 
   const open = (isMove = false) => openSource(address, { isMove, functions: [] })
 
-  async function move(isMove: boolean, stopAfter = Infinity) {
-    const rejects: Reject[] = []
-    const stop = new AbortController()
-    const source = await open(isMove)
-    const [store, selection] = [target.as('g'), new Selection()]
-    try {
-      const result = await run({
-        ...{ source, target: store, ledger: store, selection, signal: stop.signal },
-        options: { name: 'g', isMove, batch: 4 },
-        onReject: (reject) => rejects.push(reject),
-        onProgress: ({ read }) => {
-          if (read >= stopAfter) stop.abort()
-        },
-      })
-      return { ...result, rejects }
-    } finally {
-      await source.close()
-    }
-  }
+  const move = async (isMove: boolean, stopAfter = Infinity) =>
+    target.take(await open(isMove), { name: 'g', isMove, batch: 4, stopAfter })
 
   test('jobs of all doors arrive in their state; one that a client waits for stays', async () => {
     const { counts, rejects } = await move(false)
@@ -130,13 +108,10 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
     expect(natives.sort()).toEqual(
       ['high', 'low', 'normal', 'scheduled'].map((name) => ['native', name]),
     )
-    const source = await open()
-    const parts = { imports: target.store.imports, names: target.names, options: { name: 'g' } }
-    expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({
+    expect(await target.verify(await open(), 'g')).toMatchObject({
       rejected: 1,
       isEqual: false,
     })
-    await source.close()
     expect((await move(false)).counts).toMatchObject({ created: 0, known: 20 })
   })
 
@@ -181,9 +156,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
       await restore?.(records)
       await restore?.(records)
     }
-    const parts = { imports: target.store.imports, names: target.names, name: 'g', source }
-    expect(await rollback(parts)).toMatchObject({ undone: 20, restored: 20 })
-    await source.close()
+    expect(await target.rollBack(source, 'g')).toMatchObject({ undone: 20, restored: 20 })
     // A job that a worker had is queued now.
     const [mail, ...others] = before
     expect(await counts()).toEqual([{ ...mail, normal: mail!.normal + 1 }, ...others])
@@ -192,10 +165,7 @@ describe.skipIf(lacksRedis)('needs redis-server: another GearMonkey store', () =
   test('moved, put back and moved again, no job is lost', async () => {
     for (let time = 0; time < 2; time += 1) {
       expect((await move(true)).counts).toMatchObject({ created: 20, removed: 20 })
-      const source = await open(true)
-      const parts = { imports: target.store.imports, names: target.names, name: 'g', source }
-      expect(await rollback(parts)).toMatchObject({ restored: 20 })
-      await source.close()
+      expect(await target.rollBack(await open(true), 'g')).toMatchObject({ restored: 20 })
     }
   })
 

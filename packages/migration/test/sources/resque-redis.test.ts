@@ -3,11 +3,6 @@ import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { Queue, Worker } from 'node-resque'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
-import type { Reject } from '../../src/record/record.ts'
-import { rollback } from '../../src/acts/rollback.ts'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { TestTarget } from '../support/target.ts'
 
 const later = 2_000_000_000
@@ -73,22 +68,8 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
 
   const open = (isMove = false, from = address) => openSource(from, { isMove, functions: [] })
 
-  async function move(isMove: boolean, { from = address, stopAfter = Infinity } = {}) {
-    const rejects: Reject[] = []
-    const stop = new AbortController()
-    const source = await open(isMove, from)
-    const [store, selection] = [target.as('r'), new Selection()]
-    const result = await run({
-      ...{ source, target: store, ledger: store, selection, signal: stop.signal },
-      options: { name: 'r', isMove, batch: 3 },
-      onReject: (reject) => rejects.push(reject),
-      onProgress: ({ read }) => {
-        if (read >= stopAfter) stop.abort()
-      },
-    })
-    await source.close()
-    return { ...result, rejects }
-  }
+  const move = async (isMove: boolean, { from = address, stopAfter = Infinity } = {}) =>
+    target.take(await open(isMove, from), { name: 'r', isMove, batch: 3, stopAfter })
 
   test('jobs of all kinds arrive unchanged, even those with equal text', async () => {
     expect((await move(false)).counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
@@ -111,10 +92,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
       errtype: 'TypeError',
       failed_at: expect.stringMatching(/^20.*Z$/) as string,
     })
-    const source = await open()
-    const parts = { imports: target.store.imports, names: target.names, options: { name: 'r' } }
-    expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
-    await source.close()
+    expect(await target.verify(await open(), 'r')).toMatchObject({ isEqual: true })
     expect((await move(false)).counts).toMatchObject({ created: 0, known: 44 })
   })
 
@@ -175,9 +153,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
       await restore?.(records)
       await restore?.(records)
     }
-    const parts = { imports: target.store.imports, names: target.names, name: 'r', source }
-    expect(await rollback(parts)).toMatchObject({ undone: 44, restored: 44 })
-    await source.close()
+    expect(await target.rollBack(source, 'r')).toMatchObject({ undone: 44, restored: 44 })
     await redis.connect()
     expect(await contents()).toEqual(before)
     redis.disconnect()
@@ -187,10 +163,7 @@ describe.skipIf(lacksRedis)('needs redis-server: what node-resque wrote', () => 
   test('the same job, moved, put back and moved again, is not lost', async () => {
     for (let time = 0; time < 2; time += 1) {
       expect((await move(true)).counts).toMatchObject({ created: 44, removed: 44 })
-      const source = await open(true)
-      const parts = { imports: target.store.imports, names: target.names, name: 'r', source }
-      expect(await rollback(parts)).toMatchObject({ restored: 44 })
-      await source.close()
+      expect(await target.rollBack(await open(true), 'r')).toMatchObject({ restored: 44 })
       expect(await server.ask('LLEN', 'resque:queue:bulk')).toBe('22')
     }
   })

@@ -1,11 +1,6 @@
 import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
-import type { Reject } from '../../src/record/record.ts'
-import { rollback } from '../../src/acts/rollback.ts'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
-import { verifyCopy } from '../../src/acts/verify.ts'
 import { lacksSidekiq, withSidekiq } from '../support/sidekiq.ts'
 import { TestTarget } from '../support/target.ts'
 
@@ -67,17 +62,8 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
 
     const open = (isMove = false, from = address) => openSource(from, { isMove, functions: [] })
 
-    async function move(isMove: boolean, from = address) {
-      const rejects: Reject[] = []
-      const source = await open(isMove, from)
-      const [store, selection] = [target.as('s'), new Selection()]
-      const options = { name: 's', isMove, batch: 7 }
-      const onReject = (reject: Reject) => rejects.push(reject)
-      const parts = { source, target: store, ledger: store, selection, options, onReject }
-      const { counts } = await run(parts)
-      await source.close()
-      return { counts, rejects }
-    }
+    const move = async (isMove: boolean, from = address) =>
+      target.take(await open(isMove, from), { name: 's', isMove, batch: 7 })
 
     test('jobs of all kinds arrive in their state, and no number changes', async () => {
       expect((await move(false)).counts).toMatchObject({ read: 33, created: 33, rejected: 0 })
@@ -115,10 +101,7 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
         custom: { sidekiq: { class: 'Report', created_at: 1_700_000_000.5, retry: 7 } },
       })
       expect(find('failed-for-good')?.job.retries).toBe(-1)
-      const source = await open()
-      const parts = { imports: target.store.imports, names: target.names, options: { name: 's' } }
-      expect(await verifyCopy(source, new Selection(), parts)).toMatchObject({ isEqual: true })
-      await source.close()
+      expect(await target.verify(await open(), 's')).toMatchObject({ isEqual: true })
       expect((await move(false)).counts).toMatchObject({ created: 0, known: 33 })
     })
 
@@ -145,10 +128,10 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
       const redis = server.connect({ db: 2 })
       expect(await redis.keys('*')).toEqual(['queues'])
       redis.disconnect()
-      const source = await open(true)
-      const parts = { imports: target.store.imports, names: target.names, name: 's', source }
-      expect(await rollback(parts)).toMatchObject({ undone: 33, restored: 33 })
-      await source.close()
+      expect(await target.rollBack(await open(true), 's')).toMatchObject({
+        undone: 33,
+        restored: 33,
+      })
       const byText = (one: unknown, other: unknown): number =>
         JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
       const sorted = (text: string): unknown => {

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
 import type { Submission } from './gearmand.ts'
+import type { TestTarget } from './target.ts'
 
 const priorities = ['high', 'normal', 'low'] as const
 
@@ -24,4 +26,29 @@ const payloads: readonly ((at: number) => Buffer)[] = [
 
 function payloadOf(at: number): Buffer {
   return payloads[at % payloads.length]?.(at) ?? Buffer.alloc(0)
+}
+
+const levels = { high: 8, normal: 5, low: 2 } as const
+
+/** Expects each job once in the store, as its client submitted it. `mostUniqueChars`: what its server kept of a unique id. */
+export async function expectArrived(
+  target: TestTarget,
+  submitted: readonly Submission[],
+  mostUniqueChars = 63,
+): Promise<void> {
+  const unique = (text: string): string => text.slice(0, mostUniqueChars)
+  const expected = submitted.map(({ fn, unique: id, data, priority = 'normal', epoch }) => [
+    ...[fn, unique(id), data.toString('hex')],
+    ...[epoch === undefined ? levels[priority] : levels.normal, epoch],
+  ])
+  const found: unknown[][] = []
+  for (const fn of new Set(submitted.map((one) => one.fn))) {
+    for (const { job, dueAtMs } of await target.jobs(fn)) {
+      const due = dueAtMs === undefined ? undefined : dueAtMs / 1000
+      const { input, level } = job
+      found.push([fn, unique(String(job.unique)), input.toString('hex'), level, due])
+    }
+  }
+  const sorted = (rows: readonly unknown[][]) => rows.map((row) => row.join(' ')).sort()
+  expect(sorted(found)).toEqual(sorted(expected))
 }

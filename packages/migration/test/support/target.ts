@@ -2,7 +2,23 @@ import { LaneNames } from '@crossgear/core-scheduler'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisStore, type StandingJob } from '@crossgear/redis-store'
 import { RedisServer } from '@crossgear/tools/redis-server'
+import { rollback, type RollbackCounts } from '../../src/acts/rollback.ts'
+import type { RunOptions } from '../../src/acts/options.ts'
+import { run, type RunResult } from '../../src/acts/run.ts'
+import { Selection } from '../../src/acts/selection.ts'
+import { type Verification, verifyCopy } from '../../src/acts/verify.ts'
+import type { Reject } from '../../src/record/record.ts'
+import type { Source } from '../../src/source.ts'
 import { StoreTarget } from '../../src/targets/store-target.ts'
+
+interface Taking extends RunOptions {
+  /** The run is stopped when so many jobs have been read. It goes to its end. */
+  readonly stopAfter?: number
+}
+
+interface Taken extends RunResult {
+  readonly rejects: readonly Reject[]
+}
 
 /** A store of the test's own to move jobs into. */
 export class TestTarget {
@@ -24,6 +40,44 @@ export class TestTarget {
 
   as(name: string): StoreTarget {
     return new StoreTarget(this.store, this.names, name)
+  }
+
+  /** Runs a source into the store, and closes it. */
+  async take(source: Source, { stopAfter = Infinity, ...options }: Taking): Promise<Taken> {
+    const rejects: Reject[] = []
+    const stop = new AbortController()
+    const [store, selection] = [this.as(options.name), new Selection()]
+    try {
+      const result = await run({
+        ...{ source, target: store, ledger: store, selection, options, signal: stop.signal },
+        onReject: (reject) => rejects.push(reject),
+        onProgress: ({ read }) => {
+          if (read >= stopAfter) stop.abort()
+        },
+      })
+      return { ...result, rejects }
+    } finally {
+      await source.close()
+    }
+  }
+
+  /** Compares a source with the store, and closes it. */
+  async verify(source: Source, name: string): Promise<Verification> {
+    const parts = { imports: this.store.imports, names: this.names, options: { name } }
+    try {
+      return await verifyCopy(source, new Selection(), parts)
+    } finally {
+      await source.close()
+    }
+  }
+
+  /** Takes a migration back, to its source, which is closed. */
+  async rollBack(source: Source, name: string): Promise<RollbackCounts> {
+    try {
+      return await rollback({ imports: this.store.imports, names: this.names, name, source })
+    } finally {
+      await source.close()
+    }
   }
 
   async clear(): Promise<void> {
