@@ -3,6 +3,7 @@ import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { ClaimBy, Lease, Outcome } from '@crossgear/core-scheduler'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { StoreAddress } from '../src/index.ts'
+import { jobFields } from '../src/jobs/job-fields.ts'
 import { StoreKeys } from '../src/keys.ts'
 import { RedisWorld } from './support/redis-world.ts'
 
@@ -48,25 +49,7 @@ const values: readonly (string | Buffer)[] = [
 
 /** All fields at once. */
 const everything = 'all fields'
-const fields = [
-  everything,
-  ...[
-    'status',
-    'enqueued',
-    'level',
-    'door',
-    'fg',
-    'wait',
-    'settled',
-    'keep',
-    'unique',
-    'jid',
-    'token',
-  ],
-  ...['losses', 'reserve_for', 'retries', 'failure', 'envelope', 'bid', 'callback', 'ran', 'once'],
-  ...['once_until', 'output', 'thrown', 'trace', 'origin', 'reducer', 'note', 'noted', 'held'],
-  ...['status:dividend', 'status:divisor', 'stale'],
-]
+const fields = [everything, ...[...jobFields].filter((name) => name !== 'input')]
 
 const figures = [
   'level',

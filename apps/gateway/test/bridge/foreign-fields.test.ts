@@ -1,7 +1,7 @@
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checkInvariants } from '@crossgear/redis-store/invariants'
+import { checkInvariants, jobFields } from '@crossgear/redis-store/invariants'
 import { openApi, type ApiGateway } from '../api/support/api-gateway.ts'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
@@ -30,42 +30,7 @@ const values: readonly (string | Buffer)[] = [
   Buffer.from([0xff, 0xfe, 0]),
 ]
 
-const fields = [
-  ...[
-    'status',
-    'enqueued',
-    'level',
-    'door',
-    'fg',
-    'wait',
-    'settled',
-    'keep',
-    'unique',
-    'jid',
-    'losses',
-  ],
-  ...[
-    'reserve_for',
-    'retries',
-    'failure',
-    'envelope',
-    'bid',
-    'callback',
-    'once_until',
-    'trace',
-    'note',
-  ],
-  ...[
-    'noted',
-    'reducer',
-    'origin',
-    'status:dividend',
-    'status:divisor',
-    'stale',
-    'token',
-    'output',
-  ],
-]
+const fields = [...jobFields].filter((name) => name !== 'input')
 
 describe.skipIf(lacksRedis)(
   'needs redis-server: jobs of a native program with any value of',

@@ -3,6 +3,8 @@ import type { Connection } from '../connection/connection.ts'
 import { StoreKeys } from '../keys.ts'
 import { jidViolations, laneViolations, type LaneFacts } from './invariant-rules.ts'
 
+export { jobFields } from '../jobs/job-fields.ts'
+
 export interface InvariantOptions {
   readonly keys?: StoreKeys
   /** Home queues of functions. `default` for all. */

@@ -201,6 +201,12 @@ const readers: ReadonlyMap<string, Reader> = new Map([
 /** Fields that tie a job to a lock or a batch. */
 export const dependencyFields: ReadonlySet<string> = new Set(['once', 'bid', 'callback'])
 
+/** All fields that the broker gives to a job. */
+export const jobFields: ReadonlySet<string> = new Set([
+  ...[...readers.keys(), ...dependencyFields],
+  'held',
+])
+
 /** Fields without a length limit. */
 export const longFields: readonly string[] = ['input', 'envelope', 'output']
 /** Read by every look. */
