@@ -235,12 +235,12 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const source = await open()
       const other = new sqlite.Database(path)
       other.exec('BEGIN IMMEDIATE')
-      const total = source.total()
+      const total = expect(source.total()).resolves.toBe(300)
       const page = source.pages(undefined, { jobs: 10, bytes: 1e6 }).next()
+      const read = expect(page).resolves.toMatchObject({ value: { records: { length: 10 } } })
       other.exec('ROLLBACK')
       other.close()
-      expect(await total).toBe(300)
-      expect((await page).value).toMatchObject({ records: { length: 10 } })
+      await Promise.all([total, read])
       await source.close()
     })
 
@@ -253,9 +253,11 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       db.close()
       const files = () => ['', '-wal'].map((end) => readFileSync(`${wal}${end}`).toString('hex'))
       const before = files()
-      const source = await openSource(`gearmand+sqlite://${wal}`, { isMove: false, functions: [] })
-      expect(await source.total()).toBe(submitted.filter(({ fn }) => fn !== 'mail').length)
-      await source.close()
+      const opening = openSource(`gearmand+sqlite://${wal}`, { isMove: false, functions: [] })
+      await expect(opening.then((source) => source.total())).resolves.toBe(
+        submitted.filter(({ fn }) => fn !== 'mail').length,
+      )
+      await (await opening).close()
       expect(files()).toEqual(before)
     })
 
