@@ -190,6 +190,7 @@ describe.skipIf(
       taken: '1 another program has port 4730',
       shared: 'active Ready: faktory, web, 0 restarts, masked',
       again: '0 active Ready: faktory, web',
+      returned: '1 active Ready: faktory, web',
       given: 'active Ready: gearman, faktory, web',
       left: '',
     })

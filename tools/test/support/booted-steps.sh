@@ -76,6 +76,10 @@ say taken "$(grep -c 'another program has port' "$here/beside") $(grep -o 'anoth
 say shared "$(property ActiveState) $(property StatusText), $(property NRestarts) restarts, $(property LoadState crossgear-gearman.socket)"
 dpkg --force-depends --install "$here/crossgear.deb" >"$here/again" 2>&1
 say again "$(grep -c 'another program' "$here/again") $(property ActiveState) $(property StatusText)"
+# Removed, and installed again later: its settings are still there.
+{ dpkg --remove crossgear && rm /etc/crossgear/crossgear.env; } >>"$here/dpkg" 2>&1
+dpkg --force-depends --install "$here/crossgear.deb" >"$here/returned" 2>&1
+say returned "$(grep -c 'another program has port' "$here/returned") $(property ActiveState) $(property StatusText)"
 systemctl stop other
 # The way that the installer named.
 sed -i '/^CROSSGEAR_GEARMAN_PORT=off$/d' /etc/crossgear/crossgear.env
