@@ -6,6 +6,7 @@ import { readVersion } from './cli/version.ts'
 import { isTerminalCommand } from './terminal/names.ts'
 import { oneLine, StartError } from './errors.ts'
 import type { Config } from './config/load-config.ts'
+import type { ServeWays } from './server/open.ts'
 
 const internalError = 1
 /** Time for the last output of a gateway, milliseconds. Other commands wait for whoever reads theirs. */
@@ -22,11 +23,12 @@ async function main(): Promise<number> {
   if (command === 'backup' || command === 'restore') return await backup(command, words)
   if (command === completionName) return await completion(words)
   try {
+    if (command === 'faktory') return await faktory(words, version)
     if (isTerminalCommand(command)) return await terminal([command, ...words])
     return await runCommandLine(given, {
       version,
       env: process.env,
-      serve: (config, reread) => serve(config, reread, version),
+      serve: (config, reread) => serve(config, version, { reread: () => ({ config: reread() }) }),
     })
   } catch (error) {
     const known = error instanceof StartError
@@ -45,11 +47,19 @@ function askingHelp(words: readonly string[]): readonly string[] {
 
 // Each command loads its modules on demand: help and a wrong option are answered without them.
 
-async function serve(config: Config, reread: () => Config, version: string): Promise<number> {
+async function serve(config: Config, version: string, ways: ServeWays): Promise<number> {
   releaseOutput()
   const server = await import('./server/serve.ts')
-  const ways = { env: process.env, reread: () => ({ config: reread() }) }
-  return await gatewayEnd(await server.serve(config, version, ways))
+  return await gatewayEnd(await server.serve(config, version, { env: process.env, ...ways }))
+}
+
+async function faktory(words: readonly string[], version: string): Promise<number> {
+  const { runFaktory } = await import('./faktory-command/run.ts')
+  const { env, stdout: out } = process
+  return await runFaktory(words, {
+    ...{ version, env, out },
+    serve: (config, ways) => serve(config, version, ways),
+  })
 }
 
 async function gearmand(words: readonly string[], version: string): Promise<number> {

@@ -2,6 +2,7 @@ import type { Command, Option } from 'commander'
 import { backupProgram } from '../backup/arguments.ts'
 import { flagOf, optionNames, optionRow } from '../config/options.ts'
 import { doctorProgram } from '../doctor/arguments.ts'
+import { faktoryProgram } from '../faktory-command/program.ts'
 import { gearmandOptions } from '../gearmand/option-table.ts'
 import { migrateProgram } from '../migrate/arguments.ts'
 import { mirrorProgram } from '../mirror/arguments.ts'
@@ -63,6 +64,7 @@ export function commandTable(version: string): readonly CommandEntry[] {
     ...entriesOf(backupProgram('backup', nowhere), ['backup']),
     ...entriesOf(backupProgram('restore', nowhere), ['restore']),
     ...entriesOf(doctorProgram(nowhere), ['doctor']),
+    ...entriesOf(faktoryProgram(nowhere), ['faktory']),
     {
       words: ['gearmand'],
       summary: "run the gateway with gearmand's own options",

@@ -32,6 +32,8 @@ Examples:
                                          a Redis that runs already
   crossgear gearmand -d -P /run/gearmand.pid
                                          with gearmand's own options
+  crossgear faktory -b :7419 -w :7420 -e production
+                                         with the Faktory server's options and files
 `
 
 /**
@@ -61,6 +63,21 @@ export async function runCommandLine(
 
 type Flags = ConfigSources['flags']
 
+/** Commands for the help text alone: their own parsers read the words. */
+const ownParsers = [
+  ['gearmand', "[gearmand's options]", "run the gateway with gearmand's own options"],
+  [
+    'faktory',
+    "[Faktory's options]",
+    "run the gateway with the Faktory server's own options and files",
+  ],
+  ['migrate', '<command> [options]', 'move queues of other systems into the store'],
+  ['mirror', '[options]', 'submit copies of jobs to a second server'],
+  ['backup', '--to <file> [options]', 'write all jobs and settings of a store into a file'],
+  ['restore', '--from <file> [options]', 'restore a backup'],
+  ['doctor', '[options]', 'examine a store and say what to do'],
+] as const
+
 /** The parser of the program and of `serve`, its default. */
 export function createProgram(version: string, serve: (flags: Flags) => Promise<void>): Command {
   const program = new Command('crossgear')
@@ -85,33 +102,9 @@ export function createProgram(version: string, serve: (flags: Flags) => Promise<
     program.command(name).description(summary)
   }
   program.command(completionName).description(completionSummary)
-  // For the help text only: its own parser reads the words, see gearmand/run.ts.
-  program
-    .command('gearmand')
-    .usage("[gearmand's options]")
-    .description("run the gateway with gearmand's own options: see crossgear gearmand --help")
-  // For the help text only: see migrate/arguments.ts.
-  program
-    .command('migrate')
-    .usage('<command> [options]')
-    .description('move queues of other systems into the store: see crossgear migrate --help')
-  program
-    .command('mirror')
-    .usage('[options]')
-    .description('submit copies of jobs to a second server: see crossgear mirror --help')
-  // For the help text only: see backup/arguments.ts and doctor/run-doctor.ts.
-  program
-    .command('backup')
-    .usage('--to <file> [options]')
-    .description('write all jobs and settings of a store into a file: see crossgear backup --help')
-  program
-    .command('restore')
-    .usage('--from <file> [options]')
-    .description('restore a backup: see crossgear restore --help')
-  program
-    .command('doctor')
-    .usage('[options]')
-    .description('examine a store and say what to do: see crossgear doctor --help')
+  for (const [name, usage, description] of ownParsers) {
+    program.command(name).usage(usage).description(`${description}: see crossgear ${name} --help`)
+  }
   // `crossgear --help` shows the default command's options.
   const help = new Help()
   const layout = { formatItem, helpWidth: helpWidth() }

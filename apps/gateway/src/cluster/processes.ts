@@ -49,6 +49,7 @@ export async function openProcesses(opening: Opening, closers: Closers): Promise
     doors,
     // They read the settings themselves.
     configure: () => Promise.resolve(),
+    state: () => Promise.resolve(processes.printStates()),
     stopAccepting: () => leave('SIGUSR1'),
     unfinished: () => Promise.resolve(processes.serving.length),
     drain: () => leave('SIGTERM'),
@@ -96,6 +97,12 @@ class Processes {
   reload(): void {
     this.#reloads += 1
     for (const { child } of this.serving) child.kill('SIGHUP')
+  }
+
+  /** Each prints its own state. */
+  printStates(): readonly string[] {
+    for (const { child } of this.serving) child.kill('SIGTTIN')
+    return this.serving.map(({ number, child }) => `process ${number} is ${child.pid ?? 'gone'}.`)
   }
 
   /** Asks all to end; none is started again. One that does not serve yet cannot end gracefully. */

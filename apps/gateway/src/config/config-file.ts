@@ -31,7 +31,7 @@ const tables = new Set(
 
 /** Reads the TOML file. Unknown keys are refused, so that no typing error goes unseen. */
 export function readConfigFile(path: string): FileSettings {
-  const { routes, cron, throttles, ...settings } = parseFile(path)
+  const { routes, cron, throttles, ...settings } = parseFile(path, 'give a file with --config')
   const values = new Map<OptionName, unknown>()
   for (const [key, value] of flatten(settings, '')) {
     const name = namesByKey.get(key)
@@ -56,7 +56,12 @@ function remedyFor(key: string): string {
   return advice === undefined ? 'see crossgear --help' : `did you mean ${advice}?`
 }
 
-function parseFile(path: string): Record<string, unknown> {
+/**
+ * Parses a TOML file. `advice`: what to do where it cannot be read.
+ *
+ * @throws StartError (code 2)
+ */
+export function parseFile(path: string, advice: string): Record<string, unknown> {
   try {
     return parse(readFileSync(path, 'utf8'))
   } catch (error) {
@@ -68,7 +73,7 @@ function parseFile(path: string): Record<string, unknown> {
       })
     }
     const reason = systemCode(error) === 'ENOENT' ? 'there is no such file' : oneLine(error)
-    throw new StartError(`${path} cannot be read (${reason}): give a file with --config.`, 2, {
+    throw new StartError(`${path} cannot be read (${reason}): ${advice}.`, 2, {
       cause: error,
     })
   }
@@ -85,7 +90,7 @@ function* flatten(table: object, prefix: string): Generator<[string, unknown]> {
 }
 
 /** Reads the tables `[[cron]]` of the file: `schedule`, `[cron.job]`, and perhaps `name`, `timezone`. */
-function readCronEntries(entries: unknown, file: string): readonly CronEntry[] {
+export function readCronEntries(entries: unknown, file: string): readonly CronEntry[] {
   if (entries === undefined) return []
   if (!Array.isArray(entries)) {
     throw new StartError(`cron in ${file} is not a list: write [[cron]].`, 2)

@@ -30,6 +30,15 @@ export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>
   /** A command's defaults where they differ from the table's. */
   readonly defaults?: Readonly<Partial<Record<OptionName, string>>>
+  /** Settings from files of another program, which win over the file. None. */
+  readonly foreign?: ForeignSettings
+}
+
+/** Settings from files of another format. */
+export interface ForeignSettings {
+  readonly values: ReadonlyMap<OptionName, Given>
+  readonly cron: readonly CronEntry[]
+  readonly throttles: ReadonlyMap<string, Throttle>
 }
 
 const doorNames = [
@@ -39,7 +48,7 @@ const doorNames = [
   'webPort',
 ] as const satisfies OptionName[]
 
-interface Given {
+export interface Given {
   /** The source's name in the error line. */
   readonly from: string
   readonly value: unknown
@@ -53,17 +62,38 @@ interface Given {
  */
 export function loadConfig(sources: ConfigSources): Config {
   const { file, settings } = settledOptions(optionNames, sources)
+  const { foreign } = sources
+  for (const table of ['cron', 'throttles'] as const) refuseTwice(table, file, foreign)
   const config: Config = Object.freeze({
     ...(settings as unknown as Config),
     routes: file?.routes ?? new Map<string, Route>(),
-    cron: file?.cron ?? [],
-    throttles: file?.throttles ?? new Map<string, Throttle>(),
+    cron: [...(file?.cron ?? []), ...(foreign?.cron ?? [])],
+    throttles: new Map([...(file?.throttles ?? []), ...(foreign?.throttles ?? [])]),
   })
   if (doorNames.every((name) => config[name] === 'off')) {
     const flags = doorNames.map(flagOf).join(', ')
     throw new StartError(`Every door is off: open at least one of ${flags}.`, 2)
   }
   return config
+}
+
+/** A table of the file and of foreign files is no mistake that a reader of one of them would see. */
+function refuseTwice(
+  table: 'cron' | 'throttles',
+  file: FileSettings | undefined,
+  foreign: ForeignSettings | undefined,
+): void {
+  const [own, others] = [[...(file?.[table] ?? [])], [...(foreign?.[table] ?? [])]]
+  if (own.length === 0 || others.length === 0) return
+  throw new StartError(
+    `${table} is in the file of ${variablesOf('config').join('')} and in conf.d: keep it in one of them.`,
+    2,
+  )
+}
+
+/** The address that the web port listens on. */
+export function webHostOf({ host, webHost }: Pick<Config, 'host' | 'webHost'>): string {
+  return webHost ?? host
 }
 
 /**
@@ -96,7 +126,7 @@ function settledOptions(
 
 function given(
   name: OptionName,
-  { flags, env, defaults }: ConfigSources,
+  { flags, env, defaults, foreign }: ConfigSources,
   file: (FileSettings & { path: string }) | undefined,
 ): Given | undefined {
   const flag = flags[name]
@@ -104,6 +134,8 @@ function given(
   for (const variable of variablesOf(name)) {
     if (env[variable]) return { from: variable, value: env[variable] }
   }
+  const another = foreign?.values.get(name)
+  if (another) return another
   if (file?.values.has(name)) {
     return { from: `${String(keyOf(name))} in ${file.path}`, value: file.values.get(name) }
   }

@@ -19,16 +19,18 @@ import {
 const maxPrefixBytes = 38
 const hostPrefix = `H:${hostname()}`.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes)
 
+const hostText = text(
+  'an address of this machine, such as 127.0.0.1, or * for all of them',
+  /^(\*|[\w.:%-]+)$/,
+)
+
 /** The ports, and who may do what there. */
 export const portOptions = {
   host: row({
     group: 'Doors',
     argument: 'address',
     help: 'address for every door to listen on; * is every address of the machine',
-    value: text(
-      'an address of this machine, such as 127.0.0.1, or * for all of them',
-      /^(\*|[\w.:%-]+)$/,
-    ),
+    value: hostText,
     fallback: '127.0.0.1',
   }),
   gearmanPort: row({
@@ -58,6 +60,14 @@ export const portOptions = {
     help: 'port for the dashboard (docs/dashboard.md), /metrics (docs/metrics.md), /healthz, /readyz and the admin API (docs/api.md), or off',
     value: portOr('off'),
     fallback: 7420,
+  }),
+  webHost: row({
+    group: 'Doors',
+    argument: 'address',
+    help: 'address for the web port to listen on, where it differs from that of the other doors; * is every address of the machine',
+    value: optional(hostText),
+    fallback: undefined,
+    shownFallback: 'that of --host',
   }),
   faktoryPassword: row({
     group: 'Doors',

@@ -22,6 +22,7 @@ import { warnOfForeignFields } from '../ops/log/foreign-fields.ts'
 import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
 import { JobHistory } from '../ops/history/job-history.ts'
 import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
+import type { Census } from '../ops/metrics/census.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
 import { observeWith } from '../ops/observe.ts'
@@ -30,6 +31,8 @@ import type { OpenStore } from '../redis-server/open-store.ts'
 import { configureDoors, type DoorParts, doorsOf, type Settings } from './doors.ts'
 
 const dayMs = 24 * 3600 * 1000
+/** Most functions, and queues, that a line of the state names. */
+const maxNamesOfState = 20
 
 /** Inputs of the gateway's objects. */
 export interface Parts extends Omit<DoorParts, 'payloadRuleOf'> {
@@ -56,6 +59,8 @@ export interface Composition {
   readonly webHooks: NonNullable<WebParts['hooks']>
   readonly figures: FigureSources
   readonly api: ApiBackend
+  /** Sentences about its node, clients, workers and running jobs. */
+  activity(): readonly string[]
   /** Takes other settings over while jobs flow; those that need a restart are ignored. */
   configure(settings: Settings): void
   /** Hands out no more jobs. */
@@ -173,6 +178,10 @@ export async function compose(parts: Parts): Promise<Composition> {
       queues: config.metricsFunctions,
       ...(faktory && { faktory }),
     }),
+    activity: () => [
+      `node ${node}, jobs handed out by it: ${scheduler.running}.`,
+      ...doors.map((door) => `${door.name}: ${peersOf(door.census())}.`),
+    ],
     drain: () => scheduler.drain(),
     unfinished: () => unfinished(scheduler),
     idle: () => scheduler.whenIdle(),
@@ -188,6 +197,16 @@ export async function compose(parts: Parts): Promise<Composition> {
       await tracing?.flush()
     },
   }
+}
+
+/** Clients and workers of a door, by what they work for. */
+function peersOf({ clients, byFunction, byQueue }: Census): string {
+  const hands = (of: Census['byQueue'], kind: string): readonly string[] =>
+    [...of]
+      .slice(0, maxNamesOfState)
+      .map(([name, { idle, busy }]) => `${kind} ${name}: ${busy} busy and ${idle} idle`)
+  const named = [...hands(byFunction, 'function'), ...hands(byQueue, 'queue')]
+  return [`${clients} clients`, ...named].join('; ')
 }
 
 function webHooks(hooks: ReturnType<typeof doorHooks> | undefined): Composition['webHooks'] {

@@ -79,14 +79,22 @@ function refuse({ name, options, whatItAllows }: ClosedDoor, reason: string): ne
  * @throws StartError (code 2)
  */
 export async function checkOpenNetwork(config: Config): Promise<readonly string[]> {
-  const { host } = config
-  // The listener reports a host that cannot be found.
-  const addresses = await bindAddresses(host).catch(() => [])
-  if (addresses.every((address) => isLoopback(address.host))) return []
-  for (const door of closedDoors)
-    if (door.isRefused(config)) refuse(door, `${flagOf('host')} ${host}`)
+  const open = new Map<OptionName, string>()
+  for (const { port } of ports) {
+    const option = port === 'webPort' && config.webHost !== undefined ? 'webHost' : 'host'
+    const host = config[option] ?? ''
+    // The listener reports a host that cannot be found.
+    const addresses = await bindAddresses(host).catch(() => [])
+    if (addresses.some((address) => !isLoopback(address.host))) {
+      open.set(port, `${flagOf(option)} ${host}`)
+    }
+  }
+  for (const door of closedDoors) {
+    const where = open.get(door.options.port)
+    if (where !== undefined && door.isRefused(config)) refuse(door, where)
+  }
   return ports
-    .filter(({ port, isGuarded }) => config[port] !== 'off' && !isGuarded(config))
+    .filter(({ port, isGuarded }) => open.has(port) && config[port] !== 'off' && !isGuarded(config))
     .map(({ warning }) => warning)
 }
 

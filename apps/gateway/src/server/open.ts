@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { ChildSettings } from '../cluster/child.ts'
 import type { AccessOptions } from '../api/access.ts'
-import type { Config } from '../config/load-config.ts'
+import { type Config, webHostOf } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
 import type { InheritedSockets } from '../net/inherited-sockets.ts'
 import type { OpenPort } from '../net/open-port.ts'
@@ -23,6 +23,8 @@ export interface ServeWays {
   readonly log?: Logger
   /** Reads the configuration again, for a reload. The gateway cannot. */
   readonly reread?: () => Reread
+  /** Lines that the log has as warnings once the gateway runs. None. */
+  readonly notes?: readonly string[]
   /** Folders to search for a private store program. PATH. */
   readonly searchPath?: string
   /** The answer to the Gearman text command `verbose`. ERROR. */
@@ -77,11 +79,12 @@ export function waitForStore(
     begin: async () => {
       const { env = {} } = ways
       notify(env, log, ['--ready', '--status=Waiting for the store'])
-      const { webPort: port, host } = config
+      const { webPort: port } = config
       // Each of several processes gets the sockets from its parent, which must not close them.
       if (port === 'off' || (config.processes > 1 && !child && web.openPort)) return
       const { createWebServer } = await import('../ops/web-server.ts')
       const check = () => Promise.resolve({ ready: false, reason: wait.reason } as const)
+      const host = webHostOf(config)
       const names = ownNames(config.allowedHosts, host)
       const server = createWebServer({ ...web, log, names, check })
       closers.push({ what: 'web', close: () => server.close() })
@@ -132,9 +135,16 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
     web.configure(settings.config)
     return Promise.resolve()
   }
+  const state = async (): Promise<readonly string[]> => {
+    const readiness = await composition.check()
+    return [
+      ...composition.activity(),
+      `the store (${store.describe}) ${readiness.ready ? 'takes jobs' : `takes no jobs: ${readiness.reason}`}.`,
+    ]
+  }
   const { node } = composition
   if (child) log.info({ node, pid: process.pid }, `Process ${child.number} is ready.`)
-  return { ...endable(composition), configure, store, doors: [...doors, ...web.doors] }
+  return { ...endable(composition), configure, state, store, doors: [...doors, ...web.doors] }
 }
 
 /**
@@ -169,7 +179,8 @@ export async function openWeb(
   closers: Closers,
   before?: ReturnType<WebServer['handOver']>,
 ): Promise<OpenWeb> {
-  const { webPort: port, host } = config
+  const { webPort: port } = config
+  const host = webHostOf(config)
   if (port === 'off') return { doors: [], configure: () => undefined }
   const { createWebServer } = await import('../ops/web-server.ts')
   const names = ownNames(config.allowedHosts, host)

@@ -17,6 +17,7 @@ import { notify } from './notify.ts'
 import { checkOpenNetwork, checkOpenSocket } from './open-network.ts'
 import { openAlone, type Opening, type ServeWays } from './open.ts'
 import { Reloader } from './reload.ts'
+import { StateSignal } from './state.ts'
 import {
   closeAll,
   type Closers,
@@ -49,11 +50,11 @@ export async function serve(
   ways: ServeWays = {},
 ): Promise<number> {
   sizeHeap()
-  const { env = {} } = ways
+  const { env = {}, notes = [] } = ways
   const child = await receiveSettings()
   const sockets = readInheritedSockets(env, child?.parentPid ?? process.pid)
   refuseClosedDoors(sockets, config)
-  const warnings = [...(await checkOpenNetwork(config))]
+  const warnings = [...notes, ...(await checkOpenNetwork(config))]
   const openPort = openInherited(sockets, (flag, host) => {
     const warning = checkOpenSocket(config, flag, host)
     if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
@@ -67,6 +68,7 @@ export async function serve(
   const signals = new StopSignals(log)
   if (child) process.on('disconnect', () => signals.fail('its parent process has died'))
   const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))
+  const stateSignal = new StateSignal(log, version)
   const closers: Closers = []
   const abort = new AbortController()
   let opened: RunningGateway | undefined
@@ -113,6 +115,7 @@ export async function serve(
       }
       opened = gateway
       hasStarted(gateway)
+      stateSignal.started(gateway)
       const { doors, store } = gateway
       // Of several processes the first has checked the sockets.
       const warns = child ? child.number === 1 : config.processes === 1
@@ -137,6 +140,7 @@ export async function serve(
       await closeAll(closers, log)
       if (opened && !child) log.info('Stopped.')
       await written()
+      stateSignal.stop()
     }
   }
   const running = run()

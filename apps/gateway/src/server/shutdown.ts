@@ -27,6 +27,8 @@ export interface RunningGateway extends Endable {
   readonly store: OpenStore
   /** Takes other settings over while it runs. */
   configure(settings: Settings): Promise<void>
+  /** Sentences for a person who asks for its state. */
+  state(): Promise<readonly string[]>
   /** Ends it at once, without waiting any longer. */
   abandon?(): void
 }

@@ -29,12 +29,15 @@ export function gatewayAddress(
 ): GatewayAddress {
   const named = url ?? (env[urlVariable] || undefined)
   const secrets = withPassword ? (['webPassword', 'webReaderPassword'] as const) : []
-  const { host, webPort, webPassword, webReaderPassword } = loadOptions(
-    ['host', 'webPort', 'config', ...secrets],
-    { flags, env },
-  )
+  const {
+    host,
+    webHost = host,
+    webPort,
+    webPassword,
+    webReaderPassword,
+  } = loadOptions(['host', 'webHost', 'webPort', 'config', ...secrets], { flags, env })
   const password = webPassword ?? webReaderPassword
-  const found = named === undefined ? ownUrl(host, webPort) : checkedUrl(named)
+  const found = named === undefined ? ownUrl(webHost, webPort) : checkedUrl(named)
   return { url: found, ...(password !== undefined && { password }) }
 }
 

@@ -1,0 +1,156 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Throttle } from '@crossgear/core-scheduler'
+import { parseFile, readCronEntries } from '../config/config-file.ts'
+import type { ForeignSettings, Given } from '../config/load-config.ts'
+import type { OptionName } from '../config/options.ts'
+import { isTable } from '../config/routes.ts'
+import { readThrottles } from '../config/throttles.ts'
+import { closest } from '../config/unknown-variables.ts'
+import { oneLine, StartError, systemCode } from '../errors.ts'
+import type { CronEntry } from '../ops/cron/cron-entry.ts'
+import { type BoundDoor, faktoryDoor, readBinding, webDoor } from './binding.ts'
+import { movingGuide } from './program.ts'
+
+/** Settings of all files of a folder, which each of its sections adds to. */
+class Joined implements ForeignSettings {
+  readonly values = new Map<OptionName, Given>()
+  readonly #cron = new Map<string, { readonly entry: CronEntry; readonly file: string }>()
+  readonly #throttles = new Map<string, { readonly throttle: Throttle; readonly file: string }>()
+
+  get cron(): readonly CronEntry[] {
+    return [...this.#cron.values()].map(({ entry }) => entry)
+  }
+
+  get throttles(): ReadonlyMap<string, Throttle> {
+    return new Map([...this.#throttles].map(([queue, { throttle }]) => [queue, throttle]))
+  }
+
+  addValue(name: OptionName, given: Given): void {
+    const known = this.values.get(name)
+    if (known) throw givenTwice(known.from, given.from)
+    this.values.set(name, given)
+  }
+
+  addCron(value: unknown, file: string): void {
+    for (const entry of readCronEntries(value, file)) {
+      const known = this.#cron.get(entry.name)
+      if (known) throw givenTwice(`The cron entry ${entry.name} in ${known.file}`, `in ${file}`)
+      this.#cron.set(entry.name, { entry, file })
+    }
+  }
+
+  addThrottles(value: unknown, file: string): void {
+    for (const [queue, throttle] of readThrottles(value, file)) {
+      const known = this.#throttles.get(queue)
+      if (known) throw givenTwice(`throttles.${queue} in ${known.file}`, `in ${file}`)
+      this.#throttles.set(queue, { throttle, file })
+    }
+  }
+}
+
+function givenTwice(one: string, other: string): StartError {
+  return new StartError(`${one} is given once more ${other}: keep one of them.`, 2)
+}
+
+interface Key {
+  readonly binding?: BoundDoor
+  readonly option?: OptionName
+}
+
+/** Keys of the sections that have a setting each. */
+const settingKeys: Readonly<Record<string, Readonly<Record<string, Key>>>> = {
+  faktory: { binding: { binding: faktoryDoor }, password: { option: 'faktoryPassword' } },
+  web: { binding: { binding: webDoor }, password: { option: 'webPassword' } },
+}
+
+/** Sections of Faktory that have no counterpart, with what to do instead. */
+const refusals: Readonly<Record<string, string>> = {
+  statsd:
+    'figures are not sent to statsd: let Prometheus read /metrics of the web port (docs/metrics.md), and remove the section',
+  queues:
+    'queues need no section: limit one with [throttles.<queue>], or pause it with crossgear queues pause <queue>, and remove the section',
+  redis:
+    'programs reach the store directly: name a Redis of your own with CROSSGEAR_REDIS_URL, or set CROSSGEAR_STORE_PORT for the private one, and remove the section',
+  license: 'no license is needed: remove the section',
+}
+
+const sectionNames = [...Object.keys(settingKeys), 'cron', 'throttles']
+const advice = 'give a file that can be read, or another folder with -c'
+
+/**
+ * Reads `conf.d/*.toml` of a config folder, in the order of their names. Each file stands for itself, and what
+ * several say is joined.
+ *
+ * @throws StartError (code 2) for a file, section or key that cannot be obeyed.
+ */
+export function readConfFiles(folder: string): ForeignSettings {
+  const joined = new Joined()
+  for (const file of tomlFiles(join(folder, 'conf.d'))) {
+    for (const [section, value] of Object.entries(parseFile(file, advice))) {
+      readSection(section, value, file, joined)
+    }
+  }
+  return joined
+}
+
+/** TOML files of the config folder itself, which the server does not read either. */
+export function misplacedFiles(folder: string): readonly string[] {
+  return existsSync(folder) && statSync(folder).isDirectory() ? tomlFiles(folder) : []
+}
+
+function tomlFiles(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.toml'))
+    return names.sort().map((name) => join(folder, name))
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw new StartError(`${folder} cannot be read (${oneLine(error)}): ${advice}.`, 2, {
+      cause: error,
+    })
+  }
+}
+
+function readSection(section: string, value: unknown, file: string, joined: Joined): void {
+  if (section === 'cron') joined.addCron(value, file)
+  else if (section === 'throttles') joined.addThrottles(value, file)
+  else if (Object.hasOwn(settingKeys, section)) readSettings(section, value, file, joined)
+  else throw unknownSection(section, value, file)
+}
+
+function readSettings(section: string, value: unknown, file: string, joined: Joined): void {
+  const keys = settingKeys[section] ?? {}
+  if (!isTable(value)) {
+    throw new StartError(`${section} in ${file} is not a table: write [${section}].`, 2)
+  }
+  for (const [name, given] of Object.entries(value)) {
+    const from = `${section}.${name} in ${file}`
+    const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+    if (!key) {
+      const known = closest(name, Object.keys(keys)) ?? Object.keys(keys).join(' or ')
+      throw new StartError(
+        `${from} is unknown: use ${known}, or set a variable CROSSGEAR_... (see crossgear --help).`,
+        2,
+      )
+    }
+    if (key.option) joined.addValue(key.option, { from, value: given })
+    if (!key.binding) continue
+    for (const [option, bound] of readBinding(key.binding, from, given)) {
+      joined.addValue(option, bound)
+    }
+  }
+}
+
+function unknownSection(section: string, value: unknown, file: string): StartError {
+  const isSection = isTable(value) || Array.isArray(value)
+  const place = `${isSection ? `[${section}]` : section} in ${file}`
+  if (Object.hasOwn(refusals, section)) {
+    return new StartError(`${place} cannot be obeyed: ${refusals[section] ?? ''}.`, 2)
+  }
+  const near = closest(section, sectionNames)
+  const remedy =
+    near === undefined
+      ? `remove it, or see ${movingGuide} for what takes its place`
+      : `did you mean [${near}]?`
+  return new StartError(`${place} is unknown: ${remedy.endsWith('?') ? remedy : `${remedy}.`}`, 2)
+}

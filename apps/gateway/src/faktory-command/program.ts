@@ -1,0 +1,81 @@
+import type { Command } from 'commander'
+import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
+import { StartError } from '../errors.ts'
+
+/** The options as given, by their letters. */
+export interface Given {
+  readonly b?: string
+  readonly w?: string
+  readonly e?: string
+  readonly l?: string
+  readonly d?: string
+  readonly c?: string
+  readonly v?: true
+}
+
+/** The guide for moving from the Faktory server. */
+export const movingGuide = 'docs/moving-from-faktory.md'
+
+const helpAfter = `
+Files: every conf.d/*.toml of the config folder is read, in the order of their names, and all are joined.
+  [faktory]           binding = "0.0.0.0:7419", password = "secret" or the path of a file that holds it
+  [web]               binding = "0.0.0.0:7420", password: of the web port, else that of [faktory]
+  [[cron]]            schedule, [cron.job] with type, queue, args, retry, [cron.job.custom]
+  [throttles.QUEUE]   concurrency, worker, timeout, rate, seconds
+Any other section or key is refused, with what to do instead. public.cert.pem and private.key.pem in the config
+folder make the Faktory port speak TLS; a file named password there holds the password in staging and production.
+
+Environment: FAKTORY_ENV (-e wins), FAKTORY_PASSWORD (wins over the files; /path names a file), FAKTORY_WEBUI_PASSWORD,
+FAKTORY_SKIP_PASSWORD=yes (staging and production without a password). Options win over the environment, and that
+over the files. CROSSGEAR_* variables set all else: CROSSGEAR_REDIS_URL a Redis of your own, CROSSGEAR_GEARMAN_PORT
+the Gearman port, which is off. See crossgear --help.
+
+Signals: TERM and INT end it. HUP reads the files again: cron, throttles, passwords and certificates take effect at
+once. TTIN prints its state into the log. TSTP suspends it, CONT lets it go on.
+
+Examples:
+  crossgear faktory                                      this machine alone, jobs in ~/.faktory/db
+  crossgear faktory -b :7419 -w :7420 -e production      as a container of Faktory starts it
+`
+
+/** The parser of `crossgear faktory`: the options of the Faktory server. */
+export function faktoryProgram(out: HelpOutput): Command {
+  return commandParser('crossgear faktory', out)
+    .description("Runs the gateway with the Faktory server's own options and files.")
+    .option(
+      '-b <binding>',
+      'address of the Faktory port, [host]:port; :7419 is every address of the machine (default: localhost:7419)',
+    )
+    .option('-w <binding>', 'address of the web port; :0 closes it (default: localhost:7420)')
+    .option(
+      '-e <environment>',
+      'development, staging or production; only development needs no password (default: development)',
+    )
+    .option('-l <level>', 'lowest level that is logged: error, warn, info or debug (default: info)')
+    .option(
+      '-d <folder>',
+      'storage folder: jobs are in its folder crossgear (default: /var/lib/faktory/db, in development ~/.faktory/db)',
+    )
+    .option('-c <folder>', 'config folder (default: /etc/faktory, in development ~/.faktory)')
+    .option('-v', 'print the version')
+    .addHelpText('after', helpAfter)
+}
+
+/** The server takes one dash or two before a letter, and its value also behind a sign `=`. */
+const letterAndValue = /^--?([bweldcvh])(?:=(.*))?$/s
+
+/**
+ * Parses the words; undefined if only help was asked for.
+ *
+ * @throws StartError (code 2)
+ */
+export function readWords(words: readonly string[], out: HelpOutput): Given | undefined {
+  const program = faktoryProgram(out)
+  const plain = words.flatMap((word) => {
+    const [, letter, value] = letterAndValue.exec(word === '-help' ? '--help' : word) ?? []
+    if (letter === undefined) return word === '-help' ? '--help' : word
+    return [`-${letter}`, ...(value === undefined ? [] : [value])]
+  })
+  const refusal = (line: string, cause: ErrorOptions) => new StartError(line, 2, cause)
+  return parseWords(program, plain, refusal) ? program.opts() : undefined
+}
