@@ -106,14 +106,18 @@ describe.skipIf(cannotRun)('the Debian package', () => {
     expect(fs.readFileSync(other).equals(fs.readFileSync(file))).toBe(true)
   }, 60_000)
 
-  test('shadows no other package: it has no program gearmand, and nothing outside the usual folders', () => {
+  test('shadows no other package: it has no program gearmand or faktory, and nothing outside the usual folders', () => {
     const paths = deb('--contents', file)
       .split('\n')
       .flatMap((line) => line.split(/\s+/)[5] ?? [])
     expect(paths).toContain('./usr/bin/crossgear')
-    expect(paths.filter((path) => path.endsWith('bin/gearmand'))).toEqual([
-      './usr/lib/crossgear/node_modules/@crossgear/gateway/bin/gearmand',
-    ])
+    for (const name of ['gearmand', 'faktory']) {
+      expect(paths).toContain(`./usr/bin/crossgear-${name}`)
+      expect(paths).toContain(`./usr/share/man/man1/crossgear-${name}.1.gz`)
+      expect(paths.filter((path) => path.endsWith(`bin/${name}`))).toEqual([
+        `./usr/lib/crossgear/node_modules/@crossgear/gateway/bin/${name}`,
+      ])
+    }
     expect(paths.filter((path) => !/^\.\/($|etc\/|usr\/)/.test(path))).toEqual([])
     expect(paths).toEqual(
       expect.arrayContaining([

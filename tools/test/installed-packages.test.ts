@@ -101,8 +101,9 @@ test.each([
   ['crossgear', /^\d+\.\d+\.\d+ \(answers as gearmand/],
   ['@crossgear/gateway', /^\d+\.\d+\.\d+ \(answers as gearmand/],
   ['crossgear-gearmand', /^\ngearmand 1\.1\.20 - Crossgear/],
-])('npx %s --version', async (program, version) => {
-  const { stdout } = await runFile('npx', ['--no-install', program, '--version'], {
+  ['crossgear-faktory', /^Faktory 1\.10\.0 - Crossgear/, '-v'],
+])('npx %s --version', async (program, version, word = '--version') => {
+  const { stdout } = await runFile('npx', ['--no-install', program, word], {
     cwd: folder,
     env,
   })

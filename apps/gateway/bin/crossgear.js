@@ -3,11 +3,9 @@ import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Both programs of the package are this file: npx starts a package whose programs are one and the same.
-const name = basename(process.argv[1] ?? '')
-if (name === 'crossgear-gearmand') {
-  process.argv.splice(1, 1, fileURLToPath(import.meta.url), 'gearmand')
-}
+// All programs of the package are this file: npx starts a package whose programs are one and the same.
+const [, command] = /^crossgear-(gearmand|faktory)$/.exec(basename(process.argv[1] ?? '')) ?? []
+if (command !== undefined) process.argv.splice(1, 1, fileURLToPath(import.meta.url), command)
 
 const program = new URL('../dist/main.js', import.meta.url)
 /** In a checkout: builds first. A published package has no builder and needs none. */

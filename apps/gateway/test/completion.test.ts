@@ -41,6 +41,10 @@ describe.skipIf(lacks('bash', '-c', 'true'))('bash completes', () => {
     expect(offered('serve', '--')).toEqual(expect.arrayContaining(optionNames.map(flagOf)))
     expect(offered('migrate', 'run', '--jour')).toEqual(['--journal'])
     expect(offered('gearmand', '--pid')).toEqual(['--pid-file'])
+    expect(offered('faktory', '-e', 'pro')).toEqual(['production'])
+    expect(offered('faktory', '-')).toEqual(
+      expect.arrayContaining(['-b', '-w', '-e', '-l', '-d', '-c', '-v']),
+    )
   })
 
   test('the values of an option, also after the sign =', () => {

@@ -44,11 +44,17 @@ const flagsOfOthers = new Set([
 ])
 
 describe('the commands of the package', () => {
-  test('are programs that can be run, and none has the name of gearmand', () => {
-    expect(Object.keys(bin).sort()).toEqual(['crossgear', 'crossgear-gearmand'])
+  test('are programs that can be run, and none has the name of gearmand or Faktory', () => {
+    expect(Object.keys(bin).sort()).toEqual([
+      'crossgear',
+      'crossgear-faktory',
+      'crossgear-gearmand',
+    ])
     for (const path of Object.values(bin)) accessSync(new URL(path, gateway), constants.X_OK)
     // Start scripts point at this path.
-    accessSync(new URL('bin/gearmand', gateway), constants.X_OK)
+    for (const name of ['gearmand', 'faktory']) {
+      accessSync(new URL(`bin/${name}`, gateway), constants.X_OK)
+    }
   })
 
   test('are in the documents in a form that works after npm ci', () => {

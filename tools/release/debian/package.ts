@@ -10,7 +10,8 @@ import { everythingIn, setTimes } from '../source-date.ts'
 import { changelog, control, copyright, debianVersion, maintainerOf } from './texts.ts'
 
 const library = 'usr/lib/crossgear'
-const programs = ['crossgear', 'crossgear-gearmand']
+const otherPrograms = ['crossgear-gearmand', 'crossgear-faktory']
+const programs = ['crossgear', ...otherPrograms]
 const settings = 'etc/crossgear/crossgear.toml'
 const scripts = ['postinst', 'prerm', 'postrm']
 
@@ -110,7 +111,9 @@ function addManual(tree: Tree, root: string, date: Date): void {
     execFileSync(process.execPath, words)
     const page = (name: string) => gzipSync(fs.readFileSync(join(folder, name)), { level: 9 })
     tree.write('usr/share/man/man1/crossgear.1.gz', page('crossgear.1'))
-    tree.link('usr/share/man/man1/crossgear-gearmand.1.gz', 'usr/share/man/man1/crossgear.1.gz')
+    for (const name of otherPrograms) {
+      tree.link(`usr/share/man/man1/${name}.1.gz`, 'usr/share/man/man1/crossgear.1.gz')
+    }
     tree.write('usr/share/man/man5/crossgear.toml.5.gz', page('crossgear.toml.5'))
     tree.write(settings, fs.readFileSync(join(folder, 'crossgear.toml')))
     for (const [shell, path] of Object.entries(completions)) {

@@ -101,13 +101,17 @@ export function commandPage(commands: readonly CommandEntry[], { version, date }
     ...{ name: 'crossgear', section: 1, manual: 'User Commands' },
     ...{ source: `Crossgear ${version}`, date },
     parts: [
-      { title: 'NAME', text: [`crossgear, crossgear\\-gearmand \\- ${plain(purpose)}`] },
+      {
+        title: 'NAME',
+        text: [`crossgear, crossgear\\-gearmand, crossgear\\-faktory \\- ${plain(purpose)}`],
+      },
       {
         title: 'SYNOPSIS',
         text: [
           `${bold('crossgear')} [${bold('serve')}] [${italic('options')}]`,
           ...['.br', `${bold('crossgear')} ${italic('command')} [${italic('options')}]`],
           ...['.br', `${bold('crossgear-gearmand')} [${italic("gearmand's options")}]`],
+          ...['.br', `${bold('crossgear-faktory')} [${italic("Faktory's options")}]`],
         ],
       },
       {
@@ -122,7 +126,9 @@ export function commandPage(commands: readonly CommandEntry[], { version, date }
           ),
           ...[
             '.PP',
-            plain('crossgear-gearmand is crossgear gearmand: it takes the options of gearmand.'),
+            plain(
+              'crossgear-gearmand is crossgear gearmand: it takes the options of gearmand. crossgear-faktory is crossgear faktory: it takes the options and files of the Faktory server.',
+            ),
           ],
         ],
       },

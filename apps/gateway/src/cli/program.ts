@@ -33,7 +33,7 @@ Examples:
   crossgear gearmand -d -P /run/gearmand.pid
                                          with gearmand's own options
   crossgear faktory -b :7419 -w :7420 -e production
-                                         with the Faktory server's options and files
+                                         with the Faktory server's own options
 `
 
 /**

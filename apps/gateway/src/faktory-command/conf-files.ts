@@ -15,6 +15,7 @@ import { movingGuide } from './program.ts'
 /** Settings of all files of a folder, which each of its sections adds to. */
 class Joined implements ForeignSettings {
   readonly values = new Map<OptionName, Given>()
+  readonly #files = new Map<string, string>()
   readonly #cron = new Map<string, { readonly entry: CronEntry; readonly file: string }>()
   readonly #throttles = new Map<string, { readonly throttle: Throttle; readonly file: string }>()
 
@@ -26,16 +27,18 @@ class Joined implements ForeignSettings {
     return new Map([...this.#throttles].map(([queue, { throttle }]) => [queue, throttle]))
   }
 
-  addValue(name: OptionName, given: Given): void {
-    const known = this.values.get(name)
-    if (known) throw givenTwice(known.from, given.from)
-    this.values.set(name, given)
+  /** `what`: the key, as in `faktory.password`. */
+  addValues(values: ReadonlyMap<OptionName, Given>, what: string, file: string): void {
+    const known = this.#files.get(what)
+    if (known !== undefined) throw givenTwice(what, known, file)
+    this.#files.set(what, file)
+    for (const [name, given] of values) this.values.set(name, given)
   }
 
   addCron(value: unknown, file: string): void {
     for (const entry of readCronEntries(value, file)) {
       const known = this.#cron.get(entry.name)
-      if (known) throw givenTwice(`The cron entry ${entry.name} in ${known.file}`, `in ${file}`)
+      if (known) throw givenTwice(`cron entry ${entry.name}`, known.file, file)
       this.#cron.set(entry.name, { entry, file })
     }
   }
@@ -43,20 +46,20 @@ class Joined implements ForeignSettings {
   addThrottles(value: unknown, file: string): void {
     for (const [queue, throttle] of readThrottles(value, file)) {
       const known = this.#throttles.get(queue)
-      if (known) throw givenTwice(`throttles.${queue} in ${known.file}`, `in ${file}`)
+      if (known) throw givenTwice(`throttles.${queue}`, known.file, file)
       this.#throttles.set(queue, { throttle, file })
     }
   }
 }
 
-function givenTwice(one: string, other: string): StartError {
-  return new StartError(`${one} is given once more ${other}: keep one of them.`, 2)
+function givenTwice(what: string, one: string, other: string): StartError {
+  return new StartError(`${what} is in ${one} and in ${other}: keep one of them.`, 2)
 }
 
-interface Key {
-  readonly binding?: BoundDoor
-  readonly option?: OptionName
-}
+/** Sets one option, or the address and the port of a door. */
+type Key =
+  | { readonly option: OptionName; readonly binding?: never }
+  | { readonly binding: BoundDoor }
 
 /** Keys of the sections that have a setting each. */
 const settingKeys: Readonly<Record<string, Readonly<Record<string, Key>>>> = {
@@ -133,11 +136,10 @@ function readSettings(section: string, value: unknown, file: string, joined: Joi
         2,
       )
     }
-    if (key.option) joined.addValue(key.option, { from, value: given })
-    if (!key.binding) continue
-    for (const [option, bound] of readBinding(key.binding, from, given)) {
-      joined.addValue(option, bound)
-    }
+    const values = key.binding
+      ? readBinding(key.binding, from, given)
+      : new Map([[key.option, { from, value: given }]])
+    joined.addValues(values, `${section}.${name}`, file)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
 import { StartError } from '../errors.ts'
 
@@ -16,26 +16,40 @@ export interface Given {
 /** The guide for moving from the Faktory server. */
 export const movingGuide = 'docs/moving-from-faktory.md'
 
+export const environments: readonly string[] = ['development', 'staging', 'production']
+const levels = ['error', 'warn', 'info', 'debug']
+
 const helpAfter = `
-Files: every conf.d/*.toml of the config folder is read, in the order of their names, and all are joined.
-  [faktory]           binding = "0.0.0.0:7419", password = "secret" or the path of a file that holds it
-  [web]               binding = "0.0.0.0:7420", password: of the web port, else that of [faktory]
-  [[cron]]            schedule, [cron.job] with type, queue, args, retry, [cron.job.custom]
-  [throttles.QUEUE]   concurrency, worker, timeout, rate, seconds
-Any other section or key is refused, with what to do instead. public.cert.pem and private.key.pem in the config
-folder make the Faktory port speak TLS; a file named password there holds the password in staging and production.
+Files: conf.d/*.toml of the config folder are read in the order of their names,
+and joined:
 
-Environment: FAKTORY_ENV (-e wins), FAKTORY_PASSWORD (wins over the files; /path names a file), FAKTORY_WEBUI_PASSWORD,
-FAKTORY_SKIP_PASSWORD=yes (staging and production without a password). Options win over the environment, and that
-over the files. CROSSGEAR_* variables set all else: CROSSGEAR_REDIS_URL a Redis of your own, CROSSGEAR_GEARMAN_PORT
-the Gearman port, which is off. See crossgear --help.
+  [faktory]          binding = "0.0.0.0:7419"
+                     password = "secret", or the path of a file that holds it
+  [web]              binding = "0.0.0.0:7420"
+                     password, where it is not that of [faktory]
+  [[cron]]           schedule = "*/5 * * * *", and [cron.job] with type, queue,
+                     args, retry and [cron.job.custom]
+  [throttles.QUEUE]  concurrency, worker, timeout, rate, seconds
 
-Signals: TERM and INT end it. HUP reads the files again: cron, throttles, passwords and certificates take effect at
-once. TTIN prints its state into the log. TSTP suspends it, CONT lets it go on.
+Any other section or key is refused, with what to do instead. The config folder
+may also have public.cert.pem and private.key.pem, with which the Faktory port
+speaks TLS, and in staging and production a file named password.
+
+Environment: FAKTORY_ENV (-e wins), FAKTORY_PASSWORD (wins over the files; /path
+names a file), FAKTORY_WEBUI_PASSWORD, and FAKTORY_SKIP_PASSWORD=yes for staging
+and production without a password. Options win over the environment, and that
+over the files. All else is set by CROSSGEAR_* variables, such as
+CROSSGEAR_REDIS_URL for a Redis of your own and CROSSGEAR_GEARMAN_PORT for the
+Gearman port, which is off: see crossgear --help.
+
+Signals: TERM and INT end it. HUP reads the files again: cron entries,
+throttles, passwords and certificates change at once. TTIN prints its state into
+the log. TSTP suspends it until CONT.
 
 Examples:
-  crossgear faktory                                      this machine alone, jobs in ~/.faktory/db
-  crossgear faktory -b :7419 -w :7420 -e production      as a container of Faktory starts it
+  crossgear faktory                  this machine alone, jobs in ~/.faktory/db
+  crossgear faktory -b :7419 -w :7420 -e production
+                                     as in a container
 `
 
 /** The parser of `crossgear faktory`: the options of the Faktory server. */
@@ -47,16 +61,20 @@ export function faktoryProgram(out: HelpOutput): Command {
       'address of the Faktory port, [host]:port; :7419 is every address of the machine (default: localhost:7419)',
     )
     .option('-w <binding>', 'address of the web port; :0 closes it (default: localhost:7420)')
-    .option(
-      '-e <environment>',
-      'development, staging or production; only development needs no password (default: development)',
+    .addOption(
+      new Option(
+        '-e <environment>',
+        'only development needs no password (default: development)',
+      ).choices(environments),
     )
-    .option('-l <level>', 'lowest level that is logged: error, warn, info or debug (default: info)')
+    .addOption(
+      new Option('-l <level>', 'lowest level that is logged (default: info)').choices(levels),
+    )
     .option(
-      '-d <folder>',
+      '-d <path>',
       'storage folder: jobs are in its folder crossgear (default: /var/lib/faktory/db, in development ~/.faktory/db)',
     )
-    .option('-c <folder>', 'config folder (default: /etc/faktory, in development ~/.faktory)')
+    .option('-c <path>', 'config folder (default: /etc/faktory, in development ~/.faktory)')
     .option('-v', 'print the version')
     .addHelpText('after', helpAfter)
 }

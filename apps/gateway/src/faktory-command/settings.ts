@@ -14,7 +14,7 @@ import { StartError } from '../errors.ts'
 import { isLoopback } from '../net/addresses.ts'
 import { faktoryDoor, readBinding, webDoor } from './binding.ts'
 import { misplacedFiles, readConfFiles } from './conf-files.ts'
-import { type Given, movingGuide } from './program.ts'
+import { environments, type Given, movingGuide } from './program.ts'
 
 /** Settings for the options and files of a Faktory server. */
 export interface Settings {
@@ -25,9 +25,6 @@ export interface Settings {
 
 type Env = ConfigSources['env']
 
-const environments = ['development', 'staging', 'production']
-const levels = ['error', 'warn', 'info', 'debug']
-
 /**
  * Translates the options and files of a Faktory server. Options win over CROSSGEAR_* and FAKTORY_* variables, those
  * over the files.
@@ -35,10 +32,7 @@ const levels = ['error', 'warn', 'info', 'debug']
  * @throws StartError (code 2)
  */
 export function settle(given: Given, env: Env): Settings {
-  const environment =
-    given.e === undefined
-      ? oneOf(environments, 'FAKTORY_ENV', env['FAKTORY_ENV'] || 'development')
-      : oneOf(environments, '-e', given.e)
+  const environment = given.e ?? environmentOf(env)
   const isDevelopment = environment === 'development'
   const [configFolder, storage] = folders(given, isDevelopment)
   if (given.c !== undefined && !existsSync(configFolder)) {
@@ -63,18 +57,17 @@ export function settle(given: Given, env: Env): Settings {
   const { faktoryPassword, webPassword = faktoryPassword, faktoryPort } = loaded
   if (faktoryPassword === undefined && !mayLackPassword && faktoryPort !== 'off') {
     throw new StartError(
-      `The environment is ${environment}, which needs a password: set FAKTORY_PASSWORD, or password of [faktory] in ${join(configFolder, 'conf.d')}/*.toml, or write it into ${join(configFolder, 'password')}. FAKTORY_SKIP_PASSWORD=yes does without.`,
+      `The environment is ${environment}, which needs a password: set FAKTORY_PASSWORD, or password in the section [faktory] of a file in ${join(configFolder, 'conf.d')}, or write it into ${join(configFolder, 'password')}. FAKTORY_SKIP_PASSWORD=yes does without.`,
       2,
     )
   }
   const webHost = webHostOf(loaded)
-  const isWebOpen = webPassword === undefined && mayLackPassword
-  const isReached = !isWebOpen || !(isLoopback(webHost) || webHost === 'localhost')
+  const isLocal = isLoopback(webHost) || webHost === 'localhost'
   const config = load({
     ...(mayLackPassword && faktoryPassword === undefined && { faktoryOpen: 'yes' }),
-    ...(isWebOpen && { webOpen: 'yes' }),
+    ...(mayLackPassword && webPassword === undefined && { webOpen: 'yes' }),
     // Without a password a page of another site must not read what only this machine may.
-    ...(isReached && { allowedHosts: '*' }),
+    ...((webPassword !== undefined || !isLocal) && { allowedHosts: '*' }),
   })
   return {
     config: Object.freeze({ ...config, webPassword }),
@@ -82,9 +75,13 @@ export function settle(given: Given, env: Env): Settings {
   }
 }
 
-function oneOf(words: readonly string[], from: string, word: string): string {
-  if (words.includes(word)) return word
-  throw new StartError(`${from} is ${JSON.stringify(word)}: give ${words.join(', ')}.`, 2)
+function environmentOf({ FAKTORY_ENV }: Env): string {
+  const environment = FAKTORY_ENV || 'development'
+  if (environments.includes(environment)) return environment
+  throw new StartError(
+    `FAKTORY_ENV is ${JSON.stringify(environment)}: give ${environments.join(', ')}.`,
+    2,
+  )
 }
 
 function isYes(value: string | undefined): boolean {
@@ -107,7 +104,7 @@ function flagsOf({ b, w, l }: Given): ConfigSources['flags'] {
   ].map(([name, { value }]) => [name, String(value)])
   return {
     ...(Object.fromEntries(bound) as ConfigSources['flags']),
-    ...(l !== undefined && { logLevel: oneOf(levels, '-l', l) }),
+    ...(l !== undefined && { logLevel: l }),
   }
 }
 

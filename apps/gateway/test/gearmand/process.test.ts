@@ -83,17 +83,20 @@ describe('crossgear gearmand', () => {
     expect(code).toBe(1)
   })
 
-  test('is started by the shim in bin, in the same process', async () => {
-    const folder = await temporaryFolder()
-    const shim = fileURLToPath(new URL('../../bin/gearmand', import.meta.url))
-    const link = join(folder, 'gearmand')
-    symlinkSync(shim, link)
-    writeFileSync(join(folder, 'node'), '#!/bin/sh\necho "$$|$1|$2|$3|$4"\n', { mode: 0o755 })
-    const env = { PATH: `${folder}:/usr/bin:/bin` }
-    const { pid, stdout } = spawnSync(link, ['-p', 'two words'], { env, encoding: 'utf8' })
-    const program = fileURLToPath(new URL('../../bin/crossgear.js', import.meta.url))
-    expect(stdout.trim().split('|')).toEqual([String(pid), program, 'gearmand', '-p', 'two words'])
-  })
+  test.each(['gearmand', 'faktory'])(
+    '%s is started by its shim in bin, in the same process',
+    async (name) => {
+      const folder = await temporaryFolder()
+      const shim = fileURLToPath(new URL(`../../bin/${name}`, import.meta.url))
+      const link = join(folder, name)
+      symlinkSync(shim, link)
+      writeFileSync(join(folder, 'node'), '#!/bin/sh\necho "$$|$1|$2|$3|$4"\n', { mode: 0o755 })
+      const env = { PATH: `${folder}:/usr/bin:/bin` }
+      const { pid, stdout } = spawnSync(link, ['-p', 'two words'], { env, encoding: 'utf8' })
+      const program = fileURLToPath(new URL('../../bin/crossgear.js', import.meta.url))
+      expect(stdout.trim().split('|')).toEqual([String(pid), program, name, '-p', 'two words'])
+    },
+  )
 })
 
 describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {

@@ -35,6 +35,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   faktoryPort: 'here',
   httpPort: 'here',
   webPort: 'here',
+  webHost: 'here',
   allowedHosts: {
     file: 'faktory/process.test.ts',
     title: '--allowed-hosts lists the host names that the web and the HTTP port accept',

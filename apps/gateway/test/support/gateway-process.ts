@@ -4,7 +4,7 @@ import { bundleWords } from '@crossgear/tools/gateway-program'
 
 export interface ReadyLine {
   readonly store: { readonly kind: string; readonly nativeUrl: string }
-  readonly doors: readonly { readonly name: string; readonly port: number }[]
+  readonly doors: readonly { readonly name: string; readonly host: string; readonly port: number }[]
 }
 
 /** A gateway in a process of its own, or a `program` of a test's: words for Node. */

@@ -45,6 +45,17 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       expect((await fetch(`http://127.0.0.2:${web?.port ?? 0}/healthz`)).status).toBe(200)
       await expect(fetch(`http://127.0.0.1:${web?.port ?? 0}/healthz`)).rejects.toThrow()
     },
+    webHost: async () => {
+      const words = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
+      const gateway = ownProcess(...words, '--web-host', '127.0.0.2', ...store())
+      const { doors } = await gateway.ready
+      expect(doors.map(({ name, host }) => `${name} ${host}`)).toEqual([
+        ...['gearman 127.0.0.1', 'web 127.0.0.2'],
+      ])
+      const url = `http://127.0.0.2:${doors[1]?.port ?? 0}/healthz`
+      expect((await fetch(url)).status).toBe(200)
+      await expect(fetch(url.replace('0.2', '0.1'))).rejects.toThrow()
+    },
     dataDir: async () => {
       const folder = await temporaryFolder()
       await ownProcess(...webAlone, '--store-port', '0', '--data-dir', folder).ready

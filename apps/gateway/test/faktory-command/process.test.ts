@@ -1,0 +1,292 @@
+import { once } from 'node:events'
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { Client, Worker } from 'faktory-worker'
+import FaktoryClient from 'faktory-client'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { sent } from '../api/support/api-gateway.ts'
+import { ask } from '../http/support/http-client.ts'
+import { startGateway } from '../support/gateway-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
+import { configFolder, ownRedis, startFaktory, writeFiles } from './support/faktory-command.ts'
+
+const patience = { timeout: 30_000, interval: 20 }
+const password = { 'conf.d/password.toml': '[faktory]\npassword = "sesame"\n' }
+const cronEntry = (type: string, more = ''): string =>
+  `[[cron]]\n  schedule = "*/5 * * * *"\n  [cron.job]\n    type = "${type}"\n${more}`
+
+describe('crossgear faktory, without a gateway', () => {
+  test('-v prints the versions, and -h all that a user has to know', async () => {
+    const [version, help] = [startGateway(['faktory', '-v']), startGateway(['faktory', '-h'])]
+    expect(await version.exited).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Faktory 1\.10\.0 - Crossgear \d+\.\d+\.\d+\n$/),
+      stderr: '',
+    })
+    const { code, stdout } = await help.exited
+    expect(code).toBe(0)
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    for (const word of ['-b <binding>', '[throttles.QUEUE]', 'FAKTORY_ENV', 'HUP reads']) {
+      expect(stdout).toContain(word)
+    }
+  })
+
+  test('a file that cannot be obeyed ends it with one line and 2', async () => {
+    const folder = await configFolder({ 'conf.d/statsd.toml': '[statsd]\nlocation = "x:8125"\n' })
+    const { exited } = await startFaktory(['-c', folder])
+    const { code, stdout, stderr } = await exited
+    expect(stderr).toMatch(/^\[statsd\] in \S+\/conf\.d\/statsd\.toml cannot be obeyed: [^\n]+\n$/)
+    expect([code, stdout]).toEqual([2, ''])
+  })
+})
+
+describe.skipIf(lacksRedis)('crossgear faktory', { timeout: 60_000 }, () => {
+  test('-b and -w say where the two ports listen, and no other port is open', async () => {
+    const [faktory, web] = [await freePort(), await freePort()]
+    const words = ['-b', `127.0.0.2:${faktory}`, '--w', `127.0.0.3:${web}`]
+    const { ready } = await startFaktory(words, { env: await ownRedis(), free: false })
+    expect((await ready).doors).toMatchObject([
+      { name: 'faktory', host: '127.0.0.2', port: faktory },
+      { name: 'web', host: '127.0.0.3', port: web },
+    ])
+    expect((await fetch(`http://127.0.0.3:${web}/healthz`)).status).toBe(200)
+    await expect(fetch(`http://127.0.0.2:${web}/healthz`)).rejects.toThrow()
+  })
+
+  test('-w :0 closes the web port, and -b :0 listens everywhere, with a warning', async () => {
+    const words = ['-b=:0', '-w=:0']
+    const { ready, said } = await startFaktory(words, { env: await ownRedis(), free: false })
+    expect((await ready).doors).toMatchObject([{ name: 'faktory', host: '*' }])
+    await said(/The Faktory port is open to the network without a password/)
+  })
+
+  test('a port that is in use is named by its letter', async () => {
+    const { port } = await startFaktory([], { env: await ownRedis() })
+    const taken = await port('faktory')
+    const second = await startFaktory(['-b', `127.0.0.1:${taken}`, '-w', ':0'], {
+      ...{ env: await ownRedis(), free: false },
+    })
+    const { code, stderr } = await second.exited
+    expect(stderr).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use[^\n]+ -b\.\n$/)
+    expect(code).toBe(1)
+  })
+
+  test('-d says where jobs are kept, and jobs of the Faktory server there are pointed at', async () => {
+    const folder = await temporaryFolder()
+    writeFileSync(join(folder, 'faktory.rdb'), 'REDIS')
+    const { ready, said } = await startFaktory(['-d', folder], {
+      env: { CROSSGEAR_STORE_PORT: '0' },
+    })
+    await ready
+    expect(existsSync(join(folder, 'crossgear', 'store.password'))).toBe(true)
+    await said(/The jobs of the Faktory server in \S+faktory\.rdb are not read: docs\/moving-from/)
+  })
+
+  test('in development its folders are in ~/.faktory', async () => {
+    const home = await configFolder({
+      '.faktory/conf.d/cron.toml': cronEntry('Five'),
+      '.faktory/stray.toml': '',
+    })
+    const { port, said } = await startFaktory([], {
+      env: { HOME: home, CROSSGEAR_STORE_PORT: '0' },
+    })
+    expect(await page(await port('web'), '/cron')).toMatchObject({
+      cron: [{ job: { type: 'Five' } }],
+    })
+    expect(existsSync(join(home, '.faktory/db/crossgear/store.password'))).toBe(true)
+    await said(/\.faktory\/stray\.toml is not read: move it into \S+\/conf\.d\./)
+  })
+
+  test('-l error logs no word of a usual life, -l debug more than info', async () => {
+    const env = await ownRedis()
+    const web = await freePort()
+    const quiet = await startFaktory(['-l', 'error', '-w', `127.0.0.1:${web}`], { env })
+    const status = async (): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${web}/healthz`).catch(() => undefined))?.status ?? 0
+    await expect.poll(status, patience).toBe(200)
+    quiet.child.kill('SIGTERM')
+    expect(await quiet.exited).toEqual({ code: 0, stdout: '', stderr: '' })
+    for (const [level, lines] of [
+      ['debug', 1],
+      ['info', 0],
+    ] as const) {
+      const loud = await startFaktory(['-l', level], { env: { ...env, FAKTORY_PASSWORD: 'x' } })
+      await expect(loud.client('wrong')).rejects.toThrow('-ERR Invalid password')
+      loud.child.kill('SIGTERM')
+      const { stdout } = await loud.exited
+      expect(stdout.match(/Rejected at the faktory port: password/g) ?? []).toHaveLength(lines)
+    }
+  })
+
+  test('joins the files of conf.d: password, cron entries and throttles', async () => {
+    const folder = await configFolder({
+      ...password,
+      'conf.d/cron.toml': cronEntry('Five', '    [cron.job.custom]\n      foo = "bar"\n'),
+      'conf.d/more.toml': cronEntry('Six', '    queue = "critical"\n'),
+      'conf.d/throttles.toml': '[throttles]\nslow = { concurrency = 1, timeout = 60 }\n',
+      'conf.d/notes.txt': 'no settings',
+    })
+    const { port, client } = await startFaktory(['-c', folder, '-e', 'production'], {
+      env: await ownRedis(),
+    })
+    await expect(client('wrong')).rejects.toThrow('-ERR Invalid password')
+    const { cron } = await page(await port('web'), '/cron')
+    expect(cron).toMatchObject([
+      { job: { type: 'Five', custom: { foo: 'bar' } } },
+      { job: { type: 'Six', queue: 'critical' } },
+    ])
+    const worker = await client('sesame')
+    for (const jid of ['throttled-1', 'throttled-2']) {
+      await worker.ask(`PUSH {"jid":"${jid}","jobtype":"s","args":[],"queue":"slow"}`)
+    }
+    expect(await worker.ask('FETCH slow')).toContain('throttled-1')
+    expect(await worker.ask('FETCH slow')).toBe('$-1')
+    expect(await worker.ask('ACK {"jid":"throttled-1"}')).toBe('+OK')
+    expect(await worker.ask('FETCH slow')).toContain('throttled-2')
+  })
+
+  test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {
+    const folder = await configFolder({ ...password, password: 'from the file\n' })
+    const words = ['-c', folder]
+    const env = { ...(await ownRedis()), FAKTORY_ENV: 'production' }
+    const byVariable = await startFaktory(words, { env: { ...env, FAKTORY_PASSWORD: 'variable' } })
+    await expect(byVariable.client('sesame')).rejects.toThrow('-ERR Invalid password')
+    await byVariable.client('variable')
+    const byFile = await startFaktory(words, { env })
+    await expect(byFile.client('from the file')).rejects.toThrow('-ERR Invalid password')
+    await byFile.client('sesame')
+    writeFiles(folder, { 'conf.d/password.toml': '' })
+    const byPasswordFile = await startFaktory(words, { env })
+    await byPasswordFile.client('from the file')
+    const inDevelopment = await startFaktory([...words, '-e', 'development'], { env })
+    await inDevelopment.client()
+  })
+
+  test('FAKTORY_SKIP_PASSWORD opens the ports in production without one', async () => {
+    const env = { ...(await ownRedis()), FAKTORY_SKIP_PASSWORD: 'yes' }
+    const words = ['-e', 'production', '-b', ':0', '-w', '0.0.0.0:0']
+    const { client, port } = await startFaktory(words, { env })
+    await client()
+    const named = await ask(await port('web'), '/healthz', {
+      ...{ method: 'GET', headers: { Host: 'faktory.internal' } },
+    })
+    expect(named.status).toBe(200)
+  })
+
+  test('bindings: an option wins over a variable, that over the file', async () => {
+    const [inFile, byVariable] = [await freePort(), await freePort()]
+    const folder = await configFolder({
+      'conf.d/a.toml': `[faktory]\nbinding = "127.0.0.1:${inFile}"\n[web]\nbinding = ":0"\n`,
+    })
+    const redis = await ownRedis()
+    const started = async (words: readonly string[], env = {}) => {
+      const all = ['-c', folder, ...words]
+      const { door } = await startFaktory(all, { env: { ...redis, ...env }, free: false })
+      return [(await door('faktory'))?.port, (await door('web'))?.port]
+    }
+    expect(await started([])).toEqual([inFile, undefined])
+    const variables = { CROSSGEAR_FAKTORY_PORT: String(byVariable), CROSSGEAR_WEB_PORT: '0' }
+    expect(await started([], variables)).toEqual([byVariable, expect.any(Number)])
+    const option = await freePort()
+    expect(await started(['-b', `127.0.0.1:${option}`], variables)).toEqual([
+      ...[option, expect.any(Number)],
+    ])
+  })
+
+  test('the web port has the password of [web], of FAKTORY_WEBUI_PASSWORD, or that of the Faktory port', async () => {
+    const env = await ownRedis()
+    const folder = await configFolder(password)
+    const status = async (more: Record<string, string>, word: string): Promise<number> => {
+      const { port } = await startFaktory(['-c', folder], { env: { ...env, ...more } })
+      const headers = { Authorization: `Bearer ${word}` }
+      const options = { method: 'POST', headers }
+      return (await sent(await port('web'), '/api/v1/reload', options)).status
+    }
+    expect([await status({}, 'wrong'), await status({}, 'sesame')]).toEqual([401, 200])
+    writeFiles(folder, { 'conf.d/web.toml': '[web]\npassword = "web"\n' })
+    expect([await status({}, 'sesame'), await status({}, 'web')]).toEqual([401, 200])
+    const variable = { FAKTORY_WEBUI_PASSWORD: 'ui' }
+    expect([await status(variable, 'web'), await status(variable, 'ui')]).toEqual([401, 200])
+  })
+
+  test.skipIf(lacksOpenssl)('speaks TLS where the config folder has a certificate', async () => {
+    const { server } = await makeCertificates()
+    const folder = await configFolder()
+    copyFileSync(server.cert, join(folder, 'public.cert.pem'))
+    copyFileSync(server.key, join(folder, 'private.key.pem'))
+    const { port, said } = await startFaktory(['-c', folder], { env: await ownRedis() })
+    const socket = connect({ port: await port('faktory'), rejectUnauthorized: false })
+    onTestFinished(() => void socket.destroy())
+    const [hi] = (await once(socket, 'data')) as [Buffer]
+    expect(hi.toString()).toBe('+HI {"v":2}\r\n')
+    await said(/The web port speaks no TLS: put a proxy before it/)
+  })
+
+  test('HUP takes changed files over, and leaves all as it is if one cannot be obeyed', async () => {
+    const folder = await configFolder({ ...password, 'conf.d/cron.toml': cronEntry('Old') })
+    const { child, port, client, said } = await startFaktory(['-c', folder], {
+      env: await ownRedis(),
+    })
+    const types = async (): Promise<readonly string[]> =>
+      (await page(await port('web'), '/cron')).cron.map(({ job }) => job.type)
+    expect(await types()).toEqual(['Old'])
+    writeFiles(folder, { 'conf.d/cron.toml': cronEntry('New'), 'conf.d/bad.toml': '[nonsense]' })
+    child.kill('SIGHUP')
+    await said(/Reload \(SIGHUP\): nothing is changed: \[nonsense\] in/)
+    expect(await types()).toEqual(['Old'])
+    writeFiles(folder, {
+      'conf.d/bad.toml': '',
+      'conf.d/password.toml': '[faktory]\npassword = "other"\n',
+    })
+    child.kill('SIGHUP')
+    await said(/Reload \(SIGHUP\): .*cron changed/)
+    expect(await types()).toEqual(['New'])
+    await expect(client('sesame')).rejects.toThrow('-ERR Invalid password')
+    await client('other')
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0', async (signal) => {
+    const { child, ready, exited } = await startFaktory([], { env: await ownRedis() })
+    await ready
+    child.kill(signal)
+    expect(await exited).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('REDIS_URL of an application has no effect, and the log says so', async () => {
+    const env = { REDIS_URL: 'redis://127.0.0.1:1/0', CROSSGEAR_STORE_PORT: '0' }
+    const { ready, said } = await startFaktory(['-d', await temporaryFolder()], { env })
+    expect((await ready).store.kind).toBe('private')
+    await said(/REDIS_URL has no effect: set CROSSGEAR_REDIS_URL/)
+  })
+
+  test('serves stock clients: faktory-client pushes, faktory-worker works', async () => {
+    const folder = await configFolder(password)
+    const words = ['-c', folder, '-e', 'production']
+    const { port } = await startFaktory(words, { env: await ownRedis() })
+    const url = `tcp://:sesame@127.0.0.1:${await port('faktory')}`
+    const producer = await new FaktoryClient({ url }).connect()
+    onTestFinished(() => producer.close())
+    const worker = new Worker({ url, timeout: 1 })
+    onTestFinished(() => worker.stop())
+    const done = new Promise((resolve) => {
+      worker.register('mail', (...args: unknown[]) => resolve(args))
+    })
+    await worker.work()
+    await producer.push({ jobtype: 'mail', args: ['to', 1], queue: 'default' })
+    expect(await done).toEqual(['to', 1])
+    const stranger = new Client({ url: url.replace('sesame', 'wrong') })
+    await expect(stranger.connect()).rejects.toThrow()
+  })
+})
+
+interface CronPage {
+  readonly cron: readonly { readonly job: { readonly type: string } }[]
+}
+
+async function page(port: number, path: string): Promise<CronPage> {
+  return (await sent(port, path, {})).body as CronPage
+}

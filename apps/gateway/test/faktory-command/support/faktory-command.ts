@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { RedisServer } from '@crossgear/tools/redis-server'
+import { withPassword } from '../../reload/support/with-password.ts'
+import { FwpClient } from '../../faktory/support/fwp-client.ts'
+import { startGateway } from '../../support/gateway-process.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+type Files = Readonly<Record<string, string>>
+
+/** Writes files of a config folder: `conf.d/cron.toml`, `password`. */
+export function writeFiles(folder: string, files: Files): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+}
+
+/** A config folder that is gone after the test. */
+export async function configFolder(files: Files = {}): Promise<string> {
+  const folder = await temporaryFolder()
+  writeFiles(folder, files)
+  return folder
+}
+
+/** `crossgear faktory` in a process of its own, on a Redis, with free ports unless the words say which. */
+export async function startFaktory(
+  words: readonly string[],
+  { env = {}, free = true }: { env?: Record<string, string>; free?: boolean } = {},
+) {
+  const ports = free ? ['-b', '127.0.0.1:0', '-w', '127.0.0.1:0'] : []
+  const gateway = startGateway(['faktory', ...ports, ...words], {
+    HOME: await temporaryFolder(),
+    ...env,
+  })
+  onTestFinished(async () => {
+    gateway.child.kill('SIGKILL')
+    await gateway.exited
+  })
+  const door = async (name: string) => {
+    const { doors } = await gateway.ready
+    return doors.find((each) => each.name === name)
+  }
+  return {
+    ...gateway,
+    door,
+    port: async (name: 'faktory' | 'web') => (await door(name))?.port ?? 0,
+    /** A client that is gone after the test. Throws where it is refused. */
+    client: async (password?: string, wid = 'worker-1') => {
+      const port = (await door('faktory'))?.port ?? 0
+      const client = await (password === undefined
+        ? FwpClient.greeted(port, { wid })
+        : withPassword(port, password, wid))
+      onTestFinished(() => client.close())
+      return client
+    },
+  }
+}
+
+/** The variable that names an empty Redis of the test's own. */
+export async function ownRedis(): Promise<Record<string, string>> {
+  const redis = await RedisServer.start()
+  onTestFinished(() => redis.stop())
+  return { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
+}

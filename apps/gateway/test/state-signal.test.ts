@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '@crossgear/tools/free-port'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { FwpClient } from './faktory/support/fwp-client.ts'
+import { startGateway } from './support/gateway-process.ts'
+
+const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
+
+function started(words: readonly string[], env: Record<string, string>) {
+  const gateway = startGateway(words, env)
+  onTestFinished(async () => {
+    gateway.child.kill('SIGKILL')
+    await gateway.exited
+  })
+  return gateway
+}
+
+describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', { timeout: 60_000 }, () => {
+  let redis: RedisServer
+  let env: Record<string, string>
+  beforeAll(async () => {
+    redis = await RedisServer.start()
+    env = { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
+  })
+  afterAll(() => redis.stop())
+
+  test('the gateway goes on', async () => {
+    const gateway = started(['serve', ...ports], env)
+    const { doors } = await gateway.ready
+    const faktory = doors.find(({ name }) => name === 'faktory')
+    const worker = await FwpClient.greeted(faktory?.port ?? 0, { wid: 'state-1' })
+    onTestFinished(() => worker.close())
+    await worker.ask('PUSH {"jid":"state-job-1","jobtype":"s","args":[],"queue":"stated"}')
+    expect(await worker.ask('FETCH stated')).toContain('state-job-1')
+    gateway.child.kill('SIGTTIN')
+    await gateway.said(/State \(SIGTTIN\): Crossgear \d+\.\d+\.\d+, process \d+, up \d+ s, \d+ MB/)
+    await gateway.said(/State \(SIGTTIN\): gearman listens on 127\.0\.0\.1:\d+\./)
+    await gateway.said(/State \(SIGTTIN\): node \S+, jobs handed out by it: 1\./)
+    await gateway.said(/State \(SIGTTIN\): faktory: 0 clients; .*queue stated: 1 busy and 0 idle\./)
+    await gateway.said(/State \(SIGTTIN\): the store \(.*\) takes jobs\./)
+    expect(await worker.ask('ACK {"jid":"state-job-1"}')).toBe('+OK')
+  })
+
+  test('a log of errors alone has it too', async () => {
+    const port = await freePort()
+    const words = ['faktory', '-b', '127.0.0.1:0', '-w', `127.0.0.1:${port}`, '-l', 'error']
+    const gateway = started(words, { ...env, HOME: '/nonexistent' })
+    const status = async (): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status ?? 0
+    await expect.poll(status, { timeout: 30_000, interval: 20 }).toBe(200)
+    gateway.child.kill('SIGTTIN')
+    await gateway.said(/State \(SIGTTIN\): the store \(.*\) takes jobs\./)
+  })
+
+  test('a gateway that still waits for its store says so', async () => {
+    const gateway = started(['serve', ...ports], { CROSSGEAR_REDIS_URL: 'unix:///no/such.sock' })
+    await gateway.said(/cannot be reached/)
+    gateway.child.kill('SIGTTIN')
+    await gateway.said(/State \(SIGTTIN\): the start is not complete\./)
+    gateway.child.kill('SIGTERM')
+    expect((await gateway.exited).code).toBe(0)
+  })
+
+  test('of several processes each prints its own', async () => {
+    const gateway = started(['serve', ...ports, '--processes', '2'], env)
+    await gateway.ready
+    gateway.child.kill('SIGTTIN')
+    const lines = await gateway.said(/State \(SIGTTIN\): node \S+, jobs handed out by it/, 2)
+    expect(new Set(lines.map((line) => /node (\S+),/.exec(line)?.[1])).size).toBe(2)
+  })
+})
