@@ -25,6 +25,7 @@ const groups = [
     text: 'Move',
     items: [
       { text: 'From gearmand', link: '/moving-from-gearmand' },
+      { text: 'From Faktory', link: '/moving-from-faktory' },
       { text: 'Queues of other systems', link: '/migration' },
     ],
   },

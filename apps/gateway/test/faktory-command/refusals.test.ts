@@ -6,7 +6,7 @@ import { configFolder } from './support/faktory-command.ts'
 
 type Files = Readonly<Record<string, string>>
 
-/** What a start is refused with; `DIR` stands for the config folder. */
+/** The error of a start that is refused; `DIR` stands for the config folder. */
 async function refusal(
   files: Files,
   words: readonly string[] = [],
