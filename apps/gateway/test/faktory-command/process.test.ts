@@ -45,7 +45,7 @@ describe('crossgear faktory, without a gateway', () => {
 })
 
 describe.skipIf(lacksRedis)('crossgear faktory', { timeout: 60_000 }, () => {
-  test('-b and -w say where the two ports listen, and no other port is open', async () => {
+  test('opens its two ports where -b and -w say, and no other', async () => {
     const [faktory, web] = [await freePort(), await freePort()]
     const words = ['-b', `127.0.0.2:${faktory}`, '--w', `127.0.0.3:${web}`]
     const { ready } = await startFaktory(words, { env: await ownRedis(), free: false })
@@ -185,8 +185,13 @@ describe.skipIf(lacksRedis)('crossgear faktory', { timeout: 60_000 }, () => {
     const redis = await ownRedis()
     const started = async (words: readonly string[], env = {}) => {
       const all = ['-c', folder, ...words]
-      const { door } = await startFaktory(all, { env: { ...redis, ...env }, free: false })
-      return [(await door('faktory'))?.port, (await door('web'))?.port]
+      const { door, child, exited } = await startFaktory(all, {
+        ...{ env: { ...redis, ...env }, free: false },
+      })
+      const ports = [(await door('faktory'))?.port, (await door('web'))?.port]
+      child.kill('SIGKILL')
+      await exited
+      return ports
     }
     expect(await started([])).toEqual([inFile, undefined])
     const variables = { CROSSGEAR_FAKTORY_PORT: String(byVariable), CROSSGEAR_WEB_PORT: '0' }
@@ -254,6 +259,22 @@ describe.skipIf(lacksRedis)('crossgear faktory', { timeout: 60_000 }, () => {
     await ready
     child.kill(signal)
     expect(await exited).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('in the environment of the container image both ports are open to the network', async () => {
+    const ports = { CROSSGEAR_FAKTORY_PORT: '0', CROSSGEAR_WEB_PORT: '0' }
+    const env = { ...(await ownRedis()), ...ports, CROSSGEAR_HOST: '*', FAKTORY_PASSWORD: 'x' }
+    const { ready } = await startFaktory(['-e', 'production'], { env, free: false })
+    expect((await ready).doors.map(({ name, host }) => [name, host])).toEqual([
+      ['faktory', '*'],
+      ['web', '*'],
+    ])
+  })
+
+  test('opens the Gearman port where CROSSGEAR_GEARMAN_PORT says so', async () => {
+    const env = { ...(await ownRedis()), CROSSGEAR_GEARMAN_PORT: '0' }
+    const { door } = await startFaktory([], { env })
+    expect(await door('gearman')).toMatchObject({ host: '127.0.0.1' })
   })
 
   test('REDIS_URL of an application has no effect, and the log says so', async () => {
