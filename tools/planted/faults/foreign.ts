@@ -109,7 +109,6 @@ export const faults: readonly PlantedFault[] = [
     from: "['failure', take('failure', objectIn)]",
     to: "['failure', take('failure', text)]",
     test: 'apps/gateway/test/bridge/foreign-fields.test.ts',
-    testName: 'failure',
   },
   {
     name: 'odd-id-taken-for-a-kept-job',
