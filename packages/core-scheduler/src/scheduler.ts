@@ -214,6 +214,11 @@ export class Scheduler {
     outcomes.add(assignment, outcome, settlement)
   }
 
+  /** The lease of a by-name worker lasts from now on as long as the worker is connected. */
+  liftDeadline({ job }: Assignment): void {
+    this.#parts.leaseStarts.add(job, Infinity)
+  }
+
   /** Forwards a running job's report to its waiters. */
   report(report: Report, reporting: Reporting): void {
     this.#parts.outcomes.addReport(report, reporting)

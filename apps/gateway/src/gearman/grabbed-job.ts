@@ -106,7 +106,7 @@ export class HeldJob implements Leased {
   /** The ability under which it was taken. */
   readonly fn: string
   /** Length of the lease, milliseconds; absent: while the worker is connected. */
-  readonly leaseMs: number | undefined
+  leaseMs: number | undefined
   readonly #outstayed: (held: HeldJob) => void
 
   constructor(

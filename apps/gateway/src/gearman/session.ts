@@ -152,6 +152,11 @@ export class Session implements ConnectionHandler {
 
   closed(): void {
     this.#gone = true
+    this.#leave()
+  }
+
+  /** Its jobs are free at once, though the peer may keep its half of the connection open for a while. */
+  #leave(): void {
     this.#onEnd()
     this.client.leave()
     this.worker.leave()
@@ -169,6 +174,7 @@ export class Session implements ConnectionHandler {
     } catch (error) {
       if (!(error instanceof GearmanCodecError)) throw error
       this.rejected(error.code.toLowerCase() as RejectReason)
+      this.#leave()
       this.connection.end()
       return 'none'
     }

@@ -71,7 +71,7 @@ export class WorkerSide implements IdleWorker {
     this.#session.connection.keepsNames(-memoryOf(fn))
     this.#derived = undefined
     this.#session.scheduler.countNamed(fn, -1)
-    for (const held of this.#held.values()) if (held.fn === fn) this.#lose(held)
+    this.#loseAll([...this.#held.values()].filter((held) => held.fn === fn))
   }
 
   reset(): void {
@@ -84,7 +84,14 @@ export class WorkerSide implements IdleWorker {
     this.#grabs.push({ form, slot: this.#session.connection.reserve() })
   }
 
+  /** As in gearmand, its jobs have all the time that they need from now on. */
   sleep(): void {
+    for (const held of this.#held.values()) {
+      if (held.leaseMs === undefined) continue
+      this.#session.scheduler.leases.stop(held, held.leaseMs)
+      this.#session.scheduler.liftDeadline(held.assignment)
+      held.leaseMs = undefined
+    }
     this.#asleep = true
     this.#sleptAs = undefined
   }
@@ -172,12 +179,18 @@ export class WorkerSide implements IdleWorker {
     return true
   }
 
-  /** The connection ended: its jobs are requeued. */
+  /** The connection ended, or is about to: its jobs are requeued, and it gets no more. */
   leave(): void {
     this.#removeIdle()
     for (const fn of this.#abilities.keys()) this.#session.scheduler.countNamed(fn, -1)
     this.#abilities.clear()
-    for (const held of this.#held.values()) this.#lose(held)
+    this.#derived = undefined
+    this.#loseAll([...this.#held.values()])
+  }
+
+  /** The one that it got last comes first, as in gearmand. */
+  #loseAll(jobs: readonly HeldJob[]): void {
+    for (const held of jobs.toReversed()) this.#lose(held)
   }
 
   /** The job is requeued. */

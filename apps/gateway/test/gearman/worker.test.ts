@@ -1,9 +1,11 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { encode } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
 import { stoppableLooks } from '../support/schedulers.ts'
-import type { GearmanPeer } from './support/gearman-peer.ts'
+import { GearmanPeer } from './support/gearman-peer.ts'
 
 describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   const { open, redis } = gearmanGateways()
@@ -47,6 +49,24 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect((await worker.ask('GRAB_JOB'))[3]).toBe('1')
     expect((await worker.ask('GRAB_JOB'))[3]).toBe('2')
     await worker.send('PRE_SLEEP').sync()
+  })
+
+  test('that sends a bad packet loses its jobs at once, though it keeps its socket open', async () => {
+    const gateway = await open()
+    const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
+    const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true })
+    const worker = new GearmanPeer(socket).send('CAN_DO', 'mail')
+    const handle = await handOver(client, worker)
+    await next.send('PRE_SLEEP').sync()
+    const isEnded = once(socket, 'end')
+    worker.send('GRAB_JOB').sendBytes('\0REQ\0\0\0\0\0\0\0\0')
+    expect(await worker.receive()).toEqual(['NO_JOB'])
+    await isEnded
+    expect(await next.receive()).toEqual(['NOOP'])
+    expect((await next.ask('GRAB_JOB'))[1]).toBe(handle)
+    expect(await client.list('workers')).toHaveLength(2)
+    expect(socket.writable).toBe(true)
+    socket.destroy()
   })
 
   test('that grabs a job without a NOOP is no longer asleep', async () => {

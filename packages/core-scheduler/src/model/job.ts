@@ -240,10 +240,13 @@ export type Report = JobRef & { readonly token: string } & (
     | { readonly kind: 'status'; readonly dividend: Uint8Array; readonly divisor: Uint8Array }
   )
 
-/** A consumer has fetched a job that this node held ahead: from now on the lease outlives the node. */
+/**
+ * A consumer has fetched a job that this node held ahead: from now on the lease outlives the node. Or a by-name worker needs
+ * no longer keep to its time.
+ */
 export interface LeaseStart extends HeldRef {
   readonly kind: 'lease'
-  /** Time from its claim to the fetch, milliseconds; the deadline is put off by it. */
+  /** Time from its claim to the fetch, milliseconds, by which the deadline is put off; Infinity: for good. */
   readonly heldMs: number
 }
 

@@ -32,7 +32,8 @@ export function addReports(args: ScriptArgument[], reports: readonly StepReport[
   for (const report of reports) {
     args.push(report.lane, report.kind, String(report.id), report.token)
     if (report.kind === 'status') args.push(report.dividend, report.divisor)
-    else if (report.kind === 'lease') args.push(Math.round(report.heldMs), '')
+    else if (report.kind === 'lease')
+      args.push(report.heldMs === Infinity ? 'inf' : Math.round(report.heldMs), '')
     else args.push(report.data, '')
   }
 }

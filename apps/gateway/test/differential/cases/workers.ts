@@ -1,6 +1,9 @@
 import type { Case, Step } from '../script.ts'
 import { withoutLastNul } from './results.ts'
 
+/** Command 0 ends the connection. */
+const badPacket = '\0REQ\0\0\0\0\0\0\0\0'
+
 /** A worker that has the only job, and another that could take it. */
 const handedOver: readonly Step[] = [
   ['worker', 'CAN_DO', 'mail'],
@@ -24,7 +27,7 @@ const losses: readonly Step[] = [
   ['worker', 'close'],
   ['worker', 'CANT_DO', 'mail'],
   ['worker', 'RESET_ABILITIES'],
-  ['worker', 'raw', '\0REQ\0\0\0\0\0\0\0\0'],
+  ['worker', 'raw', badPacket],
 ]
 
 const lost: readonly Case[] = losses.flatMap((loss) =>
@@ -136,6 +139,28 @@ export const workerCases: readonly Case[] = [
       ['admin', 'text', 'prioritystatus'],
     ],
   },
+  ...(
+    [
+      ['worker', 'close'],
+      ['worker', 'CANT_DO', 'mail'],
+      ['worker', 'RESET_ABILITIES'],
+      ['worker', 'raw', badPacket],
+    ] satisfies Step[]
+  ).map((loss): Case => ({
+    name: `the jobs of a lost worker (${loss[1]}) go back, the last one first`,
+    steps: [
+      ...['a0', 'a1', 'a2', 'a3', 'a4'].map((data): Step => {
+        return ['client', 'SUBMIT_JOB_BG', 'mail', '', data]
+      }),
+      ['client', 'SUBMIT_JOB_HIGH_BG', 'mail', '', 'b0'],
+      ['client', 'SUBMIT_JOB_HIGH_BG', 'mail', '', 'b1'],
+      ['worker', 'CAN_DO', 'mail'],
+      ...Array.from({ length: 5 }, (): Step => ['worker', 'GRAB_JOB']),
+      loss,
+      ['worker2', 'CAN_DO', 'mail'],
+      ...Array.from({ length: 7 }, (): Step => ['worker2', 'GRAB_JOB']),
+    ],
+  })),
   {
     name: 'CANT_DO of one function leaves jobs of the other alone',
     steps: [
@@ -258,6 +283,23 @@ export const workerCases: readonly Case[] = [
       ['worker', 'GRAB_JOB'],
       ['client', 'hears something'],
       ['admin', 'text', 'status'],
+      ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
+    ],
+  },
+  {
+    name: 'PRE_SLEEP ends the time of CAN_DO_TIMEOUT for the jobs that a worker has',
+    flags: { retries: 1 },
+    steps: [
+      ['worker', 'CAN_DO_TIMEOUT', 'mail', '1000'],
+      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+      ['worker', 'GRAB_JOB'],
+      ['worker', 'PRE_SLEEP'],
+      ['worker2', 'CAN_DO_TIMEOUT', 'post', '2500'],
+      ['other', 'SUBMIT_JOB', 'post', '', 'y'],
+      ['worker2', 'GRAB_JOB'],
+      // The second job is lost in its time, long after that of the first.
+      ['other', 'hears something'],
+      ['admin', 'text', 'show jobs'],
       ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
     ],
   },

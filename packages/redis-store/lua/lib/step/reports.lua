@@ -1,9 +1,13 @@
 -- Reports on running jobs: stores progress and notifies other nodes with waiting clients. Needs jobs.lua, step.lua.
 
 -- A consumer has fetched a job that its node held ahead for `heldMs`: its time counts from then on, and it outlives the
--- node. Returns as report does.
+-- node. `inf`: a by-name worker has all the time that it needs, see noDeadline in leases.lua. Returns as report does.
 local function startLease(lane, id, token, heldMs)
   if redis.call('HGET', jobKey(lane, id), 'token') ~= token then return 0 end
+  if heldMs == 'inf' then
+    redis.call('ZADD', busyKey(lane), 'XX', integer(8e15), id)
+    return 1
+  end
   local deadline = tonumber(redis.call('ZSCORE', busyKey(lane), id) or 0)
   if deadline % 1 ~= 0 then redis.call('ZADD', busyKey(lane), 'XX', integer(deadline - 0.5 + heldMs), id) end
   return 1

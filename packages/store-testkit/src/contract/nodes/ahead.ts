@@ -102,6 +102,24 @@ export function aheadContract(open: OpenWorld): void {
       expect(await left(['mail', 'sms'], 1)).toBe(false)
     })
 
+    test("a by-name worker's deadline can be lifted, and the job still goes back with its node", async () => {
+      const world = await open()
+      const store = await world.node()
+      await submitOne(store, 'mail')
+      const groups = [{ lanes: ['mail'], leaseMs: 1_000 }]
+      const [held] = await store.steps.claim({ by: 'named', groups, max: 1 })
+      if (!held) throw new Error('nothing was claimed')
+      const { lane, id, token } = held
+      const lifted = { lane, id, kind: 'lease', heldMs: Infinity } as const
+      expect(await store.steps.report([{ ...lifted, token: 'another' }])).toEqual([false])
+      expect(await store.steps.report([{ ...lifted, token }])).toEqual([true])
+      await world.pass(3_600_000)
+      expect(await store.jobs.expired(['mail'], 9)).toEqual([])
+      const other = await world.node()
+      expect(await reclaimNode(other, store.node, ['mail'])).toEqual(['mail'])
+      expect((await takeOne(other, 'mail')).id).toBe(id)
+    })
+
     describe('for consumers', () => {
       const groups = [{ queue: 'default', lanes: ['mail'] }]
       const leaseMs = 10_000

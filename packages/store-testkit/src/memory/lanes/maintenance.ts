@@ -24,7 +24,8 @@ export function takeReport(
   const job = lane.job(id, world.nowMs())
   if (job?.token !== token) return false
   if (report.kind === 'lease') {
-    if (job.heldAhead === token) lane.busy.set(id, (lane.busy.get(id) ?? 0) + report.heldMs)
+    const isPutOff = job.heldAhead === token || report.heldMs === Infinity
+    if (isPutOff) lane.busy.set(id, (lane.busy.get(id) ?? 0) + report.heldMs)
     job.heldAhead = undefined
     return true
   }
