@@ -90,6 +90,7 @@ export function schedulerParts(
   const queues = new QueueControl(base)
   const claims = new Claims({
     ...base,
+    heartbeat,
     outcomes,
     subscriptions,
     maxLosses,

@@ -71,8 +71,8 @@ export const faults: readonly PlantedFault[] = [
     name: 'store-is-asked-for-nothing',
     promise: 'A FETCH of queues without a lane asks the store for nothing.',
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
-    from: ' || this.#hasNoLanes(subscription)',
-    to: '',
+    from: 'isConsumer && this.#hasNoLanes(subscription)',
+    to: 'isConsumer && this.#stopped',
     test: 'packages/store-testkit/test/scheduler/many-names.test.ts',
   },
   {

@@ -58,6 +58,11 @@ export class ArrivalCounters {
     return this.#sum(subscription, ({ byOthers }) => byOthers)
   }
 
+  /** True if something may have come for it since its lanes became known. */
+  hasCounted({ idleKeys }: Subscription): boolean {
+    return idleKeys.some((key) => this.#counts.has(key))
+  }
+
   #sum({ idleKeys }: Subscription, figure: (count: Count) => number): number {
     let sum = 0
     for (const key of idleKeys) sum += figure(this.#counts.get(key) ?? this.#floor)

@@ -5,6 +5,7 @@ import type { Door, Lease, Level } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Delivery, FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
+import type { Heartbeat } from '../maintenance/nodes/heartbeat.ts'
 import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
 import type { Observer } from '../observer.ts'
 import type { Outcomes } from '../results/outcomes.ts'
@@ -37,6 +38,7 @@ interface Parts {
   readonly pauses: Pauses
   readonly events: SchedulerEmitter
   readonly leaseStarts: LeaseStarts
+  readonly heartbeat: Pick<Heartbeat, 'nodes'>
 }
 
 /**
@@ -86,25 +88,39 @@ export class Claims {
 
   add(request: FetchRequest): void {
     const { subscription } = request
-    if (this.#stopped || subscription.idleKeys.length === 0 || this.#hasNoLanes(subscription)) {
+    const isConsumer = subscription.by === 'consumer'
+    if (
+      this.#stopped ||
+      subscription.idleKeys.length === 0 ||
+      (isConsumer && this.#hasNoLanes(subscription))
+    ) {
       request.onEmpty()
       return
     }
     const kept = this.#local.take(subscription)
     if (kept) this.#assignKept(kept, request)
     else if (this.#local.expect(request)) return
-    else if (request.isPipelined && this.isKnownEmpty(subscription)) request.onEmpty()
+    else if (this.#isSurelyEmpty(request)) request.onEmpty()
     else this.#batch.add(this.#batchKey(request), request)
   }
 
-  /** A consumer's queues without a lane hold no job; nobody asks the store for them. */
+  /**
+   * Queues without a lane hold no job, nor do functions that have just been named for the first time; nobody asks the store
+   * for them. A native program's job is found when the worker goes to sleep.
+   */
   #hasNoLanes(subscription: Subscription): boolean {
-    const { registry, subscriptions } = this.#parts
-    return (
-      subscription.by === 'consumer' &&
-      subscriptions.isCaughtUp &&
-      subscription.groups(registry).length === 0
-    )
+    const { registry, subscriptions, arrivals } = this.#parts
+    const isLane = (lane: string): boolean => registry.numberOf(lane) !== undefined
+    const hasLanes = subscription.groups(registry).some(({ lanes }) => lanes.some(isLane))
+    return !hasLanes && subscriptions.isCaughtUp && !arrivals.hasCounted(subscription)
+  }
+
+  /** Beyond a pipelined request, no job may be on its way: from this node or, as far as their messages go, from others. */
+  #isSurelyEmpty({ subscription, isPipelined }: FetchRequest): boolean {
+    if (subscription.by === 'named' && this.#hasNoLanes(subscription)) return true
+    const { steps, heartbeat } = this.#parts
+    const mayTrust = isPipelined || (steps.isAtRest && heartbeat.nodes.size <= 1)
+    return mayTrust && this.isKnownEmpty(subscription)
   }
 
   /** True if the store is known to hold nothing for it. */

@@ -185,6 +185,12 @@ export class Steps {
     return this.#gathered < items && this.#full.length === 0
   }
 
+  /** True if the store has answered all that this node has sent and gathered; never in a cluster, whose calls are not counted. */
+  get isAtRest(): boolean {
+    const isGathering = this.#gathered + this.#full.length + this.#draft.members > 0
+    return !isGathering && this.#underWay === 0 && !this.#parts.store.isSharded
+  }
+
   report(reports: readonly StepReport[]): Promise<readonly boolean[]> {
     return this.#add('reports', reports)
   }

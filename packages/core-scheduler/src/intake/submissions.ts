@@ -92,13 +92,15 @@ export class Submissions {
 
   /** The job waits for `ready`; later jobs for its queue wait behind it. */
   add(lane: string, submission: Submission, route: RoutePolicy, ready?: Promise<unknown>): void {
-    const { registry, registrar } = this.#parts
+    const { registry, registrar, wakeups } = this.#parts
     const pending = { lane, submission, job: routedJob(submission.job, route) }
     const isKnown = registry.numberOf(lane) !== undefined
     if (!ready && isKnown && this.#lines.isEmpty) {
       this.#gather(pending)
       return
     }
+    // Workers that ask for its jobs are no longer told that there is no such lane: see hasCounted.
+    if (!isKnown) wakeups.countArrival(lane, true)
     const { queue } = registry.names.parse(lane)
     this.#lines.add(queue, pending, ready ?? (isKnown ? undefined : registrar.register(lane)))
   }

@@ -161,6 +161,8 @@ describe('native clients', () => {
     const node = await cluster.node('a', { retries: new Map([['mail', 1]]) })
     const id = await native.write('mail', bytes('native'))
     await native.push('mail', id, 'normal')
+    node.scheduler.countNamed('mail', 1)
+    await cluster.turn()
     for (const expected of [0, 1]) {
       const worker = node.worker('mail').take()
       await cluster.turn()

@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { aroundSteps, bytes, Cluster, type TestNode, type TestWorker } from './harness.ts'
+
+describe('a worker that asks where no job can be', () => {
+  let cluster: Cluster
+  let node: TestNode
+  let claims: number
+  beforeEach(async () => {
+    cluster = new Cluster()
+    claims = 0
+    node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, (step, send) => {
+        claims += step.claims.length
+        return send(step)
+      }),
+    )
+  })
+
+  /** A worker of a function whose last job is done, while another one sleeps: its lane is watched. */
+  async function afterTheLastJob(): Promise<TestWorker> {
+    const idler = node.worker('mail').sleep()
+    await cluster.pass(10)
+    node.scheduler.removeIdle(idler)
+    node.submit('mail')
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail:1'])
+    worker.take()
+    await cluster.turn()
+    expect(worker.nothings).toBe(1)
+    claims = 0
+    return worker
+  }
+
+  test('is answered at once, and without the store, for a function that is named for the first time', async () => {
+    node.scheduler.countNamed('mail', 1)
+    expect(node.worker('mail').take().nothings).toBe(1)
+    await cluster.turn()
+    expect(claims).toBe(0)
+  })
+
+  test('is given a job that is on its way to a new function', async () => {
+    node.submit('mail')
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    expect([worker.jobs, worker.nothings]).toEqual([['mail:1'], 0])
+  })
+
+  test("is woken, once it sleeps, for a native program's job of a function that nobody has named", async () => {
+    const { native } = cluster.world
+    const id = await native.write('mail', bytes('native'))
+    await native.push('mail', id, 'normal')
+    const worker = node.worker('mail').take()
+    expect(worker.nothings).toBe(1)
+    worker.sleep(true)
+    await cluster.turn()
+    expect(worker.wakes).toBe(1)
+  })
+
+  test('asks the store for a function that was named before', async () => {
+    node.scheduler.countNamed('mail', 1)
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    expect(worker.nothings).toBe(0)
+    await cluster.turn()
+    expect([claims, worker.nothings]).toEqual([1, 1])
+  })
+
+  test('is answered at once if its lanes were empty a moment ago', async () => {
+    const worker = await afterTheLastJob()
+    expect(worker.take().nothings).toBe(2)
+    expect(claims).toBe(0)
+  })
+
+  test('is given a job that was submitted before it asked', async () => {
+    const worker = await afterTheLastJob()
+    node.submit('mail')
+    worker.take()
+    await cluster.turn()
+    expect(worker.jobs).toEqual(['mail:1', 'mail:2'])
+  })
+
+  test('is given a job that another worker gave up before it asked', async () => {
+    const worker = await afterTheLastJob()
+    worker.release(true)
+    const other = node.worker('mail').take()
+    await cluster.turn()
+    expect(other.jobs).toEqual(['mail:1'])
+  })
+
+  test('asks the store if other nodes may have taken a job in', async () => {
+    const worker = await afterTheLastJob()
+    await cluster.node('b')
+    await cluster.pass(1_100)
+    worker.take()
+    await cluster.turn()
+    const before = worker.nothings
+    expect(worker.take().nothings).toBe(before)
+  })
+})
