@@ -8,6 +8,8 @@ import type { JobSet, SetExit } from '../store/queue-ports.ts'
 const jobsPerStep = 500
 /** Jobs moved per step: some 2 ms of the store's time. */
 const movedPerStep = 64
+/** Jobs of all lanes together that are read before the first of them is moved. */
+const maxRead = 100_000
 
 /** Selects jobs of a set; an empty filter selects all. */
 export interface SetFilter {
@@ -18,6 +20,22 @@ export interface SetFilter {
 }
 
 type Matches = (job: Job) => boolean | Promise<boolean>
+
+/** How far a set of a lane has been read. */
+interface Reading {
+  readonly lane: string
+  /** Members that stay in the set, at its beginning. */
+  stayed: number
+  /** Jobs that were read and are to be moved, the first one first. */
+  found: FoundJob[]
+  hasMore: boolean
+}
+
+interface FoundJob {
+  readonly id: number
+  /** When it is due, or dropped. */
+  readonly time: number
+}
 
 interface Parts {
   readonly store: Store
@@ -33,11 +51,12 @@ export class JobSets {
     this.#parts = parts
   }
 
-  /** Moves the selected jobs of a set. */
+  /** Moves the selected jobs of a set; into queues in the order in which they are due, over all lanes. */
   async move(set: JobSet, filter: SetFilter, to: SetExit): Promise<void> {
     const { registry } = this.#parts
     const lanes = filter.fn === undefined ? [...registry.all()] : registry.ofFunction(filter.fn)
-    for (const lane of lanes) await this.#moveOfLane(lane, set, filter.matches, to)
+    if (to === 'queue') await this.#moveInOrder(lanes, set, filter.matches)
+    else for (const lane of lanes) await this.#moveOfLane(lane, set, filter.matches, to)
   }
 
   /** Moves the named jobs, if they are still in the set. */
@@ -62,15 +81,86 @@ export class JobSets {
     matches: Matches | undefined,
     to: SetExit,
   ): Promise<void> {
-    const { store } = this.#parts
-    for (let from = 0; ;) {
-      const page = await store.queues.setIds(lane, set, from, jobsPerStep)
-      if (page.seen === 0) return
-      const wanted = matches ? await this.#matching(lane, page.ids, matches) : page.ids
-      const moved = wanted.length === 0 ? 0 : await this.#move(lane, set, wanted, to)
-      // Moved jobs have left the set, and the rest has moved up.
-      from += page.seen - moved
+    const reading: Reading = { lane, stayed: 0, found: [], hasMore: true }
+    while (reading.hasMore) {
+      await this.#read(reading, set, matches, jobsPerStep)
+      await this.#moveFound(reading, reading.found.splice(0), set, to)
     }
+  }
+
+  async #moveInOrder(
+    lanes: readonly string[],
+    set: JobSet,
+    matches: Matches | undefined,
+  ): Promise<void> {
+    const perPage = Math.max(1, Math.min(jobsPerStep, Math.floor(maxRead / lanes.length)))
+    let readings = lanes.map((lane): Reading => ({ lane, stayed: 0, found: [], hasMore: true }))
+    while (readings.length > 0) {
+      for (const reading of readings) {
+        while (reading.found.length === 0 && reading.hasMore) {
+          await this.#read(reading, set, matches, perPage)
+        }
+      }
+      readings = readings.filter(({ found }) => found.length > 0)
+      await this.#moveFirst(readings, set)
+    }
+  }
+
+  /** Moves all jobs before which no lane can have others that were not read. */
+  async #moveFirst(readings: readonly Reading[], set: JobSet): Promise<void> {
+    const until = readings.reduce(
+      (time, { found, hasMore }) => Math.min(time, hasMore ? (found.at(-1)?.time ?? time) : time),
+      Infinity,
+    )
+    const due = readings.flatMap((reading) => {
+      const later = reading.found.findIndex(({ time }) => time > until)
+      const jobs = reading.found.splice(0, later < 0 ? reading.found.length : later)
+      return jobs.map((job) => ({ reading, job }))
+    })
+    due.sort((one, other) => one.job.time - other.job.time)
+    for (let at = 0; at < due.length; at += movedPerStep) {
+      const runs: { readonly reading: Reading; readonly jobs: FoundJob[] }[] = []
+      for (const { reading, job } of due.slice(at, at + movedPerStep)) {
+        const last = runs.at(-1)
+        if (last?.reading === reading) last.jobs.push(job)
+        else runs.push({ reading, jobs: [job] })
+      }
+      // The store takes calls in the order in which they are sent.
+      await Promise.all(
+        runs.map(({ reading, jobs }) => this.#moveFound(reading, jobs, set, 'queue')),
+      )
+    }
+  }
+
+  async #moveFound(
+    reading: Reading,
+    jobs: readonly FoundJob[],
+    set: JobSet,
+    to: SetExit,
+  ): Promise<void> {
+    const ids = jobs.map(({ id }) => id)
+    reading.stayed += jobs.length - (await this.#move(reading.lane, set, ids, to))
+  }
+
+  /** Reads the next page of a lane; those found in the last one have been moved. */
+  async #read(
+    reading: Reading,
+    set: JobSet,
+    matches: Matches | undefined,
+    count: number,
+  ): Promise<void> {
+    const { lane } = reading
+    const { ids, times, seen } = await this.#parts.store.queues.setIds(
+      lane,
+      set,
+      reading.stayed,
+      count,
+    )
+    const wanted = new Set(matches ? await this.#matching(lane, ids, matches) : ids)
+    const page = ids.map((id, at) => ({ id, time: times[at] ?? 0 }))
+    reading.found = page.filter(({ id }) => wanted.has(id))
+    reading.stayed += seen - wanted.size
+    reading.hasMore = seen > 0
   }
 
   async #matching(

@@ -4,6 +4,15 @@ import type { Band } from '../model/levels.ts'
 /** Jobs of a lane that are not queued: due for the first time, due again, or dead. */
 export type JobSet = 'scheduled' | 'retries' | 'dead'
 
+/** Some jobs of a set of a lane, in their order. */
+export interface SetPage {
+  readonly ids: readonly number[]
+  /** When each is due, or dropped: lanes have the same unit for a set. */
+  readonly times: readonly number[]
+  /** Members that were read. */
+  readonly seen: number
+}
+
 /** Destinations of a job of a set, chosen by an operator. */
 export type SetExit = 'queue' | 'dead' | 'nowhere'
 
@@ -57,13 +66,8 @@ export interface QueueStore {
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void>
   /** When the next job of each lane was queued, milliseconds since 1970. */
   oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]>
-  /** Up to `count` members of a set, from `from` on; `seen` were read. */
-  setIds(
-    lane: string,
-    set: JobSet,
-    from: number,
-    count: number,
-  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }>
+  /** Up to `count` members of a set, from `from` on. */
+  setIds(lane: string, set: JobSet, from: number, count: number): Promise<SetPage>
   /** Moves jobs out of a set; returns those that were in it. */
   moveJobs(
     lane: string,

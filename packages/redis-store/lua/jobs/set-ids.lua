@@ -7,16 +7,19 @@
 --   4 set (scheduled, retries, dead): string
 --   5 first: integer
 --   6 count: integer
--- Returns { members looked at, ids ... }.
+-- Returns { members looked at, id, time, id, time ... }.
 --#include keys
 local lane, set, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local keys = { scheduled = queueKey(lane, 'scheduled'), retries = retriesKey(lane), dead = deadKey(lane) }
-local page = redis.call('ZRANGE', keys[set], first, first + count - 1)
-local answer = { #page }
-for _, id in ipairs(page) do
-  local belongs = true
+local page = redis.call('ZRANGE', keys[set], first, first + count - 1, 'WITHSCORES')
+local answer = { #page / 2 }
+for at = 1, #page, 2 do
+  local id, belongs = page[at], true
   if set == 'scheduled' then belongs = not redis.call('ZSCORE', keys.retries, id) end
   if set == 'retries' then belongs = redis.call('ZSCORE', keys.scheduled, id) end
-  if belongs then answer[#answer + 1] = id end
+  if belongs then
+    answer[#answer + 1] = id
+    answer[#answer + 1] = page[at + 1]
+  end
 end
 return answer

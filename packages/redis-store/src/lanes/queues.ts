@@ -8,6 +8,7 @@ import {
   type QueuedPiece,
   type QueueStore,
   type SetExit,
+  type SetPage,
 } from '@crossgear/core-scheduler'
 import { JidIndex } from '../jobs/jid-index.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
@@ -76,16 +77,13 @@ export class RedisQueues implements QueueStore {
     return reply.map((ms) => (ms.length === 0 ? undefined : Number(ms.toString())))
   }
 
-  async setIds(
-    lane: string,
-    set: JobSet,
-    from: number,
-    count: number,
-  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }> {
+  async setIds(lane: string, set: JobSet, from: number, count: number): Promise<SetPage> {
     const { run, keys } = this.#parts.context
     const reply = await run('set-ids', [keys.busy(lane)], [lane, set, from, count])
-    const [seen, ...ids] = reply as [number, ...Buffer[]]
-    return { seen, ids: numbersOf(ids) }
+    const [seen, ...members] = reply as [number, ...Buffer[]]
+    const numbers = numbersOf(members)
+    const every = (second: 0 | 1) => numbers.filter((_, at) => at % 2 === second)
+    return { seen, ids: every(0), times: every(1) }
   }
 
   async moveJobs(

@@ -53,6 +53,26 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
     expect(await (await client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
   })
 
+  test.each([{}, { regexp: '*' }])(
+    'requeues in the order in which jobs are due, over all types: %j',
+    async (filter) => {
+      const { client } = await gateways.open()
+      const one = await client()
+      const jids = Array.from({ length: 12 }, (_, at) => `later-${at + 10}0`)
+      for (const [at, jid] of [...jids.entries()].reverse()) {
+        const due = `2999-01-01T00:00:${at + 10}Z`
+        await one.ask(pushLine(jid, { at: due, jobtype: ['a', 'b', 'c'][at % 3] }))
+      }
+      await one.ask(mutate('requeue', 'scheduled', filter))
+      const fetched: unknown[] = []
+      for (const jid of jids) {
+        fetched.push((await one.askJson('FETCH'))['jid'])
+        await one.ask(`ACK ${JSON.stringify({ jid })}`)
+      }
+      expect(fetched).toEqual(jids)
+    },
+  )
+
   test('keeps the order of pipelined commands', async () => {
     const { client } = await gateways.open()
     const one = await client()

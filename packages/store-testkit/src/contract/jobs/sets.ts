@@ -46,9 +46,35 @@ export function setContract(open: OpenWorld): void {
       expect(await members(store, 'retries')).toEqual([3, 4])
       expect(await members(store, 'dead')).toEqual([5, 6])
       const page = await store.queues.setIds('mail', 'dead', 1, 1)
-      expect(page).toEqual({ ids: [6], seen: 1 })
+      expect(page).toMatchObject({ ids: [6], seen: 1 })
       expect((await store.queues.setIds('mail', 'dead', 2, 1)).seen).toBe(0)
     })
+
+    test.each(['scheduled', 'retries', 'dead'] as const)(
+      'tell when their members of any lane are due or dropped: %s',
+      async (set) => {
+        const world = await open()
+        const store = await world.node()
+        for (const [at, lane] of ['mail', 'sms', 'mail'].entries()) {
+          await submitOne(store, lane, {
+            door: 'faktory',
+            ...(set === 'scheduled' && { dueAtMs: farAheadMs + 1_000 * at }),
+          })
+          const job = set === 'scheduled' ? undefined : await takeOne(store, lane)
+          if (job) {
+            const outcome = set === 'retries' ? retried(job, 60_000 + 1_000 * at) : killed(job)
+            await store.steps.finish(lane, [outcome])
+            await world.pass(1_000)
+          }
+        }
+        const mail = await store.queues.setIds('mail', set, 0, 9)
+        const sms = await store.queues.setIds('sms', set, 0, 9)
+        expect([mail.ids, sms.ids]).toEqual([[1, 2], [1]])
+        const [first = 0, last = 0] = mail.times
+        const [middle = 0] = sms.times
+        expect([first < middle, middle < last]).toEqual([true, true])
+      },
+    )
 
     test.each([
       ['scheduled', [1, 2]],

@@ -10,6 +10,7 @@ import {
   type QueuedPiece,
   type QueueStore,
   type SetExit,
+  type SetPage,
 } from '@crossgear/core-scheduler'
 import { buryJob, endJob, putBack } from '../jobs/finish.ts'
 import { isSettled, type MemoryJob } from '../memory-job.ts'
@@ -79,15 +80,13 @@ export class MemoryQueues implements QueueStore {
     )
   }
 
-  setIds(
-    lane: string,
-    set: JobSet,
-    from: number,
-    count: number,
-  ): Promise<{ readonly ids: readonly number[]; readonly seen: number }> {
+  setIds(name: string, set: JobSet, from: number, count: number): Promise<SetPage> {
     return this.#step((world) => {
-      const ids = idsOf(world.lane(lane), set, world.nowMs()).slice(from, from + count)
-      return { ids, seen: ids.length }
+      const lane = world.lane(name)
+      const ids = idsOf(lane, set, world.nowMs()).slice(from, from + count)
+      const timeOf = (id: number): number =>
+        lane.scheduled.get(id) ?? lane.job(id, world.nowMs())?.forgottenAtMs ?? 0
+      return { ids, times: ids.map(timeOf), seen: ids.length }
     })
   }
 
