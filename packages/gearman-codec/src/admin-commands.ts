@@ -48,15 +48,15 @@ const commands = new Map<string, ArgumentReader>([
 ])
 
 /**
- * Reads a line of the text protocol. Never throws: an unknown line is a command `error` with the reply. Spaces, not tabs,
- * separate words; a NUL ends the line; commands may be in any case; arguments beyond those of a plain command are ignored.
+ * Reads a line of the text protocol. Never throws: an unknown line is a command `error` with the reply. Spaces, not tabs, end
+ * words, and one at the end begins an empty word; a NUL ends the line; surplus arguments of plain commands are ignored.
  */
 export function parseAdminLine(line: string): AdminCommand {
   const nul = line.indexOf('\0')
   const words = (nul < 0 ? line : line.slice(0, nul)).split(' ')
   // A leading space makes the command empty, and so unknown.
   const typed = words[0] ?? ''
-  const args = words.slice(1).filter((word) => word !== '')
+  const args = words.slice(1).filter((word, at, all) => word !== '' || at === all.length - 1)
   const read = commands.get(typed.toLowerCase())
   return read === undefined ? error(formatUnknownCommand(typed)) : read(args, typed)
 }
@@ -112,12 +112,11 @@ function functionCommand(command: 'create function' | 'drop function'): Argument
   }
 }
 
-/** `shutdown [graceful]`; any other argument must not stop a server. */
+/** `shutdown [graceful]`; with any other argument it is unknown, and stops no server. */
 function readShutdown(args: readonly string[], typed: string): AdminCommand {
-  const [how] = args
-  if (how === undefined) return { command: 'shutdown', graceful: false }
-  if (how.toLowerCase() === 'graceful') return { command: 'shutdown', graceful: true }
-  return error(formatInvalidArguments(typed))
+  const how = args.join(' ').toLowerCase()
+  if (how !== '' && how !== 'graceful') return error(formatUnknownCommand(typed))
+  return { command: 'shutdown', graceful: how !== '' }
 }
 
 /** Leading digits count; anything else, zero and negative numbers are 0, no limit. */

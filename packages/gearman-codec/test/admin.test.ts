@@ -38,6 +38,7 @@ const understood: readonly [string, AdminCommand][] = [
   ['cancel Job H:lap:1', { command: 'cancel job', handle: 'H:lap:1' }],
   ['maxqueue f', queue(0, 0, 0)],
   ['maxqueue  f  5', queue(5, 5, 5)],
+  ['maxqueue f ', queue(0, 0, 0)],
   ['maxqueue f 5 6', queue(0, 0, 0)],
   ['maxqueue f 5 6 7', queue(5, 6, 7)],
   ['maxqueue f 5 6 7 8', queue(5, 6, 7)],
@@ -78,7 +79,10 @@ const refused: readonly [string, string][] = [
   ['create foo bar', `${missing}create\r\n`],
   ['create function a b', `${missing}create\r\n`],
   ['drop function', `${missing}drop\r\n`],
-  ['shutdown now', `${missing}shutdown\r\n`],
+  ['shutdown now', `${unknown}shutdown\r\n`],
+  ['shutdown graceful now', `${unknown}shutdown\r\n`],
+  ['show jobs ', 'ERR UNKNOWN_SHOW_ARGUMENTS\r\n'],
+  ['create function a ', `${missing}create\r\n`],
 ]
 
 describe('an admin line', () => {

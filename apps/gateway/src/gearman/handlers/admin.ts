@@ -169,10 +169,15 @@ export async function setMaxQueue({ scheduler }: Session, command: Command<'maxq
   return adminReplies.ok
 }
 
+/** Stands in a line of text for bytes that are not UTF-8. */
+const notUtf8 = '\ufffd'
+
 /** `create function NAME`: lists it from now on. */
 export async function createFunction({ scheduler }: Session, command: Command<'create function'>) {
   const name = command.function
-  if (Buffer.byteLength(name) > maxFunctionBytes) return formatInvalidArguments('create')
+  const isName =
+    name !== '' && !name.includes(notUtf8) && Buffer.byteLength(name) <= maxFunctionBytes
+  if (!isName) return formatInvalidArguments('create')
   await scheduler.admin.addLane(scheduler.registry.names.canonical(name))
   return adminReplies.ok
 }

@@ -40,6 +40,20 @@ export const sleepCases: readonly Case[] = [
     ],
   },
   {
+    name: 'PRE_SLEEP in one write with other requests',
+    steps: [
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
+      ['worker', 'CAN_DO', 'mail'],
+      ['worker', 'at once', ['PRE_SLEEP'], ['PRE_SLEEP']],
+      ['worker', 'at once', ['PRE_SLEEP'], ['GRAB_JOB']],
+      ['worker', 'at once', ['GRAB_JOB'], ['PRE_SLEEP']],
+      ['worker', 'at once', ['PRE_SLEEP'], ['GRAB_JOB'], ['GRAB_JOB'], ['PRE_SLEEP']],
+      ['client', 'SUBMIT_JOB_BG', 'mail', '', '4'],
+    ],
+  },
+  {
     name: 'PRE_SLEEP with a job pending of a function that it cannot do',
     steps: [
       ['client', 'SUBMIT_JOB_BG', 'post', '', '1'],

@@ -8,6 +8,16 @@ export interface HttpImprovement {
   readonly crossgear: readonly string[]
 }
 
+/** The answer to a background job. */
+const jobCreated = [
+  '200',
+  'Content-Length: 0',
+  'Server: Gearman/<version>',
+  'X-Gearman-Command: JOB_CREATED',
+  'X-Gearman-Job-Handle: H#',
+  'body ""',
+]
+
 /** All differences from gearmand. */
 export const httpImprovements: readonly HttpImprovement[] = [
   {
@@ -85,12 +95,7 @@ export const httpImprovements: readonly HttpImprovement[] = [
     reason:
       'A head that proxies may read in another way is refused: no second request hides in it.',
     gearmand: [
-      '200',
-      'Content-Length: 0',
-      'Server: Gearman/<version>',
-      'X-Gearman-Command: JOB_CREATED',
-      'X-Gearman-Job-Handle: H#',
-      'body ""',
+      ...jobCreated,
       'prioritystatus "mail\\t0\\t1\\t0\\t0\\n"',
       'show unique jobs "-\\n"',
     ],
@@ -125,14 +130,7 @@ export const httpImprovements: readonly HttpImprovement[] = [
     reason:
       'The connection stays open, and each request is answered. gearmand takes both jobs and answers one.',
     gearmand: [],
-    crossgear: [
-      '200',
-      'Content-Length: 0',
-      'Server: Gearman/<version>',
-      'X-Gearman-Command: JOB_CREATED',
-      'X-Gearman-Job-Handle: H#',
-      'body ""',
-    ],
+    crossgear: jobCreated,
   },
   {
     name: 'a queue that is full',

@@ -9,6 +9,26 @@ export const jobImprovements: readonly Improvement[] = [
     crossgear: ['4 worker NOOP'],
   },
   {
+    name: 'PRE_SLEEP in one write with other requests',
+    reason:
+      'A worker that asks for a job in the same write needs no NOOP, and one that says twice that it sleeps gets one. It gets the same jobs.',
+    gearmand: [
+      '5 worker NOOP',
+      '5 worker NOOP',
+      '6 worker NOOP',
+      '6 worker JOB_ASSIGN H#1|mail|1',
+      '8 worker NOOP',
+      '8 worker JOB_ASSIGN H#3|mail|3',
+      '8 worker NO_JOB',
+    ],
+    crossgear: [
+      '5 worker NOOP',
+      '6 worker JOB_ASSIGN H#1|mail|1',
+      '8 worker JOB_ASSIGN H#3|mail|3',
+      '8 worker NO_JOB',
+    ],
+  },
+  {
     name: 'a worker names a function between two grabs of one write',
     reason:
       'Names that a worker sends together take effect together, so that thousands of names do not slow down others. It gets the same jobs.',

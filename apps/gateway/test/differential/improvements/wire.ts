@@ -15,6 +15,37 @@ export const wireImprovements: readonly Improvement[] = [
     crossgear: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "post\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
   },
   {
+    name: 'the text line "create function \\r"',
+    reason: 'A function without a name would not be visible in any list of functions.',
+    gearmand: [
+      '2 admin "OK\\r\\n"',
+      '3 admin "\\t0\\t0\\t0\\n"',
+      '3 admin "mail\\t0\\t0\\t1\\n"',
+      '3 admin ".\\n"',
+    ],
+    crossgear: [
+      '2 admin "ERR INVALID_ARGUMENTS An+incomplete+set+of+arguments+was+sent+to+this+command+create\\r\\n"',
+      '3 admin "mail\\t0\\t0\\t1\\n"',
+      '3 admin ".\\n"',
+    ],
+  },
+  {
+    name: 'the text line "create function pÿ\\r"',
+    reason:
+      'Function names are shared with protocols whose names are text, so bytes that are not UTF-8 are refused.',
+    gearmand: [
+      '2 admin "OK\\r\\n"',
+      '3 admin "mail\\t0\\t0\\t1\\n"',
+      '3 admin "pÿ\\t0\\t0\\t0\\n"',
+      '3 admin ".\\n"',
+    ],
+    crossgear: [
+      '2 admin "ERR INVALID_ARGUMENTS An+incomplete+set+of+arguments+was+sent+to+this+command+create\\r\\n"',
+      '3 admin "mail\\t0\\t0\\t1\\n"',
+      '3 admin ".\\n"',
+    ],
+  },
+  {
     name: 'the text line "shutdown"',
     reason: 'The command of older servers works, from this machine only.',
     gearmand: ['2 admin "ERR UNKNOWN_COMMAND Unknown+server+commandshutdown\\r\\n"'],
