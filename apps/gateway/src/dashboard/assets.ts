@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { linkModules } from './link-modules.ts'
 
 /** A file of the dashboard. */
 export interface Asset {
   readonly type: string
   readonly body: Buffer
   /** Changes with the body. */
-  readonly etag: string
+  readonly hash: string
 }
 
 /** Path of the web port below which everything but the page itself is. */
@@ -42,23 +43,29 @@ const libraries: Readonly<Record<string, Library>> = {
   },
   'htm.js': { entry: 'htm', file: 'htm.module.js' },
   'uplot.js': { entry: 'uplot', file: 'uPlot.esm.js' },
-  'uplot.css': { entry: 'uplot', file: 'uPlot.min.css' },
 }
 
-/** All files of the dashboard, by path: read once, kept in memory. */
+const libraryStyle = { entry: 'uplot', file: 'uPlot.min.css' } as const satisfies Library
+
+/** Style sheets in the order in which they override each other. */
+export const styleNames = 'base layout parts tables forms job layers narrow'.split(' ')
+
+/** The files that a browser gets, by path: own modules are joined to one, and so are style sheets. */
 export function readAssets(): ReadonlyMap<string, Asset> {
-  const assets = new Map<string, Asset>()
-  for (const path of ownFiles()) {
-    const served = path === 'index.html' ? '/' : `${assetPrefix}/${path}`
-    assets.set(served, assetOf(path, readFileSync(new URL(path, ownFolder))))
+  const app = linkModules('app.js', { read: ownFile, isOutside: (path) => path.startsWith('lib/') })
+  const styles = styleNames.map((name) => ownFile(`style/${name}.css`))
+  const files: Record<string, string> = {
+    '/': ownFile('index.html'),
+    [`${assetPrefix}/icon.svg`]: ownFile('icon.svg'),
+    [`${assetPrefix}/app.js`]: app,
+    [`${assetPrefix}/style.css`]: [libraryFile(libraryStyle), ...styles].join('\n'),
   }
-  const { resolve } = createRequire(import.meta.url)
-  for (const [name, { entry, file, rewrites = {} }] of Object.entries(libraries)) {
-    const text = readFileSync(new URL(file, pathToFileURL(resolve(entry))), 'utf8')
-    const body = withoutMap(withRelativeImports(text, rewrites))
-    assets.set(`${assetPrefix}/lib/${name}`, assetOf(name, Buffer.from(body)))
+  for (const [name, library] of Object.entries(libraries)) {
+    files[`${assetPrefix}/lib/${name}`] = withoutMap(
+      withRelativeImports(libraryFile(library), library.rewrites ?? {}),
+    )
   }
-  return assets
+  return new Map(Object.entries(files).map(([path, text]) => [path, assetOf(path, text)]))
 }
 
 /** Replaces bare names of imports. Throws an Error where one is not there: the package has changed. */
@@ -80,14 +87,17 @@ function withoutMap(text: string): string {
   return text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n')
 }
 
-function ownFiles(): readonly string[] {
-  const entries = readdirSync(ownFolder, { recursive: true, encoding: 'utf8' })
-  return entries
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => types[extname(path)] !== undefined)
+function ownFile(path: string): string {
+  return readFileSync(new URL(path, ownFolder), 'utf8')
 }
 
-function assetOf(name: string, body: Buffer): Asset {
-  const hash = createHash('sha256').update(body).digest('base64url')
-  return { type: types[extname(name)] ?? '', body, etag: `"${hash.slice(0, 27)}"` }
+function libraryFile({ entry, file }: Library): string {
+  const { resolve } = createRequire(import.meta.url)
+  return readFileSync(new URL(file, pathToFileURL(resolve(entry))), 'utf8')
+}
+
+function assetOf(path: string, text: string): Asset {
+  const body = Buffer.from(text)
+  const hash = createHash('sha256').update(body).digest('base64url').slice(0, 27)
+  return { type: types[path === '/' ? '.html' : extname(path)] ?? '', body, hash }
 }

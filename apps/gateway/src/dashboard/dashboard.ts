@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Asset, assetPrefix, readAssets } from './assets.ts'
+import { EncodedAssets } from './encodings.ts'
 
 /** Nothing but what this server has, and no script or style in the page itself. */
 const policy = [
@@ -20,13 +21,15 @@ const headers = {
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-cache',
+  Vary: 'Accept-Encoding',
 } as const
 
 /** The dashboard at `/`: static files without a secret; whatever they show comes from the API. */
 export function dashboardRoutes(app: FastifyInstance): void {
   let assets: ReadonlyMap<string, Asset> | undefined
+  const encoded = new EncodedAssets()
   for (const path of ['/', `${assetPrefix}/*`]) {
-    app.get(path, (request, reply) => {
+    app.get(path, async (request, reply) => {
       // Read at the first request: most gateways are never visited.
       assets ??= readAssets()
       const asset = assets.get(request.url.split('?', 1)[0] ?? '')
@@ -34,10 +37,11 @@ export function dashboardRoutes(app: FastifyInstance): void {
         reply.callNotFound()
         return reply
       }
-      const { type, body, etag } = asset
+      const { encoding, etag, body } = encoded.form(asset, request.headers['accept-encoding'])
       reply.headers({ ...headers, ETag: etag })
       if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send()
-      return reply.type(type).send(body)
+      if (encoding !== 'identity') reply.header('Content-Encoding', encoding)
+      return reply.type(asset.type).send(await body)
     })
   }
 }

@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ApiBackend } from '../../src/api/api.ts'
-import { readAssets, withRelativeImports } from '../../src/dashboard/assets.ts'
+import { readAssets, styleNames, withRelativeImports } from '../../src/dashboard/assets.ts'
+import { linkModules } from '../../src/dashboard/link-modules.ts'
 import { Metrics } from '../../src/ops/metrics/metrics.ts'
 import { createWebServer } from '../../src/ops/web-server.ts'
 import { figuresOf } from '../support/metrics-page.ts'
@@ -9,14 +13,25 @@ import { recordingLog } from '../support/recording-log.ts'
 
 const api: ApiBackend = { call: () => Promise.reject(new Error('the API was asked')) }
 
-async function serveDashboard() {
+async function listening(): Promise<number> {
   const web = createWebServer({
     ...{ figures: figuresOf(new Metrics()), check: () => Promise.resolve({ ready: true }) },
     ...{ api, log: recordingLog().log, access: { password: 'sesame, open' } },
   })
   onTestFinished(() => web.close())
-  const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
+  return (await web.listen({ host: '127.0.0.1', port: 0 })).port
+}
+
+async function serveDashboard() {
+  const port = await listening()
   return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init)
+}
+
+/** The bytes as they were sent. */
+async function raw(port: number, path: string, headers: Record<string, string>) {
+  const [response] = (await once(get({ port, path, headers }), 'response')) as [IncomingMessage]
+  const body = Buffer.concat(await response.toArray())
+  return { status: response.statusCode, headers: response.headers, body }
 }
 
 test('the page may load files of this server only, and run no inline script', async () => {
@@ -38,7 +53,7 @@ test('the page may load files of this server only, and run no inline script', as
 test('every module imports others by paths that are served, and names no other server', () => {
   const assets = readAssets()
   const modules = [...assets].filter(([path]) => path.endsWith('.js'))
-  expect(modules.length).toBeGreaterThan(20)
+  expect(modules.map(([path]) => path)).toContain('/ui/app.js')
   for (const [path, { body }] of modules) {
     const text = body.toString()
     const imports = [
@@ -48,6 +63,58 @@ test('every module imports others by paths that are served, and names no other s
     expect(text).not.toMatch(/sourceMappingURL=/)
     if (!path.startsWith('/ui/lib/')) expect(text).not.toMatch(/innerHTML/i)
   }
+})
+
+test('the page needs few files, which the page itself names', async () => {
+  const text = await (await (await serveDashboard())('/')).text()
+  const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => `/${path}`)
+  expect(named.toSorted()).toEqual([...readAssets().keys()].filter((path) => path !== '/').toSorted())
+  expect(named.length).toBeLessThan(10)
+})
+
+test('the style of the page is that of all its sheets', () => {
+  const folder = new URL('../../dashboard/style/', import.meta.url)
+  const files = readdirSync(folder).map((file) => file.replace('.css', ''))
+  expect([...styleNames].sort()).toEqual(files.sort())
+})
+
+test.each([
+  ['br, gzip', 'br', brotliDecompressSync],
+  ['gzip, br;q=0', 'gzip', gunzipSync],
+  ['identity', undefined, (bytes: Buffer) => bytes],
+] as const)('to a browser that takes %s the files are sent as %s', async (accepted, name, decode) => {
+  const web = await listening()
+  const { headers, body } = await raw(web, '/ui/app.js', { 'Accept-Encoding': accepted })
+  expect([headers['content-encoding'], headers['vary']]).toEqual([name, 'Accept-Encoding'])
+  const whole = readAssets().get('/ui/app.js')?.body ?? Buffer.alloc(0)
+  expect(decode(body)).toEqual(whole)
+  if (name !== undefined) expect(body.length).toBeLessThan(whole.length / 3)
+  const known = { 'Accept-Encoding': accepted, 'If-None-Match': headers.etag ?? '' }
+  expect(await raw(web, '/ui/app.js', known)).toMatchObject({ status: 304 })
+  // A cache that holds this form must not keep another one for it.
+  const other = { 'Accept-Encoding': name === 'br' ? 'gzip' : 'br', 'If-None-Match': known['If-None-Match'] }
+  expect(await raw(web, '/ui/app.js', other)).toMatchObject({ status: 200 })
+})
+
+test('modules become one, in the order of their imports, each with names of its own', async () => {
+  const files: Record<string, string> = {
+    'app.js': "import { b } from './in/b.js'\nimport all from './lib/x.js'\nconst own = 1\nexport const sum = own + b + all",
+    'in/b.js': "import { own as other } from '../c.js'\nconst own = 2\nexport const b = own + other",
+    'c.js': 'export const own = 30',
+  }
+  const read = (path: string): string => files[path] ?? ''
+  const joined = linkModules('app.js', { read, isOutside: (path) => path.startsWith('lib/') })
+  const runnable = joined.replace("'./lib/x.js'", "'data:text/javascript,export default 400'")
+  const url = `data:text/javascript,${encodeURIComponent(`${runnable}export const { sum } = module_app_js`)}`
+  expect(await import(url)).toMatchObject({ sum: 433 })
+})
+
+test.each([
+  ['a circle of imports', { 'app.js': "import { a } from './app.js'" }, 'imports itself'],
+  ['an unknown form', { 'app.js': "export * from './b.js'" }, 'cannot be joined: export *'],
+])('modules with %s are not joined', (_name, files, words) => {
+  const read = (path: string): string => (files as Record<string, string>)[path] ?? ''
+  expect(() => linkModules('app.js', { read, isOutside: () => false })).toThrow(words)
 })
 
 test('a browser that has a file is not sent it again, until it changes', async () => {
