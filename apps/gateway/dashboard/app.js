@@ -11,6 +11,7 @@ import { SignIn } from './pages/sign-in.js'
 import { hrefOf, useRoute } from './router.js'
 import { Side } from './side.js'
 import { SharedContext } from './state.js'
+import { startTheme } from './theme.js'
 
 /** @typedef {import('./types.d.ts').Session} Session */
 /** @typedef {import('./parts/toasts.js').Toast} Toast */
@@ -57,6 +58,7 @@ function App() {
       isAsked
         ? html`<${SignIn} onDone=${learn} onBack=${onBack} />`
         : html`<div class="shell">
+          <a class="skip" href="#main" onClick=${skipToMain}>Skip to the content</a>
           <${Side} route=${route} onKeys=${() => setKeys(true)} onSignOut=${signOut} />
           <${Main} route=${route} />
         </div>`
@@ -64,6 +66,12 @@ function App() {
     ${hasKeys && html`<${KeysDialog} onClose=${() => setKeys(false)} />`}
     <${Toasts} toasts=${toasts} onClose=${dismiss} />
   <//>`
+}
+
+/** @param {Event} event whose default would leave the page, which is in the address */
+function skipToMain(event) {
+  event.preventDefault()
+  document.querySelector('main')?.focus()
 }
 
 /** @type {Session} */
@@ -83,7 +91,7 @@ function Main({ route }) {
   }, [place])
   const Page = pages.get(route.page) ?? pages.get('overview')
   const shown = hrefOf(route.page, route.id, Object.fromEntries(route.query))
-  return html`<main ref=${main} id="main" data-place=${shown}>
+  return html`<main ref=${main} id="main" tabindex="-1" data-place=${shown}>
     <${Page} key=${place} route=${route} />
   </main>`
 }
@@ -106,5 +114,6 @@ function useToasts() {
   return { toasts, say, dismiss }
 }
 
+startTheme()
 const place = document.getElementById('app')
 if (place) render(html`<${App} />`, place)

@@ -1,5 +1,8 @@
 const whole = new Intl.NumberFormat('en-US')
-const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+const [short, exact] = [1, 3].map(
+  (maximumFractionDigits) =>
+    new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits }),
+)
 
 /** @param {number} number */
 export function count(number) {
@@ -10,16 +13,21 @@ export function count(number) {
  * A number for a tile: all digits up to a million.
  *
  * @param {number} number
+ * @param {number} [digits] given where it is one of several that must differ
  */
-export function brief(number) {
-  return Math.abs(number) < 1e6 ? whole.format(number) : short.format(number)
+export function brief(number, digits) {
+  const large = digits === undefined ? short : exact
+  return (Math.abs(number) < 1e6 ? whole : (large ?? whole)).format(number)
 }
 
-/** @param {number} perSecond */
-export function rate(perSecond) {
+/**
+ * @param {number} perSecond
+ * @param {number} [digits] after the point; by its size where none are asked for
+ */
+export function rate(perSecond, digits = perSecond < 10 ? 1 : 0) {
   if (perSecond === 0) return '0/s'
   if (perSecond >= 100) return `${whole.format(Math.round(perSecond))}/s`
-  return `${perSecond.toFixed(perSecond < 10 ? 1 : 0)}/s`
+  return `${perSecond.toFixed(digits)}/s`
 }
 
 const steps = /** @type {const} */ ([
@@ -32,11 +40,13 @@ const steps = /** @type {const} */ ([
  * A duration in its two largest units.
  *
  * @param {number} seconds
+ * @param {number} [digits] after the point of seconds below a minute; by its size where none are asked for
  */
-export function duration(seconds) {
-  if (seconds < 0.0005) return '0 s'
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
-  if (seconds < 10) return `${seconds.toFixed(1)} s`
+export function duration(seconds, digits = seconds < 10 ? 1 : 0) {
+  const msDigits = Math.max(0, digits - 3)
+  if (seconds * 1000 < 0.5 * 10 ** -msDigits) return '0 s'
+  if (seconds < 1) return `${(seconds * 1000).toFixed(msDigits)} ms`
+  if (seconds < 10 || (seconds < 60 && digits > 0)) return `${seconds.toFixed(digits)} s`
   const all = Math.round(seconds)
   for (const [size, unit, smaller, smallUnit] of steps) {
     if (all < size) continue
@@ -84,6 +94,16 @@ export function bytes(size) {
   }
   const digits = unit > 0 && value < 10 ? 1 : 0
   return `${value.toFixed(digits)} ${byteUnits[unit] ?? ''}`
+}
+
+/**
+ * Why a job failed, in a line; a Gearman worker need not say it.
+ *
+ * @param {NonNullable<import('./types.d.ts').Job['error']>} error
+ */
+export function reasonOf({ type, message }) {
+  if (message) return message
+  return type === 'WORK_FAIL' ? 'its worker sent WORK_FAIL, which has no reason' : type || 'failed'
 }
 
 /**

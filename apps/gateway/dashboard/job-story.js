@@ -1,5 +1,5 @@
 import { doorName } from './parts/bits.js'
-import { plural } from './format.js'
+import { plural, reasonOf } from './format.js'
 
 /** @typedef {import('./types.d.ts').JobDetail} JobDetail */
 
@@ -41,7 +41,7 @@ export function storyOf(job) {
       what: error.retry_count
         ? `Failed, after ${plural(error.retry_count, 'retry', 'retries')}`
         : 'Failed',
-      more: [error.type, error.message].filter((word) => word !== null).join(': '),
+      more: [error.type, reasonOf(error)].filter((word) => word !== null).join(': '),
     },
     progress && {
       ...{ time: progress.noted_at, tone: 'running' },

@@ -3,6 +3,8 @@ import { useEffect, useState } from './lib/hooks.js'
 import { brief } from './format.js'
 import { hrefOf } from './router.js'
 import { useLive, useShared } from './state.js'
+import { Choice } from './parts/bits.js'
+import { themes, useTheme } from './theme.js'
 
 const groups = /** @type {const} */ ([
   ['', [['overview', 'Overview']]],
@@ -56,9 +58,10 @@ export function Side({ route, onKeys, onSignOut }) {
   const [isOpen, setOpen] = useState(false)
   const { session, signIn } = useShared()
   const { latest, state } = useLive()
+  const [theme, setTheme] = useTheme()
   useEffect(() => setOpen(false), [route.page, route.id])
   const current = parents[route.page] ?? route.page
-  return html`<div class=${`side ${isOpen ? 'open' : ''}`}>
+  return html`<header class=${`side ${isOpen ? 'open' : ''}`}>
     <div class="side-bar">
       <a class="brand" href=${hrefOf('overview')}>
         <img src="ui/icon.svg" alt="" />Crossgear
@@ -111,10 +114,11 @@ export function Side({ route, onKeys, onSignOut }) {
               }`
           }
         </span>
+        <${Choice} label="Theme" value=${theme} options=${themes} onChange=${setTheme} />
         <button type="button" class="linkish row" onClick=${onKeys}>
           Keyboard <kbd>?</kbd>
         </button>
       </div>
     </div>
-  </div>`
+  </header>`
 }

@@ -1,4 +1,5 @@
 import { html } from '../html.js'
+import { reasonOf } from '../format.js'
 import { Name, StateBadge, When, doorName } from '../parts/bits.js'
 import { hrefOf } from '../router.js'
 
@@ -64,6 +65,6 @@ function MainCell({ job }) {
     <span class=${`under ${error ? 'error' : ''}`}>
       <span class="mono">${job.jid ?? job.handle}</span>
       ${percent != null && ` · ${Math.round(percent)} %`}
-      ${error && html`${' · '}<bdi>${error.message ?? error.type ?? 'failed'}</bdi>`}
+      ${error && html`${' · '}<bdi>${reasonOf(error)}</bdi>`}
     </span>`
 }

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
 import { pathWith } from '../api.js'
-import { duration, moment } from '../format.js'
+import { duration, moment, reasonOf } from '../format.js'
 import { cancelMeaning, storyOf } from '../job-story.js'
 import { ActDialog } from '../parts/act-dialog.js'
 import {
@@ -189,7 +189,7 @@ function Failure({ error }) {
     </header>
     <div class="inside">
       <p><b><bdi>${error.type ?? 'Error'}</bdi></b></p>
-      ${error.message !== null && html`<p><bdi>${error.message}</bdi></p>`}
+      <p><bdi>${reasonOf(error)}</bdi></p>
       ${
         error.backtrace.length > 0 &&
         html`<pre class="backtrace" tabindex="0">${error.backtrace.join('\n')}</pre>`

@@ -2,15 +2,15 @@ import { html } from '../html.js'
 import { useEffect, useMemo, useState } from '../lib/hooks.js'
 import { count, plural } from '../format.js'
 import { acts, filterOf } from '../job-acts.js'
+import { useJobSearch } from '../job-search.js'
 import { ActDialog } from '../parts/act-dialog.js'
 import { Choice, Code, Empty, Loading, PageHead, SearchField, Trouble } from '../parts/bits.js'
 import { SubmitDialog } from '../parts/submit-dialog.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
-import { useMayAct, useRead } from '../state.js'
+import { useMayAct } from '../state.js'
 import { jobColumns } from './job-columns.js'
 
-/** @typedef {import('../types.d.ts').JobPage} JobPage */
 /** @typedef {import('../job-acts.js').Act} Act */
 
 /** Pages of one state each. */
@@ -84,9 +84,7 @@ export function JobsPage({ route }) {
   const [act, setAct] = useState(/** @type {Act | undefined} */ (undefined))
   const [isSubmitting, setSubmitting] = useState(false)
   const isCalm = chosen.size > 0 || cursor !== ''
-  /** @type {import('../state.js').Reading<JobPage>} */
-  const { data, error, isFresh, busy, reload } = useRead(
-    '/jobs',
+  const { search, error, stage, isLong, busy, reload, stop, goOn } = useJobSearch(
     { ...filter, limit: jobsPerPage, cursor },
     isCalm ? 0 : pollMs,
   )
@@ -109,20 +107,24 @@ export function JobsPage({ route }) {
     setChosen(all)
   }
   const selection = areAll ? { filter: filterOf(filter) } : { jobs: [...chosen] }
-  const jobs = data?.jobs ?? []
+  const jobs = search?.jobs ?? []
+  const isNone = jobs.length === 0 && search?.cursor === null && cursor === ''
   return html`<div aria-busy=${busy}>
     <${PageHead} title=${own?.title ?? 'Jobs'} hint=${own?.hint ?? 'All jobs that are not finished, by whatever door they came.'}>
       ${
         mayAct &&
-        html`<button type="button" onClick=${() => setAll(true)}>Act on all that match</button>
+        html`<button type="button" disabled=${isNone} onClick=${() => setAll(true)}>
+          Act on all that match
+        </button>
         <button type="button" class="primary" onClick=${() => setSubmitting(true)}>New job</button>`
       }
     <//>
     <${Filters} filter=${filter} hasState=${!own} onChange=${change} />
     <${Trouble} error=${error} />
-    ${!data && !error && html`<${Loading} />`}
+    ${!search && !error && html`<${Loading} />`}
+    ${isLong && html`<${Progress} ...${{ search, stage, stop, goOn, reload }} />`}
     ${
-      data &&
+      search &&
       (jobs.length > 0
         ? html`<${Table}
           caption=${own?.title ?? 'Jobs'}
@@ -131,15 +133,15 @@ export function JobsPage({ route }) {
           keyOf=${(/** @type {{ id: string }} */ { id }) => id}
           selection=${mayAct ? { chosen, toggle } : undefined}
         />`
-        : html`<${NoJobs} filter=${filter} own=${own} next=${data.cursor} />`)
+        : isNone && html`<${NoJobs} filter=${filter} own=${own} />`)
     }
     ${
-      data &&
-      (jobs.length > 0 || data.cursor !== null || cursor !== '') &&
+      search &&
+      (jobs.length > 0 || search.cursor !== null || cursor !== '') &&
       html`<${Pager}
-      words=${`${plural(jobs.length, 'job')} shown, ${count(data.looked_at)} looked at${isFresh ? '' : ' …'}`}
+      words=${`${plural(jobs.length, 'job')} shown, ${count(search.lookedAt)} looked at${busy === 'false' ? '' : ' …'}`}
       isFirst=${cursor === ''}
-      next=${data.cursor}
+      next=${stage === 'runs' ? null : search.cursor}
       onPage=${(/** @type {string} */ next) => refine(route, { cursor: next })}
     />`
     }
@@ -244,17 +246,38 @@ function Filters({ filter, hasState, onChange }) {
 }
 
 /**
+ * How far a search is that takes several calls.
+ *
+ * @param {object} props
+ * @param {import('../job-search.js').Search} props.search
+ * @param {'runs' | 'stopped' | 'done'} props.stage
+ * @param {() => void} props.stop
+ * @param {() => void} props.goOn
+ * @param {() => void} props.reload
+ */
+function Progress({ search, stage, stop, goOn, reload }) {
+  const { jobs, lookedAt, unsearched } = search
+  const [opening, label, act] = /** @type {const} */ ({
+    runs: ['Searching', 'Stop', stop],
+    stopped: ['Stopped', 'Go on', goOn],
+    done: ['Searched', 'Search again', reload],
+  })[stage]
+  const long = unsearched > 0 ? `, ${plural(unsearched, 'payload')} too long to search` : ''
+  return html`<p class="notice" data-search-stage=${stage}>
+    <span role="status">
+      ${`${opening}: ${plural(lookedAt, 'job')} looked at, ${count(jobs.length)} found${long}.`}
+    </span>
+    <span class="grow"></span>
+    <button type="button" class="small" onClick=${act}>${label}</button>
+  </p>`
+}
+
+/**
  * @param {object} props
  * @param {Readonly<Record<string, string | undefined>>} props.filter
  * @param {{ none: string, title: string } | undefined} props.own
- * @param {string | null} props.next
  */
-function NoJobs({ filter, own, next }) {
-  if (next !== null) {
-    return html`<${Empty} title="None so far">
-      <p>A page looks at 2,000 jobs at most. Go on with “Next page”.</p>
-    <//>`
-  }
+function NoJobs({ filter, own }) {
   const asked = Object.entries(filter).filter(
     ([name, value]) => value && !(own && name === 'state'),
   )

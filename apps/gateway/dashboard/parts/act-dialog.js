@@ -23,31 +23,56 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
   const { api, say } = useShared()
   const { label, past, isDanger, means: usual } = acts[act]
   const [phase, setPhase] = useState(
-    /** @type {'ask' | 'count' | 'ready' | 'run'} */ (act === 'move' ? 'ask' : 'count'),
+    /** @type {'ask' | 'count' | 'ready' | 'run' | 'stop'} */ (act === 'move' ? 'ask' : 'count'),
   )
   const [tally, setTally] = useState(nothingDone)
   const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
   const [toQueue, setQueue] = useState('')
   const abort = useRef(new AbortController())
+  const latest = useRef(nothingDone)
   useEffect(() => () => abort.current.abort(), [])
+  const onPiece = (/** @type {Tally} */ next) => {
+    latest.current = next
+    setTally(next)
+  }
+  /** The call that is under way ends first: what it did is counted. */
+  const stop = () => {
+    abort.current.abort()
+    setPhase('stop')
+  }
 
   const run = async (/** @type {boolean} */ isDry) => {
     const { signal } = abort.current
+    const { done: expected, isWhole, total } = tally
     setPhase(isDry ? 'count' : 'run')
-    setTally(nothingDone)
+    onPiece(nothingDone)
     setError(undefined)
     try {
-      const order = { api, act, selection, toQueue, isDry, signal, onPiece: setTally }
+      const order = { api, act, selection, toQueue, isDry, signal, onPiece }
       const whole = await runAct(order)
-      if (signal.aborted) return
       if (isDry) {
-        setPhase('ready')
+        if (!signal.aborted) setPhase('ready')
         return
       }
-      say(`${plural(whole.done, 'job')} ${past}.`)
+      const all = isWhole ? expected : Math.max(total ?? 0, expected)
+      say(
+        whole.isWhole
+          ? `${plural(whole.done, 'job')} ${past}.`
+          : `Stopped: ${count(whole.done)} of ${count(all)}${isWhole || total !== null ? '' : ' or more'} ${past}.`,
+      )
       onDone()
     } catch (refusal) {
-      setError(wordsOf(refusal))
+      const { done } = latest.current
+      const before = isDry || done === 0 ? '' : `${plural(done, 'job')} ${past}, then: `
+      const words = `${before}${wordsOf(refusal)}`
+      if (signal.aborted) {
+        if (isDry) return
+        // Escape may have closed the dialog.
+        say(words, 'bad')
+        onDone()
+        return
+      }
+      setError(words)
       setPhase('ready')
     }
   }
@@ -55,7 +80,7 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
     if (phase === 'count') void run(true)
   }, [])
 
-  return html`<${Dialog} title=${`${label}${'filter' in selection ? ': all that match' : ''}`} onClose=${onClose}>
+  return html`<${Dialog} title=${`${label}${'filter' in selection ? ': all that match' : ''}`} onClose=${phase === 'run' ? stop : phase === 'stop' ? () => undefined : onClose}>
     <p>${means ?? usual}</p>
     ${
       act === 'move' &&
@@ -82,7 +107,13 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
     ${
       phase !== 'ask' &&
       html`<footer>
-      <button type="button" onClick=${onClose}>${phase === 'run' ? 'Stop' : 'Back'}</button>
+      <button
+        type="button"
+        disabled=${phase === 'stop'}
+        onClick=${phase === 'run' ? stop : onClose}
+      >
+        ${phase === 'run' ? 'Stop' : phase === 'stop' ? 'Stopping' : 'Back'}
+      </button>
       <button
         type="button"
         class=${isDanger ? 'danger' : 'primary'}
@@ -104,6 +135,7 @@ function Count({ tally, phase, past }) {
     count: 'counted so far',
     ready: `${tally.done === 1 ? 'job' : 'jobs'} would be ${past}`,
     run: `${past} so far`,
+    stop: `${past} so far`,
   }[phase]
   return html`<div role="status" data-tally=${phase}>
     <span class="big-number">${isMore && tally.total === null ? `${count(number)} +` : count(number)}</span>
@@ -112,7 +144,8 @@ function Count({ tally, phase, past }) {
       tally.skipped.length > 0 &&
       html`<ul class="muted">
       ${tally.skipped.map(
-        ({ reason, jobs }) => html`<li key=${reason}>${plural(jobs, 'job')} left: ${reason}</li>`,
+        ({ reason, jobs }) =>
+          html`<li key=${reason}>${plural(jobs, 'job')} not changed: ${jobs === 1 ? 'it' : 'each'} ${reason}</li>`,
       )}
     </ul>`
     }

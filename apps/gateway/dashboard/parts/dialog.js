@@ -17,6 +17,7 @@ export function Dialog({ title, onClose, children, isWide = false }) {
   useEffect(() => {
     const before = document.activeElement
     element.current?.showModal()
+    firstOf(element.current)?.focus()
     return () => {
       if (before instanceof HTMLElement) before.focus()
     }
@@ -32,12 +33,27 @@ export function Dialog({ title, onClose, children, isWide = false }) {
   >
     <div class="dialog-body">
       <header>
-        <h2>${title}</h2>
+        <h2 tabindex="-1">${title}</h2>
         <button type="button" class="quiet" aria-label="Close" onClick=${onClose}>✕</button>
       </header>
       ${children}
     </div>
   </dialog>`
+}
+
+/**
+ * Takes the focus: the first field, or else the button that changes nothing. A space on the cross would close the dialog.
+ *
+ * @param {HTMLElement | null} dialog
+ * @returns {HTMLElement | null | undefined}
+ */
+function firstOf(dialog) {
+  const wanted = ['input:enabled, select:enabled, textarea:enabled', 'footer button', 'h2']
+  for (const selector of wanted) {
+    const found = dialog?.querySelector(selector)
+    if (found instanceof HTMLElement) return found
+  }
+  return dialog
 }
 
 /**

@@ -1,7 +1,8 @@
 import { html } from '../html.js'
-import { moment } from '../format.js'
 import { useEffect, useRef } from '../lib/hooks.js'
 import uPlot from '../lib/uplot.js'
+import { digitsOf, spanOf, timeOf, timeSteps } from './plot-marks.js'
+import { themeEvent } from '../theme.js'
 
 /**
  * One line of a plot.
@@ -15,13 +16,13 @@ import uPlot from '../lib/uplot.js'
 const plotHeight = 180
 
 /**
- * Lines over time. Colours come from the style sheet, and follow the system between dark and light.
+ * Lines over time. Colours come from the style sheet, and follow the theme.
  *
  * @param {object} props
  * @param {string} props.title
  * @param {readonly number[]} props.seconds times, Unix seconds
  * @param {readonly Line[]} props.lines
- * @param {(value: number) => string} props.format
+ * @param {(value: number, digits?: number) => string} props.format with that many digits after the point at least
  */
 export function Plot({ title, seconds, lines, format }) {
   const place = useRef(/** @type {HTMLDivElement | null} */ (null))
@@ -45,11 +46,10 @@ export function Plot({ title, seconds, lines, format }) {
       plot.current?.setSize({ width: element.clientWidth, height: plotHeight })
     })
     sizes.observe(element)
-    const dark = globalThis.matchMedia('(prefers-color-scheme: dark)')
-    dark.addEventListener('change', draw)
+    globalThis.addEventListener(themeEvent, draw)
     return () => {
       sizes.disconnect()
-      dark.removeEventListener('change', draw)
+      globalThis.removeEventListener(themeEvent, draw)
       plot.current?.destroy()
       plot.current = undefined
     }
@@ -94,7 +94,7 @@ function spoken(title, lines, format) {
 /**
  * @param {HTMLElement} element
  * @param {readonly Line[]} lines
- * @param {(value: number) => string} format
+ * @param {(value: number, digits?: number) => string} format
  * @returns {uPlot.Options}
  */
 function optionsOf(element, lines, format) {
@@ -113,16 +113,25 @@ function optionsOf(element, lines, format) {
     legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
     padding: [8, 8, 0, 0],
-    scales: { y: { range: (_plot, _least, most) => [0, niceTop(most)] } },
+    scales: {
+      x: { range: (_plot, first, last) => spanOf(first, last) },
+      y: { range: (_plot, _least, most) => [0, niceTop(most)] },
+    },
     axes: [
       {
         ...axis,
         size: 26,
         space: 70,
+        incrs: timeSteps,
         values: (_plot, splits, _at, _space, step) =>
           splits.map((seconds) => timeOf(seconds, step)),
       },
-      { ...axis, size: 56, values: (_plot, splits) => splits.map((value) => format(value)) },
+      {
+        ...axis,
+        size: 56,
+        values: (_plot, splits, _at, _space, step) =>
+          splits.map((value) => format(value, digitsOf(step))),
+      },
     ],
     series: [
       {},
@@ -135,17 +144,6 @@ function optionsOf(element, lines, format) {
       })),
     ],
   }
-}
-
-/**
- * The time of day, with seconds where marks are nearer than a minute.
- *
- * @param {number} seconds
- * @param {number} step between marks, seconds
- */
-function timeOf(seconds, step) {
-  const [, time = ''] = moment(new Date(seconds * 1000).toISOString()).split(' ')
-  return step < 60 ? time : time.slice(0, 5)
 }
 
 /** @param {number | null} most */

@@ -1,4 +1,5 @@
 import { html } from '../html.js'
+import { useEffect, useRef, useState } from '../lib/hooks.js'
 
 /** @typedef {import('../lib/preact.js').ComponentChildren} Children */
 
@@ -34,7 +35,7 @@ import { html } from '../html.js'
 export function Table({ caption, columns, rows, keyOf, sorting, onSort, selection }) {
   const keys = rows.map((row, at) => keyOf(row, at))
   const areAllChosen = keys.length > 0 && keys.every((key) => selection?.chosen.has(key))
-  return html`<div class="table-frame">
+  return html`<${Frame} name=${caption}>
     <table>
       <caption class="unseen">${caption}</caption>
       <thead>
@@ -79,6 +80,39 @@ export function Table({ caption, columns, rows, keyOf, sorting, onSort, selectio
         })}
       </tbody>
     </table>
+  <//>`
+}
+
+/**
+ * The part of the page in which a table scrolls where it is too wide: its edges show where there is more, and keys can
+ * scroll it.
+ *
+ * @param {{ name: string, children?: Children }} props
+ */
+function Frame({ name, children }) {
+  const frame = useRef(/** @type {HTMLDivElement | null} */ (null))
+  const [more, setMore] = useState('')
+  useEffect(() => {
+    const element = frame.current
+    if (!element) return undefined
+    const look = () => {
+      const { scrollLeft, scrollWidth, clientWidth } = element
+      const right = scrollWidth - clientWidth - scrollLeft
+      setMore([scrollLeft > 1 && 'left', right > 1 && 'right'].filter(Boolean).join(' '))
+    }
+    const sizes = new ResizeObserver(look)
+    sizes.observe(element)
+    if (element.firstElementChild) sizes.observe(element.firstElementChild)
+    element.addEventListener('scroll', look, { passive: true })
+    return () => {
+      sizes.disconnect()
+      element.removeEventListener('scroll', look)
+    }
+  }, [])
+  const scrolls = more === '' ? {} : { role: 'region', tabindex: 0, 'aria-label': name }
+  return html`<div class="table-edges" data-more=${more}>
+    <div class="table-frame" ref=${frame} ...${scrolls}>${children}</div>
+    ${more !== '' && html`<p class="table-hint" aria-hidden="true">⇄ Scroll for more columns</p>`}
   </div>`
 }
 
@@ -124,7 +158,7 @@ const arrows = /** @type {const} */ ({ asc: '↑', desc: '↓' })
  * @param {(cursor: string) => void} props.onPage an empty cursor is the first page
  */
 export function Pager({ words, isFirst, next, onPage }) {
-  return html`<nav class="pager" aria-label="Pages">
+  return html`<nav class="pager" aria-label="Pages of the list">
     <span class="muted" role="status">${words}</span>
     <span class="grow"></span>
     <button type="button" disabled=${isFirst} onClick=${() => onPage('')}>First page</button>

@@ -68,7 +68,9 @@ test('every module imports others by paths that are served, and names no other s
 test('the page needs few files, which the page itself names', async () => {
   const text = await (await (await serveDashboard())('/')).text()
   const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => `/${path}`)
-  expect(named.toSorted()).toEqual([...readAssets().keys()].filter((path) => path !== '/').toSorted())
+  expect(named.toSorted()).toEqual(
+    [...readAssets().keys()].filter((path) => path !== '/').toSorted(),
+  )
   expect(named.length).toBeLessThan(10)
 })
 
@@ -82,24 +84,32 @@ test.each([
   ['br, gzip', 'br', brotliDecompressSync],
   ['gzip, br;q=0', 'gzip', gunzipSync],
   ['identity', undefined, (bytes: Buffer) => bytes],
-] as const)('to a browser that takes %s the files are sent as %s', async (accepted, name, decode) => {
-  const web = await listening()
-  const { headers, body } = await raw(web, '/ui/app.js', { 'Accept-Encoding': accepted })
-  expect([headers['content-encoding'], headers['vary']]).toEqual([name, 'Accept-Encoding'])
-  const whole = readAssets().get('/ui/app.js')?.body ?? Buffer.alloc(0)
-  expect(decode(body)).toEqual(whole)
-  if (name !== undefined) expect(body.length).toBeLessThan(whole.length / 3)
-  const known = { 'Accept-Encoding': accepted, 'If-None-Match': headers.etag ?? '' }
-  expect(await raw(web, '/ui/app.js', known)).toMatchObject({ status: 304 })
-  // A cache that holds this form must not keep another one for it.
-  const other = { 'Accept-Encoding': name === 'br' ? 'gzip' : 'br', 'If-None-Match': known['If-None-Match'] }
-  expect(await raw(web, '/ui/app.js', other)).toMatchObject({ status: 200 })
-})
+] as const)(
+  'to a browser that takes %s the files are sent as %s',
+  async (accepted, name, decode) => {
+    const web = await listening()
+    const { headers, body } = await raw(web, '/ui/app.js', { 'Accept-Encoding': accepted })
+    expect([headers['content-encoding'], headers['vary']]).toEqual([name, 'Accept-Encoding'])
+    const whole = readAssets().get('/ui/app.js')?.body ?? Buffer.alloc(0)
+    expect(decode(body)).toEqual(whole)
+    if (name !== undefined) expect(body.length).toBeLessThan(whole.length / 3)
+    const known = { 'Accept-Encoding': accepted, 'If-None-Match': headers.etag ?? '' }
+    expect(await raw(web, '/ui/app.js', known)).toMatchObject({ status: 304 })
+    // A cache that holds this form must not keep another one for it.
+    const other = {
+      'Accept-Encoding': name === 'br' ? 'gzip' : 'br',
+      'If-None-Match': known['If-None-Match'],
+    }
+    expect(await raw(web, '/ui/app.js', other)).toMatchObject({ status: 200 })
+  },
+)
 
 test('modules become one, in the order of their imports, each with names of its own', async () => {
   const files: Record<string, string> = {
-    'app.js': "import { b } from './in/b.js'\nimport all from './lib/x.js'\nconst own = 1\nexport const sum = own + b + all",
-    'in/b.js': "import { own as other } from '../c.js'\nconst own = 2\nexport const b = own + other",
+    'app.js':
+      "import { b } from './in/b.js'\nimport all from './lib/x.js'\nconst own = 1\nexport const sum = own + b + all",
+    'in/b.js':
+      "import { own as other } from '../c.js'\nconst own = 2\nexport const b = own + other",
     'c.js': 'export const own = 30',
   }
   const read = (path: string): string => files[path] ?? ''
@@ -160,7 +170,7 @@ test.each([
   ['dark', 1],
 ])('the text of a state has the contrast of WCAG AA, %s', (_name, scheme) => {
   const style = readFileSync(new URL('../../dashboard/style/base.css', import.meta.url), 'utf8')
-  const part = style.split('prefers-color-scheme: dark')[scheme] ?? ''
+  const part = style.split("[data-theme='dark']")[scheme] ?? ''
   const colours = new Map(
     [...part.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = '', value = '']) => [
       name,

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client, Worker } from 'faktory-worker'
-import { goTo, startBrowser } from './support/browser.ts'
-import { operatorPassword, startDashboardGateway } from './support/dashboard-gateway.ts'
+import { goTo, signIn, startBrowser } from './support/browser.ts'
+import { startDashboardGateway } from './support/dashboard-gateway.ts'
 
 const usualFolder = fileURLToPath(new URL('../../../../docs/images', import.meta.url))
 const folder = process.argv[2] ?? usualFolder
@@ -117,11 +117,7 @@ const load = (async () => {
 
 const browser = await startBrowser(gateway.port('web'))
 const { page } = browser
-await goTo(page, 'overview')
-await page.getByRole('button', { name: 'Sign in' }).click()
-await page.getByLabel('Password').fill(operatorPassword)
-await page.getByRole('button', { name: 'Sign in' }).click()
-await page.getByText('Operator', { exact: true }).waitFor()
+await signIn(page)
 await goTo(page, 'overview')
 await page.mouse.move(1270, 10)
 await delay(warmUpMs)

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lacksUnless } from '@crossgear/tools/lacks'
 import { chromium, type Page } from 'playwright-core'
+import { operatorPassword } from './dashboard-gateway.ts'
 
 /** Debian's Chromium: without windows it takes a fifth to a half less of the processor. */
 const [shell, whole] = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
@@ -71,6 +72,15 @@ export async function goTo(page: Page, place: string): Promise<void> {
   await page.goto(`/#/${place}`)
   await page.locator(`main[data-place="#/${place}"] h1`).waitFor()
   await settled(page)
+}
+
+/** Makes the viewer an operator, from whom pages take orders. */
+export async function signIn(page: Page): Promise<void> {
+  await goTo(page, 'overview')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Password').fill(operatorPassword)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Operator', { exact: true }).waitFor()
 }
 
 /** Shown while a list is not yet that of its filters and its search. */
