@@ -21,7 +21,19 @@ export class RedisCron implements CronStore {
 
   async remove(name: string): Promise<boolean> {
     const { redis, keys, call } = this.#context
+    await this.setPaused([name], false)
     return (await call(() => redis.hdel(keys.cron, name))) === 1
+  }
+
+  async paused(): Promise<ReadonlySet<string>> {
+    const { redis, keys, call } = this.#context
+    return new Set(await call(() => redis.smembers(keys.pausedCron)))
+  }
+
+  async setPaused(names: readonly string[], paused: boolean): Promise<void> {
+    const { redis, keys, call } = this.#context
+    const key = keys.pausedCron
+    await call(() => (paused ? redis.sadd(key, ...names) : redis.srem(key, ...names)))
   }
 
   async lastTick(lane: string, entry: string): Promise<number | undefined> {

@@ -48,6 +48,7 @@ export class StoreKeys extends Keys {
     this.cron = `${broker}:cron`
     this.paused = `${broker}:paused`
     this.pausedFunctions = `${broker}:paused-functions`
+    this.pausedCron = `${broker}:paused-cron`
     this.lanes = `${broker}:lanes`
     this.former = `${broker}:former`
     this.totals = `${broker}:totals`
@@ -177,6 +178,9 @@ export class StoreKeys extends Keys {
 
   /** Cron entries added by hand: name to JSON. */
   readonly cron: string
+
+  /** Names of paused cron entries. */
+  readonly pausedCron: string
 
   /** A batch's state. Its callbacks are in the lists `:complete` and `:success`. */
   batch(bid: string): string {

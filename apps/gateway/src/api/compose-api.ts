@@ -8,6 +8,7 @@ import type { Door } from '../net/door.ts'
 import type { Cron } from '../ops/cron/cron.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
+import { cronActs } from './acts/cron-acts.ts'
 import { jobActs } from './acts/job-acts.ts'
 import { JobMove } from './acts/job-move.ts'
 import { laneActs } from './acts/lane-acts.ts'
@@ -53,6 +54,7 @@ export function composeApi(parts: ApiParts): Api {
       ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),
       ...newJobs({ scheduler, names }),
       ...laneActs(scheduler),
+      ...cronActs({ ...parts, names }),
     },
     log,
   )

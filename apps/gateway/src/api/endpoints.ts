@@ -123,6 +123,12 @@ export const endpoints = {
     summary: 'Gives jobs of these queues to Faktory consumers again',
     answer: acts.queuesDone,
   }),
+  dropQueues: act({
+    ...{ path: '/queues/drop', tag: 'Functions and queues', body: acts.queueNames },
+    summary:
+      'Ends the waiting jobs of these queues and their pause, and takes them from the list until another job comes; scheduled, failed and dead jobs stay',
+    answer: acts.queuesDone,
+  }),
   pauseFunctions: act({
     ...{ path: '/functions/pause', tag: 'Functions and queues', body: acts.functionNames },
     summary:
@@ -153,6 +159,21 @@ export const endpoints = {
     ...{ path: '/functions/drop', tag: 'Functions and queues', body: acts.functionNames },
     summary: 'Removes functions that have no workers and no running jobs, with their waiting jobs',
     answer: acts.functionsDone,
+  }),
+  runCron: act({
+    ...{ path: '/cron/run', tag: 'Cron, batches, migrations', body: acts.cronEntry, status: 201 },
+    summary: 'Pushes the job of an entry now; its schedule goes on as before',
+    answer: acts.submittedJob,
+  }),
+  pauseCron: act({
+    ...{ path: '/cron/pause', tag: 'Cron, batches, migrations', body: acts.cronEntries },
+    summary: 'Pauses entries at all gateways: their ticks push nothing',
+    answer: acts.cronEntries,
+  }),
+  resumeCron: act({
+    ...{ path: '/cron/resume', tag: 'Cron, batches, migrations', body: acts.cronEntries },
+    summary: 'Lets entries push jobs again, from their next tick on',
+    answer: acts.cronEntries,
   }),
   orderWorkers: act({
     ...{ path: '/workers/order', tag: 'Workers and nodes', body: acts.order, answer: acts.order },

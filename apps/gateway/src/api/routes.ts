@@ -23,6 +23,8 @@ import type { WebLimit } from '../ops/web-limits.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endpoints, operationNames } from './endpoints.ts'
 import type { EventStream } from './event-stream.ts'
+import { exportNames } from './export/export-lists.ts'
+import { Exports } from './export/export-stream.ts'
 import { validationWords } from './fault-words.ts'
 import { openApiDocument } from './open-api.ts'
 import { sessionSeconds } from './session-tokens.ts'
@@ -130,6 +132,16 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
     events.add(reply.raw)
     return Promise.resolve(undefined)
   })
+  const exports = new Exports({ backend, limiter: limiters.heavy })
+  for (const name of exportNames) {
+    add(name, webEndpoints[name], async ({ query }, _identity, reply) => {
+      const begun = await exports.begin(name, query as Readonly<Record<string, unknown>>)
+      if (!('send' in begun)) return begun
+      reply.hijack()
+      void begun.send(reply.raw)
+      return undefined
+    })
+  }
   add('getSession', webEndpoints.getSession, (_request, { role, by }) =>
     Promise.resolve({
       status: 200,

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { type Endpoint, nothing, strict } from './endpoint.ts'
+import { exportEndpoints } from './export/export-lists.ts'
 import { logIn, loggedIn, reloaded, session } from './schemas/session.ts'
 
 /** Operations that the web port answers itself. */
@@ -24,6 +25,7 @@ export const webEndpoints = {
     summary: 'Server-sent events: once a second an event overview with the data of /overview',
     ...{ params: nothing, query: nothing, answer: Type.String(), type: 'text/event-stream' },
   },
+  ...exportEndpoints,
   reload: {
     ...{ method: 'POST', path: '/reload', tag: 'Workers and nodes', role: 'operator' },
     summary: 'Reads the settings of this gateway again; an invalid one changes nothing',

@@ -1,5 +1,6 @@
 import type { CommandRow } from './command-row.ts'
 import { batchCommands } from './fleet/batches.ts'
+import { cronCommands } from './fleet/cron.ts'
 import { fleetCommands } from './fleet/fleet.ts'
 import { health } from './fleet/health.ts'
 import { reload } from './fleet/reload.ts'
@@ -21,6 +22,7 @@ export const commands: readonly CommandRow[] = [
   ...queueCommands,
   ...functionCommands,
   ...fleetCommands,
+  ...cronCommands,
   ...batchCommands,
   reload,
   health,

@@ -106,6 +106,7 @@ test('long pages, searches and acts on many are heavy, and the calls of a dashbo
       ['deleteJobs', {}, { filter: {} }],
       ['retryJobs', {}, { jobs }],
       ['dropFunctions', {}, {}],
+      ['dropQueues', {}, {}],
     ),
   ).toEqual(['heavy'])
   expect(

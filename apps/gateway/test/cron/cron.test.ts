@@ -78,6 +78,24 @@ describe.skipIf(lacksRedis)('cron', () => {
     })
   })
 
+  test('pushes nothing at any node while an entry is paused, and skips those ticks', async () => {
+    const clock = new DoorClock()
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const nodes = [
+      await startCron(here, clock, [minutely]),
+      await startCron(there, clock, [minutely]),
+    ] as const
+    expect(await nodes[0].cron.setPaused(['m', 'none'], true)).toBe('none')
+    expect(await nodes[0].cron.setPaused(['m'], true)).toBeUndefined()
+    await pass(clock, minuteMs, ...nodes)
+    expect((await nodes[1].cron.list())[0]).toMatchObject({ isPaused: true, nextMs: undefined })
+    const worker = await there.client({ wid: 'w1' })
+    expect((await worker.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
+    await nodes[1].cron.setPaused(['m'], false)
+    await pass(clock, minuteMs, ...nodes)
+    expect((await worker.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 1 })
+  })
+
   test('pushes no duplicate of a unique job', async () => {
     const clock = new DoorClock()
     const gateway = await gateways.open()
@@ -122,11 +140,16 @@ describe.skipIf(lacksRedis)('cron', () => {
           ...minutely,
           name: 'fixed',
           source: 'file',
+          is_paused: false,
           timezone: 'UTC',
           last_run: null,
           next_run: nextRun,
         },
-        { ...minutely, source: 'added', timezone: 'UTC', last_run: null, next_run: nextRun },
+        {
+          ...minutely,
+          ...{ source: 'added', is_paused: false, timezone: 'UTC' },
+          ...{ last_run: null, next_run: nextRun },
+        },
       ],
     })
     expect((await there.cron.list()).map(({ entry }) => entry.name)).toEqual(['m'])

@@ -48,8 +48,11 @@ export interface CronStore {
   /** Entries added by hand: name to text. */
   entries(): Promise<ReadonlyMap<string, string>>
   save(name: string, text: string): Promise<void>
-  /** False if there is no such entry. */
+  /** False if there is no such entry. Its pause ends. */
   remove(name: string): Promise<boolean>
+  /** Names of paused entries, those of a configuration file too. */
+  paused(): Promise<ReadonlySet<string>>
+  setPaused(names: readonly string[], paused: boolean): Promise<void>
   /** The last tick of an entry that put a job into the lane, milliseconds since 1970. */
   lastTick(lane: string, entry: string): Promise<number | undefined>
 }

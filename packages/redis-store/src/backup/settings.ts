@@ -23,11 +23,13 @@ export type Setting =
       readonly lane: string
       readonly ticks: Readonly<Record<string, string>>
     }
-  /** Paused queues, and functions (or single lanes of some). */
+  /** Paused queues, functions (or single lanes of some), and cron entries. */
   | {
       readonly kind: 'paused'
       readonly queues: readonly string[]
       readonly functions: readonly string[]
+      /** None. */
+      readonly cron?: readonly string[]
     }
   /** Added by hand; `entry` is JSON text. */
   | { readonly kind: 'cron'; readonly name: string; readonly entry: string }
@@ -47,7 +49,10 @@ export async function* readSettings(
   const { call, redis, keys } = context
   const queues = await call(() => redis.smembers(keys.paused))
   const functions = await call(() => redis.smembers(keys.pausedFunctions))
-  if (queues.length + functions.length > 0) yield { kind: 'paused', queues, functions }
+  const cron = await call(() => redis.smembers(keys.pausedCron))
+  if (queues.length + functions.length + cron.length > 0) {
+    yield { kind: 'paused', queues, functions, ...(cron.length > 0 && { cron }) }
+  }
   for (const [name, entry] of Object.entries(await call(() => redis.hgetall(keys.cron)))) {
     yield { kind: 'cron', name, entry }
   }
@@ -133,7 +138,10 @@ const restorers: Restorers = {
     })
   },
 
-  async paused(_context, { queues: store }, { queues, functions }) {
+  async paused({ call, redis, keys }, { queues: store }, { queues, functions, cron = [] }) {
+    for (const some of chunks(cron, keysPerLook)) {
+      await call(() => redis.sadd(keys.pausedCron, ...some))
+    }
     for (const some of chunks(queues, keysPerLook)) await store.setPaused(some, true)
     for (const some of chunks(functions, keysPerLook)) await store.setFunctionsPaused(some, true)
   },

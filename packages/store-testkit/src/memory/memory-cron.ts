@@ -18,7 +18,23 @@ export class MemoryCron implements CronStore {
   }
 
   remove(name: string): Promise<boolean> {
-    return this.#step(({ cronEntries }) => cronEntries.delete(name))
+    return this.#step(({ cronEntries, pausedCron }) => {
+      pausedCron.delete(name)
+      return cronEntries.delete(name)
+    })
+  }
+
+  paused(): Promise<ReadonlySet<string>> {
+    return this.#step(({ pausedCron }) => new Set(pausedCron))
+  }
+
+  setPaused(names: readonly string[], paused: boolean): Promise<void> {
+    return this.#step(({ pausedCron }) => {
+      for (const name of names) {
+        if (paused) pausedCron.add(name)
+        else pausedCron.delete(name)
+      }
+    })
   }
 
   lastTick(lane: string, entry: string): Promise<number | undefined> {

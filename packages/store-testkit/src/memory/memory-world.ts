@@ -59,6 +59,7 @@ export class MemoryWorld {
   readonly starts = new Map<string, number[]>()
   /** Cron entries by name, as text. */
   readonly cronEntries = new Map<string, string>()
+  readonly pausedCron = new Set<string>()
   readonly batches = new Map<string, MemoryBatch>()
   /** Lanes that the automatic rule has opened to consumers. */
   readonly bridged = new Set<string>()

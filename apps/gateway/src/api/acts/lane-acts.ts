@@ -15,6 +15,7 @@ export function laneActs(
   Handlers,
   | 'pauseQueues'
   | 'resumeQueues'
+  | 'dropQueues'
   | 'pauseFunctions'
   | 'resumeFunctions'
   | 'openFunctions'
@@ -62,6 +63,17 @@ export function laneActs(
     },
 
     async resumeQueues({ body }) {
+      await queues.resume(body.queues)
+      return { queues: body.queues }
+    },
+
+    async dropQueues({ body }) {
+      const known = new Set(registry.queues())
+      for (const queue of body.queues) {
+        if (!known.has(queue)) throw new ApiError('not_found', `no queue ${queue} is known`)
+      }
+      for (const queue of body.queues) await queues.remove(queue)
+      // Jobs that come from now on belong to a new queue.
       await queues.resume(body.queues)
       return { queues: body.queues }
     },

@@ -26,6 +26,13 @@ export async function handIn(
   throw new ApiError('not_accepted', refusals[result.kind])
 }
 
+export function submittedView(
+  names: JobNames,
+  { kind, ...ref }: Awaited<ReturnType<typeof handIn>>,
+): Static<typeof submittedJob> {
+  return { job: names.of(ref), handle: names.handleOf(ref), result: kind }
+}
+
 interface Parts {
   readonly scheduler: Scheduler
   readonly names: JobNames
@@ -34,12 +41,6 @@ interface Parts {
 /** Submits an operator's jobs: new ones, and copies of earlier ones. */
 export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob' | 'resubmitJob'> {
   const { registry } = scheduler
-  const view = ({
-    kind,
-    ...ref
-  }: Awaited<ReturnType<typeof handIn>>): Static<typeof submittedJob> => {
-    return { job: names.of(ref), handle: names.handleOf(ref), result: kind }
-  }
   const dueAfter = (seconds: number | undefined) =>
     seconds ? { dueAtMs: scheduler.storeNowMs() + seconds * 1000 } : {}
 
@@ -54,7 +55,7 @@ export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob'
         ...(retries !== undefined && { retries }),
         ...dueAfter(delay_seconds),
       }
-      return view(await handIn(scheduler, lane, job))
+      return submittedView(names, await handIn(scheduler, lane, job))
     },
 
     async resubmitJob({ params, body }) {
@@ -72,7 +73,7 @@ export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob'
         ...dueAfter(body.delay_seconds),
         origin: names.of(old),
       }
-      return view(await handIn(scheduler, lane, job))
+      return submittedView(names, await handIn(scheduler, lane, job))
     },
   }
 }

@@ -49,7 +49,7 @@ const heavy: Readonly<Partial<Record<string, Weigh>>> = {
   getJob: ({ query }) =>
     ((query as { max_payload_bytes?: number }).max_payload_bytes ?? 0) > lightMost.payloadBytes,
   ...{ listFunctions: hasLongPage, listQueues: hasLongPage, listConnections: hasLongPage },
-  ...{ listBatches: hasLongPage, dropFunctions: () => true },
+  ...{ listBatches: hasLongPage, dropFunctions: () => true, dropQueues: () => true },
   ...{
     retryJobs: actsOnMany,
     cancelJobs: actsOnMany,

@@ -98,10 +98,10 @@ export function fleetReads({
     async listCron() {
       const views = await cron.list()
       return {
-        cron: views.map(({ entry, source, lastMs, nextMs }) => {
+        cron: views.map(({ entry, source, isPaused, lastMs, nextMs }) => {
           const { name, schedule, timezone, job } = entry
           const times = { last_run: isoTime(lastMs), next_run: isoTime(nextMs) }
-          return { name, source, schedule, timezone, job, ...times }
+          return { name, source, is_paused: isPaused, schedule, timezone, job, ...times }
         }),
       }
     },

@@ -92,6 +92,15 @@ export const submittedJob = strict({
 
 const some = (schema: typeof functionName) => Type.Array(schema, { minItems: 1, maxItems: 100 })
 
+const entryName = Type.String({
+  ...{ minLength: 1, maxLength: 255 },
+  description: 'A cron entry, as the list of them names it',
+})
+export const cronEntry = strict({ entry: entryName })
+export const cronEntries = strict({
+  entries: Type.Array(entryName, { minItems: 1, maxItems: 100 }),
+})
+
 export const queueNames = strict({ queues: some(queueName) })
 export const functionNames = strict({ functions: some(functionName) })
 

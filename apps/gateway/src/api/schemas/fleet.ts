@@ -60,11 +60,12 @@ export const cron = strict({
     strict({
       name: Type.String(),
       source: oneOf(['file', 'added'] as const),
+      is_paused: Type.Boolean(),
       schedule: Type.String(),
       timezone: Type.String(),
       job: Type.Unknown(),
       last_run: timeOrNull,
-      next_run: timeOrNull,
+      next_run: orNull(Type.String(), 'Null while it is paused, or when it is over'),
     }),
   ),
 })

@@ -28,8 +28,16 @@ export interface CronParts {
 export interface CronView {
   readonly entry: CronEntry
   readonly source: 'file' | 'added'
+  readonly isPaused: boolean
   readonly lastMs: number | undefined
+  /** Undefined where it is paused or over. */
   readonly nextMs: number | undefined
+}
+
+/** A job of an entry, and where it goes. */
+export interface CronJob {
+  readonly lane: string
+  readonly job: NewJob
 }
 
 interface Planned {
@@ -95,12 +103,13 @@ export class Cron {
   async list(): Promise<readonly CronView[]> {
     await this.#load()
     const { cron } = this.#parts.scheduler
+    const paused = await cron.paused()
     return Promise.all(
       [...this.#planned.values()].map(async ({ entry, source, nextMs }) => {
+        const isPaused = paused.has(entry.name)
         return {
-          entry,
-          source,
-          nextMs,
+          ...{ entry, source, isPaused },
+          nextMs: isPaused ? undefined : nextMs,
           lastMs: await cron.lastTick(this.#laneOf(entry), entry.name),
         }
       }),
@@ -128,6 +137,24 @@ export class Cron {
     const isRemoved = await this.#parts.scheduler.cron.remove(name)
     if (this.#planned.get(name)?.source === 'added') this.#planned.delete(name)
     return isRemoved
+  }
+
+  /** Pauses entries at all gateways, or ends that: ticks of the pause are skipped. Returns the first unknown name. */
+  async setPaused(names: readonly string[], paused: boolean): Promise<string | undefined> {
+    await this.#load()
+    const unknown = names.find((name) => !this.#planned.has(name))
+    if (unknown === undefined) await this.#parts.scheduler.cron.setPaused(names, paused)
+    return unknown
+  }
+
+  /** The job of an entry for a run by hand, which is no tick; undefined for an unknown entry. */
+  async jobNow(name: string): Promise<CronJob | undefined> {
+    await this.#load()
+    const planned = this.#planned.get(name)
+    if (!planned) return undefined
+    const made = this.#jobOf(planned.entry)
+    await this.#parts.scheduler.openLane(made.lane)
+    return made
   }
 
   #plan(entry: CronEntry, source: 'file' | 'added', text: string): void {
@@ -205,13 +232,12 @@ export class Cron {
   }
 
   async #push(entry: CronEntry, tickMs: number): Promise<void> {
-    const { scheduler, storeNowMs, payloadRuleOf } = this.#parts
-    const lane = this.#laneOf(entry)
-    const pushed = entry.jobOf(`cron-${randomBytes(9).toString('base64url')}`)
-    const job: NewJob = {
-      ...newJobOf(pushed, storeNowMs(), payloadRuleOf(pushed.jobtype)),
-      tick: { entry: entry.name, atMs: tickMs },
-    }
+    const { scheduler } = this.#parts
+    // Read for each tick: a pause holds at all gateways at once.
+    if ((await scheduler.cron.paused()).has(entry.name)) return
+    const made = this.#jobOf(entry)
+    const { lane } = made
+    const job = { ...made.job, tick: { entry: entry.name, atMs: tickMs } }
     await scheduler.openLane(lane)
     await new Promise<void>((resolve, reject) => {
       scheduler.submit(lane, {
@@ -225,6 +251,13 @@ export class Cron {
         refused: reject,
       })
     })
+  }
+
+  #jobOf(entry: CronEntry): CronJob {
+    const { storeNowMs, payloadRuleOf } = this.#parts
+    const pushed = entry.jobOf(`cron-${randomBytes(9).toString('base64url')}`)
+    const job = newJobOf(pushed, storeNowMs(), payloadRuleOf(pushed.jobtype))
+    return { lane: this.#laneOf(entry), job }
   }
 
   #laneOf(entry: CronEntry): string {

@@ -11,6 +11,7 @@ import {
   textOf,
 } from '../command-row.ts'
 import type { OptionRow } from '../option-rows.ts'
+import { shownName } from '../shown-text.ts'
 import { type ExitName, TerminalError } from '../terminal-error.ts'
 import { allOption, filterOptions, givenFilter } from './filter.ts'
 
@@ -33,8 +34,17 @@ interface Act {
   readonly call: (context: CommandContext, selected: Selected) => Promise<Result>
 }
 
+const yes: OptionRow = { name: 'yes', help: 'do not ask for confirmation' }
+const dryRun: OptionRow = { name: 'dry_run', help: 'count the jobs, and change nothing' }
+
 const toQueue: OptionRow = {
   ...{ name: 'to_queue', argument: 'queue', help: 'the queue to which the jobs are moved' },
+}
+
+const deletion: Act = {
+  ...{ verb: 'delete', done: 'deleted' },
+  summary: 'delete jobs that do not run, dead ones too',
+  call: ({ client }, body) => client.call('deleteJobs', { body }),
 }
 
 const acts: readonly Act[] = [
@@ -48,11 +58,7 @@ const acts: readonly Act[] = [
     summary: 'end jobs that wait, run or are scheduled; waiting clients get a failure',
     call: ({ client }, body) => client.call('cancelJobs', { body }),
   },
-  {
-    ...{ verb: 'delete', done: 'deleted' },
-    summary: 'delete jobs that do not run, dead ones too',
-    call: ({ client }, body) => client.call('deleteJobs', { body }),
-  },
+  deletion,
   {
     ...{ verb: 'move', done: 'moved' },
     summary: 'move background jobs that do not run to another queue, under a new id',
@@ -65,9 +71,6 @@ const acts: readonly Act[] = [
     },
   },
 ]
-
-const yes: OptionRow = { name: 'yes', help: 'do not ask for confirmation' }
-const dryRun: OptionRow = { name: 'dry_run', help: 'count the jobs, and change nothing' }
 
 export const jobActs: readonly CommandRow[] = acts.map((act) => ({
   words: ['jobs', act.verb],
@@ -87,15 +90,57 @@ async function run(context: CommandContext, act: Act): Promise<ExitName> {
   }
   const isDry = isGiven(given, dryRun.name)
   if (!filter) return report(await named(context, act, isDry), context, act, isDry)
+  const { sum, isDone } = await confirmedSum(context, act, filter, ({ done }) =>
+    done === 0
+      ? undefined
+      : `${jobsOf(done)} match${done === 1 ? 'es' : ''}: ${act.verb} ${done === 1 ? 'it' : 'them'}?`,
+  )
+  return report(sum, context, act, !isDone)
+}
+
+/**
+ * Acts on all that match, after a question that names their number. `--dry-run` and no question leave all as it is.
+ *
+ * @throws TerminalError where the answer is no
+ */
+async function confirmedSum(
+  context: CommandContext,
+  act: Act,
+  filter: JobFilter,
+  questionOf: (counted: Sum) => string | undefined,
+): Promise<{ readonly sum: Sum; readonly isDone: boolean }> {
+  const { given } = context
+  const isDry = isGiven(given, dryRun.name)
   if (isDry || !isGiven(given, yes.name)) {
     const counted = await matching(context, act, filter, true)
-    if (isDry || counted.done === 0) return report(counted, context, act, true)
-    const question = `${jobsOf(counted.done)} match${counted.done === 1 ? 'es' : ''}: ${act.verb} ${counted.done === 1 ? 'it' : 'them'}?`
+    const question = questionOf(counted)
+    if (isDry || question === undefined) return { sum: counted, isDone: false }
     if (!(await confirmed(question, context))) {
       throw new TerminalError('notConfirmed', 'Nothing was changed.')
     }
   }
-  return report(await matching(context, act, filter, false), context, act, false)
+  return { sum: await matching(context, act, filter, false), isDone: true }
+}
+
+/** Options of {@link emptyQueue}. */
+export const emptyOptions: readonly OptionRow[] = [yes, dryRun]
+
+/** Deletes the waiting jobs of a queue, after a question; then drops the queue itself if it is to be dropped. */
+export async function emptyQueue(
+  context: CommandContext,
+  queue: string,
+  isDrop: boolean,
+): Promise<ExitName> {
+  const filter = { queue, state: 'waiting' } as const
+  const { sum, isDone } = await confirmedSum(context, deletion, filter, ({ done }) => {
+    if (isDrop) return `Drop the queue ${shownName(queue)}, with ${jobsOf(done)} in it?`
+    return done === 0 ? undefined : `Delete ${jobsOf(done)} of the queue ${shownName(queue)}?`
+  })
+  const exit = report(sum, context, deletion, !isDone)
+  if (!isDrop || !isDone) return exit
+  const answer = await context.client.call('dropQueues', { body: { queues: [queue] } })
+  printAll(context, [answer], () => [`${shownName(queue)}: dropped.`])
+  return 'done'
 }
 
 /** Acts on named jobs, as many a call as the API takes. */

@@ -1,5 +1,6 @@
 import type { Answer } from '../api-client.ts'
 import { type CommandRow, printAll, textOf } from '../command-row.ts'
+import { emptyOptions, emptyQueue } from '../jobs/acts.ts'
 import type { OptionRow } from '../option-rows.ts'
 import { shownName, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
@@ -43,6 +44,8 @@ const columns: readonly Column<Queue>[] = [
 ]
 
 const names = { name: 'queue', help: 'Faktory queues', isRequired: true, isMany: true } as const
+
+const oneName = { name: 'queue', help: 'a Faktory queue', isRequired: true } as const
 
 export const queueCommands: readonly CommandRow[] = [
   {
@@ -97,5 +100,17 @@ export const queueCommands: readonly CommandRow[] = [
       )
       return 'done'
     },
+  },
+  {
+    words: ['queues', 'empty'],
+    summary: 'delete the waiting jobs of a queue',
+    ...{ arguments: [oneName], options: emptyOptions },
+    run: (context) => emptyQueue(context, context.given.names[0] ?? '', false),
+  },
+  {
+    words: ['queues', 'drop'],
+    summary: 'delete the waiting jobs of a queue and its pause, and unlist it until a job comes',
+    ...{ arguments: [oneName], options: emptyOptions },
+    run: (context) => emptyQueue(context, context.given.names[0] ?? '', true),
   },
 ]

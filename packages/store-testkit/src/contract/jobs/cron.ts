@@ -37,5 +37,16 @@ export function cronContract(open: OpenWorld): void {
       expect(await here.cron.remove('nightly')).toBe(false)
       expect([...(await here.cron.entries())]).toEqual([])
     })
+
+    test('a pause is known at all nodes, until it ends or its entry is removed', async () => {
+      const world = await open()
+      const [here, there] = [await world.node(), await world.node()]
+      await here.cron.save('added', '{}')
+      await here.cron.setPaused(['added', 'of a file', 'other'], true)
+      await there.cron.setPaused(['other'], false)
+      expect([...(await there.cron.paused())].sort()).toEqual(['added', 'of a file'])
+      await there.cron.remove('added')
+      expect([...(await here.cron.paused())]).toEqual(['of a file'])
+    })
   })
 }

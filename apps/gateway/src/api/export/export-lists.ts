@@ -1,0 +1,48 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { type Endpoint, nothing, oneOf, strict } from '../endpoint.ts'
+import type { OperationName } from '../endpoints.ts'
+import { functionEntry, functionQuery, queueEntry, queueQuery } from '../schemas/lanes.ts'
+import { jobQuery, jobSummary } from '../schemas/jobs.ts'
+
+export const exportFormats = {
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+} as const
+export type ExportFormat = keyof typeof exportFormats
+
+const format = Type.Optional(
+  oneOf(['ndjson', 'csv'] as const, 'A JSON text a line, or a table. ndjson'),
+)
+
+/** Lists that can be had as a file: the operation that has their pages, the name of the rows in it, and their schema. */
+export const exportLists = {
+  exportJobs: { operation: 'listJobs', rows: 'jobs', row: jobSummary },
+  exportFunctions: { operation: 'listFunctions', rows: 'functions', row: functionEntry },
+  exportQueues: { operation: 'listQueues', rows: 'queues', row: queueEntry },
+} as const satisfies Readonly<
+  Record<string, { operation: OperationName; rows: string; row: TSchema }>
+>
+export type ExportName = keyof typeof exportLists
+export const exportNames = Object.keys(exportLists) as readonly ExportName[]
+
+const filters = {
+  exportJobs: jobQuery,
+  exportFunctions: functionQuery,
+  exportQueues: queueQuery,
+} as const
+
+/** The operations of the web port that send lists. */
+export const exportEndpoints = Object.fromEntries(
+  exportNames.map((name) => {
+    const { rows } = exportLists[name]
+    const { limit: _limit, cursor: _cursor, ...filter } = filters[name].properties
+    const endpoint: Endpoint = {
+      ...{ method: 'GET', path: `/export/${rows}`, role: 'reader', params: nothing },
+      tag: rows === 'jobs' ? 'Jobs' : 'Functions and queues',
+      summary: `The list of ${rows} as a file, up to a million rows`,
+      query: strict({ ...filter, format }),
+      ...{ answer: Type.String(), type: exportFormats.ndjson },
+    }
+    return [name, endpoint]
+  }),
+) as Readonly<Record<ExportName, Endpoint>>
