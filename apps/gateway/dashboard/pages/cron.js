@@ -2,7 +2,8 @@ import { html } from '../html.js'
 import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, When } from '../parts/bits.js'
 import { Table } from '../parts/table.js'
 import { hrefOf } from '../router.js'
-import { useRead } from '../state.js'
+import { useMayAct, useRead } from '../state.js'
+import { useOrders } from '../parts/confirm-act.js'
 
 /** @typedef {import('../types.d.ts').Cron} Cron */
 /** @typedef {Cron['cron'][number]} Entry */
@@ -11,8 +12,9 @@ import { useRead } from '../state.js'
 const columns = [
   {
     ...{ id: 'name', label: 'Entry', isMain: true },
-    cell: ({ name, source }) => html`<${Name} name=${name} /> ${' '}
-      <${Badge}>${source === 'file' ? 'from the file' : 'added'}<//>`,
+    cell: ({ name, source, is_paused: isPaused }) => html`<${Name} name=${name} /> ${' '}
+      <${Badge}>${source === 'file' ? 'from the file' : 'added'}<//>
+      ${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`}`,
   },
   {
     ...{ id: 'schedule', label: 'Schedule' },
@@ -30,9 +32,53 @@ const columns = [
   },
 ]
 
+/**
+ * @param {Entry} entry
+ * @returns {import('../parts/confirm-act.js').Order}
+ */
+function runOf({ name }) {
+  return {
+    ...{ title: 'Run now', label: 'Run now', path: '/cron/run', body: { entry: name } },
+    said: 'The job is pushed.',
+    means: html`<p><b><${Name} name=${name} /></b></p>
+      <p>Its job is pushed once, now. The schedule goes on as before, and a pause stays.</p>`,
+  }
+}
+
+/**
+ * @param {Entry} entry
+ * @returns {import('../parts/confirm-act.js').Order}
+ */
+function pauseOf({ name, is_paused: isPaused }) {
+  const label = isPaused ? 'Resume' : 'Pause'
+  return {
+    ...{ title: `${label} the entry`, label, path: isPaused ? '/cron/resume' : '/cron/pause' },
+    body: { entries: [name] },
+    said: isPaused ? 'The entry is resumed.' : 'The entry is paused.',
+    means: html`<p><b><${Name} name=${name} /></b></p>
+      <p>${
+        isPaused
+          ? 'Its job is pushed again from the next time on.'
+          : 'No gateway pushes its job until it is resumed. Times that pass meanwhile are skipped.'
+      }</p>`,
+  }
+}
+
 export function CronPage() {
   /** @type {import('../state.js').Reading<Cron>} */
-  const { data, error } = useRead('/cron', {}, 5_000)
+  const { data, error, reload } = useRead('/cron', {}, 5_000)
+  const mayAct = useMayAct()
+  const { ask, dialog } = useOrders(reload)
+  /** @type {import('../parts/table.js').Column<Entry>} */
+  const acts = {
+    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    cell: (entry) => html`<span class="acts">
+      <button type="button" class="small" onClick=${() => ask(runOf(entry))}>Run now</button>
+      <button type="button" class="small" onClick=${() => ask(pauseOf(entry))}>
+        ${entry.is_paused ? 'Resume' : 'Pause'}
+      </button>
+    </span>`,
+  }
   return html`<div>
     <${PageHead} title="Cron" hint="Jobs that are pushed by the clock, once whatever the number of gateways." />
     <${Trouble} error=${error} />
@@ -42,7 +88,7 @@ export function CronPage() {
       (data.cron.length > 0
         ? html`<${Table}
           caption="Cron entries"
-          columns=${columns}
+          columns=${mayAct ? [...columns, acts] : columns}
           rows=${data.cron}
           keyOf=${(/** @type {Entry} */ { name }) => name}
         />`
@@ -50,16 +96,16 @@ export function CronPage() {
           <p>Entries stand in the file of <${Code}>--config<//> as <${Code}>[[cron]]<//>, or are added with a POST to <${Code}>/cron<//>.</p>
         <//>`)
     }
+    ${dialog}
   </div>`
 }
 
 /** @param {{ job: unknown }} props */
 function JobCell({ job }) {
-  const { jobtype, function: fn } = /** @type {Readonly<Record<string, unknown>>} */ (job ?? {})
-  const name = [jobtype, fn].find((word) => typeof word === 'string')
+  const { type: name } = /** @type {Readonly<Record<string, unknown>>} */ (job ?? {})
   const text = JSON.stringify(job)
   return html`${
     typeof name === 'string' &&
     html`<a href=${hrefOf('jobs', '', { function: name })}><${Name} name=${name} /></a>`
-  }<span class="under mono" title=${text}>${text}</span>`
+  }<span class="under mono short" title=${text}>${text}</span>`
 }

@@ -5,6 +5,8 @@ import { acts, filterOf } from '../job-acts.js'
 import { useJobSearch } from '../job-search.js'
 import { ActDialog } from '../parts/act-dialog.js'
 import { Choice, Code, Empty, Loading, PageHead, SearchField, Trouble } from '../parts/bits.js'
+import { ExportLinks } from '../parts/export-links.js'
+import { FiltersDialog } from '../parts/filters-dialog.js'
 import { SubmitDialog } from '../parts/submit-dialog.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
@@ -83,6 +85,7 @@ export function JobsPage({ route }) {
   const [areAll, setAll] = useState(false)
   const [act, setAct] = useState(/** @type {Act | undefined} */ (undefined))
   const [isSubmitting, setSubmitting] = useState(false)
+  const [hasFilters, setFilters] = useState(false)
   const isCalm = chosen.size > 0 || cursor !== ''
   const { search, error, stage, isLong, busy, reload, stop, goOn } = useJobSearch(
     { ...filter, limit: jobsPerPage, cursor },
@@ -118,6 +121,7 @@ export function JobsPage({ route }) {
         </button>
         <button type="button" class="primary" onClick=${() => setSubmitting(true)}>New job</button>`
       }
+      <button type="button" onClick=${() => setFilters(true)}>Saved filters</button>
     <//>
     <${Filters} filter=${filter} hasState=${!own} onChange=${change} />
     <${Trouble} error=${error} />
@@ -143,7 +147,9 @@ export function JobsPage({ route }) {
       isFirst=${cursor === ''}
       next=${stage === 'runs' ? null : search.cursor}
       onPage=${(/** @type {string} */ next) => refine(route, { cursor: next })}
-    />`
+    >
+      <${ExportLinks} list="jobs" filter=${filter} />
+    <//>`
     }
     ${
       mayAct &&
@@ -186,6 +192,13 @@ export function JobsPage({ route }) {
         setAll(false)
         reload()
       }}
+    />`
+    }
+    ${
+      hasFilters &&
+      html`<${FiltersDialog}
+      href=${hrefOf(route.page, '', words)}
+      onClose=${() => setFilters(false)}
     />`
     }
     ${isSubmitting && html`<${SubmitDialog} onClose=${() => setSubmitting(false)} />`}

@@ -16,12 +16,18 @@ import { Dialog } from './dialog.js'
  * @param {import('../job-acts.js').Act} props.act
  * @param {import('../job-acts.js').Selection} props.selection
  * @param {import('../lib/preact.js').ComponentChildren} [props.means] what it means for this job
+ * @param {string} [props.title]
+ * @param {string} [props.label] of the button
+ * @param {string} [props.said] when all is done, after the count
+ * @param {() => Promise<unknown>} [props.after] the rest of the act, which is done even where no job matches
  * @param {() => void} props.onClose
  * @param {() => void} props.onDone
  */
-export function ActDialog({ act, selection, means, onClose, onDone }) {
+export function ActDialog({ act, selection, means, onClose, onDone, ...more }) {
   const { api, say } = useShared()
-  const { label, past, isDanger, means: usual } = acts[act]
+  const { past, isDanger, means: usual } = acts[act]
+  const { label = acts[act].label, said = '', after } = more
+  const title = more.title ?? `${label}${'filter' in selection ? ': all that match' : ''}`
   const [phase, setPhase] = useState(
     /** @type {'ask' | 'count' | 'ready' | 'run' | 'stop'} */ (act === 'move' ? 'ask' : 'count'),
   )
@@ -54,10 +60,11 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
         if (!signal.aborted) setPhase('ready')
         return
       }
+      if (whole.isWhole) await after?.()
       const all = isWhole ? expected : Math.max(total ?? 0, expected)
       say(
         whole.isWhole
-          ? `${plural(whole.done, 'job')} ${past}.`
+          ? `${plural(whole.done, 'job')} ${past}.${said}`
           : `Stopped: ${count(whole.done)} of ${count(all)}${isWhole || total !== null ? '' : ' or more'} ${past}.`,
       )
       onDone()
@@ -80,7 +87,7 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
     if (phase === 'count') void run(true)
   }, [])
 
-  return html`<${Dialog} title=${`${label}${'filter' in selection ? ': all that match' : ''}`} onClose=${phase === 'run' ? stop : phase === 'stop' ? () => undefined : onClose}>
+  return html`<${Dialog} title=${title} onClose=${phase === 'run' ? stop : phase === 'stop' ? () => undefined : onClose}>
     <p>${means ?? usual}</p>
     ${
       act === 'move' &&
@@ -117,7 +124,7 @@ export function ActDialog({ act, selection, means, onClose, onDone }) {
       <button
         type="button"
         class=${isDanger ? 'danger' : 'primary'}
-        disabled=${phase !== 'ready' || (tally.done === 0 && tally.isWhole)}
+        disabled=${phase !== 'ready' || (tally.done === 0 && tally.isWhole && !after)}
         onClick=${() => void run(false)}
       >
         ${label}

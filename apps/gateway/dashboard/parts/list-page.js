@@ -5,6 +5,7 @@ import { refine } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
 import { Loading, PageHead, SearchField, Trouble } from './bits.js'
 import { useOrders } from './confirm-act.js'
+import { ExportLinks } from './export-links.js'
 import { Sparkline } from './sparkline.js'
 import { Pager, Table } from './table.js'
 
@@ -58,6 +59,7 @@ export function listOf(route) {
   }
   return {
     ...{ contains, cursor, sorting },
+    filter: { contains, sort: sorting.by, order: sorting.order },
     /** For the API. */
     asked: { contains, cursor, limit: rowsPerPage, sort: sorting.by, order: sorting.order },
     onSort: (/** @type {Sorting} */ { by, order }) =>
@@ -153,7 +155,9 @@ export function ListPage({ route, path, rowsOf, keyOf, columns, title, hint, nou
       isFirst=${list.cursor === ''}
       next=${data.cursor}
       onPage=${list.onPage}
-    />`
+    >
+      <${ExportLinks} list=${path.slice(1)} filter=${list.filter} />
+    <//>`
     }
     ${dialog}
   </div>`

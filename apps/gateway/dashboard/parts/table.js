@@ -156,10 +156,12 @@ const arrows = /** @type {const} */ ({ asc: '↑', desc: '↓' })
  * @param {boolean} props.isFirst
  * @param {string | null} props.next the cursor
  * @param {(cursor: string) => void} props.onPage an empty cursor is the first page
+ * @param {Children} [props.children] what else there is for the whole list
  */
-export function Pager({ words, isFirst, next, onPage }) {
+export function Pager({ words, isFirst, next, onPage, children }) {
   return html`<nav class="pager" aria-label="Pages of the list">
     <span class="muted" role="status">${words}</span>
+    ${children}
     <span class="grow"></span>
     <button type="button" disabled=${isFirst} onClick=${() => onPage('')}>First page</button>
     <button type="button" disabled=${next === null} onClick=${() => onPage(next ?? '')}>

@@ -126,7 +126,7 @@ export const endpoints = {
   dropQueues: act({
     ...{ path: '/queues/drop', tag: 'Functions and queues', body: acts.queueNames },
     summary:
-      'Ends the waiting jobs of these queues and their pause, and takes them from the list until another job comes; scheduled, failed and dead jobs stay',
+      'Ends the waiting jobs of these queues and their pause; a queue without other jobs is not listed until a job comes',
     answer: acts.queuesDone,
   }),
   pauseFunctions: act({

@@ -94,6 +94,8 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
     )
     expect((await api.jobs('queue=q')).jobs.map(({ jid }) => jid)).toEqual(['later-0001'])
     await expect(api.act('/queues/drop', { queues: ['none'] })).rejects.toThrow('no queue none')
+    await api.actOn('delete', { filter: { queue: 'q' } })
+    await expect.poll(async () => (await run('queues list')).code).toBe(4)
     // Its pause has ended.
     await client.ask('PUSH {"jid":"anew-00001","jobtype":"f","queue":"q","args":[]}')
     expect(await client.ask('FETCH q')).toContain('anew-00001')

@@ -32,10 +32,10 @@ async function served(call: (cursor: string | undefined) => Promise<ApiAnswer>, 
   const limiter = new CallLimiter(roomy, () => performance.now())
   const exports = new Exports({ backend, limiter, ...(maxRows !== undefined && { maxRows }) })
   const server = createServer((_request, response) => {
-    void exports.begin('exportFunctions', { format: 'ndjson' }).then(
-      (begun) => ('send' in begun ? begun.send(response) : response.writeHead(begun.status).end()),
-      () => response.writeHead(429).end(),
-    )
+    const refuse = (): void => void response.writeHead(429).end()
+    void exports
+      .begin('exportFunctions', { format: 'ndjson' })
+      .then((begun) => ('send' in begun ? begun.send(response) : refuse()), refuse)
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => void server.close())

@@ -12,6 +12,8 @@ export class LaneSums {
   dead = 0
   oldestSeconds = 0
   workers = 0
+  /** All lanes were removed with their queue, and no job is left or has come since. */
+  isRemoved = true
   #notRetried = 0
   readonly #totals = { submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 }
 
@@ -30,6 +32,8 @@ export class LaneSums {
     this.workers += counts.workers
     this.oldestSeconds = Math.max(this.oldestSeconds, oldestSeconds)
     this.#notRetried += counts.scheduled - counts.retrying
+    const jobs = queuedIn(counts) + counts.running + counts.scheduled + counts.dead
+    this.isRemoved &&= counts.isRemoved && jobs === 0
   }
 
   /** Counters alone. */

@@ -139,6 +139,7 @@ async function wholeOf({ lanes, former }: WholeSnapshot): Promise<Whole> {
     sums.add(lane)
     addBusy(busiest, lane)
   })
+  for (const [queue, of] of queues) if (of.sums.isRemoved) queues.delete(queue)
   return { sums, functions: functions.size, queues, busiest }
 }
 

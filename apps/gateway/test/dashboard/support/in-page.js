@@ -46,3 +46,18 @@ export async function submittedLately() {
     0,
   )
 }
+
+/**
+ * Elements that are wider than what is seen of them: if that is marked, and keys can scroll it.
+ *
+ * @param {readonly Element[]} all
+ * @returns {readonly ('marked' | 'unmarked')[]}
+ */
+export function scrollersOf(all) {
+  return all
+    .filter((element) => element.scrollWidth > element.clientWidth + 1)
+    .map((element) => {
+      const isMarked = element.closest('[data-more~="right"]') !== null
+      return isMarked && element.getAttribute('tabindex') === '0' ? 'marked' : 'unmarked'
+    })
+}

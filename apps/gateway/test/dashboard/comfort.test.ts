@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises'
+import { Client } from 'faktory-worker'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { goTo, lacksChromium, signIn, startBrowser, type TestBrowser } from './support/browser.ts'
+import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+import { groundOf, scrollersOf, tagOf } from './support/in-page.js'
+
+const [lightGround, darkGround] = ['rgb(245, 246, 249)', 'rgb(14, 17, 23)']
+const eventually = <Value>(look: () => Value) => expect.poll(look, { timeout: 30_000 })
+
+let gateway: DashboardGateway
+let browser: TestBrowser
+let page: Page
+let faktory: Client
+
+const focused = () => page.locator(':focus')
+const dialog = () => page.getByRole('dialog')
+
+/** Presses a button of the dialog's foot, and waits until it is gone. */
+async function confirmed(button: string): Promise<void> {
+  await dialog().locator('footer').getByRole('button', { name: button, exact: true }).click()
+  await dialog().waitFor({ state: 'detached' })
+}
+
+describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
+  beforeAll(async () => {
+    gateway = await startDashboardGateway()
+    faktory = new Client({ host: '127.0.0.1', port: gateway.port('faktory'), wid: 'looker-1' })
+    await faktory.connect()
+    gateway.spawnGearman('-w', '-f', 'broken', 'false')
+    await gateway.gearman('-b', '-f', 'broken', 'x')
+    for (let n = 0; n < 3; n += 1) await gateway.gearman('-b', '-f', `=fn-${n}`, 'x')
+    const job = { type: 'report', queue: 'reports', args: ['by hand'] }
+    const entry = { name: 'yearly', schedule: '0 0 1 1 *', timezone: 'UTC', job }
+    await gateway.redis.connect().hset('xg:cron', entry.name, JSON.stringify(entry))
+    browser = await startBrowser(gateway.port('web'))
+    page = browser.page
+    await signIn(page)
+  })
+  afterAll(async () => {
+    await browser.close()
+    await faktory.close()
+    await gateway.close()
+    expect(browser.faults).toEqual([])
+  })
+
+  test('is there after a few small requests', async () => {
+    const sizes: number[] = []
+    page.on('requestfinished', (request) => {
+      if (request.url().includes('/api/')) return
+      void request.sizes().then(({ responseBodySize }) => sizes.push(responseBodySize))
+    })
+    await page.reload()
+    await page.getByText('Operator', { exact: true }).waitFor()
+    await eventually(() => sizes.length).toBeGreaterThan(5)
+    expect(sizes.length).toBeLessThan(10)
+    // 320 KB without compression.
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000)
+  })
+
+  test('begins with a link that skips the menu', async () => {
+    await goTo(page, 'jobs')
+    await page.locator('body').press('Tab')
+    await page.reload()
+    await page.locator('h1').waitFor()
+    await page.keyboard.press('Tab')
+    expect(await focused().innerText()).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    expect(await focused().evaluate(tagOf)).toBe('MAIN')
+    expect(page.url()).toMatch(/#\/jobs$/)
+  })
+
+  test.each([
+    ['jobs', 'New job', 'INPUT'],
+    ['queues', 'Drop', 'BUTTON'],
+    ['functions', 'Keyboard ?', 'H2'],
+  ])('of %s: the dialog of "%s" has the focus on a %s, and a space closes none', async (place, button, tag) => {
+    await goTo(page, place)
+    await page.getByRole('button', { name: button }).first().click()
+    await dialog().waitFor()
+    expect(await focused().evaluate(tagOf)).toBe(tag)
+    if (tag === 'BUTTON') expect(await focused().innerText()).toBe('Back')
+    else {
+      await page.keyboard.press(' ')
+      expect(await dialog().count()).toBe(1)
+      await page.keyboard.press('Escape')
+    }
+    if (tag === 'BUTTON') await page.keyboard.press('Enter')
+    await dialog().waitFor({ state: 'detached' })
+  })
+
+  test('keeps the theme that was chosen, and else follows the system', async () => {
+    await goTo(page, 'overview')
+    const ground = () => page.locator('html').evaluate(groundOf)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await eventually(ground).toBe(darkGround)
+    await page.getByLabel('Theme').selectOption('Light')
+    expect(await ground()).toBe(lightGround)
+    await page.reload()
+    await page.getByLabel('Theme').waitFor()
+    expect(await ground()).toBe(lightGround)
+    await page.getByLabel('Theme').selectOption('System')
+    expect(await ground()).toBe(darkGround)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await eventually(ground).toBe(lightGround)
+  })
+
+  test.each([360, 390, 1024, 1440])('tables that scroll at %i px show it, and keys reach them', async (width) => {
+    await page.setViewportSize({ width, height: 860 })
+    const scrolling: string[] = []
+    for (const place of ['functions', 'queues', 'nodes', 'cron', 'workers', 'jobs']) {
+      await goTo(page, place)
+      // Sizes are looked at in the next frame.
+      await eventually(() => page.locator('.table-frame').evaluateAll(scrollersOf)).not.toContain('unmarked')
+      const found = await page.locator('.table-frame').evaluateAll(scrollersOf)
+      scrolling.push(...found.map((kind) => `${place} ${kind}`))
+    }
+    await page.setViewportSize({ width: 1280, height: 860 })
+    // On a telephone rows are cards, which are never cut.
+    if (width < 720) expect(scrolling).toEqual([])
+    if (width === 1024) expect(scrolling).toContain('functions marked')
+  })
+
+  test('says why a job of Gearman is dead', async () => {
+    await goTo(page, 'dead')
+    await page.getByText('its worker sent WORK_FAIL, which has no reason').waitFor()
+  })
+
+  test('keeps filters with names in the browser', async () => {
+    await goTo(page, 'jobs?door=gearman')
+    await page.getByRole('button', { name: 'Saved filters' }).click()
+    await dialog().getByLabel('Name of the present filter').fill('Old <b>Gearman</b>')
+    await dialog().getByRole('button', { name: 'Save', exact: true }).click()
+    await dialog().getByRole('link', { name: 'Old <b>Gearman</b>' }).waitFor()
+    await page.keyboard.press('Escape')
+    await goTo(page, 'dead')
+    await page.reload()
+    await page.getByRole('button', { name: 'Saved filters' }).click()
+    await dialog().getByRole('link', { name: 'Old <b>Gearman</b>' }).click()
+    await page.locator('main[data-place="#/jobs?door=gearman"]').waitFor()
+    await page.getByRole('button', { name: 'Saved filters' }).click()
+    await dialog().getByRole('button', { name: 'Remove Old <b>Gearman</b>' }).click()
+    await dialog().getByText('None so far.').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  test('saves the list that is shown as a file', async () => {
+    await goTo(page, 'jobs?function=%3Dfn-1')
+    const link = page.getByRole('link', { name: 'CSV', exact: true })
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()])
+    expect(download.suggestedFilename()).toBe('crossgear-jobs.csv')
+    const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toContain(",'=fn-1,default,waiting,gearman,")
+  })
+
+  test('pauses, resumes and runs a cron entry', async () => {
+    await goTo(page, 'cron')
+    const row = page.getByRole('row').filter({ hasText: 'yearly' })
+    await row.getByRole('button', { name: 'Pause' }).click()
+    await confirmed('Pause')
+    await row.getByText('Paused').waitFor()
+    await row.getByRole('button', { name: 'Run now' }).click()
+    await confirmed('Run now')
+    const job = (await faktory.fetch('reports')) as { args: unknown } | null
+    expect(job).toMatchObject({ args: ['by hand'] })
+    await row.getByRole('button', { name: 'Resume' }).click()
+    await confirmed('Resume')
+    await row.getByText('Paused').waitFor({ state: 'detached' })
+  })
+
+  test('empties and drops a queue, and names the number of its jobs first', async () => {
+    const push = (jid: string) => faktory.push({ jid, jobtype: 'sweep', queue: 'swept', args: [] })
+    for (const jid of ['swept-0001', 'swept-0002']) await push(jid)
+    await goTo(page, 'queues?contains=swept')
+    const row = page.getByRole('row').filter({ hasText: /^swept/ })
+    await row.getByRole('button', { name: 'Empty' }).click()
+    await dialog().locator('[data-tally="ready"]').getByText('2', { exact: true }).waitFor()
+    await confirmed('Empty')
+    await page.getByText('2 jobs deleted.').waitFor()
+    await eventually(() => row.getByRole('button', { name: 'Empty' }).isDisabled()).toBe(true)
+    await push('swept-0003')
+    await row.getByRole('button', { name: 'Drop' }).click()
+    await confirmed('Drop')
+    await page.getByText('1 job deleted. The queue is dropped.').waitFor()
+    await row.waitFor({ state: 'detached' })
+    expect(await faktory.fetch('swept')).toBeNull()
+  })
+})
