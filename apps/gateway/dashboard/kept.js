@@ -1,4 +1,4 @@
-/** What the browser keeps of the dashboard begins with this. */
+/** Names of values that the browser keeps begin with this. */
 const prefix = 'crossgear.'
 
 /**

@@ -38,7 +38,7 @@ export function removeFilter(name) {
 }
 
 /**
- * Whatever the browser has kept: only places of the dashboard itself are links.
+ * The browser may have kept anything: only places of the dashboard itself become links.
  *
  * @param {unknown} value
  * @returns {value is SavedFilter}

@@ -132,7 +132,7 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
     events.add(reply.raw)
     return Promise.resolve(undefined)
   })
-  const exports = new Exports({ backend, limiter: limiters.heavy })
+  const exports = new Exports({ backend, limited, limiter: limiters.heavy })
   for (const name of exportNames) {
     add(name, webEndpoints[name], async ({ query }, _identity, reply) => {
       const begun = await exports.begin(name, query as Readonly<Record<string, unknown>>)

@@ -58,7 +58,10 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
     expect(await shown()).toMatchObject({ is_paused: true, next_run: null })
     await expect(here.act('/cron/pause', { entries: ['none'] })).rejects.toThrow('no cron entry')
     await there.act('/cron/resume', { entries })
-    expect(await shown()).toMatchObject({ is_paused: false, next_run: expect.any(String) as string })
+    expect(await shown()).toMatchObject({
+      is_paused: false,
+      next_run: expect.any(String) as string,
+    })
   })
 
   test('the terminal lists, runs, pauses and resumes entries', async () => {
@@ -68,7 +71,9 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
     expect((await words('cron', 'pause', 'yearly report')).stdout).toBe('yearly report: paused.\n')
     expect((await run('cron')).stdout).toMatch(/^yearly report +0 0 1 1 \* +UTC +- +- +paused$/m)
     await words('cron', 'resume', 'yearly report')
-    expect((await words('cron', 'run', 'yearly report')).stdout).toMatch(/: pushed as job \d+-1\.$/m)
+    expect((await words('cron', 'run', 'yearly report')).stdout).toMatch(
+      /: pushed as job \d+-1\.$/m,
+    )
     expect(await api.jobs('function=report')).toMatchObject({ jobs: [{ state: 'waiting' }] })
     expect(await run('cron run none')).toMatchObject({ code: 4, stdout: '' })
   })
@@ -77,7 +82,10 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
     const api = await openApi(open)
     const client = await consumer(api)
     for (const [jid, more] of [
-      ...([['waits-0001', ''], ['waits-0002', '']] as const),
+      ...([
+        ['waits-0001', ''],
+        ['waits-0002', ''],
+      ] as const),
       ['later-0001', ',"at":"2099-01-01T00:00:00Z"'] as const,
     ]) {
       await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":[]${more}}`)

@@ -13,7 +13,11 @@ import { bearer, openApi, readerPassword } from './support/api-gateway.ts'
 
 test('a spreadsheet computes no cell of a file, and each cell is read as it was', () => {
   const columns = columnsOf(
-    strict({ name: Type.String(), error: orNull(strict({ type: Type.String() })), tries: Type.Integer() }),
+    strict({
+      name: Type.String(),
+      error: orNull(strict({ type: Type.String() })),
+      tries: Type.Integer(),
+    }),
   )
   expect(csvHead(columns)).toBe('name,error.type,tries\r\n')
   for (const name of ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx']) {
@@ -24,13 +28,26 @@ test('a spreadsheet computes no cell of a file, and each cell is read as it was'
   )
 })
 
-const roomy = { atOnce: 9, waiting: 9, waitMs: 9, leastUnits: 0, unitsPerSecond: 9e9, burstUnits: 9e9 }
+const roomy = {
+  atOnce: 9,
+  waiting: 9,
+  waitMs: 9,
+  leastUnits: 0,
+  unitsPerSecond: 9e9,
+  burstUnits: 9e9,
+}
 
 /** A server that sends a list of functions, page by page, as a backend answers. */
-async function served(call: (cursor: string | undefined) => Promise<ApiAnswer>, maxRows?: number) {
-  const backend = { call: (_name: string, { query }: { query: unknown }) => call((query as { cursor?: string }).cursor) }
+async function served(
+  call: (cursor: string | undefined) => Promise<ApiAnswer>,
+  more: Partial<ConstructorParameters<typeof Exports>[0]> = {},
+) {
+  const backend = {
+    call: (_name: string, { query }: { query: unknown }) =>
+      call((query as { cursor?: string }).cursor),
+  }
   const limiter = new CallLimiter(roomy, () => performance.now())
-  const exports = new Exports({ backend, limiter, ...(maxRows !== undefined && { maxRows }) })
+  const exports = new Exports({ backend, limiter, ...more })
   const server = createServer((_request, response) => {
     const refuse = (): void => void response.writeHead(429).end()
     void exports
@@ -51,7 +68,9 @@ async function textOf(port: number): Promise<string> {
 }
 
 test('a file that is cut at its bound says so in its last line', async () => {
-  const port = await served((cursor) => Promise.resolve(pageOf(['a', 'b'], `${cursor ?? ''}x`)), 3)
+  const port = await served((cursor) => Promise.resolve(pageOf(['a', 'b'], `${cursor ?? ''}x`)), {
+    maxRows: 3,
+  })
   expect(await textOf(port)).toBe(
     '{"function":"a"}\n{"function":"b"}\n{"function":"a"}\n{"note":"cut after 3 rows"}\n',
   )
@@ -66,21 +85,20 @@ test('a file whose list fails half way is broken off, and not taken for the whol
   await expect(textOf(port)).rejects.toThrow()
 })
 
-test('a reader that takes nothing holds no more than some pages in memory', async () => {
+test('a reader that takes nothing holds no more than some pages in memory, and is dropped', async () => {
   let pages = 0
   const long = 'x'.repeat(100_000)
-  const port = await served(() => {
+  const limits: string[] = []
+  const call = (): Promise<ApiAnswer> => {
     pages += 1
     return Promise.resolve(pageOf([long, long], 'next'))
-  }, 1_000_000)
+  }
+  const port = await served(call, { stalledMs: 300, limited: (limit) => limits.push(limit) })
   const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage]
-  let before = -1
-  // Buffers of the sockets take some; then no page is read any more.
-  await expect.poll(() => [before, (before = pages)], { interval: 200, timeout: 10_000 }).toSatisfy(
-    ([earlier, now]: [number, number]) => earlier === now,
-  )
+  await expect.poll(() => limits, { timeout: 10_000 }).toEqual(['slow'])
+  // Buffers of the sockets take some.
   expect(pages).toBeLessThan(200)
-  response.destroy()
+  await expect(response.toArray()).rejects.toThrow('aborted')
 })
 
 test('five files at a time are one too many', async () => {

@@ -76,20 +76,23 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
     ['jobs', 'New job', 'INPUT'],
     ['queues', 'Drop', 'BUTTON'],
     ['functions', 'Keyboard ?', 'H2'],
-  ])('of %s: the dialog of "%s" has the focus on a %s, and a space closes none', async (place, button, tag) => {
-    await goTo(page, place)
-    await page.getByRole('button', { name: button }).first().click()
-    await dialog().waitFor()
-    expect(await focused().evaluate(tagOf)).toBe(tag)
-    if (tag === 'BUTTON') expect(await focused().innerText()).toBe('Back')
-    else {
-      await page.keyboard.press(' ')
-      expect(await dialog().count()).toBe(1)
-      await page.keyboard.press('Escape')
-    }
-    if (tag === 'BUTTON') await page.keyboard.press('Enter')
-    await dialog().waitFor({ state: 'detached' })
-  })
+  ])(
+    'of %s: the dialog of "%s" has the focus on a %s, and a space closes none',
+    async (place, button, tag) => {
+      await goTo(page, place)
+      await page.getByRole('button', { name: button }).first().click()
+      await dialog().waitFor()
+      expect(await focused().evaluate(tagOf)).toBe(tag)
+      if (tag === 'BUTTON') expect(await focused().innerText()).toBe('Back')
+      else {
+        await page.keyboard.press(' ')
+        expect(await dialog().count()).toBe(1)
+        await page.keyboard.press('Escape')
+      }
+      if (tag === 'BUTTON') await page.keyboard.press('Enter')
+      await dialog().waitFor({ state: 'detached' })
+    },
+  )
 
   test('keeps the theme that was chosen, and else follows the system', async () => {
     await goTo(page, 'overview')
@@ -107,21 +110,26 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
     await eventually(ground).toBe(lightGround)
   })
 
-  test.each([360, 390, 1024, 1440])('tables that scroll at %i px show it, and keys reach them', async (width) => {
-    await page.setViewportSize({ width, height: 860 })
-    const scrolling: string[] = []
-    for (const place of ['functions', 'queues', 'nodes', 'cron', 'workers', 'jobs']) {
-      await goTo(page, place)
-      // Sizes are looked at in the next frame.
-      await eventually(() => page.locator('.table-frame').evaluateAll(scrollersOf)).not.toContain('unmarked')
-      const found = await page.locator('.table-frame').evaluateAll(scrollersOf)
-      scrolling.push(...found.map((kind) => `${place} ${kind}`))
-    }
-    await page.setViewportSize({ width: 1280, height: 860 })
-    // On a telephone rows are cards, which are never cut.
-    if (width < 720) expect(scrolling).toEqual([])
-    if (width === 1024) expect(scrolling).toContain('functions marked')
-  })
+  test.each([360, 390, 1024, 1440])(
+    'tables that scroll at %i px show it, and keys reach them',
+    async (width) => {
+      await page.setViewportSize({ width, height: 860 })
+      const scrolling: string[] = []
+      for (const place of ['functions', 'queues', 'nodes', 'cron', 'workers', 'jobs']) {
+        await goTo(page, place)
+        // Sizes are looked at in the next frame.
+        await eventually(() => page.locator('.table-frame').evaluateAll(scrollersOf)).not.toContain(
+          'unmarked',
+        )
+        const found = await page.locator('.table-frame').evaluateAll(scrollersOf)
+        scrolling.push(...found.map((kind) => `${place} ${kind}`))
+      }
+      await page.setViewportSize({ width: 1280, height: 860 })
+      // On a telephone rows are cards, which are never cut.
+      if (width < 720) expect(scrolling).toEqual([])
+      if (width === 1024) expect(scrolling).toContain('functions marked')
+    },
+  )
 
   test('says why a job of Gearman is dead', async () => {
     await goTo(page, 'dead')

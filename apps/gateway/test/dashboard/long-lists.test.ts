@@ -40,7 +40,7 @@ describe.skipIf(lacksChromium || lacksRedis)('lists longer than one call of the 
       return { jid: `straw-${at}-x`, jobtype: 'haystack', queue: 'bulk', args: [text] }
     })
     for (let at = 0; at < straws; at += perPush) {
-      await client.pushBulk(jobs.slice(at, at + perPush) as never)
+      await client.pushBulk(jobs.slice(at, at + perPush))
     }
     await client.close()
     browser = await startBrowser(gateway.port('web'))

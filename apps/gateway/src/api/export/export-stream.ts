@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ApiAnswer, ApiError } from '../api-error.ts'
 import type { ApiBackend } from '../api.ts'
+import type { WebLimit } from '../../ops/web-limits.ts'
 import type { CallLimiter } from '../limits/call-limiter.ts'
 import { unitsOf } from '../limits/call-cost.ts'
 import { columnsOf, csvHead, csvRow } from './csv.ts'
@@ -28,7 +29,9 @@ interface ExportParts {
   readonly backend: ApiBackend
   /** Pages take their turn with all other heavy calls. */
   readonly limiter: CallLimiter
+  readonly limited?: (limit: WebLimit) => void
   readonly maxRows?: number
+  readonly stalledMs?: number
 }
 
 /** Sends lists as files, page by page. */
@@ -59,7 +62,9 @@ export class Exports {
       const { format = 'ndjson', ...filter } = given
       const first = await this.#page(name, filter, false)
       if (first.status === 200) {
-        return { send: (response) => this.#send(name, format as ExportFormat, filter, first, response) }
+        return {
+          send: (response) => this.#send(name, format as ExportFormat, filter, first, response),
+        }
       }
       this.#running -= 1
       return first
@@ -88,7 +93,7 @@ export class Exports {
     try {
       for await (const text of this.#texts(name, format, filter, first)) {
         if (response.destroyed) return
-        if (!response.write(text)) await drained(response)
+        if (!response.write(text)) await this.#drained(response)
       }
       response.end()
     } catch {
@@ -148,20 +153,21 @@ export class Exports {
       }
     }
   }
-}
-
-/** Settles when the reader has taken what was written; rejects when it is gone, or takes nothing. */
-async function drained(response: ServerResponse): Promise<void> {
-  const over = new AbortController()
-  const { signal } = over
-  const closed = once(response, 'close', { signal }).then(() => Promise.reject(new Error('closed')))
-  const late = delay(exportBounds.stalledMs, undefined, { signal }).then(() =>
-    Promise.reject(new Error('stalled')),
-  )
-  try {
-    await Promise.race([once(response, 'drain', { signal }), closed, late])
-  } finally {
-    over.abort()
-    for (const promise of [closed, late]) promise.catch(() => undefined)
+  /** Settles when the reader has taken what was written; rejects when it is gone, or takes nothing. */
+  async #drained(response: ServerResponse): Promise<void> {
+    const { limited, stalledMs = exportBounds.stalledMs } = this.#parts
+    const over = new AbortController()
+    const timer = setTimeout(() => {
+      limited?.('slow')
+      response.destroy()
+    }, stalledMs)
+    const closed = (): void => over.abort()
+    response.once('close', closed)
+    try {
+      await once(response, 'drain', { signal: over.signal })
+    } finally {
+      clearTimeout(timer)
+      response.off('close', closed)
+    }
   }
 }

@@ -42,23 +42,21 @@ export const cronCommands: readonly CommandRow[] = [
       return 'done'
     },
   },
-  ...(['pause', 'resume'] as const).map(
-    (verb): CommandRow => ({
-      words: ['cron', verb],
-      summary:
-        verb === 'pause'
-          ? 'let the ticks of entries push nothing, at all gateways'
-          : 'let entries push jobs again, from their next tick on',
-      arguments: [names],
-      run: async (context) => {
-        const operation = verb === 'pause' ? 'pauseCron' : 'resumeCron'
-        const body = { entries: [...context.given.names] }
-        const answer = await context.client.call(operation, { body })
-        printAll(context, [answer], () =>
-          answer.entries.map((entry) => `${shownName(entry)}: ${verb}d.`),
-        )
-        return 'done'
-      },
-    }),
-  ),
+  ...(['pause', 'resume'] as const).map((verb): CommandRow => ({
+    words: ['cron', verb],
+    summary:
+      verb === 'pause'
+        ? 'let the ticks of entries push nothing, at all gateways'
+        : 'let entries push jobs again, from their next tick on',
+    arguments: [names],
+    run: async (context) => {
+      const operation = verb === 'pause' ? 'pauseCron' : 'resumeCron'
+      const body = { entries: [...context.given.names] }
+      const answer = await context.client.call(operation, { body })
+      printAll(context, [answer], () =>
+        answer.entries.map((entry) => `${shownName(entry)}: ${verb}d.`),
+      )
+      return 'done'
+    },
+  })),
 ]
