@@ -103,7 +103,7 @@ export function bytes(size) {
  */
 export function reasonOf({ type, message }) {
   if (message) return message
-  return type === 'WORK_FAIL' ? 'its worker sent WORK_FAIL, which has no reason' : type || 'failed'
+  return type === 'WORK_FAIL' ? 'WORK_FAIL, without a reason' : type || 'failed'
 }
 
 /**

@@ -41,7 +41,7 @@ export function storyOf(job) {
       what: error.retry_count
         ? `Failed, after ${plural(error.retry_count, 'retry', 'retries')}`
         : 'Failed',
-      more: [error.type, reasonOf(error)].filter((word) => word !== null).join(': '),
+      more: [error.message && error.type, reasonOf(error)].filter(Boolean).join(': '),
     },
     progress && {
       ...{ time: progress.noted_at, tone: 'running' },

@@ -133,7 +133,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
 
   test('says why a job of Gearman is dead', async () => {
     await goTo(page, 'dead')
-    await page.getByText('its worker sent WORK_FAIL, which has no reason').waitFor()
+    await page.getByText('WORK_FAIL, without a reason').waitFor()
   })
 
   test('keeps filters with names in the browser', async () => {
