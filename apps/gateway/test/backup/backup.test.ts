@@ -75,6 +75,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
       api.call(name, { params: {}, query: {}, body })
     await act('closeFunctions', { functions: ['shut'] })
     await act('pauseFunctions', { functions: ['shut'] })
+    await first.ask('SADD', 'xg:paused-cron', 'nightly')
     await first.ask(
       'HSET',
       'xg:cron',
@@ -166,6 +167,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     expect(lost).toEqual([])
     expect(await copy.smembers('xg:paused')).toEqual(['resting'])
     expect(await copy.smembers('xg:paused-functions')).toEqual(['shut'])
+    expect(await copy.smembers('xg:paused-cron')).toEqual(['nightly'])
     expect(await copy.hget('xg:lane:shut', 'open')).toBe('0')
     expect(await copy.lrange('queue:native:high', 0, -1)).toHaveLength(1)
     expect(await copy.hexists('xg:cron', 'nightly')).toBe(1)
