@@ -11,7 +11,7 @@ const smoothSeconds = 4
 /** The stream is opened anew so late after it was refused, ms. */
 const askAgainMs = 5_000
 
-/** @typedef {'submitted_total' | 'completed_total' | 'failed_total'} Total */
+/** @typedef {'submitted_total' | 'completed_total' | 'failed_total' | 'died_total'} Total */
 
 /** Figures of the store, sent by the gateway once a second. */
 export class Live {
@@ -84,7 +84,7 @@ export class Live {
     const last = this.latest
     // A figure of the second before, or of a store that was emptied.
     if (last && overview.at === last.at) return
-    if (last && overview.submitted_total < last.submitted_total) this.samples = []
+    if (last && overview.completed_total < last.completed_total) this.samples = []
     this.samples = [...this.samples.slice(1 - keptSamples), overview]
     this.#become('live')
   }

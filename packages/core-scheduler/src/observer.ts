@@ -2,8 +2,14 @@ import type { ClaimBy, Door, Lease } from './model/job.ts'
 import type { Repair } from './store/native-ports.ts'
 import type { StoreError } from './store/store-errors.ts'
 
-/** How a run ended. `retried`: queued or due again. `lost`: the worker vanished. */
-export type RunEnd = 'completed' | 'failed' | 'retried' | 'lost'
+/**
+ * How a run ended. `failed`: for good; `died`: the same, and the job is among the dead; `retried`: the job is due again;
+ * `interrupted`: without an outcome, as its worker vanished or gave it back.
+ */
+export type RunEnd = 'completed' | 'failed' | 'died' | 'retried' | 'interrupted'
+
+/** An operator's acts by which jobs are counted. `requeued`: put into the queue at once. */
+export type JobAct = 'cancelled' | 'deleted' | 'moved' | 'requeued' | 'killed'
 
 /** The end of a run. */
 export interface EndedRun {
@@ -26,10 +32,13 @@ export interface Observer {
   submitted(lane: string, door: Door, how: 'created' | 'joined'): void
   assigned(job: Lease): void
   ended(run: EndedRun): void
-  /** A job was dropped when a worker would have got it: too late, or no client waits for it any more. */
-  expired(lane: string, door: Door): void
-  /** An operator cancelled a job that had come by this door. */
-  cancelled(lane: string, door: Door): void
+  /**
+   * A job was dropped without a run. `expired`: too late, or no client waits for it any more. `lost`: too many workers
+   * vanished with it.
+   */
+  dropped(lane: string, door: Door, how: 'expired' | 'lost'): void
+  /** An operator's act on jobs was stored. */
+  acted(lane: string, act: JobAct, jobs: number): void
   store(up: boolean, reason?: string): void
   /** An orphan was repaired, or with `done` false only found. */
   repaired(repair: Repair, done: boolean): void

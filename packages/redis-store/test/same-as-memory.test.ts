@@ -1,5 +1,15 @@
 import fc from 'fast-check'
-import type { Level, NewJob, Outcome, Lease } from '@crossgear/core-scheduler'
+import type {
+  JobPlace,
+  JobSet,
+  LaneCounts,
+  Lease,
+  Level,
+  NewJob,
+  Outcome,
+  SetExit,
+  Taken,
+} from '@crossgear/core-scheduler'
 import {
   type SteppedStore,
   ManualClock,
@@ -18,11 +28,18 @@ type Step =
   | { readonly kind: 'abandon'; readonly id: number }
   | { readonly kind: 'workers'; readonly named: number }
   | { readonly kind: 'pass'; readonly ms: number }
+  | { readonly kind: 'cancel'; readonly id: number; readonly as: Taken }
+  | { readonly kind: 'move'; readonly set: JobSet; readonly id: number; readonly to: SetExit }
+  | { readonly kind: 'endJobs'; readonly place: JobPlace; readonly max: number }
+  | { readonly kind: 'endQueued'; readonly ids: readonly number[]; readonly as: Taken }
 
 const level = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<Level>(2, 5, 8) },
   { weight: 4, arbitrary: fc.constantFrom<Level>(1, 2, 3, 4, 5, 6, 7, 8, 9) },
 )
+
+const id = fc.integer({ min: 1, max: 12 })
+const ways: readonly Taken[] = ['cancelled', 'deleted', 'moved', 'withdrawn']
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -55,9 +72,29 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       ),
     }),
   },
-  fc.record({ kind: fc.constant('abandon' as const), id: fc.integer({ min: 1, max: 12 }) }),
+  fc.record({ kind: fc.constant('abandon' as const), id }),
   fc.record({ kind: fc.constant('workers' as const), named: fc.nat(1) }),
   fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 50_000, 150_000) }),
+  fc.record({ kind: fc.constant('cancel' as const), id, as: fc.constantFrom(...ways) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('move' as const),
+      set: fc.constantFrom<JobSet>('retries', 'dead', 'scheduled'),
+      id,
+      to: fc.constantFrom<SetExit[]>('queue', 'dead', { dueAtMs: 0 }, { dueAtMs: 8e12 }, ...ways),
+    }),
+  },
+  fc.record({
+    kind: fc.constant('endJobs' as const),
+    place: fc.constantFrom<JobPlace>('high', 'normal', 'low', 'scheduled', 'dead'),
+    max: fc.integer({ min: 1, max: 3 }),
+  }),
+  fc.record({
+    kind: fc.constant('endQueued' as const),
+    ids: fc.array(id, { minLength: 1, maxLength: 4 }),
+    as: fc.constantFrom(...ways),
+  }),
 )
 
 /** The figure decides what else a job is: coalesced, waited for, kept. */
@@ -90,6 +127,14 @@ function outcomeOf({ lane, id, token }: Lease, kind: Outcome['kind']): Outcome {
   }
 }
 
+/** All that jobs can be, added up. */
+function accountOf(lane: LaneCounts): number {
+  const { high, normal, low, running, scheduled, dead } = lane
+  const { completed, failed, lost, expired, cancelled, deleted } = lane
+  const ended = completed + failed + lost + expired + cancelled + deleted
+  return high + normal + low + running + scheduled + dead + ended
+}
+
 /** Takes the steps and tells what the store answered to each, and what it holds after it. */
 async function play(
   world: StoreWorld,
@@ -100,7 +145,9 @@ async function play(
   const answers: unknown[] = []
   for (const one of steps) {
     answers.push(await answerTo(world, store, one, held))
-    answers.push(await store.lanes.counts(['mail']))
+    const counts = await store.lanes.counts(['mail'])
+    for (const lane of counts) expect(accountOf(lane)).toBe(lane.submitted)
+    answers.push(counts)
   }
   const ids = Array.from({ length: 40 }, (_none, at) => at + 1)
   const left = await store.jobs.read('mail', ids)
@@ -134,6 +181,22 @@ async function answerTo(
     case 'pass':
       await world.pass(one.ms)
       return store.lanes.promote()
+    case 'cancel':
+      return store.admin.cancel('mail', one.id, one.as)
+    case 'move':
+      // Only jobs that are due for the first time are given another time.
+      return store.queues.moveJobs(
+        'mail',
+        typeof one.to === 'object' ? 'scheduled' : one.set,
+        [one.id],
+        one.to,
+      )
+    case 'endJobs':
+      return store.queues.endJobs('mail', [one.place], one.max)
+    case 'endQueued': {
+      const piece = { lane: 'mail', band: 'normal', from: 0, count: 20, ids: one.ids } as const
+      return (await store.queues.endQueued(piece, one.as)) === 'deep'
+    }
   }
 }
 
@@ -144,7 +207,7 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
   })
   afterAll(() => server.stop())
 
-  test('Redis answers every sequence of steps like the memory store, and stays consistent', async () => {
+  test('Redis answers every sequence of steps like the memory store, stays consistent, and no job is missing in its books', async () => {
     const real = await RedisWorld.open({ path: server.path })
     const store = await real.node()
     await fc.assert(

@@ -1,4 +1,4 @@
-import type { Door, EndedRun, Observer, Repair, Lease } from '@crossgear/core-scheduler'
+import type { Door, EndedRun, JobAct, Observer, Repair, Lease } from '@crossgear/core-scheduler'
 
 /** One call of an observer, with its arguments by name. */
 export type Observation =
@@ -15,7 +15,13 @@ export type Observation =
       readonly waitMs: number | undefined
     }
   | ({ readonly kind: 'ended' } & EndedRun)
-  | { readonly kind: 'cancelled' | 'expired'; readonly lane: string; readonly door: Door }
+  | {
+      readonly kind: 'dropped'
+      readonly lane: string
+      readonly door: Door
+      readonly how: 'expired' | 'lost'
+    }
+  | { readonly kind: 'acted'; readonly lane: string; readonly act: JobAct; readonly jobs: number }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
   | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
   | { readonly kind: 'bridged'; readonly lane: string }
@@ -48,12 +54,12 @@ export class RecordingObserver implements Observer {
     this.seen.push({ kind: 'ended', ...run })
   }
 
-  cancelled(lane: string, door: Door): void {
-    this.seen.push({ kind: 'cancelled', lane, door })
+  dropped(lane: string, door: Door, how: 'expired' | 'lost'): void {
+    this.seen.push({ kind: 'dropped', lane, door, how })
   }
 
-  expired(lane: string, door: Door): void {
-    this.seen.push({ kind: 'expired', lane, door })
+  acted(lane: string, act: JobAct, jobs: number): void {
+    this.seen.push({ kind: 'acted', lane, act, jobs })
   }
 
   store(up: boolean, reason?: string): void {

@@ -88,7 +88,14 @@ function Tiles({ overview, live }) {
       `${rate(live.rateOf('completed_total'))} completed`,
     ],
     ['Scheduled', 'scheduled', scheduled, 'scheduled', {}, 'due later'],
-    ['Retries', 'retry', retry, 'retries', {}, `${rate(live.rateOf('failed_total'))} failed`],
+    [
+      'Retries',
+      'retry',
+      retry,
+      'retries',
+      {},
+      `${rate(live.rateOf('failed_total') + live.rateOf('died_total'))} failed for good`,
+    ],
     ['Dead', 'dead', dead, 'dead', {}, dead > 0 ? 'failed for good' : 'none'],
     [
       'Functions',
@@ -125,7 +132,8 @@ function LivePlots({ live }) {
       rates: [
         { label: 'Submitted', tone: 'waiting', values: live.ratesOf('submitted_total') },
         { label: 'Completed', tone: 'running', values: live.ratesOf('completed_total') },
-        { label: 'Failed', tone: 'dead', values: live.ratesOf('failed_total') },
+        { label: 'Died', tone: 'dead', values: live.ratesOf('died_total') },
+        { label: 'Failed', tone: 'retry', values: live.ratesOf('failed_total') },
       ],
     }
   }, [samples])

@@ -20,7 +20,8 @@ const counts = /** @type {const} */ ([
   ['submitted', 'Submitted', 'waiting'],
   ['completed', 'Completed', 'running'],
   ['retried', 'Retried', 'retry'],
-  ['failed', 'Failed', 'dead'],
+  ['failed', 'Failed', 'scheduled'],
+  ['died', 'Died', 'dead'],
 ])
 
 /**

@@ -25,7 +25,7 @@ type Totals = Record<(typeof summed)[number], number>
 
 const summed = [
   ...(['scheduled', 'retrying', 'dead', 'running', 'expired', 'completed', 'failed'] as const),
-  ...(['retried', 'promoted', 'requeued', 'forgotten'] as const),
+  ...(['retried', 'died', 'lost', 'promoted', 'requeued', 'forgotten'] as const),
 ] as const satisfies (keyof LaneCounts)[]
 
 /** The figures of INFO, gathered once for simultaneous requests. */
@@ -77,7 +77,9 @@ export class Info {
       const { queue } = scheduler.registry.names.parse(lane.lane)
       queues.set(queue, (queues.get(queue) ?? 0) + queued)
     })
-    const { failed, retried, retrying: retries } = totals
+    const { retrying: retries } = totals
+    // Failed runs: a job that died has been counted, and is not again when it is dropped.
+    const failures = totals.failed - totals.forgotten + totals.died + totals.lost + totals.retried
     const sets = {
       scheduled: totals.scheduled - retries,
       retries,
@@ -91,8 +93,8 @@ export class Info {
       tasks: this.#tasks(sets, totals),
       total_enqueued: [...queues.values()].reduce((sum, size) => sum + size, 0),
       total_expired: totals.expired,
-      total_failures: failed + retried,
-      total_processed: totals.completed + failed + retried,
+      total_failures: failures,
+      total_processed: totals.completed + failures,
       total_queues: queues.size,
     }
   }

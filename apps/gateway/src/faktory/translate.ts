@@ -1,4 +1,4 @@
-import type { Job, LaneRegistry, NewJob } from '@crossgear/core-scheduler'
+import { arrivalOf, type Job, type LaneRegistry, type NewJob } from '@crossgear/core-scheduler'
 import {
   argsOfInput,
   decodeString,
@@ -82,7 +82,8 @@ function textOf(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf): string
   if (job.envelope === undefined) {
     shown.set('retry', String(job.retries ?? 0))
     if (encoding !== undefined) shown.set('custom', JSON.stringify({ encoding }))
-    if (job.enqueuedAtMs !== undefined) shown.set('created_at', timestamp(job.enqueuedAtMs))
+    const cameMs = arrivalOf(job)
+    if (cameMs !== undefined) shown.set('created_at', timestamp(cameMs))
     if (job.reserveForSeconds !== undefined) {
       shown.set('reserve_for', String(job.reserveForSeconds))
     }

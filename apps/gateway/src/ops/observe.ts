@@ -32,7 +32,7 @@ export function observeWith(
   return {
     submitted: (lane, door, how) => {
       jobs.submitted(lane, door, how)
-      if (how === 'created') history?.submitted()
+      if (how === 'created') history?.counted('submitted')
     },
     assigned: (job) => {
       jobs.assigned(job)
@@ -44,8 +44,14 @@ export function observeWith(
       history?.ended(run)
       tracing?.ended(run)
     },
-    cancelled: (lane, door) => jobs.cancelled(lane, door),
-    expired: (lane, door) => jobs.expired(lane, door),
+    dropped: (lane, door, how) => {
+      jobs.dropped(lane, door, how)
+      history?.counted(how)
+    },
+    acted: (lane, act, count) => {
+      jobs.acted(lane, act, count)
+      history?.counted(act, count)
+    },
     store: (up, reason) => {
       metrics.storeUp(up)
       deduper.forget()

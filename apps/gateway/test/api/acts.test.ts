@@ -81,6 +81,18 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('state=dead')).jobs).toEqual([])
   })
 
+  test('a Faktory job has 25 retries if it says nothing, and keeps its arrival when it is retried', async () => {
+    const api = await openApi(open)
+    const client = await consumer(api)
+    await client.ask('PUSH {"jid":"plain-001","jobtype":"f","queue":"q","args":[]}')
+    const { retries, enqueued_at: came } = await api.job('plain-001')
+    expect(retries).toBe(25)
+    await client.ask('FETCH q')
+    await client.ask('FAIL {"jid":"plain-001","errtype":"E","message":"broken"}')
+    expect(await api.actOn('retry', { jobs: ['plain-001'] })).toMatchObject({ done: 1 })
+    expect(await api.job('plain-001')).toMatchObject({ state: 'waiting', enqueued_at: came })
+  })
+
   test('selected jobs are found by any of their names, and each is acted on once', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])
@@ -220,22 +232,26 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
   })
 
-  test('a scheduled job with a unique id keeps its time when it is moved, soon due or not', async () => {
+  test('a scheduled job with a unique id or a jid keeps its time when it is moved, soon due or not', async () => {
     const api = await openApi(open)
     const submit = (unique: string, delay_seconds: number): Promise<unknown> =>
       api.act('/jobs', { function: 'f', payload: { text: unique }, unique, delay_seconds })
     await submit('soon', 1_800)
     await submit('late', 7_200)
+    // Its copy has its jid, by which a second one would be taken for a push that was repeated.
+    const producer = await consumer(api)
+    const at = new Date(Date.now() + 600_000).toISOString()
+    await producer.ask(`PUSH {"jid":"pushed-01","jobtype":"f","args":[],"at":"${at}"}`)
     const dues = async (): Promise<unknown[]> =>
       (await api.jobs('function=f')).jobs.map(({ due_at }) => due_at).sort()
     const before = await dues()
-    expect(before.length).toBe(2)
+    expect(before.length).toBe(3)
     expect(await api.actOn('move', { filter: { function: 'f' }, to_queue: 'fast' })).toMatchObject({
-      done: 2,
+      done: 3,
     })
     expect(await dues()).toEqual(before)
     const moved = (await api.jobs('queue=fast')).jobs.map(({ state }) => state)
-    expect(moved).toEqual(['scheduled', 'scheduled'])
+    expect(moved).toEqual(['scheduled', 'scheduled', 'scheduled'])
     const again = { function: 'f', queue: 'fast', unique: 'soon', delay_seconds: 60 }
     expect(await api.act('/jobs', again)).toMatchObject({ result: 'joined' })
   })

@@ -238,7 +238,8 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     expect(filled).toEqual([
       {
         ...{ start: new Date(startMs).toISOString(), submitted: 12, completed: 10 },
-        ...{ failed: 1, retried: 0, lost: 0, wait_seconds: null },
+        ...{ failed: 1, died: 0, retried: 0, interrupted: 0, lost: 0, expired: 0 },
+        ...{ cancelled: 0, deleted: 0, moved: 0, requeued: 0, killed: 0, wait_seconds: null },
         run_seconds: {
           p50: expect.closeTo(0.11, 1) as number,
           ...{ p95: expect.closeTo(0.9, 0) as number, p99: expect.closeTo(1, 0) as number },

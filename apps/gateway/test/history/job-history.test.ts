@@ -27,8 +27,8 @@ const aRun = (end: EndedRun['end'], runMs?: number): EndedRun => ({
 
 test('counts are added every ten seconds', async () => {
   const { clock, history, sums } = await startHistory()
-  history.submitted()
-  history.submitted()
+  history.counted('submitted')
+  history.counted('submitted')
   history.assigned({ waitedMs: 3 } as Lease)
   history.ended(aRun('completed', 100))
   history.ended(aRun('failed'))
@@ -50,13 +50,13 @@ test('counts are added every ten seconds', async () => {
 
 test('counts that the store refused are added later', async () => {
   const { clock, world, history, errors, sums } = await startHistory()
-  history.submitted()
+  history.counted('submitted')
   history.ended(aRun('retried', 5))
   world.break()
   await clock.advance(historyEveryMs)
   expect(errors).toEqual(['history'])
   world.mend()
-  history.submitted()
+  history.counted('submitted')
   await clock.advance(historyEveryMs)
   expect(await sums()).toEqual({ submitted: 2, retried: 1, [`run:${bucketOf(5)}`]: 1 })
   await history.stop()

@@ -17,8 +17,8 @@ const counts = Array.from({ length: lanes }, (_none, at): LaneCounts => {
   const lane = `f${at}@q${at % 7}`
   return {
     ...{ lane, high: 0, normal: 2, low: 1, running: 1, scheduled: 0, dead: 0, workers: 1 },
-    ...{ submitted: 4, completed: 1, failed: 0, retried: 0, retrying: 0, expired: 0, promoted: 0 },
-    ...{ requeued: 0, forgotten: 0, isRemoved: false, openness: 'auto', oldestMs: undefined },
+    ...{ ...totalsOf(() => 0), submitted: 4, completed: 1, retrying: 0 },
+    ...{ isRemoved: false, openness: 'auto', oldestMs: undefined },
   }
 })
 const scheduler = {

@@ -109,7 +109,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
       await Promise.all([...submitted, client.submit('SUBMIT_JOB_BG', 'many-2099', '', 'x')])
       const { child, exited, frame } = topOn(urlOf(api), 'cols 100 rows 8', '--filter', 'many-')
       const patience = { timeout: 30_000 }
-      await expect.poll(frame, patience).toMatch(/1100, the first 1000 by waiting/)
+      await expect.poll(frame, patience).toMatch(/functions 1000, 1000 of 1100 lines by waiting/)
       await expect.poll(frame, patience).toMatch(/OLDEST[^]*?many-2099 +default +2 /)
       child.stdin.write('r')
       await expect.poll(frame, patience).toMatch(/OLDEST[^]*?many-\d+ +default +1 /)

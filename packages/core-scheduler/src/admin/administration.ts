@@ -7,6 +7,7 @@ import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { JobSummary, LaneLimits } from '../store/admin-ports.ts'
 import type { LaneSizes } from '../store/lane-ports.ts'
 import type { Observer } from '../observer.ts'
+import type { Taken } from '../store/queue-ports.ts'
 import type { Store } from '../store/store.ts'
 
 /** Jobs ended per step while a lane is dropped: some 2 ms of the store's time. */
@@ -17,7 +18,7 @@ const listedPerStep = 250
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
-  readonly observer: Pick<Observer, 'cancelled'>
+  readonly observer: Pick<Observer, 'acted'>
   readonly waiters: Waiters
   readonly registrar: LaneRegistrar
   readonly workerCounts: WorkerCounts
@@ -49,12 +50,13 @@ export class Administration {
    * running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
-    const { store, registry, registrar, waiters } = this.#parts
+    const { store, registry, registrar, waiters, observer } = this.#parts
     await this.#settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
       const piece = await store.admin.dropLane(lane, clearedPerStep)
       if (piece === 'busy') return 'busy'
+      if (piece.ids.length > 0) observer.acted(lane, 'deleted', piece.ids.length)
       for (const id of piece.ids) waiters.notify({ lane, id }, { kind: 'fail' })
       if (piece.laneNumber === undefined) continue
       registrar.dropped(lane, piece.laneNumber)
@@ -67,16 +69,15 @@ export class Administration {
     await this.#parts.store.admin.setLimits(lane, limits)
   }
 
-  /** Cancels a job that is queued or held by a gateway's worker. False for any other. */
-  async cancel(ref: JobRef): Promise<boolean> {
+  /** Cancels a job that is queued or held by a gateway's worker. False for any other. `as`: cancelled. */
+  async cancel(ref: JobRef, as: Taken = 'cancelled'): Promise<boolean> {
     const { store, observer, waiters } = this.#parts
-    const [job] = await store.jobs.look(ref.lane, [ref.id])
-    const cancelled = job !== undefined && (await store.admin.cancel(ref.lane, ref.id))
-    if (cancelled) {
+    const isTaken = await store.admin.cancel(ref.lane, ref.id, as)
+    if (isTaken) {
       waiters.notify(ref, { kind: 'fail' })
-      observer.cancelled(ref.lane, job.door)
+      if (as !== 'withdrawn') observer.acted(ref.lane, as, 1)
     }
-    return cancelled
+    return isTaken
   }
 
   /**

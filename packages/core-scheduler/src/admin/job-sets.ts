@@ -1,8 +1,9 @@
 import type { Waiters } from '../results/waiters.ts'
 import type { Job, JobRef } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
+import type { JobAct, Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
-import type { JobSet, SetExit } from '../store/queue-ports.ts'
+import type { Due, JobSet, SetExit } from '../store/queue-ports.ts'
 
 /** Jobs looked at per step. */
 const jobsPerStep = 500
@@ -37,10 +38,21 @@ interface FoundJob {
   readonly time: number
 }
 
+/** As what a move is counted; copies are not. */
+const acts: Readonly<Record<Exclude<SetExit, Due>, JobAct | undefined>> = {
+  queue: 'requeued',
+  dead: 'killed',
+  cancelled: 'cancelled',
+  deleted: 'deleted',
+  moved: 'moved',
+  withdrawn: undefined,
+}
+
 interface Parts {
   readonly store: Store
   readonly registry: LaneRegistry
   readonly waiters: Waiters
+  readonly observer: Pick<Observer, 'acted'>
 }
 
 /** Operations on scheduled, retried and dead jobs, over all lanes. */
@@ -177,11 +189,16 @@ export class JobSets {
 
   async #move(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {
     if (set === to) return 0
-    const { store, waiters } = this.#parts
+    const { store, waiters, observer } = this.#parts
+    const isDue = typeof to === 'object'
+    const act = isDue ? undefined : acts[to]
     let count = 0
     for (let at = 0; at < ids.length; at += movedPerStep) {
       const moved = await store.queues.moveJobs(lane, set, ids.slice(at, at + movedPerStep), to)
-      if (to !== 'queue') for (const id of moved) waiters.notify({ lane, id }, { kind: 'fail' })
+      if (act && moved.length > 0) observer.acted(lane, act, moved.length)
+      if (to !== 'queue' && !isDue) {
+        for (const id of moved) waiters.notify({ lane, id }, { kind: 'fail' })
+      }
       count += moved.length
     }
     return count

@@ -6,7 +6,13 @@ import type { IdleTimes } from '../store/lane-ports.ts'
 import type { Pauses } from './pauses.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
-import type { ConsumerNews, ConsumerOrder, JobPlace, QueuedPiece } from '../store/queue-ports.ts'
+import type {
+  ConsumerNews,
+  ConsumerOrder,
+  JobPlace,
+  QueuedPiece,
+  Taken,
+} from '../store/queue-ports.ts'
 
 /** Jobs ended per step: some 2 ms of the store's time. */
 const endedPerStep = 100
@@ -155,13 +161,14 @@ export class QueueControl {
   }
 
   /** Ends some queued jobs of a lane, one by one if they are far from both ends of the queue. */
-  async endQueued(piece: QueuedPiece): Promise<readonly number[]> {
-    const { store, waiters } = this.#parts
+  async endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[]> {
+    const { store, waiters, observer } = this.#parts
     const all: number[] = []
     for (let at = 0; at < piece.ids.length; at += endedOfPiece) {
       const some = { ...piece, ids: piece.ids.slice(at, at + endedOfPiece) }
-      const ids = await store.queues.endQueued(some)
-      const ended = ids === 'deep' ? await this.#cancelEach(some) : ids
+      const ids = await store.queues.endQueued(some, as)
+      const ended = ids === 'deep' ? await this.#cancelEach(some, as) : ids
+      if (ended.length > 0 && as !== 'withdrawn') observer.acted(piece.lane, as, ended.length)
       for (const id of ended) waiters.notify({ lane: piece.lane, id }, { kind: 'fail' })
       all.push(...ended)
     }
@@ -201,16 +208,17 @@ export class QueueControl {
   }
 
   /** A job deep in a queue is found by its time of arrival, in a script of its own. */
-  async #cancelEach({ lane, ids }: QueuedPiece): Promise<readonly number[]> {
+  async #cancelEach({ lane, ids }: QueuedPiece, as: Taken): Promise<readonly number[]> {
     const { admin } = this.#parts.store
     const ended: number[] = []
-    for (const id of ids) if (await admin.cancel(lane, id)) ended.push(id)
+    for (const id of ids) if (await admin.cancel(lane, id, as)) ended.push(id)
     return ended
   }
 
   async #end(lane: string, places: readonly JobPlace[]): Promise<void> {
     for (;;) {
       const ids = await this.#parts.store.queues.endJobs(lane, places, endedPerStep)
+      if (ids.length > 0) this.#parts.observer.acted(lane, 'deleted', ids.length)
       for (const id of ids) this.#parts.waiters.notify({ lane, id }, { kind: 'fail' })
       if (ids.length < endedPerStep) return
     }

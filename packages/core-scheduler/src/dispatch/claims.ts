@@ -57,7 +57,7 @@ export class Claims {
     if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
   }
   readonly #expired = (lane: string, door: Door): void => {
-    this.#parts.observer.expired(lane, door)
+    this.#parts.observer.dropped(lane, door, 'expired')
   }
   /** Calls in progress that prefetch. */
   readonly #prefetching = new Set<Promise<void>>()

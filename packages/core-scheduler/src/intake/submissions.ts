@@ -235,7 +235,7 @@ export class Submissions {
         if (submission.gone) this.abandon(lane, [result.id])
         else waiters.add(lane, result.id, submission.waiter, nowMs)
       }
-      if ('id' in result) observer.submitted(lane, job.door, result.kind)
+      if ('id' in result && !job.isMoved) observer.submitted(lane, job.door, result.kind)
       if (result.kind === 'created') {
         if (isWatched) this.#remember(lane, result.id)
         if (job.dueAtMs === undefined || job.dueAtMs <= storeClock.storeNowMs()) created += 1

@@ -77,6 +77,8 @@ export interface NewJob {
   readonly trace?: string
   /** The job that it is another run of, as an operator's tools name it. */
   readonly origin?: string
+  /** It stands in another lane, which counted it as submitted. */
+  readonly isMoved?: boolean
 }
 
 /** A job without its payload. Fields that a read did not ask for ({@link LookExtra}) are absent. */
@@ -87,6 +89,8 @@ export interface JobState extends JobRef {
   readonly output?: Buffer
   /** When it was last queued, milliseconds; absent for a job of a native client. */
   readonly enqueuedAtMs?: number
+  /** When it came, if it has been queued again since, milliseconds: see {@link arrivalOf}. */
+  readonly arrivedAtMs?: number
   readonly unique?: Buffer
   readonly reducer?: Buffer
   readonly jid?: string
@@ -227,11 +231,19 @@ export type Outcome = JobRef & { readonly token: string } & (
     | { readonly kind: 'requeueFront' }
   )
 
+/** When a job came, milliseconds since 1970; undefined for one of a native client. */
+export function arrivalOf({
+  arrivedAtMs,
+  enqueuedAtMs,
+}: Pick<JobState, 'arrivedAtMs' | 'enqueuedAtMs'>): number | undefined {
+  return arrivedAtMs ?? enqueuedAtMs
+}
+
 /**
- * The store's answer to an outcome. `unknown`: no such lease. `dropped`: requeued, but nobody waits or too many workers were
- * lost; waiters get a failure. `wanted`: the withheld output has to be sent.
+ * The store's answer to an outcome. `unknown`: no such lease. `wanted`: the withheld output has to be sent. A job that was to be
+ * requeued has `expired` if nobody waits for it, and is `lost`, or `died`, if too many workers were.
  */
-export type Settled = 'done' | 'requeued' | 'dropped' | 'unknown' | 'wanted'
+export type Settled = 'done' | 'requeued' | 'died' | 'expired' | 'lost' | 'unknown' | 'wanted'
 
 /** A report on a running job: forwarded to the waiting clients; `status` is stored too. */
 export type Report = JobRef & { readonly token: string } & (

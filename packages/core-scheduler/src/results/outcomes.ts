@@ -171,7 +171,7 @@ export class Outcomes {
     if (result !== 'unknown') {
       const event = eventOf(outcome, result)
       if (event) this.#parts.waiters.notify(outcome, event)
-      this.#observe(item)
+      this.#observe(item, result)
     }
     settlement?.settled(result)
   }
@@ -182,11 +182,12 @@ export class Outcomes {
     if (event) this.#parts.waiters.suppose(outcome, event)
   }
 
-  #observe({ outcome, assignment, door }: PendingOutcome): void {
-    const end = runEndOf(outcome)
+  #observe({ outcome, assignment, door }: PendingOutcome, result: Settled): void {
+    const end = runEndOf(outcome, result)
     if (door === undefined || end === undefined) return
     const { observer, clock } = this.#parts
     const { lane, token } = outcome
+    if (result === 'expired' || result === 'lost') observer.dropped(lane, door, result)
     const by = token === 'native' ? 'native' : holderOf(token)
     const hasRunHere = assignment && !assignment.isLookedUp
     const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined
@@ -209,9 +210,8 @@ export class Outcomes {
 }
 
 /** The end of a run; undefined for a job that no worker has had. */
-function runEndOf(outcome: Outcome): RunEnd | undefined {
-  if (outcome.kind === 'requeue') return outcome.lost ? 'lost' : 'retried'
-  return runEnds[outcome.kind]
+function runEndOf({ kind }: Outcome, result: Settled): RunEnd | undefined {
+  return result === 'died' ? 'died' : runEnds[kind]
 }
 
 const runEnds = {
@@ -219,16 +219,20 @@ const runEnds = {
   fail: 'failed',
   dead: 'failed',
   retry: 'retried',
+  requeue: 'interrupted',
   requeueFront: undefined,
 } as const
 
-function isRequeue({ kind }: Outcome): boolean {
-  return kind === 'requeue' || kind === 'requeueFront'
+type Requeue = Extract<Outcome, { kind: 'requeue' | 'requeueFront' }>
+
+function isRequeue(outcome: Outcome): outcome is Requeue {
+  return outcome.kind === 'requeue' || outcome.kind === 'requeueFront'
 }
 
 /** The event for waiters after an outcome; undefined while the job will run again. */
 function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
-  if (result === 'dropped') return { kind: 'fail' }
+  if (isRequeue(outcome))
+    return result === 'requeued' || result === 'done' ? undefined : { kind: 'fail' }
   switch (outcome.kind) {
     case 'complete':
       return { kind: 'complete', output: outcome.output }
@@ -237,8 +241,6 @@ function eventOf(outcome: Outcome, result: Settled): JobEvent | undefined {
     case 'dead':
       return failureEvent(outcome.message)
     case 'retry':
-    case 'requeue':
-    case 'requeueFront':
       return undefined
   }
 }

@@ -1,5 +1,6 @@
 import type { JobRef } from '../model/job.ts'
 import type { Band } from '../model/levels.ts'
+import type { Taken } from './queue-ports.ts'
 
 /**
  * Most jobs of a lane, queued and running, for a job of each band to be accepted; 0: any number.
@@ -28,8 +29,8 @@ export interface DroppedPiece {
 /** The part of the store that an operator asks for. */
 export interface AdminStore {
   setLimits(lane: string, limits: LaneLimits): Promise<void>
-  /** Cancels a job that is queued, scheduled or leased; false for any other. */
-  cancel(lane: string, id: number): Promise<boolean>
+  /** Cancels a job that is queued, scheduled or leased; false for any other. `as`: cancelled. */
+  cancel(lane: string, id: number, as?: Taken): Promise<boolean>
   /** Up to `count` jobs, from `from` on, of each place of a lane's jobs. */
   listJobs(
     lane: string,

@@ -34,33 +34,28 @@ export interface LaneBacklog extends LaneSizes {
   readonly oldestMs: number | undefined
 }
 
-/** Counters of a lane. */
-export interface LaneTotals {
-  readonly submitted: number
-  readonly completed: number
-  readonly failed: number
-  readonly retried: number
-  /** Dropped at a claim: their time was over, or no client waited for them any more. */
-  readonly expired: number
-  /** Scheduled jobs and retries that were queued when due. */
-  readonly promoted: number
-  readonly requeued: number
-  /** Dead jobs that were dropped after their time. */
-  readonly forgotten: number
-}
+/**
+ * Counters of a lane. A job that leaves all places is counted once: submitted = waiting + running + scheduled + dead +
+ * completed + failed + lost + expired + cancelled + deleted. The others count events on the way.
+ */
+export const laneCounters = [
+  // Jobs that came, without those that were moved to another lane.
+  'submitted',
+  // Ends. `failed`: for good, and not or no longer among the dead; `lost`: given up with too many workers; `expired`: too late, or
+  // no client waited any more; `cancelled` and `deleted`: by an operator.
+  ...(['completed', 'failed', 'lost', 'expired', 'cancelled', 'deleted'] as const),
+  // Failed runs: due again, or for good and among the dead.
+  ...(['retried', 'died'] as const),
+  // An operator's acts: to another lane, into the queue at once, to the dead.
+  ...(['moved', 'rerun', 'killed'] as const),
+  // Scheduled jobs and retries that were queued when due; dead jobs that were dropped, as one of `failed`.
+  ...(['promoted', 'requeued', 'forgotten'] as const),
+] as const
+export type LaneTotals = Readonly<Record<(typeof laneCounters)[number], number>>
 
 /** Counters, each by its name. */
 export function totalsOf(figure: (name: keyof LaneTotals) => number): LaneTotals {
-  return {
-    submitted: figure('submitted'),
-    completed: figure('completed'),
-    failed: figure('failed'),
-    retried: figure('retried'),
-    expired: figure('expired'),
-    promoted: figure('promoted'),
-    requeued: figure('requeued'),
-    forgotten: figure('forgotten'),
-  }
+  return Object.fromEntries(laneCounters.map((name) => [name, figure(name)])) as LaneTotals
 }
 
 /** How long a lane is empty before it is removed, milliseconds; 0: not at all. */

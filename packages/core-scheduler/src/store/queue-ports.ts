@@ -13,8 +13,22 @@ export interface SetPage {
   readonly seen: number
 }
 
+/**
+ * Ends of a job that an operator took away, by which it is counted. `moved`: another lane has it, and counts it.
+ * `withdrawn`: a copy that was not needed.
+ */
+export type Taken = 'cancelled' | 'deleted' | 'moved' | 'withdrawn'
+
+/**
+ * A job that is scheduled for the first time gets another time, milliseconds since 1970 on the store's clock; with a past
+ * one it is queued. It counts as no act.
+ */
+export interface Due {
+  readonly dueAtMs: number
+}
+
 /** Destinations of a job of a set, chosen by an operator. */
-export type SetExit = 'queue' | 'dead' | 'nowhere'
+export type SetExit = 'queue' | 'dead' | Taken | Due
 
 /** Places of a lane's jobs. */
 export type JobPlace = 'high' | 'normal' | 'low' | 'scheduled' | 'dead' | 'busy'
@@ -75,13 +89,13 @@ export interface QueueStore {
     ids: readonly number[],
     to: SetExit,
   ): Promise<readonly number[]>
-  /** Ends up to `max` jobs in these places; fewer means that there are no more. */
+  /** Ends, as deleted, up to `max` jobs in these places; fewer means that there are no more. */
   endJobs(lane: string, places: readonly JobPlace[], max: number): Promise<readonly number[]>
   /**
    * Ends those of the jobs that stand in the piece, or nearer to the end where jobs are taken. `deep`: see
    * {@link reachableDepth}.
    */
-  endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'>
+  endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[] | 'deep'>
   /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
   markRemoved(lane: string): Promise<void>
   /** Sets a lane's counters back to zero. */

@@ -17,6 +17,7 @@
 --#include removal
 --#include jobs
 --#include imports
+--#include books
 local lane, what, heldUntil, results = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 assertQueueTypes(lane)
 
@@ -67,7 +68,7 @@ local function undo(importId, noted, failure)
   forgetIndexes(lane, id, job[6], job[7])
   redis.call('DEL', jobKey(lane, id))
   redis.call('HDEL', key, importId)
-  redis.call('HINCRBY', metaKey(lane), 'submitted', -1)
+  bookTaken(lane, 'withdrawn', 1)
   return 1
 end
 

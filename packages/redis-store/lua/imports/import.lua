@@ -190,5 +190,5 @@ end
 if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
 local created = nextId - first
 if created < count then redis.call('DECRBY', KEYS[1], count - created) end
-if created > 0 then redis.call('HINCRBY', metaKey(lane), 'submitted', created) end
+book(lane, 'submitted', created)
 return cmsgpack.pack(created == count and first + 1 or results)

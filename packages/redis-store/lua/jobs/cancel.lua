@@ -7,6 +7,7 @@
 --   4 node: string
 --   5 id: integer
 --   6 how far it has come in its queues (empty at first): string
+--   7 as which it is counted (see books.lua): string
 -- Returns 1, or 0 for any other job; a string where another call has to go on.
 --#include keys
 --#include levels
@@ -14,6 +15,7 @@
 --#include aside
 --#include removal
 --#include jobs
+--#include books
 local lane, node, id = ARGV[3], ARGV[4], ARGV[5]
 local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'token', 'enqueued')
 local job = { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }
@@ -40,5 +42,5 @@ if found == 0 then
   job.keep = math.max(read.whole(job.keep) or 0, relaySeconds)
 end
 finishJob(lane, job, node, 'error', '')
-redis.call('HINCRBY', metaKey(lane), 'failed', 1)
+bookTaken(lane, ARGV[7], 1)
 return 1

@@ -14,6 +14,7 @@
 --#include aside
 --#include jobs
 --#include orphans
+--#include books
 local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 
 local function finish(id, isQueued)
@@ -42,6 +43,7 @@ for at = 6, #ARGV do
     finish(id, isListed)
   end
 end
+bookTaken(lane, 'deleted', #ids)
 -- Once all places are empty, unfinished jobs are those of native workers.
 if ARGV[#ARGV] == 'busy' and #ids < most then
   clearIndexes(lane, ids, most, finish)

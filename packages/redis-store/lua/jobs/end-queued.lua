@@ -9,11 +9,13 @@
 --   5 first: integer, jobs that are taken before those of the piece
 --   6 count: integer, jobs of the piece
 --   7 how deep the piece may be, from the nearer end: integer
---   8 and more: ids: strings
+--   8 as which they are counted (see books.lua): string
+--   9 and more: ids: strings
 -- Returns the ids that were ended, or 0 where the piece is too deep.
 --#include keys
 --#include levels
 --#include jobs
+--#include books
 local key, lane, node, first, count = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 -- Stands for an ended job until all of them are taken out at once; no id looks so.
 local ended = '-'
@@ -23,7 +25,7 @@ local nearest, farthest = math.max(0, first - count), math.min(length, first + c
 local isNearBack = length - nearest < farthest
 if math.min(farthest, length - nearest) > tonumber(ARGV[7]) then return 0 end
 local wanted, ids = {}, {}
-for at = 8, #ARGV do
+for at = 9, #ARGV do
   wanted[ARGV[at]] = true
 end
 if farthest > nearest then
@@ -43,5 +45,5 @@ for _, id in ipairs(ids) do
     finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')
   end
 end
-redis.call('HINCRBY', metaKey(lane), 'failed', #ids)
+bookTaken(lane, ARGV[8], #ids)
 return ids

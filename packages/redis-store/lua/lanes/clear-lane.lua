@@ -16,6 +16,7 @@
 --#include jobs
 --#include aside
 --#include orphans
+--#include books
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
 if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
 local ids = {}
@@ -42,6 +43,7 @@ for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
     finish(id)
   end
 end
+bookTaken(lane, 'deleted', #ids)
 if #ids < most then clearIndexes(lane, ids, most, finish) end
 if #ids >= most then return { ids } end
 redis.call('DEL', retriesKey(lane), bridgedKey(lane))

@@ -12,7 +12,7 @@
 -- high, low, dead, retrying. Of a backlog then 1 if jobs wait beside its lists, until when its workers are told apart (ms).
 -- Else expired, submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed
 -- by workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come
--- since, until when workers that left close it (ms, 0 otherwise).
+-- since, until when workers that left close it (ms, 0 otherwise), died, lost, cancelled, deleted, moved, rerun, killed.
 --#include keys
 --#include lanes
 local now, size, extent, isAutoOpen, firstLane = nowMs(), 1, ARGV[3], ARGV[4] == '1', 5
@@ -35,6 +35,13 @@ local fields = {
   'requeued',
   'forgotten',
   'removed',
+  'died',
+  'lost',
+  'cancelled',
+  'deleted',
+  'moved',
+  'rerun',
+  'killed',
 }
 local fieldCount = isOfTotals and #fields or 2
 
@@ -58,6 +65,15 @@ local function sizeAside(lane, upper, lower)
   return redis.call('LLEN', levelKey(lane, upper)) + redis.call('LLEN', levelKey(lane, lower))
 end
 
+-- Scheduled jobs that wait for a retry. Due ones stand there until they are moved; where a native worker took one, its entry
+-- is left.
+local function retryingOf(lane, laterKey)
+  local key = retriesKey(lane)
+  local later, due = redis.call('ZCOUNT', key, '(' .. now, '+inf'), redis.call('ZCOUNT', key, '-inf', now)
+  if due > 0 then due = math.min(due, tonumber(redis.pcall('ZCOUNT', laterKey, '-inf', now / 1000)) or 0) end
+  return later + due
+end
+
 -- The lane's counters, and what says if it is open. Most of what is 0 is absent.
 local function addTotals(lane, workers, meta)
   local state = meta[3] == '1' and 1 or meta[3] and 3 or 0
@@ -73,7 +89,10 @@ local function addTotals(lane, workers, meta)
   end
   found[size + 10] = meta[14] and meta[14] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0
   found[size + 11] = isLeft and closed or 0
-  size = size + 11
+  for at = 15, #fields do
+    found[size + at - 3] = tonumber(meta[at] or 0)
+  end
+  size = size + #fields - 3
 end
 
 -- Workers that may get the lane's jobs, and until when those that left close it to consumers (ms, 0 otherwise).
@@ -154,7 +173,7 @@ local function addCounts(lane, at, left)
     scheduled, high, low = sizeOf('ZCARD', laterKey), sizeOf('LLEN', highKey), sizeOf('LLEN', lowKey)
     dead = redis.call('ZCARD', lostKey)
     since = earlier(earlier(since, sinceOf(lane, highKey, high)), sinceOf(lane, lowKey, low))
-    if scheduled > 0 and extent ~= 'sizes' then retrying = redis.call('ZCOUNT', retriesKey(lane), now, '+inf') end
+    if scheduled > 0 and extent ~= 'sizes' then retrying = retryingOf(lane, laterKey) end
   end
   if meta[1] then
     high, normal, low = high + sizeAside(lane, 9, 7), normal + sizeAside(lane, 6, 4), low + sizeAside(lane, 3, 1)

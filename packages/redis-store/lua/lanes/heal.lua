@@ -13,6 +13,7 @@
 --#include levels
 --#include jobs
 --#include bridged
+--#include books
 local now, graceMs, isAutoOpen, stranded = nowMs(), tonumber(ARGV[3]), ARGV[4] == '1', {}
 
 -- Asked once for all lanes: mostly none has scheduled or dead jobs.
@@ -36,7 +37,7 @@ end
 
 local function forgetDead(lane)
   local over = redis.call('ZRANGEBYSCORE', deadKey(lane), '-inf', now, 'LIMIT', 0, 100)
-  if #over > 0 then redis.call('HINCRBY', metaKey(lane), 'forgotten', #over) end
+  bookForgotten(lane, #over)
   for _, id in ipairs(over) do
     forgetIndexes(lane, id, nil, jobFields(lane, id, 'jid')[1])
     redis.call('DEL', jobKey(lane, id))

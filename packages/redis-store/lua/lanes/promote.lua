@@ -10,12 +10,15 @@
 -- }.
 --#include keys
 --#include levels
+--#include books
 local most, now, results = tonumber(ARGV[3]), nowMs(), {}
 -- Called for each job: names of globals would be looked up each time.
 local call, format = redis.call, string.format
 -- The due jobs, a list a field, times in us. Keys are false where no gateway queued a job so far. `targets`: the ids that
 -- line up in a lane's level, of which `lined` has all.
 local ids, targets, keys, dues, cames, count, lined = {}, {}, {}, {}, {}, 0, {}
+-- What is noted as the arrival of each, false where it is known.
+local arrivals = {}
 -- Places in these lists by the length of ids. A set has ids of one time as texts, so each of these is mostly in order.
 local runs, areInOrder = {}, true
 
@@ -40,20 +43,20 @@ local function targetOf(lane, level)
   return target
 end
 
--- Level and arrival of a lane's first scheduled jobs, flat. For many of them one SORT takes a sixth off the whole
+-- Level, time in line and, where that has changed, arrival of a lane's first scheduled jobs, flat. For many of them one SORT takes a sixth off the whole
 -- promotion. A cluster refuses it, an ACL may, and it would take an asterisk in the lane's name for the id.
 local function levelsAndArrivals(lane, scheduled, found)
   local size = #found
   if size >= 32 and not isCluster and not string.find(lane, '*', 1, true) then
     local job = laneKey('job', lane) .. ':*->'
-    local ranks = { 'LIMIT', 0, size, 'GET', job .. 'level', 'GET', job .. 'enqueued' }
+    local ranks = { 'LIMIT', 0, size, 'GET', job .. 'level', 'GET', job .. 'enqueued', 'GET', job .. 'arrived' }
     local all = redis.pcall('SORT', scheduled, 'BY', 'nosort', unpack(ranks))
     if not all.err then return all end
   end
   local all = {}
   for place = 1, size do
-    local job = jobFields(lane, found[place], 'level', 'enqueued')
-    all[2 * place - 1], all[2 * place] = job[1], job[2]
+    local job = jobFields(lane, found[place], 'level', 'enqueued', 'arrived')
+    all[3 * place - 2], all[3 * place - 1], all[3 * place] = job[1], job[2], job[3]
   end
   return all
 end
@@ -63,9 +66,10 @@ local function addDue(lane, scheduled, found, us, usOf)
   local prefix, usual = laneKey('job', lane) .. ':', nil
   local fields = levelsAndArrivals(lane, scheduled, found)
   for place = 1, #found do
-    local id, level = found[place], fields[2 * place - 1]
+    local id, level = found[place], fields[3 * place - 2]
     local key = prefix .. id
-    local cameUs = (read.time(fields[2 * place]) or 0) * 1000
+    local came = fields[3 * place - 1]
+    local cameUs = (read.time(came) or 0) * 1000
     local isThere = true
     if cameUs == 0 then
       local job = jobFields(lane, id, 'level', 'status', 'door')
@@ -77,6 +81,7 @@ local function addDue(lane, scheduled, found, us, usOf)
       -- No job is in line before it came.
       if dueUs < cameUs then dueUs = cameUs end
       ids[count], keys[count], cames[count], dues[count] = id, key, cameUs, dueUs
+      arrivals[count] = cameUs > 0 and not fields[3 * place] and came
       if level then
         targets[count] = targetOf(lane, levelIn(level))
       else
@@ -159,8 +164,8 @@ local function takeDue(lane)
     redis.call('ZREMRANGEBYSCORE', retriesKey(lane), '-inf', now)
     redis.call('ZREMRANGEBYSCORE', bridgedKey(lane), '-inf', now)
   end
-  redis.call('HINCRBY', metaKey(lane), 'promoted', size - retries)
-  if retries > 0 then redis.call('HINCRBY', metaKey(lane), 'requeued', retries) end
+  book(lane, 'promoted', size - retries)
+  book(lane, 'requeued', retries)
   redis.call('HDEL', metaKey(lane), 'removed')
 end
 
@@ -179,7 +184,11 @@ local function enqueueDue()
         ms = lastUs - rest
         stampOfMs = integer(ms / 1000) .. '.%03d'
       end
-      call('HSET', key, 'enqueued', format(stampOfMs, rest))
+      if arrivals[at] then
+        call('HSET', key, 'enqueued', format(stampOfMs, rest), 'arrived', arrivals[at])
+      else
+        call('HSET', key, 'enqueued', format(stampOfMs, rest))
+      end
     end
     local size = target.size + 1
     target.size, target[size] = size, ids[at]

@@ -1,11 +1,11 @@
 -- Registers lanes and forgets them. The number in a lane's hash says that the lane is registered: a step of the lane reads
 -- it with its other fields. Needs lanes.lua.
+--#include books
 local lanesKey, formerKey, totalsKey = broker .. ':lanes', broker .. ':former', broker .. ':totals'
 local mostLanes = 65536
 local mostFormer = 65536
 -- How long it stays known if a lane was open, and which of its jobs were cleared: 90 days.
 local formerMs = 90 * 24 * 3600 * 1000
-local counters = { 'submitted', 'completed', 'failed', 'retried', 'expired', 'promoted', 'requeued', 'forgotten' }
 
 -- Returns the number of a lane in the registry, which is in the slot of this script, and if it is new. `gone`: a number that
 -- the lane has no more (0: none). nil: there are too many lanes.

@@ -20,6 +20,8 @@
 --#include order
 --#include jobs
 --#include native
+--#include books
+--#include arrival
 local lane, node, queue, lease = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local dry, mendsAll = ARGV[7] == 'nothing', ARGV[7] ~= 'strays'
 local most, mostLosses, failure = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
@@ -33,7 +35,7 @@ if not pcall(assertQueueTypes, lane) then return found end
 local function bury(job)
   --#include dead
   redis.call('HSET', jobKey(lane, job.id), 'output', '', 'failure', failure)
-  buryJob(lane, job, node, now, deadMost, deadSeconds)
+  buryJob(lane, job, node, now, deadMost, deadSeconds, 'died')
 end
 
 local function putBack(id, lost)
@@ -45,13 +47,14 @@ local function putBack(id, lost)
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
     if read.isForeground(v[1], v[8], v[4]) then
       finishJob(lane, job, node, 'error', '')
+      book(lane, 'lost', 1)
     else
       bury(job)
     end
-    redis.call('HINCRBY', metaKey(lane), 'failed', 1)
     return
   end
-  redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
+  redis.call('HSET', key, 'status', 'idle')
+  lineUp(key, nowUs())
   redis.call('HDEL', key, 'settled', 'status:dividend', 'status:divisor')
   back[#back + 1] = { id, v[6] }
 end

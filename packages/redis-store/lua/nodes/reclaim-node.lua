@@ -23,6 +23,8 @@
 --#include jobs
 --#include losses
 --#include waits
+--#include books
+--#include arrival
 local lane, node, isDeath, mostLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumber(ARGV[7])
 local now, back, left, mine = nowMs(), {}, 500, ARGV[4] .. '-'
 -- Leases with half a millisecond in their deadline: no consumer is known to have the job.
@@ -73,14 +75,15 @@ local places = {
 local function bury(job)
   --#include dead
   redis.call('HSET', jobKey(lane, job.id), 'output', '', 'failure', failure)
-  buryJob(lane, job, '', now, tonumber(ARGV[10]), tonumber(ARGV[11]))
+  buryJob(lane, job, '', now, tonumber(ARGV[10]), tonumber(ARGV[11]), 'died')
 end
 
 local function putBack(id, waiting)
   assertQueueTypes(lane)
   local key = jobKey(lane, id)
   redis.call('ZREM', KEYS[1], id)
-  if endsWithWorker(lane, id, waiting, isDeath, mostLosses) then
+  local ending = endsWithWorker(lane, id, waiting, isDeath, mostLosses)
+  if ending then
     local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep', 'fg')
     -- Nobody is left out: the node that does this has clients, too.
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }
@@ -88,11 +91,12 @@ local function putBack(id, waiting)
       bury(job)
     else
       finishJob(lane, job, '', 'error', '')
+      book(lane, ending, 1)
     end
-    redis.call('HINCRBY', metaKey(lane), 'failed', 1)
     return
   end
-  redis.call('HSET', key, 'status', 'idle', 'enqueued', stamp(nowUs()))
+  redis.call('HSET', key, 'status', 'idle')
+  lineUp(key, nowUs())
   redis.call('HDEL', key, 'token', 'settled', 'status:dividend', 'status:divisor')
   back[#back + 1] = { id, redis.call('HGET', key, 'level') }
 end

@@ -148,6 +148,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
     },
   ],
   ['enqueued', take('enqueuedAtMs', timeOf)],
+  ['arrived', take('arrivedAtMs', timeOf)],
   ['input', take('input', bytes)],
   [
     'door',

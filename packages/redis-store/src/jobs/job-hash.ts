@@ -98,6 +98,7 @@ function leaseDraft(lane: string, id: number): Draft {
     waiting: 0,
     input: empty,
     enqueuedAtMs: undefined,
+    arrivedAtMs: undefined,
     heldBy: undefined,
     waitedMs: undefined,
     hasDependencies: false,

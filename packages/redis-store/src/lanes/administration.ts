@@ -1,4 +1,10 @@
-import type { AdminStore, DroppedPiece, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import type {
+  AdminStore,
+  DroppedPiece,
+  JobSummary,
+  LaneLimits,
+  Taken,
+} from '@crossgear/core-scheduler'
 import { numbersOf, withdrawLane } from './registration.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { jobIdOf } from '../jobs/job-fields.ts'
@@ -32,10 +38,10 @@ export class RedisAdministration implements AdminStore {
     })
   }
 
-  async cancel(lane: string, id: number): Promise<boolean> {
+  async cancel(lane: string, id: number, as: Taken = 'cancelled'): Promise<boolean> {
     const { run, keys, node } = this.#context
     for (let searched = ''; ;) {
-      const reply = await run('cancel', [keys.busy(lane)], [lane, node, id, searched])
+      const reply = await run('cancel', [keys.busy(lane)], [lane, node, id, searched, as])
       if (typeof reply === 'number') return reply === 1
       searched = String(reply)
     }

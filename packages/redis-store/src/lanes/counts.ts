@@ -80,6 +80,13 @@ export const countsOf: ReadFigures<LaneCounts> = (lane, reply) => ({
   requeued: reply.at(16),
   forgotten: reply.at(17),
   isRemoved: reply.at(18) === 1,
+  died: reply.at(20),
+  lost: reply.at(21),
+  cancelled: reply.at(22),
+  deleted: reply.at(23),
+  moved: reply.at(24),
+  rerun: reply.at(25),
+  killed: reply.at(26),
 })
 
 /** Figures of this moment: of a job without a time of its own, or of retries until they are due. */

@@ -1,4 +1,5 @@
 import {
+  laneCounters,
   reachableDepth,
   type ConsumerNews,
   type JobNote,
@@ -9,15 +10,10 @@ import {
   type QueueStore,
   type SetExit,
   type SetPage,
+  type Taken,
 } from '@crossgear/core-scheduler'
 import { JidIndex } from '../jobs/jid-index.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
-
-/** Counters in a lane's hash. */
-const totals = [
-  ...['submitted', 'completed', 'failed', 'retried', 'expired'],
-  ...['promoted', 'requeued', 'forgotten'],
-]
 
 interface Parts {
   readonly context: RedisContext
@@ -99,7 +95,7 @@ export class RedisQueues implements QueueStore {
       node,
       this.#parts.context.queueOf(lane),
       set,
-      to,
+      typeof to === 'object' ? Math.floor(to.dueAtMs) : to,
       deadPerLane,
       deadSeconds,
       ...ids,
@@ -117,10 +113,10 @@ export class RedisQueues implements QueueStore {
     return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
   }
 
-  async endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'> {
+  async endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[] | 'deep'> {
     const { run, keys, node } = this.#parts.context
     const { lane, band, from, count, ids } = piece
-    const args = [lane, node, from, count, reachableDepth, ...ids]
+    const args = [lane, node, from, count, reachableDepth, as, ...ids]
     const reply = (await run('end-queued', [keys.queue(lane, band)], args)) as Buffer[] | number
     return typeof reply === 'number' ? 'deep' : numbersOf(reply)
   }
@@ -132,7 +128,7 @@ export class RedisQueues implements QueueStore {
 
   async resetTotals(lane: string): Promise<void> {
     const { redis, keys, call } = this.#parts.context
-    await call(() => redis.hdel(keys.meta(lane), ...totals))
+    await call(() => redis.hdel(keys.meta(lane), ...laneCounters))
   }
 
   findFinished(jid: string): Promise<JobRef | undefined> {

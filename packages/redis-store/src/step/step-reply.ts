@@ -7,7 +7,9 @@ import {
 import type { LeasedReply } from '../jobs/job-hash.ts'
 
 const zero = 0x30
-const settledOf: readonly Settled[] = ['unknown', 'done', 'requeued', 'dropped', 'wanted']
+const settledOf: readonly Settled[] = [
+  ...(['unknown', 'done', 'requeued', 'expired', 'wanted', 'died', 'lost'] as const),
+]
 
 export type PackedReply = readonly [packed: Buffer, ...outOfLine: Buffer[]]
 

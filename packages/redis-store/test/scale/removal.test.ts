@@ -59,7 +59,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     const ids = Array.from({ length: 20 }, (_none, at) => 110_001 + at * 3)
     const piece = { lane: 'mail', band: 'normal', from: 110_000, count: 100, ids } as const
     const cost = await filled.cost(async () => {
-      expect(await scheduler.queues.endQueued(piece)).toEqual(ids)
+      expect(await scheduler.queues.endQueued(piece, 'deleted')).toEqual(ids)
     })
     expect(cost.commands / ids.length).toBeLessThan(500)
     const left = await line()
@@ -77,7 +77,9 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
       const ids = Array.from({ length: count / 2 }, (_none, at) => from + 1 + at * 2)
       const piece = { lane: 'mail', band: 'normal', from, count, ids } as const
       const scripts = await filled.scripts(async () => {
-        expect((await scheduler.queues.endQueued(piece)).toSorted((a, b) => a - b)).toEqual(ids)
+        expect(
+          (await scheduler.queues.endQueued(piece, 'deleted')).toSorted((a, b) => a - b),
+        ).toEqual(ids)
       })
       for (const script of scripts) {
         expect(script.length).toBeLessThan(mostCommandsOfStep)
@@ -192,13 +194,13 @@ end`
     expect(await jobsThere()).toBe(0)
   })
 
-  test.each(['queue', 'dead', 'nowhere'] as const)(
+  test.each(['queue', 'dead', 'deleted'] as const)(
     'are moved to %s by short scripts',
     async (to) => {
       await schedule()
       await expectShortScripts(() => scheduler.sets.move('scheduled', {}, to))
       expect(await filled.redis.zcard('queue:mail:scheduled')).toBe(0)
-      expect(await jobsThere()).toBe(to === 'nowhere' ? 0 : jobs)
+      expect(await jobsThere()).toBe(to === 'deleted' ? 0 : jobs)
     },
   )
 

@@ -26,8 +26,10 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   elseif kind == 'hash' and string.match(key, '^job:') then
     local stale = redis.call('HGET', key, 'stale')
     if stale then redis.call('HSET', key, 'stale', string.format('%.0f', stale - ms)) end
-    local enqueued = redis.call('HGET', key, 'enqueued')
-    if enqueued then redis.call('HSET', key, 'enqueued', string.format('%.3f', enqueued - ms)) end
+    for _, field in ipairs({ 'enqueued', 'arrived' }) do
+      local time = redis.call('HGET', key, field)
+      if time then redis.call('HSET', key, field, string.format('%.3f', time - ms)) end
+    end
   elseif kind == 'hash' and string.match(key, '^xg:lane:') then
     local closed = redis.call('HGET', key, 'closed')
     if closed then redis.call('HSET', key, 'closed', string.format('%.0f', closed - ms)) end

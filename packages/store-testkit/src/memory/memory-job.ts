@@ -22,6 +22,8 @@ export interface MemoryJob {
   note?: string | undefined
   notedAtMs?: number
   enqueuedAtMs?: number | undefined
+  /** Its first time in line, once it has another. */
+  arrivedAtMs?: number | undefined
   /** Place among jobs queued in the same millisecond. */
   arrival?: number
   token?: string | undefined
@@ -79,6 +81,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     waiting: job.waiting.length,
     output: job.output,
     enqueuedAtMs: job.enqueuedAtMs,
+    arrivedAtMs: job.arrivedAtMs,
     unique: terms?.unique && Buffer.from(terms.unique),
     reducer: terms?.reducer && Buffer.from(terms.reducer),
     jid: terms?.jid,

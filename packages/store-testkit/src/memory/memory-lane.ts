@@ -1,20 +1,20 @@
 import {
   bandOf,
   bands,
+  totalsOf,
   type Band,
   type IdleTimes,
   type LaneCounts,
   type LaneOpenness,
+  type LaneTotals,
   type Level,
+  type Taken,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
 import { isForeground, uniqueKey, type MemoryJob } from './memory-job.ts'
 
-export function noTotals() {
-  return {
-    ...{ submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 },
-    ...{ promoted: 0, requeued: 0, forgotten: 0 },
-  }
+export function noTotals(): Record<keyof LaneTotals, number> {
+  return totalsOf(() => 0)
 }
 
 /** More ids than a store can lose. */
@@ -145,6 +145,12 @@ export class MemoryLane {
     if (job?.expiresAtMs === undefined || job.expiresAtMs > nowMs) return job
     this.#jobs.delete(id)
     return undefined
+  }
+
+  /** Counts jobs that an operator took away. */
+  bookTaken(as: Taken, jobs: number): void {
+    if (as !== 'withdrawn') this.counters[as] += jobs
+    if (as === 'moved' || as === 'withdrawn') this.counters.submitted -= jobs
   }
 
   /** Releases the native client that may be blocked on its job. */

@@ -112,6 +112,7 @@ export class MemoryWorld {
   /** Adds a job to the line, behind those of the same millisecond. */
   arrive(job: MemoryJob, atMs = this.nowMs()): void {
     this.#lastArrival += 1
+    job.arrivedAtMs ??= job.enqueuedAtMs
     job.enqueuedAtMs = atMs
     job.arrival = this.#lastArrival
   }

@@ -108,7 +108,7 @@ test.each([
     expect((await a.store.jobs.read('mail', [1]))[0]).toMatchObject({
       ...{ status: 'error', losses: 1, failure: '{"errtype":"WorkersLost"}' },
     })
-    expect((await a.store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, failed: 1 })
+    expect((await a.store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, died: 1, failed: 0 })
   },
 )
 

@@ -36,7 +36,11 @@ describe('an observer of a scheduler', () => {
     crash?.release(true)
     await cluster.turn()
     const told = ends(node).map(([lane, , , end]) => [lane, end])
-    expect(Object.fromEntries(told)).toEqual({ final: 'failed', again: 'retried', crash: 'lost' })
+    expect(Object.fromEntries(told)).toEqual({
+      final: 'died',
+      again: 'retried',
+      crash: 'interrupted',
+    })
   })
 
   test('gets an expired lease as a vanished worker', async () => {
@@ -46,7 +50,7 @@ describe('an observer of a scheduler', () => {
     await cluster.turn()
     node.consumer('default').take()
     await cluster.pass(10_000)
-    expect(ends(node)).toEqual([['mail', 'gearman', 'consumer', 'lost', undefined]])
+    expect(ends(node)).toEqual([['mail', 'gearman', 'consumer', 'interrupted', undefined]])
   })
 
   test('gets a native worker’s success without a time', async () => {
@@ -74,8 +78,8 @@ describe('an observer of a scheduler', () => {
       ['gearman', 'created'],
       ['http', 'joined'],
     ])
-    expect(node.observer.of('cancelled')).toEqual([
-      { kind: 'cancelled', lane: 'mail', door: 'gearman' },
+    expect(node.observer.of('acted')).toEqual([
+      { kind: 'acted', lane: 'mail', act: 'cancelled', jobs: 1 },
     ])
   })
 })

@@ -1,4 +1,4 @@
-import type { JobSet, Scheduler, SetExit } from '@crossgear/core-scheduler'
+import type { JobSet, Scheduler, SetExit, Taken } from '@crossgear/core-scheduler'
 import type { FoundJob } from '../reads/job-scan.ts'
 import { type Done, type Group, settled } from './group.ts'
 
@@ -10,16 +10,17 @@ export class Ending {
     this.#scheduler = scheduler
   }
 
-  /** Ends all jobs of a group; their waiting clients get a failure. */
-  async end(group: Group, isDry: boolean): Promise<Done> {
+  /** Ends all jobs of a group; their waiting clients get a failure. `as`: as what they are counted. */
+  async end(group: Group, isDry: boolean, as: Taken): Promise<Done> {
     const { lane, place, found, piece } = group
     if (isDry) return { done: found.length, left: 0, skipped: [] }
     if (place === 'scheduled' || place === 'dead') {
-      return settled(found.length, await this.fromSets(lane, place, found, 'nowhere'))
+      return settled(found.length, await this.fromSets(lane, place, found, as))
     }
-    if (place === 'busy' || place === 'queue' || !piece) return this.#oneByOne(found)
+    if (place === 'busy' || place === 'queue' || !piece) return this.#oneByOne(found, as)
     const ids = found.map(({ job }) => job.id)
-    const ended = await this.#scheduler.queues.endQueued({ lane, band: place, ...piece, ids })
+    const some = { lane, band: place, ...piece, ids }
+    const ended = await this.#scheduler.queues.endQueued(some, as)
     return settled(found.length, ended.length)
   }
 
@@ -37,9 +38,9 @@ export class Ending {
     return moved
   }
 
-  async #oneByOne(found: readonly FoundJob[]): Promise<Done> {
+  async #oneByOne(found: readonly FoundJob[], as: Taken): Promise<Done> {
     let ended = 0
-    for (const { job } of found) if (await this.#scheduler.admin.cancel(job)) ended += 1
+    for (const { job } of found) if (await this.#scheduler.admin.cancel(job, as)) ended += 1
     return settled(found.length, ended)
   }
 }

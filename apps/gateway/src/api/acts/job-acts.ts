@@ -36,13 +36,13 @@ export function jobActs(
       run(parts, body, (group, isDry) =>
         group.place === 'dead'
           ? Promise.resolve(skip(group.found.length, 'is dead: delete it'))
-          : ending.end(group, isDry),
+          : ending.end(group, isDry, 'cancelled'),
       ),
     deleteJobs: ({ body }) =>
       run(parts, body, (group, isDry) =>
         group.place === 'busy'
           ? Promise.resolve(skip(group.found.length, 'runs: cancel it'))
-          : ending.end(group, isDry),
+          : ending.end(group, isDry, 'deleted'),
       ),
     moveJobs: ({ body }) =>
       run(parts, body, (group, isDry) => move.group(group, body.to_queue, isDry)),

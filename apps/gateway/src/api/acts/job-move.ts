@@ -58,9 +58,7 @@ export class JobMove {
     if (isOfBatch(job)) return 'belongs to a batch'
     const dueAtMs = group.place === 'scheduled' ? each.placed.atMs : undefined
     const heldUntilMs = Math.max(dueAtMs ?? 0, scheduler.storeNowMs() + heldForMs)
-    // Then a second copy gets the job's own time, and must not join the first.
-    const isEarlier = dueAtMs !== undefined && dueAtMs !== heldUntilMs
-    const held = { ...copyOf(job, !isEarlier), dueAtMs: heldUntilMs }
+    const held = { ...copyOf(job), dueAtMs: heldUntilMs }
     let copy: Awaited<ReturnType<typeof handIn>>
     try {
       copy = await handIn(scheduler, target, held)
@@ -76,15 +74,15 @@ export class JobMove {
     const { done, skipped } = await this.#ending.end(
       { ...group, ...(piece && { piece }), found: [each] },
       false,
+      'moved',
     )
     if (done === 0) {
       if (copy.kind === 'created')
-        await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'nowhere')
+        await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'withdrawn')
       return skipped[0]?.reason ?? 'has gone on meanwhile'
     }
     if (copy.kind === 'joined' || dueAtMs === heldUntilMs) return undefined
-    if (isEarlier) await handIn(scheduler, target, { ...copyOf(job), dueAtMs })
-    await scheduler.sets.moveOf(target, 'scheduled', [copy.id], isEarlier ? 'nowhere' : 'queue')
+    await scheduler.sets.moveOf(target, 'scheduled', [copy.id], { dueAtMs: dueAtMs ?? 0 })
     return undefined
   }
 }
@@ -101,12 +99,13 @@ function isOfBatch({ envelope }: Job): boolean {
   return envelope?.includes('"bid"') ?? false
 }
 
-function copyOf(job: Job, hasUnique = true): NewJob {
+function copyOf(job: Job): NewJob {
   const { input, level, unique, reducer, jid, envelope, trace, origin } = job
   const { retries, reserveForSeconds, retentionSeconds } = job
   return {
     ...{ input, door: job.door === 'native' ? 'http' : job.door, level, foreground: false },
-    ...(hasUnique && unique && { unique }),
+    isMoved: true,
+    ...(unique && { unique }),
     ...(reducer && { reducer }),
     ...(jid !== undefined && { jid }),
     ...(envelope !== undefined && { envelope }),

@@ -1,4 +1,5 @@
 import {
+  arrivalOf,
   holderOf,
   type JobState,
   type Scheduler,
@@ -106,7 +107,7 @@ export async function namedJobs(
 
 function isOf(job: JobState, filter: JobFilter, scheduler: Scheduler, state: string): boolean {
   const { fn, queue } = scheduler.registry.names.parse(job.lane)
-  const ageSeconds = (scheduler.storeNowMs() - (job.enqueuedAtMs ?? Number.NaN)) / 1000
+  const ageSeconds = (scheduler.storeNowMs() - (arrivalOf(job) ?? Number.NaN)) / 1000
   const { older_than_seconds: older, newer_than_seconds: newer } = filter
   return (
     (filter.function ?? fn) === fn &&

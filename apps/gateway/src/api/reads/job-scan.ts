@@ -1,4 +1,10 @@
-import type { JobPlace, JobState, LaneCounts, Scheduler } from '@crossgear/core-scheduler'
+import {
+  arrivalOf,
+  type JobPlace,
+  type JobState,
+  type LaneCounts,
+  type Scheduler,
+} from '@crossgear/core-scheduler'
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { jobStates, type ListedState } from '../schemas/common.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
@@ -277,9 +283,10 @@ class LaneScan {
     }
     if (unique !== undefined && job.unique?.toString() !== unique) return false
     if (older_than_seconds === undefined && newer_than_seconds === undefined) return true
-    // Nobody knows when a native client's job was queued.
-    if (job.enqueuedAtMs === undefined) return false
-    const ageSeconds = (this.#parts.scheduler.storeNowMs() - job.enqueuedAtMs) / 1000
+    // Nobody knows when a native client's job came.
+    const cameMs = arrivalOf(job)
+    if (cameMs === undefined) return false
+    const ageSeconds = (this.#parts.scheduler.storeNowMs() - cameMs) / 1000
     return (
       ageSeconds >= (older_than_seconds ?? -Infinity) &&
       ageSeconds <= (newer_than_seconds ?? Infinity)

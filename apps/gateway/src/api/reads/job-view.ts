@@ -1,5 +1,6 @@
-import type { JobPlace, JobState, Standing } from '@crossgear/core-scheduler'
+import { arrivalOf, type JobPlace, type JobState, type Standing } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
+import { defaultFaktoryRetries } from '../../bridge/faktory-retries.ts'
 import { parseJson } from '../../json.ts'
 import { isoTime } from '../schemas/common.ts'
 import type { jobSummary } from '../schemas/jobs.ts'
@@ -42,12 +43,12 @@ export function summaryOf(
     door: job.door,
     level: job.level,
     unique: uniqueText(job.unique),
-    enqueued_at: isoTime(job.enqueuedAtMs),
+    enqueued_at: isoTime(arrivalOf(job)),
     due_at: timeAt('scheduled'),
     reserved_until: timeAt('busy'),
     forgotten_at: timeAt('dead'),
     lost_workers: job.losses,
-    retries: job.retries ?? null,
+    retries: job.retries ?? (job.door === 'faktory' ? defaultFaktoryRetries : null),
     foreground: job.foreground,
     waiting_clients: job.waiting,
     progress: progressOf(job),

@@ -1,5 +1,23 @@
 import type { LaneCounts, LaneTotals } from '@crossgear/core-scheduler'
+import type { TotalName } from '../schemas/lanes.ts'
 import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
+
+/** The counters that the API shows. */
+const counterOf: Readonly<Record<TotalName, keyof LaneTotals>> = {
+  submitted_total: 'submitted',
+  completed_total: 'completed',
+  failed_total: 'failed',
+  lost_total: 'lost',
+  expired_total: 'expired',
+  cancelled_total: 'cancelled',
+  deleted_total: 'deleted',
+  died_total: 'died',
+  retried_total: 'retried',
+  moved_total: 'moved',
+  requeued_total: 'rerun',
+  killed_total: 'killed',
+}
+const totalNames = Object.keys(counterOf) as readonly TotalName[]
 
 /** A lane with its counters. */
 export type CountedLane = LaneFigures<LaneCounts>
@@ -15,7 +33,10 @@ export class LaneSums {
   /** All lanes were removed with their queue, and no job is left or has come since. */
   isRemoved = true
   #notRetried = 0
-  readonly #totals = { submitted: 0, completed: 0, failed: 0, retried: 0, expired: 0 }
+  readonly #totals = Object.fromEntries(totalNames.map((name) => [name, 0])) as Record<
+    TotalName,
+    number
+  >
 
   static of(lanes: readonly CountedLane[]): LaneSums {
     const sums = new LaneSums()
@@ -38,12 +59,7 @@ export class LaneSums {
 
   /** Counters alone. */
   addTotals(counts: LaneTotals): void {
-    const totals = this.#totals
-    totals.submitted += counts.submitted
-    totals.completed += counts.completed
-    totals.failed += counts.failed
-    totals.retried += counts.retried
-    totals.expired += counts.expired
+    for (const name of totalNames) this.#totals[name] += counts[counterOf[name]]
   }
 
   /** Jobs that are due for the first time. */
@@ -59,14 +75,7 @@ export class LaneSums {
   }
 
   /** Counters of the lanes, as the API shows them. */
-  totals() {
-    const { submitted, completed, failed, retried, expired } = this.#totals
-    return {
-      submitted_total: submitted,
-      completed_total: completed,
-      failed_total: failed,
-      retried_total: retried,
-      expired_total: expired,
-    }
+  totals(): Record<TotalName, number> {
+    return { ...this.#totals }
   }
 }

@@ -11,17 +11,30 @@ export const historyQuery = strict({
 const percentiles = (what: string) =>
   orNull(strict({ p50: seconds, p95: seconds, p99: seconds }), `${what}; null where none was`)
 
+/** As in the overview. */
+const historyEvents = {
+  submitted: count,
+  completed: count,
+  failed: count,
+  died: count,
+  retried: count,
+  interrupted: Type.Integer({ minimum: 0, description: 'Runs without an outcome' }),
+  lost: count,
+  expired: count,
+  cancelled: count,
+  deleted: count,
+  moved: count,
+  requeued: count,
+  killed: count,
+} as const
+
 export const history = strict({
   span: oneOf(['hour', 'day'] as const),
   seconds: Type.Integer({ description: 'Length of a bucket' }),
   buckets: Type.Array(
     strict({
       start: Type.String({ format: 'date-time' }),
-      submitted: count,
-      completed: count,
-      failed: Type.Integer({ minimum: 0, description: 'For good' }),
-      retried: count,
-      lost: Type.Integer({ minimum: 0, description: 'Runs whose worker vanished' }),
+      ...historyEvents,
       wait_seconds: percentiles('From due to the start of the run'),
       run_seconds: percentiles('From the start of the run to its end'),
     }),

@@ -20,13 +20,25 @@ const standing = {
   oldest_waiting_seconds: seconds,
 } as const
 
+const counted = (description: string) => Type.Integer({ minimum: 0, description })
+
+/** Counters; what has ended, is dead, waits, runs or is due adds up to what was submitted. */
 const totals = {
-  submitted_total: count,
+  submitted_total: counted('Jobs that came, without those that were moved to another queue'),
   completed_total: count,
-  failed_total: count,
-  retried_total: count,
-  expired_total: count,
+  failed_total: counted('Jobs that failed for good and are not, or no longer, kept'),
+  lost_total: counted('Jobs given up because too many workers vanished with them, and not kept'),
+  expired_total: counted('Jobs dropped without a run: too late, or no client waited any more'),
+  cancelled_total: counted('Jobs that an operator cancelled'),
+  deleted_total: counted('Jobs that an operator deleted, also with a queue or a function'),
+  died_total: counted('How often a job failed for good and was kept among the dead'),
+  retried_total: counted('Failed runs after which the job was due again'),
+  moved_total: counted('Jobs that an operator moved to another queue'),
+  requeued_total: counted('How often an operator put a scheduled or dead job into its queue'),
+  killed_total: counted('Scheduled jobs that an operator put among the dead'),
 } as const
+
+export type TotalName = keyof typeof totals
 
 const listProperties = {
   contains: Type.Optional(

@@ -19,8 +19,8 @@ type Matches = (job: Job) => Promise<boolean>
 const lookedUpAtOnce = 100
 
 const exits: Readonly<Record<MutateOperation, SetExit>> = {
-  clear: 'nowhere',
-  discard: 'nowhere',
+  clear: 'deleted',
+  discard: 'deleted',
   kill: 'dead',
   requeue: 'queue',
 }

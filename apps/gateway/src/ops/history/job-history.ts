@@ -4,7 +4,12 @@ import { bucketOf } from './time-buckets.ts'
 /** Interval at which this node adds its counts to the sums of all nodes, milliseconds. */
 export const historyEveryMs = 10_000
 
-export const historyCounters = ['submitted', 'completed', 'failed', 'retried', 'lost'] as const
+/** Events by the names of the metrics. */
+export const historyCounters = [
+  'submitted',
+  ...(['completed', 'failed', 'died', 'retried', 'interrupted', 'lost', 'expired'] as const),
+  ...(['cancelled', 'deleted', 'moved', 'requeued', 'killed'] as const),
+] as const
 export type HistoryCounter = (typeof historyCounters)[number]
 export type HistoryTimes = 'wait' | 'run'
 
@@ -29,8 +34,8 @@ export class JobHistory {
     this.#parts = parts
   }
 
-  submitted(): void {
-    this.#counts.add('submitted')
+  counted(counter: HistoryCounter, count = 1): void {
+    this.#counts.add(counter, count)
   }
 
   assigned({ waitedMs }: Lease): void {
@@ -74,9 +79,10 @@ export class JobHistory {
 
 /** Sums of a few seconds: a job costs a few additions, 0.2 us of processor time. */
 class Counts {
-  readonly #events: Record<HistoryCounter, number> = {
-    ...{ submitted: 0, completed: 0, failed: 0, retried: 0, lost: 0 },
-  }
+  readonly #events = Object.fromEntries(historyCounters.map((name) => [name, 0])) as Record<
+    HistoryCounter,
+    number
+  >
   readonly #times: Readonly<Record<HistoryTimes, number[]>> = { wait: [], run: [] }
 
   add(counter: HistoryCounter, count = 1): void {

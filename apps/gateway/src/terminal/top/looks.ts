@@ -16,8 +16,10 @@ const gatewaySorts: Readonly<Record<string, (typeof functionSorts)[number]>> = {
 export interface Look {
   readonly overview: Answer<'getOverview'>
   readonly functions: readonly FunctionEntry[]
-  /** Functions that fit, also those behind the last page. */
+  /** Lines that fit, also those behind the last page: one for each queue of a function. */
   readonly total: number
+  /** Functions that fit, of these lines where a part of the name is asked for. */
+  readonly count: number
   readonly workers: Answer<'listWorkers'>
   /** The sort by which these are the first. */
   readonly first: string
@@ -46,9 +48,12 @@ export async function takeLook(
     ),
   ])
   const [first] = pages
+  const functions = pages.flatMap((page) => page.functions)
   return {
     ...{ overview, workers, total: first?.total ?? 0, first: sort ?? 'name' },
-    functions: pages.flatMap((page) => page.functions),
+    functions,
+    count:
+      contains === '' ? overview.functions : new Set(functions.map((entry) => entry.function)).size,
     atMs: Date.parse(first?.at ?? overview.at),
   }
 }

@@ -84,15 +84,15 @@ export function rowLines(
 
 /** The lines above the table. */
 export function headLines(
-  { overview, total, functions, first }: Look,
+  { overview, total, count, functions, first }: Look,
   rate: number,
   columns: number,
 ): readonly string[] {
   const { node, version, nodes, at, waiting, running, scheduled, retry, dead } = overview
-  const left = total > functions.length ? `, the first ${functions.length} by ${first}` : ''
+  const left = total > functions.length ? `, ${functions.length} of ${total} lines by ${first}` : ''
   const figures = { waiting, running, scheduled, retry, dead, 'done/s': shownRate(rate) }
   return [
-    `crossgear ${version}  node ${shownName(node)} of ${nodes}  ${at.slice(11, 19)} UTC  functions ${total}${left}`,
+    `crossgear ${version}  node ${shownName(node)} of ${nodes}  ${at.slice(11, 19)} UTC  functions ${count}${left}`,
     Object.entries(figures)
       .map(([name, figure]) => `${name} ${figure}`)
       .join('  '),

@@ -1,5 +1,6 @@
--- Ends a job for good and keeps it for an operator. `job`: as for finishJob. Needs jobs.lua.
-local function buryJob(lane, job, node, now, most, seconds)
+-- Ends a job for good and keeps it for an operator. `job`: as for finishJob. `as`: died, or killed by one. Needs jobs.lua.
+--#include books
+local function buryJob(lane, job, node, now, most, seconds, as)
   local key, dead, door = jobKey(lane, job.id), deadKey(lane), doorIn(job.door)
   if door == 'faktory' then releaseDependencies(lane, job.id, 'failed', job.dependencies) end
   redis.call('HSET', key, 'status', 'error', 'settled', 1)
@@ -11,8 +12,10 @@ local function buryJob(lane, job, node, now, most, seconds)
     redis.call('HDEL', uniqueKey(lane), job.unique)
   end
   redis.call('ZADD', dead, now + seconds * 1000, job.id)
+  book(lane, as, 1)
   local surplus = redis.call('ZCARD', dead) - most
   if surplus > 0 then
+    bookForgotten(lane, surplus)
     for _, id in ipairs(redis.call('ZPOPMIN', dead, surplus)) do
       local jid = redis.call('HGET', jobKey(lane, id), 'jid')
       forgetIndexes(lane, id, nil, jid)

@@ -2,6 +2,7 @@
 --#include ids
 --#include levels
 --#include jids
+--#include books
 -- A batch without a change for this long is forgotten: 30 days.
 local batchSeconds = 2592000
 
@@ -54,7 +55,7 @@ local function storeCallback(lane, callback, words, first)
   redis.call('PUBLISH', channelOf(lane), 'create:' .. id)
   enqueue(lane, { { id, level } })
   hintReady(queue, lane, now)
-  redis.call('HINCRBY', metaKey(lane), 'submitted', 1)
+  book(lane, 'submitted', 1)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
   return true
 end

@@ -77,7 +77,7 @@ end
 
 -- Counts a job that is dropped instead of leased.
 local function countExpired(claim, lane, door)
-  redis.call('HINCRBY', metaKey(lane), 'expired', 1)
+  book(lane, 'expired', 1)
   claim.expired = claim.expired or {}
   local expired = claim.expired
   expired[#expired + 1], expired[#expired + 2] = lane, doorIn(door) or 'native'
@@ -98,7 +98,7 @@ local function refuseId(lane, id, fields)
   local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid, waiting = fields.wait }
   job.keep = fields.keep
   finishJob(lane, job, '', 'error', 'the id of a job is an integer from 0 to 9007199254740991')
-  redis.call('HINCRBY', metaKey(lane), 'failed', 1)
+  book(lane, 'failed', 1)
 end
 
 -- The deadline of a lease without one: beyond all times. Each claim's is below the last one's, since the server inserts
@@ -210,6 +210,5 @@ local function passOver(claim, problem)
   local id, message =
     ids[claim.at], 'it cannot be handed out: ' .. (type(problem) == 'table' and problem.err or problem)
   bury(lane, { id = id, door = 'gearman' }, message, cjson.encode({ errtype = 'Unreadable', message = message }))
-  redis.call('HINCRBY', metaKey(lane), 'failed', 1)
   return true
 end

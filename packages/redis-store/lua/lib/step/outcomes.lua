@@ -31,25 +31,31 @@ end
 local function bury(lane, job, message, failure)
   --#include dead
   redis.call('HSET', jobKey(lane, job.id), 'output', message, 'failure', failure)
-  buryJob(lane, job, node, now, deadMost, deadSeconds)
+  buryJob(lane, job, node, now, deadMost, deadSeconds, 'died')
 end
 
-local function fail(lane, job, message, thrown, failure)
+-- `as`: failed, or how a job ends with its worker. Returns its digit, see `ending`.
+local function fail(lane, job, message, thrown, failure, as)
   local key = jobKey(lane, job.id)
   job.how = 'failed'
   if failure ~= '' and not read.isForeground(job.door, redis.call('HGET', key, 'fg'), job.waiting) then
     bury(lane, job, message, failure)
+    as = 'died'
   else
     finishJob(lane, job, node, 'error', message)
+    book(lane, as, 1)
   end
   if thrown and message == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
+  return ({ failed = 1, expired = 3, died = 5, lost = 6 })[as]
 end
 
--- Collects a job for its queue; all of the lane go back at the end of its part.
-local function interrupt(lane, job, into)
+-- Collects a job for its queue; all of the lane go back at the end of its part. `enqueued`: its new time in line, if it gets
+-- one; when it came stays known.
+local function interrupt(lane, job, into, enqueued)
   local key = jobKey(lane, job.id)
-  local level = redis.call('HGET', key, 'level')
+  local level, before, arrived = unpack(redis.call('HMGET', key, 'level', 'enqueued', 'arrived'))
   redis.call('HSET', key, 'status', 'idle')
+  if enqueued then redis.call('HSET', key, 'enqueued', enqueued, 'arrived', arrived or before or enqueued) end
   redis.call('HDEL', key, 'token', 'settled', 'status:dividend', 'status:divisor')
   into[#into + 1] = { job.id, level }
 end
@@ -62,8 +68,8 @@ local function putBack(lane, queue, back, front)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
 end
 
--- Ends one lease. `tally`: work of its lane for the end of its part. Returns a digit: 1 done, 2 requeued, 3 dropped,
--- 4 the withheld output is wanted, 0 unknown.
+-- Ends one lease. `tally`: work of its lane for the end of its part. Returns a digit: 1 done, 2 requeued, 3 expired,
+-- 4 the withheld output is wanted, 5 died, 6 lost, 0 unknown.
 local ending = {
   complete = function(lane, job, tally, output, withheld)
     local isKept = not job.door or (job.keep and (read.whole(job.keep) or 0) > 0)
@@ -72,16 +78,10 @@ local ending = {
     tally.completed = tally.completed + 1
     return 1
   end,
-  fail = function(lane, job, tally, message, thrown, failure)
-    fail(lane, job, message, thrown == '1', failure)
-    tally.failed = tally.failed + 1
-    return 1
+  fail = function(lane, job, _, message, thrown, failure)
+    return fail(lane, job, message, thrown == '1', failure, 'failed')
   end,
-  dead = function(lane, job, tally, message, _, failure)
-    fail(lane, job, message, false, failure)
-    tally.failed = tally.failed + 1
-    return 1
-  end,
+  dead = function(lane, job, _, message, _, failure) return fail(lane, job, message, false, failure, 'failed') end,
   retry = function(lane, job, tally, message, delayMs, failure)
     retry(lane, job, message, delayMs, failure)
     tally.retried = tally.retried + 1
@@ -92,13 +92,9 @@ local ending = {
     return 2
   end,
   requeue = function(lane, job, tally, lost, mostLosses, failure)
-    if endsWithWorker(lane, job.id, job.waiting, lost == '1', mostLosses) then
-      fail(lane, job, '', false, failure)
-      tally.failed = tally.failed + 1
-      return 3
-    end
-    redis.call('HSET', jobKey(lane, job.id), 'enqueued', stamp(nowMicros))
-    interrupt(lane, job, tally.back)
+    local as = endsWithWorker(lane, job.id, job.waiting, lost == '1', mostLosses)
+    if as then return fail(lane, job, '', false, failure, as) end
+    interrupt(lane, job, tally.back, stamp(nowMicros))
     return 2
   end,
 }
@@ -181,7 +177,6 @@ local function endLane(lane, queue, count, first)
   if needsQueues(first, count) then assertQueueTypes(lane) end
   local tally = {
     completed = 0,
-    failed = 0,
     retried = 0,
     back = {},
     front = {},
@@ -206,8 +201,7 @@ local function endLane(lane, queue, count, first)
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. tally.freed) end
   end
-  for _, name in ipairs({ 'completed', 'failed', 'retried' }) do
-    if tally[name] > 0 then redis.call('HINCRBY', metaKey(lane), name, tally[name]) end
-  end
+  book(lane, 'completed', tally.completed)
+  book(lane, 'retried', tally.retried)
   return table.concat(tally.results)
 end

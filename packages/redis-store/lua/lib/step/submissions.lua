@@ -254,6 +254,6 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)
   if created < count then redis.call('DECRBY', laneKey('uid', lane), count - created) end
-  if created > 0 then redis.call('HINCRBY', metaKey(lane), 'submitted', created) end
+  book(lane, 'submitted', created)
   return results
 end

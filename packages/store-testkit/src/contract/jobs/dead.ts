@@ -52,7 +52,7 @@ export function deadContract(open: OpenWorld): void {
         const store = await world.node()
         const id = await submitOne(store, 'mail', over)
         expect(await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])).toEqual(
-          ['done'],
+          ['died'],
         )
         expect(await deadOf(store)).toEqual([id])
         expect(await seen(store, 'mail', id)).toMatchObject({
@@ -61,7 +61,7 @@ export function deadContract(open: OpenWorld): void {
         expect(await world.secondsLeft('mail', id)).toBe(Infinity)
         expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
           dead: 1,
-          failed: 1,
+          died: 1,
           running: 0,
         })
         expect(await findUnique(store, unique, ['mail'])).toEqual([])
@@ -119,7 +119,7 @@ export function deadContract(open: OpenWorld): void {
       const id = await submitOne(store, 'mail')
       await world.native.take('mail')
       await world.native.finish('mail', id, 'error', bytes('broken'))
-      expect(await store.steps.finish('mail', [failedFor(native('mail', id))])).toEqual(['done'])
+      expect(await store.steps.finish('mail', [failedFor(native('mail', id))])).toEqual(['died'])
       expect(await deadOf(store)).toEqual([id])
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
     })
@@ -177,7 +177,7 @@ export function deadContract(open: OpenWorld): void {
         ...requeued(job, true, 1),
         failure,
       }))
-      expect(await store.steps.finish('mail', lost)).toEqual(['dropped', 'dropped'])
+      expect(await store.steps.finish('mail', lost)).toEqual(['died', 'lost'])
       expect(await deadOf(store)).toEqual([kept])
       expect((await seen(store, 'mail', kept)).failure).toBe(failure)
       expect(await readOne(store, 'mail', asked)).toBeUndefined()

@@ -125,7 +125,7 @@ export function inspectContract(open: OpenWorld): void {
       const [second = 0, third = 0, last = 0] = [before[1], before[2], before[6]]
       const piece = { lane: 'mail', band: 'normal', from: 0, count: 4 } as const
       const ids = [third, second, last, 999]
-      expect(await store.queues.endQueued({ ...piece, ids })).toEqual(
+      expect(await store.queues.endQueued({ ...piece, ids }, 'deleted')).toEqual(
         expect.arrayContaining([second, third]),
       )
       const left = before.filter((id) => id !== second && id !== third)
@@ -134,13 +134,13 @@ export function inspectContract(open: OpenWorld): void {
       // Workers take some meanwhile: the piece is found nearer to its end.
       const taken = await take(store, ['mail'], 2)
       const rest = { ...piece, from: 3, count: 2, ids: left.slice(3) }
-      expect(await store.queues.endQueued(rest)).toHaveLength(2)
+      expect(await store.queues.endQueued(rest, 'deleted')).toHaveLength(2)
       expect((await idsAt(store, 'normal')).ids).toEqual([left[2]])
       await store.steps.finish(
         'mail',
         taken.map((job) => completed(job)),
       )
-      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ failed: 4, completed: 2 })
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ deleted: 4, completed: 2 })
     })
 
     test('and sees which job one is a rerun of', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Outcome, Report } from '@crossgear/core-scheduler'
+import type { Lease, Outcome, Report } from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
@@ -161,6 +161,8 @@ export function outcomeContract(open: OpenWorld): void {
       expect(waiting.token).toBeUndefined()
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ scheduled: 1, retrying: 1 })
       await world.pass(5_001)
+      // Due, and not yet moved: still a retry.
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ scheduled: 1, retrying: 1 })
       expect(await store.lanes.promote()).toEqual([{ lane: 'mail', jobs: 1 }])
       expect(await store.lanes.promote()).toEqual([])
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['9-1', '5-0'])
@@ -229,6 +231,21 @@ export function outcomeContract(open: OpenWorld): void {
       },
     )
 
+    test('a job keeps the time at which it came, however often it is queued again', async () => {
+      const store = await (await open()).node()
+      await submitOne(store, 'mail')
+      const { enqueuedAtMs: cameAtMs } = await seen(store, 'mail', 1)
+      const ends = [requeued, (job: Lease) => retried(job, 0), killed]
+      for (const end of ends) {
+        await store.steps.finish('mail', [end(await takeOne(store, 'mail'))])
+        await store.lanes.promote()
+        await store.queues.moveJobs('mail', 'dead', [1], 'queue')
+        expect(await seen(store, 'mail', 1)).toMatchObject({
+          ...{ status: 'idle', arrivedAtMs: cameAtMs },
+        })
+      }
+    })
+
     test('a job that a native client scheduled is promoted once the lanes are healed', async () => {
       const world = await open()
       const store = await world.node()
@@ -249,12 +266,12 @@ export function outcomeContract(open: OpenWorld): void {
         jobsOf(5, 5, 5).map((job, at) => ({ ...job, jid: `j-${at}` })),
       )
       for (const job of await take(store, ['mail'], 3)) {
-        expect(await store.steps.finish('mail', [killed(job)])).toEqual(['done'])
+        expect(await store.steps.finish('mail', [killed(job)])).toEqual(['died'])
         await world.pass(2)
       }
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         dead: 2,
-        failed: 3,
+        ...{ died: 3, failed: 1, forgotten: 1 },
         running: 0,
       })
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
@@ -278,7 +295,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await store.steps.finish('mail', [unhurt])).toEqual(['requeued'])
       expect(
         await store.steps.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)]),
-      ).toEqual(['dropped'])
+      ).toEqual(['died'])
       expect(await seen(store, 'mail', 1)).toMatchObject({ status: 'error', settled: true })
       expect(await take(store, ['mail'])).toEqual([])
     })

@@ -92,9 +92,9 @@ export function setContract(open: OpenWorld): void {
     })
 
     test.each([
-      ['scheduled', 'nowhere', 1],
-      ['retries', 'nowhere', 3],
-      ['dead', 'nowhere', 5],
+      ['scheduled', 'deleted', 1],
+      ['retries', 'deleted', 3],
+      ['dead', 'deleted', 5],
     ] as const)('a job of %s goes %s', async (set: JobSet, to: SetExit, id: number) => {
       const store = await (await open()).node()
       await filled(store)

@@ -69,7 +69,7 @@ export function administrationContract(open: OpenWorld): void {
       expect(await store.admin.cancel('mail', 2)).toBe(true)
       expect(await store.steps.finish('mail', [completed(job)])).toEqual(['unknown'])
       const [counts] = await store.lanes.counts(['mail'])
-      expect(counts).toMatchObject({ running: 0, scheduled: 0, failed: 2 })
+      expect(counts).toMatchObject({ running: 0, scheduled: 0, cancelled: 2, failed: 0 })
     })
 
     test('a job that does not exist, is dead or has ended is not cancelled', async () => {

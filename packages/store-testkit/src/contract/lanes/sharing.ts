@@ -153,7 +153,7 @@ export function sharingContract(open: OpenWorld): void {
       await submitOne(store, 'mail', { foreground: true })
       const job = await takeOne(store, 'mail')
       await store.jobs.abandon('mail', [1])
-      expect(await store.steps.finish('mail', [requeued(job)])).toEqual(['dropped'])
+      expect(await store.steps.finish('mail', [requeued(job)])).toEqual(['expired'])
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
     })
 

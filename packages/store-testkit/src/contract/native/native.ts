@@ -321,7 +321,7 @@ export function nativeContract(open: OpenWorld): void {
         await store.steps.finish('mail', [retried(held, minute)])
         ids.push(held.id)
       }
-      await store.queues.moveJobs('mail', 'retries', ids.slice(0, 1), 'nowhere')
+      await store.queues.moveJobs('mail', 'retries', ids.slice(0, 1), 'deleted')
       await store.queues.moveJobs('mail', 'retries', ids.slice(1, 2), 'dead')
       await store.admin.dropLane('mail', 99)
       for (const id of ids) {

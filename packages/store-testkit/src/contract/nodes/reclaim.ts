@@ -118,7 +118,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(reported).toMatchObject({ ref: { lane: 'mail', id }, event: 'finish' })
       expect(await seen(alive, 'mail', id)).toMatchObject({ status: 'error', settled: true })
       expect((await alive.lanes.counts(['mail']))[0]).toMatchObject({
-        failed: 1,
+        lost: 1,
         normal: 0,
         running: 0,
       })

@@ -45,8 +45,7 @@ export function finishJob(
       return 'done'
     case 'fail':
       job.isException = outcome.isException ?? false
-      failJob(world, node, lane, job, outcome)
-      return 'done'
+      return failJob(world, node, lane, job, outcome)
     case 'retry':
       lane.counters.retried += 1
       job.output = Buffer.from(outcome.message)
@@ -58,8 +57,7 @@ export function finishJob(
       lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)
       return 'done'
     case 'dead':
-      failJob(world, node, lane, job, outcome)
-      return 'done'
+      return failJob(world, node, lane, job, outcome)
     case 'requeue':
       return release(world, node, lane, job, outcome.lost ? outcome : undefined)
     case 'requeueFront':
@@ -67,22 +65,27 @@ export function finishJob(
   }
 }
 
-/** Fails a job for good: a background job goes to the dead set if a failure is given. */
+/**
+ * Fails a job for good: a background job goes to the dead set if a failure is given. `as`: how it is
+ * counted if it does not. failed.
+ */
 export function failJob(
   world: MemoryWorld,
   node: string,
   lane: MemoryLane,
   job: MemoryJob,
   { message, failure }: { readonly message: Uint8Array; readonly failure?: string },
-): void {
-  lane.counters.failed += 1
+  as: 'failed' | 'expired' | 'lost' = 'failed',
+): 'done' | 'expired' | 'lost' | 'died' {
   if (failure === undefined || isForeground(job)) {
+    lane.counters[as] += 1
     endJob(world, node, lane, job, 'error', message, 'failed')
-    return
+    return as === 'failed' ? 'done' : as
   }
   job.output = Buffer.from(message)
   job.failure = failure
-  buryJob(world, node, lane, job)
+  buryJob(world, node, lane, job, 'died')
+  return 'died'
 }
 
 /** Puts a leased job back to the end of its level. */
@@ -147,8 +150,15 @@ export function endJob(
   if (isNative) lane.releaseLock(job.id)
 }
 
-/** Moves a job to the dead set. */
-export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job: MemoryJob): void {
+/** Moves a job to the dead set. `as`: it died, or an operator killed it. */
+export function buryJob(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  job: MemoryJob,
+  as: 'died' | 'killed',
+): void {
+  lane.counters[as] += 1
   releaseDependencies(world, lane, job, 'failed')
   job.status = 'error'
   job.settled = true
@@ -170,11 +180,12 @@ export function buryJob(world: MemoryWorld, node: string, lane: MemoryLane, job:
 export function forgetDead(world: MemoryWorld, lane: MemoryLane): void {
   const nowMs = world.nowMs()
   const over = lane.dead.filter((id) => (lane.job(id, nowMs)?.forgottenAtMs ?? nowMs) <= nowMs)
-  lane.counters.forgotten += over.length
   forget(world, lane, over)
 }
 
 function forget(world: MemoryWorld, lane: MemoryLane, ids: readonly number[]): void {
+  lane.counters.forgotten += ids.length
+  lane.counters.failed += ids.length
   for (const id of ids) {
     lane.dead.splice(lane.dead.indexOf(id), 1)
     const job = lane.job(id, world.nowMs())
@@ -199,8 +210,8 @@ export function release(
   const isAbandoned = isForeground(job) && job.waiting.length === 0
   const isGivenUp = loss && loss.maxLosses > 0 && job.losses >= loss.maxLosses
   if (isAbandoned || isGivenUp) {
-    failJob(world, node, lane, job, { message: Buffer.alloc(0), ...loss })
-    return 'dropped'
+    const end = { message: Buffer.alloc(0), ...loss }
+    return failJob(world, node, lane, job, end, isAbandoned ? 'expired' : 'lost')
   }
   putBack(world, lane, job)
   world.notify(

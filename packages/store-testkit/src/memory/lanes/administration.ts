@@ -1,16 +1,22 @@
-import { bands, type JobSummary } from '@crossgear/core-scheduler'
+import { bands, type JobSummary, type Taken } from '@crossgear/core-scheduler'
 import { endJob } from '../jobs/finish.ts'
 import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /** Cancels a job that is queued, scheduled, leased or a native worker's; false for any other. */
-export function cancelJob(world: MemoryWorld, node: string, lane: MemoryLane, id: number): boolean {
+export function cancelJob(
+  world: MemoryWorld,
+  node: string,
+  lane: MemoryLane,
+  id: number,
+  as: Taken,
+): boolean {
   const job = lane.job(id, world.nowMs())
   if (!job) return false
   const isNatives = !leavePlace(lane, job)
   if (isNatives && (job.token !== undefined || !isOpenStatus(job))) return false
-  lane.counters.failed += 1
+  lane.bookTaken(as, 1)
   endJob(world, node, lane, job, 'error', Buffer.alloc(0))
   return true
 }
@@ -87,6 +93,7 @@ export function clearLane(
     const job = lane.job(id, world.nowMs())
     if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
   }
+  lane.bookTaken('deleted', ids.length)
   if (ids.length < max) ids.push(...clearOrphans(world, node, lane))
   return ids
 }

@@ -1,4 +1,10 @@
-import type { AdminStore, DroppedPiece, JobSummary, LaneLimits } from '@crossgear/core-scheduler'
+import type {
+  AdminStore,
+  DroppedPiece,
+  JobSummary,
+  LaneLimits,
+  Taken,
+} from '@crossgear/core-scheduler'
 import { unregisterLane } from './registration.ts'
 import { cancelJob, clearLane, listJobs } from './administration.ts'
 import type { Run } from '../memory-world.ts'
@@ -19,8 +25,8 @@ export class MemoryAdmin implements AdminStore {
     })
   }
 
-  cancel(lane: string, id: number): Promise<boolean> {
-    return this.#step((world) => cancelJob(world, this.#node, world.lane(lane), id))
+  cancel(lane: string, id: number, as: Taken = 'cancelled'): Promise<boolean> {
+    return this.#step((world) => cancelJob(world, this.#node, world.lane(lane), id, as))
   }
 
   listJobs(

@@ -11,6 +11,7 @@ import {
   type QueueStore,
   type SetExit,
   type SetPage,
+  type Taken,
 } from '@crossgear/core-scheduler'
 import { buryJob, endJob, putBack } from '../jobs/finish.ts'
 import { isSettled, type MemoryJob } from '../memory-job.ts'
@@ -104,7 +105,8 @@ export class MemoryQueues implements QueueStore {
         return job ? [job] : []
       })
       for (const job of moved) this.#move(world, lane, job, to)
-      if (to === 'queue' && moved.length > 0) {
+      if (to === 'queue') lane.counters.rerun += moved.length
+      if ((to === 'queue' || typeof to === 'object') && moved.length > 0) {
         world.notify(
           () => true,
           (listener) => listener.woken(name, moved.length),
@@ -123,6 +125,7 @@ export class MemoryQueues implements QueueStore {
         const job = lane.job(id, world.nowMs())
         if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
       }
+      lane.bookTaken('deleted', ended.length)
       if (places.includes('busy') && ended.length < max) {
         ended.push(...clearOrphans(world, this.#node, lane))
       }
@@ -130,7 +133,7 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
-  endQueued(piece: QueuedPiece): Promise<readonly number[] | 'deep'> {
+  endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[] | 'deep'> {
     return this.#step((world) => {
       const lane = world.lane(piece.lane)
       const queue = lane.queues[piece.band]
@@ -143,7 +146,7 @@ export class MemoryQueues implements QueueStore {
         const job = lane.job(id, world.nowMs())
         if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
       }
-      lane.counters.failed += ended.length
+      lane.bookTaken(as, ended.length)
       return ended
     })
   }
@@ -196,12 +199,16 @@ export class MemoryQueues implements QueueStore {
   #move(world: MemoryWorld, lane: MemoryLane, job: MemoryJob, to: SetExit): void {
     if (lane.dead.includes(job.id)) job.foreground = false
     takeOut(lane, job.id)
-    if (to === 'nowhere') endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
-    else if (to === 'dead') buryJob(world, this.#node, lane, job)
-    else {
+    if (to === 'dead') buryJob(world, this.#node, lane, job, 'killed')
+    else if (typeof to === 'object' && to.dueAtMs > world.nowMs()) {
+      lane.scheduled.set(job.id, to.dueAtMs)
+    } else if (to === 'queue' || typeof to === 'object') {
       job.settled = false
       lane.removedAt = undefined
       putBack(world, lane, job)
+    } else {
+      endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
+      lane.bookTaken(to, 1)
     }
   }
 }

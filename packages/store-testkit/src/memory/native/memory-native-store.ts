@@ -170,7 +170,7 @@ function putRight(
 ): void {
   if (lost) job.losses += 1
   if (lost && maxLosses > 0 && job.losses >= maxLosses) {
-    failJob(world, node, lane, job, { message: Buffer.alloc(0), failure })
+    failJob(world, node, lane, job, { message: Buffer.alloc(0), failure }, 'lost')
     return
   }
   job.status = 'idle'

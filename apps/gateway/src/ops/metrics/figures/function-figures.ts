@@ -1,4 +1,4 @@
-import type { Door, EndedRun } from '@crossgear/core-scheduler'
+import type { Door, EndedRun, JobAct } from '@crossgear/core-scheduler'
 import { labelText, seriesName } from '../figure.ts'
 import { sampledTraceId } from '../../tracing/trace-context.ts'
 import { PlainHistogram } from '../plain-histogram.ts'
@@ -19,21 +19,32 @@ export const jobCounters = {
   submitted: 'Jobs that this node stored',
   coalesced: 'Submissions that joined a job with the same unique id',
   completed: 'Runs that succeeded',
-  failed: 'Runs that ended in failure for good',
-  retried: 'Runs that ended with the job queued or due again',
-  lost: 'Runs whose worker vanished or ran out of time',
-  cancelled: 'Jobs that an operator ended one by one',
+  failed: 'Jobs that failed for good and are not kept',
+  died: 'Jobs that failed for good and are kept among the dead',
+  retried: 'Runs that failed with the job due again',
+  interrupted: 'Runs without an outcome: the worker vanished, ran out of time or gave the job back',
+  lost: 'Jobs that were given up because too many workers vanished with them, and are not kept',
   expired:
     'Jobs that were dropped when a worker would have got them: too late, or no client waited for them any more',
 } as const
 export type JobCounter = keyof typeof jobCounters
 export const counterNames = Object.keys(jobCounters) as readonly JobCounter[]
 
+/** Counters of an operator's acts, and their help texts. */
+export const actCounters: Readonly<Record<JobAct, string>> = {
+  cancelled: 'Jobs that an operator cancelled',
+  deleted: 'Jobs that an operator deleted, with a queue, a function or all others too',
+  moved: 'Jobs that an operator moved to another queue',
+  requeued: 'Scheduled and dead jobs that an operator put into their queue',
+  killed: 'Scheduled jobs that an operator put among the dead',
+}
+export const actNames = Object.keys(actCounters) as readonly JobAct[]
+
 /** Counters of the jobs of one door, and their series. */
 class DoorCounters {
   readonly counts: Record<JobCounter, number> = {
-    ...{ submitted: 0, coalesced: 0, completed: 0, failed: 0, retried: 0, lost: 0 },
-    ...{ cancelled: 0, expired: 0 },
+    ...{ submitted: 0, coalesced: 0, completed: 0, failed: 0, died: 0, retried: 0 },
+    ...{ interrupted: 0, lost: 0, expired: 0 },
   }
   readonly series: Readonly<Record<JobCounter, string>>
 
@@ -49,6 +60,11 @@ class DoorCounters {
 /** Counters of one function: a job costs a few additions and builds no labels. */
 export class FunctionFigures {
   readonly #label: string
+  readonly acts: Record<JobAct, number> = {
+    ...{ cancelled: 0, deleted: 0, moved: 0, requeued: 0, killed: 0 },
+  }
+  /** The series of the acts. */
+  readonly series: Readonly<Record<JobAct, string>>
   /** By door; created with a door's first job. */
   readonly #doors: (DoorCounters | undefined)[] = []
   /** By pair of doors: a job's door times 4, plus its worker's. */
@@ -59,6 +75,9 @@ export class FunctionFigures {
 
   constructor(label: string) {
     this.#label = label
+    const labels = labelText({ function: label })
+    const named = actNames.map((act) => [act, seriesName(`crossgear_jobs_${act}_total`, labels)])
+    this.series = Object.fromEntries(named) as Record<JobAct, string>
   }
 
   count(counter: JobCounter, door: Door): void {

@@ -1,7 +1,14 @@
 import { maxLanes } from '@crossgear/core-scheduler'
-import type { Door, EndedRun, LaneNames, Lease } from '@crossgear/core-scheduler'
+import type { Door, EndedRun, JobAct, LaneNames, Lease } from '@crossgear/core-scheduler'
 import type { Figure } from '../figure.ts'
-import { counterNames, FunctionFigures, jobCounters, type JobCounter } from './function-figures.ts'
+import {
+  actCounters,
+  actNames,
+  counterNames,
+  FunctionFigures,
+  jobCounters,
+  type JobCounter,
+} from './function-figures.ts'
 import type { BoundedLabels } from '../labels.ts'
 import { histogram } from '../plain-histogram.ts'
 
@@ -33,12 +40,12 @@ export class JobFigures {
     if (runMs !== undefined) figures.time('run', door, by, runMs, trace)
   }
 
-  cancelled(lane: string, door: Door): void {
-    this.#of(lane).count('cancelled', door)
+  dropped(lane: string, door: Door, how: 'expired' | 'lost'): void {
+    this.#of(lane).count(how, door)
   }
 
-  expired(lane: string, door: Door): void {
-    this.#of(lane).count('expired', door)
+  acted(lane: string, act: JobAct, jobs: number): void {
+    this.#of(lane).acts[act] += jobs
   }
 
   /** These functions are gone; their labels may be reused. */
@@ -53,6 +60,7 @@ export class JobFigures {
     const runs = all.flatMap((figures) => figures.times('run'))
     return [
       ...counterNames.map((name) => counterFigure(name, all)),
+      ...actNames.map((name) => actFigure(name, all)),
       histogram(
         'crossgear_job_wait_seconds',
         `Time from due to the start of the run, ${doorPair}`,
@@ -86,5 +94,16 @@ function counterFigure(counter: JobCounter, all: readonly FunctionFigures[]): Fi
     type: 'counter',
     series: doors.map(({ series }) => series[counter]),
     values: doors.map(({ counts }) => counts[counter]),
+  }
+}
+
+function actFigure(act: JobAct, all: readonly FunctionFigures[]): Figure {
+  const functions = all.filter(({ acts }) => acts[act] > 0)
+  return {
+    name: `crossgear_jobs_${act}_total`,
+    help: `${actCounters[act]}, by function`,
+    type: 'counter',
+    series: functions.map(({ series }) => series[act]),
+    values: functions.map(({ acts }) => acts[act]),
   }
 }
