@@ -231,7 +231,7 @@ export class Scheduler {
   addIdle(worker: IdleWorker, look: boolean, again = false): void {
     this.#parts.wakeups.idle.add(worker, again)
     // After the claims of this turn: a worker is not woken for the job that it was just given.
-    if (look && !this.#parts.claims.isKnownEmpty(worker.subscription))
+    if (look && !this.#parts.claims.mayBeLeftAsleep(worker.subscription))
       this.#clock.endOfTurn(() => void this.#parts.notifications.lookFor(worker))
     this.#parts.subscriptions.touch()
   }

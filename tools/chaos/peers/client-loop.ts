@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogFile } from '../log/log-file.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '@crossgear/tools/random'
 import type { Submission, Submitter } from './submission.ts'
 import type { ClientTask, Progress } from './tasks.ts'
 

@@ -1,5 +1,5 @@
 import { LogFile } from '../log/log-file.ts'
-import { Random } from '../random.ts'
+import { Random } from '@crossgear/tools/random'
 import { ClientLoop } from './client-loop.ts'
 import { FaktoryClient } from './protocols/faktory-client.ts'
 import { FaktoryWorker } from './protocols/faktory-worker.ts'

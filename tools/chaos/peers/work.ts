@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogFile } from '../log/log-file.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '@crossgear/tools/random'
 import { poisonMark } from './tasks.ts'
 
 /** One job in a hundred takes this many times as long as the others. */

@@ -46,6 +46,8 @@ export interface FaktoryContext {
   readonly maxLineBytes: number
   readonly helloWithinMs: number
   readonly fetchBlocksMs: number
+  /** Ids of batches, and of jobs without one. */
+  readonly newId: () => string
   readonly mayFlush: (address: string) => boolean
   readonly rejected: (reason: Rejection, address?: string) => void
   /** A worker with jobs is going away. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import { error, type PayloadRule } from '@crossgear/fwp-codec'
 import { isLoopback } from '../net/addresses.ts'
@@ -5,7 +6,8 @@ import type { Door } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import type { LaneQuota } from '../net/lane-quota.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
-import { type DropReason, Connection, type ConnectionLimits } from '../net/connection.ts'
+import { type DropReason, Connection } from '../net/connection.ts'
+import type { ConnectionLimits } from '../net/connection-limits.ts'
 import { RoundRobin } from '../net/round-robin.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import { WrongPasswords } from '../net/wrong-passwords.ts'
@@ -53,6 +55,8 @@ export interface FaktoryDoorOptions {
   readonly deadAfterMs?: number
   /** Interval of checks for such workers, milliseconds. 15000. */
   readonly reapEveryMs?: number
+  /** Makes the id of a batch. 12 random bytes. */
+  readonly newId?: () => string
   /** Addresses that may FLUSH. Loopback. */
   readonly mayFlush?: (address: string) => boolean
   /** A worker with jobs is going away. */
@@ -128,6 +132,7 @@ export class FaktoryDoor implements Door {
       state: this.#state,
       turns,
       payloadRuleOf: options.payloadRuleOf ?? (() => 'auto'),
+      newId: options.newId ?? (() => randomBytes(12).toString('base64url')),
       mayFlush: options.mayFlush ?? isLoopback,
       maxLineBytes: options.maxLineBytes ?? 64 * 1024 * 1024,
       helloWithinMs: options.helloWithinMs ?? 2_000,

@@ -1,28 +1,11 @@
 import type { Socket } from 'node:net'
+import type { Clock } from '@crossgear/core-scheduler'
+import { systemClock } from './clock.ts'
+import { boundsOf, type Bounds, type ConnectionLimits } from './connection-limits.ts'
 import { endFailed, guarded } from './guarded.ts'
 import type { InputBudget, Holder } from './input-budget.ts'
 import { type ReplySlot, ReplyQueue } from './reply-slots.ts'
 import { requestsPerTurn, RoundRobin, type WorkSource } from './round-robin.ts'
-
-/** Bounds of one connection. Defaults at the end of each line. */
-export interface ConnectionLimits {
-  /**
-   * Bytes waiting for a peer that does not read, before the gateway stops reading from it. 1 MiB.
-   */
-  readonly holdBackBytes?: number
-  /** Bytes waiting for a peer before it is dropped. 256 MiB. */
-  readonly dropBytes?: number
-  /** Time in which a peer must take some of the waiting bytes, else it is dropped, ms. 60000. */
-  readonly stallMs?: number
-  /** Unanswered requests of a peer before the gateway stops reading from it. 10000. */
-  readonly unanswered?: number
-  /** Bytes of those requests; one larger request is taken alone. 16 MiB. */
-  readonly unansweredBytes?: number
-  /** The bound shared by all connections of the door. None. */
-  readonly inputBudget?: InputBudget
-  /** The turns shared by all connections of all doors. Of this connection alone. */
-  readonly turns?: RoundRobin
-}
 
 /** The door's side of a connection. */
 export interface ConnectionHandler {
@@ -47,7 +30,6 @@ const joinBytes = 64 * 1024
 /** Time that a peer may keep its half of an ended connection open, milliseconds. */
 const lingerMs = 5_000
 
-const mib = 1024 * 1024
 /** Memory of a request that waits, besides its bytes. */
 const requestBytes = 512
 /** Memory for names that each peer may have, however much the others hold. */
@@ -60,9 +42,10 @@ const ownBytes = 16 * 1024
 export class Connection implements Holder, WorkSource {
   readonly socket: Socket
   readonly #handler: ConnectionHandler
-  readonly #limits: Required<Omit<ConnectionLimits, 'inputBudget' | 'turns'>>
+  readonly #limits: Bounds
   readonly #inputBudget: InputBudget | undefined
   readonly #turns: RoundRobin
+  readonly #clock: Clock
   readonly #dropped: (reason: DropReason, error?: unknown) => void
   readonly #heldBack: () => void
   readonly #failed = (error: unknown): void => this.#dropped('error', error)
@@ -86,7 +69,9 @@ export class Connection implements Holder, WorkSource {
   #hasClosed = false
   #ending = false
   #gone = false
-  #stalled: NodeJS.Timeout | undefined
+  /** Ends the watch on a peer that takes nothing. */
+  #unwatch = (): void => undefined
+  readonly #flushes = (): void => this.#flush()
 
   constructor(
     socket: Socket,
@@ -96,14 +81,9 @@ export class Connection implements Holder, WorkSource {
     heldBack: () => void = () => undefined,
   ) {
     this.socket = socket
-    this.#limits = {
-      holdBackBytes: limits.holdBackBytes ?? mib,
-      dropBytes: limits.dropBytes ?? 256 * mib,
-      stallMs: limits.stallMs ?? 60_000,
-      unanswered: limits.unanswered ?? 10_000,
-      unansweredBytes: limits.unansweredBytes ?? 16 * mib,
-    }
+    this.#limits = boundsOf(limits)
     this.#inputBudget = limits.inputBudget
+    this.#clock = limits.clock ?? systemClock
     this.#turns = limits.turns ?? new RoundRobin()
     this.#dropped = dropped
     this.#heldBack = heldBack
@@ -311,7 +291,7 @@ export class Connection implements Holder, WorkSource {
   #flushSoon(): void {
     if (this.#flushing) return
     this.#flushing = true
-    setImmediate(() => this.#flush())
+    this.#clock.endOfTurn(this.#flushes)
   }
 
   #flush(): void {
@@ -340,12 +320,11 @@ export class Connection implements Holder, WorkSource {
     const { socket } = this
     if (socket.writableEnded) return
     this.#held = true
-    clearTimeout(this.#stalled)
+    this.#unwatch()
     this.#watchStall()
     socket.end(() => {
-      clearTimeout(this.#stalled)
-      this.#stalled = setTimeout(() => socket.destroy(), lingerMs)
-      this.#stalled.unref()
+      this.#unwatch()
+      this.#unwatch = this.#clock.after(lingerMs, () => socket.destroy())
     })
     socket.resume()
   }
@@ -373,19 +352,18 @@ export class Connection implements Holder, WorkSource {
   /** Drops a peer that takes nothing: its buffer has not shrunk. */
   #watchStall(): void {
     const before = this.socket.bytesWritten - this.socket.writableLength
-    this.#stalled = setTimeout(() => {
+    this.#unwatch = this.#clock.after(this.#limits.stallMs, () => {
       const { bytesWritten, writableLength } = this.socket
       if (writableLength > 0 && bytesWritten - writableLength === before) this.destroy('slow')
       else if (this.#held) this.#watchStall()
-    }, this.#limits.stallMs)
-    this.#stalled.unref()
+    })
   }
 
   #release(): void {
     if (!this.#held || this.#ending) return
     if (this.#exceeds(0.5)) return
     this.#held = false
-    clearTimeout(this.#stalled)
+    this.#unwatch()
     if (!this.#isPaused) this.socket.resume()
   }
 
@@ -394,7 +372,7 @@ export class Connection implements Holder, WorkSource {
     this.#gone = true
     this.#inputBudget?.keep(this, 0)
     this.#inputBudget?.wait(-this.#waitingCost - this.#namesBytes)
-    clearTimeout(this.#stalled)
+    this.#unwatch()
     this.#ready = []
     this.#handler.closed()
   }

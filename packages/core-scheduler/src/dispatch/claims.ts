@@ -53,9 +53,6 @@ export class Claims {
   readonly #batch: BatchQueue<FetchRequest>
   readonly #local: LocalAnswers
   readonly #roomTimers: RoomTimers
-  readonly #throttled = (queue: string, waitMs: number): void => {
-    if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
-  }
   readonly #expired = (lane: string, door: Door): void => {
     this.#parts.observer.dropped(lane, door, 'expired')
   }
@@ -128,6 +125,12 @@ export class Claims {
     return this.#local.isKnownEmpty(subscription)
   }
 
+  /** True if a worker that goes to sleep is woken when there is a job: no look at its lanes is needed. */
+  mayBeLeftAsleep(subscription: Subscription): boolean {
+    const arrivals = this.#parts.arrivals.of(subscription)
+    return this.isKnownEmpty(subscription) || this.#roomTimers.isHeldBack(subscription, arrivals)
+  }
+
   /**
    * Called for jobs on their way to the store: prefetches, with them, the job of the worker that
    * will be woken, if workers of its kind ask without delay. Returns true if it does.
@@ -191,7 +194,8 @@ export class Claims {
     const { steps, clock, registry, arrivals, subscriptions, activeLeases, pauses } = this.#parts
     const isHeard = subscriptions.announcesAll(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
-    const left = { isEmpty: false }
+    const arrivalsThen = arrivals.of(subscription)
+    const left = { isEmpty: false, isHeldBack: false }
     const isNamed = subscription.by === 'named'
     const sentMs = clock.nowMs()
     activeLeases.claiming()
@@ -207,7 +211,10 @@ export class Claims {
         byLevel: subscription.byLevel ?? false,
         max: requests.length,
         ahead,
-        throttled: this.#throttled,
+        throttled: (queue, waitMs) => {
+          left.isHeldBack = true
+          if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
+        },
         expired: this.#expired,
         emptied: () => (left.isEmpty = true),
       })
@@ -219,6 +226,7 @@ export class Claims {
       if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
         this.#local.noteEmpty(subscription)
       }
+      if (left.isHeldBack && jobs.length === 0) this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
       const gotAll = jobs.length >= requests.length + ahead
       this.#handOut(subscription, requests, jobs, isNamed ? !left.isEmpty : gotAll)
     } catch (error) {

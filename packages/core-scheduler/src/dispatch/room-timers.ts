@@ -1,15 +1,21 @@
 import type { Clock } from '../clock.ts'
+import type { Subscription } from '../model/subscription.ts'
 import type { SchedulerEmitter } from '../scheduler-events.ts'
+
+/** How long workers that got nothing for a limit are not woken by a look at their lanes, milliseconds. */
+const heldBackMs = 1_000
 
 interface Parts {
   readonly clock: Clock
   readonly events: SchedulerEmitter
 }
 
-/** Wakes waiting workers when the rate limit of a queue has room again. */
+/** Wakes waiting workers when the rate limit of a queue has room again, and lets them sleep until then. */
 export class RoomTimers {
   readonly #parts: Parts
   readonly #byQueue = new Map<string, () => void>()
+  /** Subscriptions whose claims found only jobs that a limit holds back, by key. */
+  readonly #heldBack = new Map<string, { readonly arrivals: number; readonly atMs: number }>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -29,5 +35,20 @@ export class RoomTimers {
       events.emit('roomAgain', queue)
     })
     this.#byQueue.set(queue, cancel)
+  }
+
+  /** A claim got nothing, since a limit holds jobs back. `arrivals`: see {@link ArrivalCounters.of}, when it was sent. */
+  noteHeldBack({ key }: Subscription, arrivals: number): void {
+    const atMs = this.#parts.clock.nowMs()
+    for (const [other, known] of this.#heldBack) {
+      if (atMs - known.atMs >= heldBackMs) this.#heldBack.delete(other)
+    }
+    this.#heldBack.set(key, { arrivals, atMs })
+  }
+
+  /** True while nothing has come since: another claim would get nothing either. */
+  isHeldBack({ key }: Subscription, arrivals: number): boolean {
+    const known = this.#heldBack.get(key)
+    return known?.arrivals === arrivals && this.#parts.clock.nowMs() - known.atMs < heldBackMs
   }
 }

@@ -1,17 +1,29 @@
-import type { NativePeer, SteppedStore, StoreWorld } from '../contract/store-world.ts'
+import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
+import type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from '../contract/store-world.ts'
 import type { MemoryLane } from './memory-lane.ts'
 import { MemoryNode } from './memory-node.ts'
 import { violationsOf } from './memory-violations.ts'
 import { MemoryWorld } from './memory-world.ts'
 import { MemoryNative } from './native/memory-native.ts'
 
+/** A clock that moves on when it is told to, milliseconds. */
+type MovableClock = Pick<ManualClock, 'nowMs' | 'advance'>
+
 /**
  * A store in memory with its nodes: a test double that also models the passing of time, failures
  * and deaths.
  */
-export class MemoryStoreWorld extends MemoryWorld implements StoreWorld {
+export class MemoryStoreWorld<Time extends MovableClock = ManualClock>
+  extends MemoryWorld
+  implements StoreWorld
+{
+  declare readonly clock: Time
   readonly native: NativePeer = new MemoryNative(this)
   readonly #nodes: MemoryNode[] = []
+
+  constructor(clock: Time, options: WorldOptions = {}) {
+    super(clock, options)
+  }
 
   /** A node of that name; a name is good for one life. */
   join(name = `node${this.#nodes.length + 1}`, graceMs = this.graceMs): MemoryNode {

@@ -2,6 +2,7 @@ import {
   LaneNames,
   maxLanes,
   StoreError,
+  type Clock,
   type HeldRef,
   type LaneTotals,
   type StoreErrorCode,
@@ -9,7 +10,6 @@ import {
   type Watched,
 } from '@crossgear/core-scheduler'
 import type { MemoryBatch } from './jobs/memory-batch.ts'
-import type { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { type MemoryJob } from './memory-job.ts'
 import { MemoryLane, noTotals } from './memory-lane.ts'
 import type { WorldOptions } from '../contract/store-world.ts'
@@ -43,7 +43,7 @@ export type Run = <Result>(step: (world: MemoryWorld) => Result) => Promise<Resu
 
 /** The data of a store in memory, shared by its nodes, with a clock and failures. */
 export class MemoryWorld {
-  readonly clock: ManualClock
+  readonly clock: Pick<Clock, 'nowMs'>
   readonly names: LaneNames
   readonly options: WorldOptions
   readonly numbers = new Map<string, number>()
@@ -83,7 +83,7 @@ export class MemoryWorld {
   #steppedMs = 0
   #outage: StoreError | undefined
 
-  constructor(clock: ManualClock, options: WorldOptions = {}) {
+  constructor(clock: Pick<Clock, 'nowMs'>, options: WorldOptions = {}) {
     this.clock = clock
     this.options = options
     this.names = options.names ?? new LaneNames()

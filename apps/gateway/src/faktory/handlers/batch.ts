@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { BatchCallback, BatchState, CallbackState, NewBatch } from '@crossgear/core-scheduler'
 import {
   type Batch,
@@ -21,8 +20,8 @@ import { plainJobOf } from '../translate.ts'
  * COMMIT bid`: `+OK`. `BATCH STATUS bid`: a bulk string, JSON figures. `-ERR No such batch <bid>` if it is unknown.
  */
 export const batch: Handler = (session, argument) => {
-  const command = parseBatch(argument, newId)
   const { context } = session
+  const command = parseBatch(argument, context.newId)
   if (command.subcommand === 'NEW') {
     const made = newBatchOf(command, context)
     answerLater(session, () => create(made, context, session.address))
@@ -68,7 +67,7 @@ function newBatchOf(
   { description, parentBid, complete, success }: Extract<Batch, { readonly subcommand: 'NEW' }>,
   context: FaktoryContext,
 ): NewBatch {
-  const bid = newId()
+  const bid = context.newId()
   return {
     bid,
     description,
@@ -111,8 +110,4 @@ function statusOf(state: BatchState): object {
     complete_st: states[state.complete],
     success_st: states[state.success],
   }
-}
-
-function newId(): string {
-  return randomBytes(12).toString('base64url')
 }

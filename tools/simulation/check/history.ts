@@ -1,0 +1,159 @@
+/** What the client of a job knows of its submission. `unknown`: no answer came. */
+export type Answer = 'open' | 'accepted' | 'refused' | 'unknown'
+
+/** A last word to a waiting client, with the data of a result. */
+export interface Word {
+  readonly kind: 'complete' | 'fail' | 'exception'
+  readonly data: string
+  readonly atMs: number
+}
+
+/** A job as its client knows it. Its payload has its label. */
+export interface Submitted {
+  readonly label: string
+  readonly by: string
+  readonly door: 'gearman' | 'faktory' | 'native' | 'cron' | 'callback'
+  readonly fn: string
+  /** Its client waits. */
+  readonly foreground: boolean
+  readonly unique?: string
+  /** A unique lock (`unique_for`). */
+  readonly lock?: string
+  readonly batch?: string
+  /** It may not run before, milliseconds of the world. */
+  readonly dueAtMs?: number
+  /** Pushed when this batch is over. */
+  readonly callbackOf?: string
+  readonly callback?: 'complete' | 'success'
+  /** Failures after which it is dead; absent: the first is final. */
+  readonly retries?: number
+  readonly level?: number
+  readonly submittedMs: number
+  answer: Answer
+  answeredMs?: number
+  readonly words: Word[]
+  /** Data that came before the last word. */
+  readonly data: string[]
+  /** Its client has left, so a foreground job may go. */
+  isDeserted: boolean
+  /** An operator, or an expiry, may have ended it. */
+  mayEnd?: string
+}
+
+export type RunEnd = 'complete' | 'fail' | 'exception' | 'vanished'
+
+/** One run of a job by a worker. */
+export interface Run {
+  readonly label: string
+  readonly worker: string
+  readonly number: number
+  readonly startedMs: number
+  /** The worker has so long for it, milliseconds; then it is another's. */
+  readonly limitMs?: number
+  /** Sent by the worker. */
+  end?: RunEnd
+  endedMs?: number
+  /** What the gateway said of its end; Gearman's says nothing. */
+  settled?: 'yes' | 'no' | 'unknown'
+  readonly output: string
+  /** Data that the worker has sent. */
+  readonly data: string[]
+  /** The gateway has refused something of it. */
+  hasError?: true
+}
+
+/** A batch as its producer knows it. */
+export interface Batch {
+  readonly bid: string
+  readonly parent: string | undefined
+  readonly by: string
+  readonly madeMs: number
+  /** The producer asked for its end; with or without an answer. */
+  isCommitted?: 'yes' | 'unknown'
+}
+
+/** All that the peers of a world did and saw. */
+export class History {
+  readonly jobs = new Map<string, Submitted>()
+  readonly runs: Run[] = []
+  /** An operator queued jobs before their time, or again. */
+  hasForced = false
+  readonly batches = new Map<string, Batch>()
+  /** One line an event, if anybody reads them. */
+  readonly #tell: (line: string) => void
+
+  constructor(tell: (line: string) => void) {
+    this.#tell = tell
+  }
+
+  submit(job: Omit<Submitted, 'answer' | 'words' | 'data' | 'isDeserted'>): Submitted {
+    const submitted: Submitted = { ...job, answer: 'open', words: [], data: [], isDeserted: false }
+    this.jobs.set(job.label, submitted)
+    this.#tell(`${job.by} submits ${job.label} to ${job.fn}${describe(job)}`)
+    return submitted
+  }
+
+  answered(job: Submitted, answer: Answer, atMs: number, why = ''): void {
+    job.answer = answer
+    job.answeredMs = atMs
+    this.#tell(`${job.by} hears that ${job.label} is ${answer}${why && `: ${why}`}`)
+  }
+
+  word(job: Submitted, word: Word): void {
+    job.words.push(word)
+    this.#tell(`${job.by} hears of ${job.label}: ${word.kind} ${word.data}`)
+  }
+
+  begin(label: string, worker: string, atMs: number, limitMs?: number): Run {
+    const number = this.runs.length + 1
+    const run: Run = {
+      ...{ label, worker, number, startedMs: atMs, output: `done-${label}-${number}`, data: [] },
+      ...(limitMs !== undefined && { limitMs }),
+    }
+    this.runs.push(run)
+    this.#tell(`${worker} begins ${label} (run ${number})`)
+    return run
+  }
+
+  end(run: Run, end: RunEnd, atMs: number): void {
+    run.end = end
+    run.endedMs = atMs
+    this.#tell(`${run.worker} ends run ${run.number} of ${run.label}: ${end}`)
+  }
+
+  settled(run: Run, settled: NonNullable<Run['settled']>): void {
+    run.settled = settled
+    this.#tell(`${run.worker} hears of run ${run.number}: ${settled === 'yes' ? 'settled' : settled}`)
+  }
+
+  batch(batch: Batch): void {
+    this.batches.set(batch.bid, batch)
+    this.#tell(`${batch.by} makes batch ${batch.bid}${batch.parent === undefined ? '' : ` in ${batch.parent}`}`)
+  }
+
+  committed(bid: string, isSure: boolean): void {
+    const batch = this.batches.get(bid)
+    if (batch) batch.isCommitted = isSure ? 'yes' : 'unknown'
+    this.#tell(`batch ${bid} is committed${isSure ? '' : ', perhaps'}`)
+  }
+
+  say(line: string): void {
+    this.#tell(line)
+  }
+}
+
+function describe({ foreground, unique, lock, batch, dueAtMs }: Partial<Submitted>): string {
+  const parts = [
+    foreground && 'and waits',
+    unique !== undefined && `unique ${unique}`,
+    lock !== undefined && `lock ${lock}`,
+    batch !== undefined && `batch ${batch}`,
+    dueAtMs !== undefined && `due ${dueAtMs.toFixed(0)}`,
+  ].filter((part) => typeof part === 'string')
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`
+}
+
+/** The label in a payload. */
+export function labelIn(payload: string): string {
+  return /[a-z]+\d+-\d+/.exec(payload)?.[0] ?? payload
+}

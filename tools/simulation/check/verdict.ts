@@ -1,0 +1,196 @@
+import type { Plan } from '../world/plan.ts'
+import type { History, Run, Submitted } from './history.ts'
+
+/** Retries of a Faktory job without the field. */
+const manyRetries = 25
+
+/** Runs of each label, in order. */
+type Runs = ReadonlyMap<string, readonly Run[]>
+
+interface Case {
+  readonly plan: Plan
+  readonly history: History
+  readonly runs: Runs
+  readonly endMs: number
+}
+
+type Rule = (one: Case) => Iterable<string>
+
+/** A run that ended the job, as far as the worker knows. */
+const isFinished = (run: Run): boolean =>
+  run.end !== undefined && run.end !== 'vanished' && run.settled !== 'no' && !isLate(run)
+
+/** Another worker may have the job since. */
+const isLate = ({ startedMs, endedMs = Infinity, limitMs = Infinity }: Run): boolean => endedMs - startedMs >= limitMs - 20
+
+/** A run that counts as a failure, or may. */
+const isFailed = (run: Run): boolean =>
+  run.end !== 'complete' || isLate(run) || run.settled === 'no' || run.settled === 'unknown'
+
+/** Each accepted job has run to an end, or its client left before. */
+function* everyJobEnds({ history, runs }: Case): Iterable<string> {
+  for (const job of history.jobs.values()) {
+    if (job.answer !== 'accepted' || job.lock !== undefined) continue
+    if (job.foreground && job.isDeserted) continue
+    const ran = runsOf(job, history, runs)
+    const isDead = job.retries !== undefined && ran.filter(isFailed).length > Math.max(job.retries, 0)
+    if (!isDead && !ran.some((run) => isFinished(run) && (run.endedMs ?? 0) >= job.submittedMs)) {
+      yield `${job.label} was accepted at ${at(job.answeredMs)}, and no run of it has ended`
+    }
+  }
+}
+
+/** A client that waits has one last word, which a worker has sent. */
+function* waitingClientsHear({ history, runs }: Case): Iterable<string> {
+  for (const job of history.jobs.values()) {
+    if (!job.foreground || job.answer !== 'accepted' || job.isDeserted) continue
+    const [word, ...more] = job.words
+    if (!word) yield `${job.by} waits for ${job.label} for ever`
+    if (more.length > 0) yield `${job.by} heard ${job.words.length} last words of ${job.label}`
+    if (!word) continue
+    const ran = runsOf(job, history, runs)
+    const isSaid = ran.some(({ end, output, endedMs }) => {
+      if (endedMs === undefined || endedMs > word.atMs) return false
+      if (word.kind === 'complete') return end === 'complete' && (word.data === output || word.data === '')
+      return end === 'fail' || end === 'exception'
+    })
+    if (!isSaid) yield `${job.by} heard ${word.kind} ${word.data} of ${job.label}, which no worker had said`
+    const said = ran.find(({ output }) => output === word.data)
+    const missing = (said && !said.hasError ? said.data : []).filter((data) => !job.data.includes(data))
+    const joinedLate = said && (job.answeredMs ?? Infinity) > said.startedMs
+    if (missing.length > 0 && !joinedLate) yield `${job.by} never heard ${missing.join(', ')} of ${job.label}, and its last word`
+  }
+}
+
+/** A job runs again only where a run of it was lost, failed, or not heard. */
+function* nothingRunsTwice({ plan, history, runs }: Case): Iterable<string> {
+  if (plan.faults.length > 0) return
+  for (const [label, ran] of runs) {
+    const job = history.jobs.get(label)
+    if (!job || job.answer !== 'accepted') continue
+    const others = ran.slice(0, -1)
+    const unexplained = others.find((run) => run.end === 'complete' && isFinished(run) && run.settled !== 'unknown')
+    if (unexplained) yield `${label} ran again after run ${unexplained.number} had completed`
+  }
+}
+
+/** One lease at a time: without faults no two runs of a job overlap. */
+function* oneWorkerAtATime({ plan, runs }: Case): Iterable<string> {
+  if (plan.faults.length > 0) return
+  for (const [label, ran] of runs) {
+    if (!/\d$/.test(label) || label.startsWith('lock')) continue
+    for (const [at, run] of ran.entries()) {
+      const next = ran[at + 1]
+      if (!next || run.end === 'vanished' || next.startedMs - run.startedMs >= (run.limitMs ?? Infinity) - 20) continue
+      if (next.startedMs < (run.endedMs ?? Infinity)) {
+        yield `${label} began at ${next.worker} while ${run.worker} had it`
+      }
+    }
+  }
+}
+
+/** Nothing runs before its time. */
+function* nothingIsEarly({ plan, history, runs }: Case): Iterable<string> {
+  if (plan.faults.some(({ kind }) => kind === 'store clock step')) return
+  for (const job of history.jobs.values()) {
+    const [first] = runs.get(job.label) ?? []
+    if (job.dueAtMs === undefined || !first || history.hasForced) continue
+    if (first.startedMs < job.dueAtMs - 2) yield `${job.label} ran at ${at(first.startedMs)}, and was due at ${at(job.dueAtMs)}`
+  }
+}
+
+/** A failed job is retried as often as it says. */
+function* retriesHold({ plan, history, runs }: Case): Iterable<string> {
+  if (plan.faults.length > 0 || history.hasForced) return
+  for (const job of history.jobs.values()) {
+    if (job.door !== 'faktory' || job.lock !== undefined || job.answer !== 'accepted') continue
+    const retries = job.retries ?? manyRetries
+    const failed = (runs.get(job.label) ?? []).filter(({ end, settled }) => (end === 'fail' || end === 'exception') && settled !== 'no')
+    const bound = Math.max(retries, 0) + 1
+    if (failed.length > bound) yield `${job.label} failed ${failed.length} times, and may ${bound} times`
+  }
+}
+
+/** A lock is free again only when its job has ended. */
+function* locksAreHeldOnce({ history, runs }: Case): Iterable<string> {
+  const byLock = groupBy(
+    [...history.jobs.values()].filter(({ lock, answer }) => lock !== undefined && answer === 'accepted'),
+    ({ lock }) => lock,
+  )
+  for (const [lock = '', jobs] of byLock) {
+    const key = lock.split(' ').at(-1) ?? ''
+    const ends = (runs.get(key) ?? []).filter(isFinished).map(({ endedMs }) => endedMs ?? Infinity)
+    jobs.sort((one, other) => one.submittedMs - other.submittedMs)
+    for (const [before, job] of jobs.entries()) {
+      const ended = ends.filter((endedMs) => endedMs < (job.answeredMs ?? 0)).length
+      if (ended < before) yield `${job.label} got lock ${lock}, which ${before} jobs had and ${ended} had ended`
+    }
+  }
+}
+
+/** A batch's callbacks run once, after its jobs. */
+function* callbacksAreLast({ plan, history, runs }: Case): Iterable<string> {
+  for (const { bid, isCommitted } of history.batches.values()) {
+    const jobs = [...history.jobs.values()].filter(({ batch }) => batch === bid)
+    const callbacks = [...history.jobs.values()].filter(({ callbackOf }) => callbackOf === bid)
+    for (const { label, callback } of callbacks) {
+      const [first] = runs.get(label) ?? []
+      const pending = jobs.filter((job) => job.answer === 'accepted' && !hasRun(job, runs, first?.startedMs ?? Infinity, callback === 'success'))
+      if (first && pending.length > 0) yield `callback ${label} ran before ${pending.map((job) => job.label).join(', ')}`
+      if (first && isCommitted === undefined) yield `callback ${label} ran before its batch was committed`
+      const canSucceed = callback === 'complete' || jobs.every((job) => hasRun(job, runs, Infinity, true))
+      const isClosed = isCommitted === 'yes' && jobs.every(({ answer }) => answer === 'accepted') && !hasChild(history, bid)
+      if (!first && isClosed && canSucceed && jobs.length > 0 && plan.faults.length === 0) {
+        yield `callback ${label} never ran`
+      }
+    }
+  }
+}
+
+const hasChild = (history: History, bid: string): boolean =>
+  [...history.batches.values()].some(({ parent }) => parent === bid)
+
+function hasRun(job: Submitted, runs: Runs, beforeMs: number, hasSucceeded: boolean): boolean {
+  return (runs.get(job.label) ?? []).some((run) => {
+    if (hasSucceeded) return run.end === 'complete' && isFinished(run) && (run.endedMs ?? Infinity) <= beforeMs
+    return run.end === 'vanished' || isLate(run) || (run.endedMs ?? Infinity) <= beforeMs
+  })
+}
+
+/** Runs of a job, also under the labels of jobs that it was joined with. */
+function runsOf(job: Submitted, history: History, runs: Runs): readonly Run[] {
+  const own = runs.get(job.label) ?? []
+  if (job.unique === undefined) return own
+  const joined = [...history.jobs.values()].filter(({ fn, unique }) => fn === job.fn && unique === job.unique)
+  return joined.flatMap(({ label }) => runs.get(label) ?? [])
+}
+
+function groupBy<One, Key>(all: readonly One[], keyOf: (one: One) => Key): Map<Key, One[]> {
+  const groups = new Map<Key, One[]>()
+  for (const one of all) {
+    const key = keyOf(one)
+    const group = groups.get(key)
+    if (group) group.push(one)
+    else groups.set(key, [one])
+  }
+  return groups
+}
+
+const at = (ms: number | undefined): string => `${(ms ?? 0).toFixed(0)} ms`
+
+const rules: readonly Rule[] = [
+  everyJobEnds,
+  waitingClientsHear,
+  nothingRunsTwice,
+  oneWorkerAtATime,
+  nothingIsEarly,
+  retriesHold,
+  locksAreHeldOnce,
+  callbacksAreLast,
+]
+
+/** What is wrong with a world that has come to rest: empty if nothing. */
+export function verdictOf(plan: Plan, history: History, endMs: number): readonly string[] {
+  const runs = groupBy(history.runs, ({ label }) => label)
+  return rules.flatMap((rule) => [...rule({ plan, history, runs, endMs })])
+}

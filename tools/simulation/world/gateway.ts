@@ -1,0 +1,171 @@
+import { EventEmitter } from 'node:events'
+import type { Server, Socket } from 'node:net'
+import { LaneNames, Scheduler, type Clock, type Observer, type RetryRules, type Store } from '@crossgear/core-scheduler'
+import { FaktoryRetries } from '@crossgear/gateway/src/bridge/faktory-retries.ts'
+import { FaktoryDoor } from '@crossgear/gateway/src/faktory/faktory-door.ts'
+import { GearmanDoor } from '@crossgear/gateway/src/gearman/gearman-door.ts'
+import type { OpenPort } from '@crossgear/gateway/src/net/open-port.ts'
+import { RoundRobin } from '@crossgear/gateway/src/net/round-robin.ts'
+import { Cron } from '@crossgear/gateway/src/ops/cron/cron.ts'
+import { readCronEntry } from '@crossgear/gateway/src/ops/cron/cron-entry.ts'
+import type { Random } from '@crossgear/tools/random'
+import { ActorClock } from './actor-clock.ts'
+import type { Settings } from './settings.ts'
+import type { StoreLink } from './store-link.ts'
+import { actorOf, type Actor, type Timeline } from './timeline.ts'
+import type { Wire } from './wire.ts'
+
+export type DoorName = 'gearman' | 'faktory'
+
+/** What a gateway needs of its world. */
+export interface GatewayParts {
+  readonly timeline: Timeline
+  readonly random: Random
+  readonly settings: Settings
+  readonly observer: Observer
+  /** Joins the store under a name of its own. */
+  readonly link: (actor: Actor) => StoreLink
+}
+
+/** One gateway: its real scheduler and doors, whose sockets, clock and store are those of the world. */
+export class Gateway {
+  readonly actor: Actor
+  readonly link: StoreLink
+  readonly scheduler: Scheduler
+  readonly #timeline: Timeline
+  readonly #doors: { readonly gearman: GearmanDoor; readonly faktory: FaktoryDoor }
+  readonly #servers = new Map<DoorName, EventEmitter>()
+  readonly #wires = new Set<Wire>()
+  readonly #cron: Cron
+  #isOpen = false
+
+  constructor(name: string, { timeline, random, settings, observer, link }: GatewayParts) {
+    this.actor = actorOf(name)
+    this.#timeline = timeline
+    const clock = new ActorClock(timeline, this.actor, random)
+    this.link = link(this.actor)
+    const { throttles, homes } = settings
+    this.scheduler = new Scheduler(this.link.store, clock, observer, {
+      retryRules: quickRetries(() => random.next()),
+      throttles,
+      homes,
+      maxLosses: 0,
+      functionOrder: settings.functionOrder,
+      repair: { mode: 'requeue', leaseMs: 5_000 },
+      deadWorkerMs: 15_000,
+    })
+    this.#doors = this.#doorsOn(clock, random)
+    this.#cron = new Cron({
+      scheduler: this.scheduler,
+      clock,
+      storeNowMs: () => this.scheduler.storeNowMs(),
+      payloadRuleOf: () => 'auto',
+      entries: settings.cron.map((entry) => readCronEntry(entry)),
+      onError: (task, error) => observer.error(task, error),
+    })
+  }
+
+  /** Clients may connect. */
+  get isOpen(): boolean {
+    return this.#isOpen && !this.actor.isGone
+  }
+
+  /** True once it was told to end, or has crashed. */
+  get isEnding(): boolean {
+    return this.actor.isGone
+  }
+
+  async start(): Promise<void> {
+    await this.scheduler.start()
+    await this.#cron.start()
+    await this.#doors.gearman.listen()
+    await this.#doors.faktory.listen()
+    this.#isOpen = true
+  }
+
+  /** A client connects; the socket is the gateway's side. */
+  accept(door: DoorName, wire: Wire): void {
+    this.#wires.add(wire)
+    wire.open((socket: Socket) => {
+      if (this.#isOpen) this.#servers.get(door)?.emit('connection', socket)
+      else socket.destroy()
+    })
+  }
+
+  freeze(): void {
+    this.actor.isFrozen = true
+  }
+
+  thaw(): void {
+    this.#timeline.thaw(this.actor)
+  }
+
+  /** Its process ends in the middle of whatever it does. */
+  crash(): void {
+    this.actor.isGone = true
+    this.#isOpen = false
+    for (const wire of this.#wires) wire.gatewayGone()
+  }
+
+  /** It ends as at SIGTERM: no more jobs, then its doors, then the store. */
+  async stop(): Promise<void> {
+    this.#isOpen = false
+    const doors = [this.#doors.gearman, this.#doors.faktory]
+    for (const door of doors) door.drain()
+    this.scheduler.drain()
+    await this.#cron.stop()
+    for (const door of doors) await door.close()
+    await this.scheduler.stop().catch(() => undefined)
+    await this.link.store.close()
+    this.crash()
+  }
+
+  #doorsOn(clock: Clock, random: Random) {
+    const { scheduler } = this
+    const turns = new RoundRobin({ clock, whenRoom: (items, task) => scheduler.whenRoom(items, task) })
+    const connectionLimits = { clock, turns }
+    const common = { scheduler, host: '127.0.0.1', port: 1, version: '0', connectionLimits }
+    return {
+      gearman: new GearmanDoor({
+        ...common,
+        maxConnections: 100,
+        handlePrefix: `H:${this.actor.name}`,
+        sockets: { open: this.#openPort('gearman') },
+      }),
+      faktory: new FaktoryDoor({
+        ...common,
+        clock,
+        fetchBlocksMs: 500,
+        deadAfterMs: 15_000,
+        reapEveryMs: 3_000,
+        newId: () => `b-${this.actor.name}-${random.whole(0, 1e9)}`,
+        sockets: { open: this.#openPort('faktory') },
+      }),
+    }
+  }
+
+  #openPort(door: DoorName): OpenPort {
+    return (create, { host, port }) => {
+      const server: Server = create()
+      this.#servers.set(door, server)
+      return Promise.resolve({ address: { host, port }, stop: () => this.#servers.delete(door) })
+    }
+  }
+}
+
+/** Faktory's rules with delays of a tenth: time is what a world has least of. */
+function quickRetries(random: () => number): RetryRules {
+  const rules = new FaktoryRetries(random)
+  return {
+    lateReport: rules.lateReport,
+    ofLosses: (nowMs) => rules.ofLosses(nowMs),
+    ofFailure: (job, report, nowMs) => {
+      const ruling = rules.ofFailure(job, report, nowMs)
+      return ruling.kind === 'retry' ? { ...ruling, delayMs: Math.min(ruling.delayMs / 10, 4_000) } : ruling
+    },
+  }
+}
+
+export type LaneHomes = ReadonlyMap<string, string>
+export const namesOf = (homes: LaneHomes): LaneNames => new LaneNames(homes)
+export type { Store }

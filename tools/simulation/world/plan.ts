@@ -1,0 +1,98 @@
+import { Random } from '@crossgear/tools/random'
+
+export const peerKinds = [
+  'gearman client',
+  'gearman worker',
+  'faktory producer',
+  'faktory consumer',
+  'native client',
+  'native worker',
+  'operator',
+] as const
+export type PeerKind = (typeof peerKinds)[number]
+
+export interface PeerPlan {
+  readonly name: string
+  readonly kind: PeerKind
+  /** Jobs to submit, or acts of an operator. */
+  readonly jobs: number
+}
+
+export const faultKinds = [
+  'crash',
+  'freeze',
+  'stop',
+  'cut link',
+  'breaks often',
+  'late calls',
+  'lose messages',
+  'store away',
+  'store stands still',
+  'store clock step',
+] as const
+export type FaultKind = (typeof faultKinds)[number]
+
+export interface FaultPlan {
+  readonly number: number
+  readonly kind: FaultKind
+  readonly atMs: number
+  readonly forMs: number
+}
+
+/** All that a seed decides before the world begins. A part of it is a smaller world. */
+export interface Plan {
+  readonly seed: number
+  readonly gateways: number
+  readonly peers: readonly PeerPlan[]
+  readonly faults: readonly FaultPlan[]
+  readonly hasThrottles: boolean
+  readonly hasCron: boolean
+  readonly functionOrder: 'in-order' | 'by-level'
+  /** Time for new jobs and faults, milliseconds. */
+  readonly wildMs: number
+}
+
+const names: Readonly<Record<PeerKind, string>> = {
+  'gearman client': 'client',
+  'gearman worker': 'worker',
+  'faktory producer': 'producer',
+  'faktory consumer': 'consumer',
+  'native client': 'native',
+  'native worker': 'nativeworker',
+  'operator': 'operator',
+}
+
+export function planOf(seed: number): Plan {
+  const random = new Random(seed)
+  const wildMs = random.whole(1_500, 5_000)
+  const peers: PeerPlan[] = []
+  const add = (kind: PeerKind, count: number, jobs = 0): void => {
+    for (let one = 0; one < count; one += 1) {
+      const ofKind = peers.filter((peer) => peer.kind === kind).length
+      peers.push({ name: `${names[kind]}${ofKind + 1}`, kind, jobs })
+    }
+  }
+  add('gearman client', random.whole(0, 3), random.whole(1, 6))
+  add('faktory producer', random.whole(peers.length === 0 ? 1 : 0, 2), random.whole(1, 6))
+  add('gearman worker', random.whole(0, 3))
+  add('faktory consumer', random.whole(0, 3))
+  if (random.percent(25)) add('native client', 1, random.whole(1, 4))
+  if (random.percent(20)) add('native worker', 1)
+  if (random.percent(15)) add('operator', 1, random.whole(1, 3))
+  const count = random.percent(15) ? 0 : random.whole(1, 4)
+  const faults = Array.from({ length: count }, (_none, at): FaultPlan => {
+    return {
+      number: at + 1,
+      kind: random.pick(faultKinds),
+      atMs: random.whole(50, wildMs),
+      forMs: random.whole(50, random.pick([300, 2_000, 6_000])),
+    }
+  })
+  return {
+    ...{ seed, peers, faults, wildMs },
+    gateways: random.whole(1, 3),
+    hasThrottles: random.percent(25),
+    hasCron: random.percent(15),
+    functionOrder: random.percent(30) ? 'by-level' : 'in-order',
+  }
+}

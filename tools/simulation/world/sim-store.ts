@@ -1,0 +1,61 @@
+import { LaneNames, type Store } from '@crossgear/core-scheduler'
+import { MemoryStoreWorld, type NativePeer } from '@crossgear/store-testkit'
+import { homes, type Settings } from './settings.ts'
+import type { Timeline } from './timeline.ts'
+
+/** A native peer that also reads payloads. */
+export interface SimNative extends NativePeer {
+  inputOf(lane: string, id: number): Promise<string>
+}
+
+/** The one store of a world, for all its nodes. */
+export interface SimStore {
+  readonly native: SimNative
+  /** The store's clock, milliseconds since 1970. */
+  nowMs(): number
+  /** Steps it, ahead or back. */
+  stepClock(ms: number): void
+  /** A new node's store. */
+  join(name: string): Promise<Store>
+  /** The node's process has ended. */
+  crash(name: string): void
+  /** Broken invariants, cheap enough for each call. */
+  violations(): Promise<readonly string[]>
+  /** Jobs that stand in a queue or are running. */
+  unfinished(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+/** A world's store in memory. */
+export function memorySimStore(timeline: Timeline, { throttles }: Settings): SimStore {
+  const clock = { nowMs: () => timeline.nowMs, advance: () => Promise.resolve() }
+  const names = new LaneNames(homes)
+  const world = new MemoryStoreWorld(clock, { names, throttles })
+  const nodes = new Map<string, ReturnType<typeof world.join>>()
+  const native: SimNative = Object.assign(world.native, {
+    inputOf: (lane: string, id: number) =>
+      Promise.resolve(world.lane(lane).job(id, world.nowMs())?.input.toString() ?? ''),
+  })
+  return {
+    native,
+    nowMs: () => world.nowMs(),
+    stepClock: (ms) => world.stepClock(ms),
+    join: (name) => {
+      const node = world.join(name)
+      nodes.set(name, node)
+      return Promise.resolve(node)
+    },
+    crash: (name) => nodes.get(name)?.crash(),
+    violations: () => world.violations(),
+    unfinished: () => {
+      const found: string[] = []
+      for (const lane of world.lanes) {
+        for (const job of lane.all()) {
+          if (job.status === 'idle' || job.status === 'busy') found.push(`${lane.lane}:${job.id} ${job.status} (${job.input.toString()})`)
+        }
+      }
+      return Promise.resolve(found)
+    },
+    close: () => world.close(),
+  }
+}

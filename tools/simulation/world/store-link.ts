@@ -1,0 +1,261 @@
+import { noStep, notConnected, StoreError, type Door, type Step, type StepAnswer, type Store, type StoreListener } from '@crossgear/core-scheduler'
+import type { Random } from '@crossgear/tools/random'
+import { Stream } from './stream.ts'
+import type { Actor, Timeline } from './timeline.ts'
+
+/** Longest way of a call or its answer without a fault, milliseconds. */
+const maxDelayMs = 2
+/** A call without an answer fails after so long, milliseconds: as on a real store. */
+const answerWithinMs = 5_000
+
+/** Until jobs of an unanswered claim are put back, milliseconds. */
+const takeBackMs = 1_000
+
+/** What befalls calls now. Shares are in percent of calls. */
+export interface LinkFaults {
+  /** The connections break at the call. */
+  breaks: number
+  /** The call or the answer is late. */
+  late: number
+  /** Messages of the store that are lost. */
+  lostMessages: number
+}
+
+export const noFaults: LinkFaults = { breaks: 0, late: 0, lostMessages: 0 }
+
+type Method = (...args: unknown[]) => unknown
+
+interface Call {
+  readonly reject: (error: StoreError) => void
+  readonly stopWaiting: () => void
+  /** The store has answered, and the answer is lost. */
+  lose?: () => void
+}
+
+/** Parts of the store port, whose methods are calls over the network. */
+const parts = [
+  'jobs',
+  'lanes',
+  'nodes',
+  'admin',
+  'queues',
+  'batches',
+  'cron',
+  'holders',
+  'inspect',
+  'native',
+  'history',
+] as const satisfies readonly (keyof Store)[]
+
+/** The network between a node and the store: each call, answer and message is an event of the world, or gets lost. */
+export class StoreLink {
+  /** The store as the node has it. */
+  readonly store: Store
+  faults: LinkFaults = noFaults
+  /** Called when the store has done something. */
+  readonly #executed: (name: string) => void
+  readonly #node: Actor
+  readonly #timeline: Timeline
+  readonly #random: Random
+  readonly #up: Stream
+  readonly #down: Stream
+  readonly #messages: Stream
+  readonly #calls = new Set<Call>()
+  #listener: StoreListener | undefined
+  #isDown = false
+
+  constructor(
+    world: { readonly timeline: Timeline; readonly random: Random; readonly server: Actor },
+    node: Actor,
+    store: Store,
+    executed: (name: string) => void,
+  ) {
+    const { timeline, random, server } = world
+    this.#timeline = timeline
+    this.#random = random
+    this.#executed = executed
+    this.#node = node
+    this.#up = new Stream(timeline, random, server, maxDelayMs)
+    this.#down = new Stream(timeline, random, node, maxDelayMs)
+    this.#messages = new Stream(timeline, random, node, maxDelayMs)
+    this.store = this.#wrapped(store)
+  }
+
+  /** The connections break: calls under way fail, done or not. */
+  cut(): void {
+    if (this.#isDown) return
+    this.#isDown = true
+    if (this.#random.percent(50)) this.#up.cut()
+    this.#messages.cut()
+    this.#down.cut()
+    for (const { reject } of [...this.#calls]) this.#down.send(() => reject(lost()))
+    this.#down.send(() => this.#listener?.down('connection closed'))
+  }
+
+  /** They are there again; messages of the meantime are lost. */
+  mend(): void {
+    if (!this.#isDown) return
+    this.#isDown = false
+    this.#down.send(() => this.#listener?.up())
+  }
+
+  #wrapped(store: Store): Store {
+    const all = Object.fromEntries(parts.map((part) => [part, this.#part(part, store[part])]))
+    const { events } = store
+    return {
+      ...(all as unknown as Pick<Store, (typeof parts)[number]>),
+      steps: {
+        step: (step) => {
+          const { late, tell } = withLateCallbacks(step)
+          return this.#call('step', () => store.steps.step(late), tell, (answer) => this.#takeBack(store, answer))
+        },
+      },
+      node: store.node,
+      isSharded: store.isSharded,
+      events: {
+        watch: (what) => {
+          const watched = typeof what === 'string' ? what : new Set(what)
+          return this.#call('watch', () => events.watch(watched))
+        },
+        listen: (listener) => {
+          this.#listener = listener
+          events.listen(this.#remote(listener))
+        },
+        delivered: () => new Promise<void>((resolve) => this.#messages.send(() => resolve())),
+      },
+      check: () => this.#call('check', () => store.check()),
+      close: () => store.close(),
+    }
+  }
+
+  #part(part: string, methods: object): object {
+    const calls = new Map<PropertyKey, Method>()
+    return new Proxy(methods, {
+      get: (target, name) => {
+        const known = calls.get(name)
+        if (known) return known
+        const method = (target as Record<PropertyKey, unknown>)[name]
+        if (typeof method !== 'function') return method
+        const call: Method = (...args) => {
+          const run = (): unknown => (method as Method).apply(target, args)
+          return this.#call(`${part}.${String(name)}`, run)
+        }
+        calls.set(name, call)
+        return call
+      },
+    })
+  }
+
+  /** Jobs that were leased by a claim without an answer go back: a store sees to that while its node lives. */
+  #takeBack(store: Store, { claims }: StepAnswer): void {
+    const leases = claims.flatMap((some) => (some instanceof StoreError ? [] : some))
+    if (leases.length === 0) return
+    const outcomes = leases.map(({ lane, id, token }) => {
+      return { lane, outcomes: [{ lane, id, token, kind: 'requeueFront' as const }] }
+    })
+    this.#timeline.after(takeBackMs, this.#node, () => {
+      if (this.#isDown) this.#takeBack(store, { ...noStep, claims })
+      else this.#up.send(() => void store.steps.step({ ...noStep, outcomes }))
+    })
+  }
+
+  /** `tell` runs before the answer is taken; `unheard` if it is not. */
+  #call<Answer>(
+    name: string,
+    run: () => Answer,
+    tell = (): void => undefined,
+    unheard: (answer: Awaited<Answer>) => void = () => undefined,
+  ): Promise<Awaited<Answer>> {
+    if (this.#isDown) return Promise.reject(new StoreError('UNREACHABLE', notConnected))
+    const random = this.#random
+    const { breaks, late } = this.faults
+    const [callLateMs, answerLateMs] = [this.#lateness(late), this.#lateness(late)]
+    return new Promise<Awaited<Answer>>((resolve, reject) => {
+      const stopWaiting = this.#timeline.after(answerWithinMs, this.#node, () => {
+        call.reject(new StoreError('TIMEOUT', 'Command timed out'))
+        this.#breakFor(random.whole(20, 300))
+      })
+      const call: Call = {
+        reject: (error) => {
+          if (!this.#ends(call)) return
+          call.lose?.()
+          reject(error)
+        },
+        stopWaiting,
+      }
+      this.#calls.add(call)
+      const answered = (settle: () => void): void => {
+        this.#down.send(() => {
+          if (this.#ends(call)) settle()
+        }, answerLateMs)
+      }
+      this.#up.send(() => {
+        this.#executed(name)
+        Promise.resolve(run()).then(
+          (value) => {
+            if (!this.#calls.has(call)) unheard(value)
+            call.lose = () => unheard(value)
+            answered(() => {
+              tell()
+              resolve(value)
+            })
+          },
+          (error: unknown) => answered(() => reject(error instanceof Error ? error : new Error(String(error)))),
+        )
+      }, callLateMs)
+      if (random.percent(breaks)) this.#breakFor(random.whole(5, 300))
+    })
+  }
+
+  #ends(call: Call): boolean {
+    call.stopWaiting()
+    return this.#calls.delete(call)
+  }
+
+  #breakFor(ms: number): void {
+    if (this.#isDown) return
+    this.cut()
+    this.#timeline.after(ms, this.#node, () => this.mend())
+  }
+
+  #lateness(share: number): number {
+    return this.#random.percent(share) ? this.#random.whole(1, 400) : 0
+  }
+
+  /** The listener at the other end of the network. */
+  #remote(listener: StoreListener): StoreListener {
+    return new Proxy(listener, {
+      get: (target, name) => {
+        const method = (target as unknown as Record<PropertyKey, Method>)[name]
+        return (...args: unknown[]) => {
+          if (this.#isDown || this.#random.percent(this.faults.lostMessages)) return
+          this.#messages.send(() => method?.apply(target, args))
+        }
+      },
+    })
+  }
+}
+
+function lost(): StoreError {
+  return new StoreError('UNREACHABLE', 'the connection was lost')
+}
+
+/** Claims whose callbacks the store calls before it answers: they take effect with the answer. */
+function withLateCallbacks(step: Step): { late: Step; tell: () => void } {
+  const told: (() => void)[] = []
+  const claims = step.claims.map((claim) => {
+    const { throttled, expired, emptied } = claim
+    return {
+      ...claim,
+      ...(throttled && { throttled: (queue: string, waitMs: number) => void told.push(() => throttled(queue, waitMs)) }),
+      ...(expired && { expired: (lane: string, door: Door) => void told.push(() => expired(lane, door)) }),
+      ...(emptied && { emptied: () => void told.push(emptied) }),
+    }
+  })
+  return {
+    late: { ...step, claims },
+    tell: () => {
+      for (const one of told) one()
+    },
+  }
+}

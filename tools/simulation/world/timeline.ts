@@ -1,0 +1,117 @@
+/** Somebody whose events can be held back, or dropped for good. */
+export interface Actor {
+  readonly name: string
+  /** Stands still: its events wait. */
+  isFrozen: boolean
+  /** Crashed: its events are dropped. */
+  isGone: boolean
+  /** Events that came while it stood still, in order. */
+  readonly waiting: (() => void)[]
+}
+
+export function actorOf(name: string): Actor {
+  return { name, isFrozen: false, isGone: false, waiting: [] }
+}
+
+interface Event {
+  readonly atMs: number
+  readonly order: number
+  readonly actor: Actor
+  run: (() => void) | undefined
+}
+
+/** Runs events in the order of their times. All time of a world is here. */
+export class Timeline {
+  readonly #heap: Event[] = []
+  #nowMs = 0
+  #order = 0
+  #events = 0
+  /** Called after each event, once all promises have settled. */
+  onEvent: () => void | Promise<void> = () => undefined
+
+  get nowMs(): number {
+    return this.#nowMs
+  }
+
+  /** Events so far. */
+  get events(): number {
+    return this.#events
+  }
+
+  /** Runs a task of an actor after `ms`; the returned function cancels it. */
+  after(ms: number, actor: Actor, run: () => void): () => void {
+    const event: Event = { atMs: this.#nowMs + Math.max(0, ms), order: this.#order, actor, run }
+    this.#order += 1
+    this.#push(event)
+    return () => {
+      event.run = undefined
+    }
+  }
+
+  /** The actor does what has waited, and goes on. */
+  thaw(actor: Actor): void {
+    actor.isFrozen = false
+    for (const run of actor.waiting.splice(0)) this.after(0, actor, run)
+  }
+
+  /** Runs events up to that time, or while `goesOn`. */
+  async runUntil(untilMs: number, goesOn: () => boolean = () => true): Promise<void> {
+    for (let next = this.#heap[0]; next && next.atMs <= untilMs; next = this.#heap[0]) {
+      if (!goesOn()) return
+      this.#pop()
+      if (next.run === undefined || next.actor.isGone) continue
+      this.#nowMs = next.atMs
+      if (next.actor.isFrozen) {
+        next.actor.waiting.push(next.run)
+        continue
+      }
+      this.#events += 1
+      next.run()
+      await promisesSettled()
+      const checked = this.onEvent()
+      if (checked) await checked
+    }
+    this.#nowMs = untilMs
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap
+    let at = heap.length
+    heap.push(event)
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      const parent = heap[above]
+      if (!parent || isBefore(parent, event)) break
+      heap[at] = parent
+      at = above
+    }
+    heap[at] = event
+  }
+
+  #pop(): void {
+    const heap = this.#heap
+    const last = heap.pop()
+    if (!last || heap.length === 0) return
+    let at = 0
+    for (;;) {
+      const left = 2 * at + 1
+      const [one, other] = [heap[left], heap[left + 1]]
+      if (!one) break
+      const below = other && isBefore(other, one) ? left + 1 : left
+      const child = heap[below]
+      if (!child || isBefore(last, child)) break
+      heap[at] = child
+      at = below
+    }
+    heap[at] = last
+  }
+}
+
+function isBefore(one: Event, other: Event): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order)
+}
+
+/** Node runs all promise callbacks, also newly made ones, before an immediate. */
+function promisesSettled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,207 @@
+import type { Observer, Throttle } from '@crossgear/core-scheduler'
+import { Random } from '@crossgear/tools/random'
+import { History } from '../check/history.ts'
+import { verdictOf } from '../check/verdict.ts'
+import { faktoryConsumer } from '../peers/faktory-consumer.ts'
+import { faktoryProducer } from '../peers/faktory-producer.ts'
+import { gearmanClient } from '../peers/gearman-client.ts'
+import { gearmanWorker } from '../peers/gearman-worker.ts'
+import { nativeClient, nativeWorker } from '../peers/native.ts'
+import { operator } from '../peers/operator.ts'
+import type { Peer } from '../peers/peer.ts'
+import { ActorClock } from './actor-clock.ts'
+import { injectFault } from './faults.ts'
+import { Gateway } from './gateway.ts'
+import type { PeerPlan, Plan } from './plan.ts'
+import { homes, type Settings } from './settings.ts'
+import type { SimStore } from './sim-store.ts'
+import { noFaults, StoreLink } from './store-link.ts'
+import { actorOf, Timeline } from './timeline.ts'
+
+/** Most events of a world: more are a livelock. */
+const maxEvents = 400_000
+/** Most time for the rest, once faults are over, milliseconds. */
+const restMs = 200_000
+
+export interface WorldOptions {
+  readonly openStore: (timeline: Timeline, settings: Settings) => SimStore
+  /** Takes the lines of the story. */
+  readonly tell?: (line: string) => void
+}
+
+/** What a world came to. */
+export interface WorldEnd {
+  readonly history: History
+  readonly problems: readonly string[]
+  readonly events: number
+  readonly endMs: number
+}
+
+/** One world: gateways, peers, a store, and the faults of its plan. */
+export class World {
+  readonly plan: Plan
+  readonly timeline = new Timeline()
+  readonly gateways: Gateway[] = []
+  readonly store: SimStore
+  readonly history: History
+  readonly problems: string[] = []
+  readonly calls = new Map<string, number>()
+  readonly #settings: Settings
+  readonly server = actorOf('store')
+  readonly #fate = actorOf('world')
+  readonly #tell: (line: string) => void
+  #isWild = true
+  #born = 0
+  #busyPeers = 0
+
+  constructor(plan: Plan, { openStore, tell }: WorldOptions) {
+    this.plan = plan
+    this.#settings = settingsOf(plan)
+    this.store = openStore(this.timeline, this.#settings)
+    this.#tell = tell ? (line) => tell(`${this.timeline.nowMs.toFixed(1).padStart(9)}  ${line}`) : () => undefined
+    this.history = new History(this.#tell)
+  }
+
+  /** A random source of its own for each name, so that a smaller world draws the same. */
+  random(name: string): Random {
+    let mixed = this.plan.seed
+    for (const char of name) mixed = (Math.imul(mixed, 31) + (char.codePointAt(0) ?? 0)) >>> 0
+    return new Random(mixed)
+  }
+
+  say(line: string): void {
+    this.#tell(line)
+  }
+
+  /** Starts a gateway; its name is good for one life. */
+  async addGateway(): Promise<Gateway> {
+    this.#born += 1
+    const name = `gateway${this.#born}`
+    const random = this.random(name)
+    const store = await this.store.join(name)
+    const gateway = new Gateway(name, {
+      ...{ timeline: this.timeline, random, settings: this.#settings },
+      observer: this.#observer(name),
+      link: (actor) =>
+        new StoreLink({ timeline: this.timeline, random, server: this.server }, actor, store, (call) => this.calls.set(call, (this.calls.get(call) ?? 0) + 1)),
+    })
+    this.gateways.push(gateway)
+    gateway.start().then(
+      () => this.say(`${name} is open`),
+      (error: unknown) => {
+        if (gateway.actor.isGone) return
+        this.say(`${name} cannot start: ${String(error)}`)
+        gateway.crash()
+        this.later(500, () => void this.addGateway())
+      },
+    )
+    return gateway
+  }
+
+  /** Runs a task of nobody in the world. */
+  later(ms: number, task: () => void): void {
+    this.timeline.after(ms, this.#fate, task)
+  }
+
+  async run(): Promise<WorldEnd> {
+    const { plan, timeline } = this
+    timeline.onEvent = () => this.#check()
+    for (let one = 0; one < plan.gateways; one += 1) await this.addGateway()
+    for (const peer of plan.peers) this.#begin(peer)
+    for (const fault of plan.faults) {
+      this.later(fault.atMs, () => injectFault(this, fault))
+    }
+    await timeline.runUntil(plan.wildMs, () => this.#goesOn())
+    await this.#settleDown()
+    if (this.problems.length === 0) this.problems.push(...verdictOf(plan, this.history, timeline.nowMs))
+    return { history: this.history, problems: this.problems, events: timeline.events, endMs: timeline.nowMs }
+  }
+
+  /** Faults end; reliable workers do what is left. */
+  async #settleDown(): Promise<void> {
+    const { timeline } = this
+    this.#isWild = false
+    this.say('faults are over')
+    for (const gateway of this.gateways) {
+      gateway.link.faults = noFaults
+    }
+    // The longest fault is over by then.
+    await timeline.runUntil(timeline.nowMs + 6_000, () => this.#goesOn())
+    if (!this.gateways.some(({ isOpen }) => isOpen)) await this.addGateway()
+    this.#begin({ name: 'lastworker1', kind: 'gearman worker', jobs: 0 }, true)
+    this.#begin({ name: 'lastconsumer1', kind: 'faktory consumer', jobs: 0 }, true)
+    const endMs = timeline.nowMs + restMs
+    while (timeline.nowMs < endMs && this.#goesOn()) {
+      await timeline.runUntil(timeline.nowMs + 2_000, () => this.#goesOn())
+      if (this.#busyPeers === 0 && (await this.store.unfinished()).length === 0) break
+    }
+    for (const job of await this.store.unfinished()) this.say(`still there: ${job}`)
+    // Last words arrive.
+    await timeline.runUntil(timeline.nowMs + 3_000, () => this.#goesOn())
+    const left = new Set(await this.store.unfinished())
+    if (left.size === 0) return
+    // A tick of a cron entry may just have come.
+    await timeline.runUntil(timeline.nowMs + 10_000, () => this.#goesOn())
+    for (const job of await this.store.unfinished()) {
+      if (left.has(job)) this.problems.push(`never ends: ${job}`)
+    }
+  }
+
+  #goesOn(): boolean {
+    if (this.timeline.events > maxEvents) {
+      this.problems.push(`a livelock: more than ${maxEvents} events`)
+      return false
+    }
+    return this.problems.length === 0
+  }
+
+  async #check(): Promise<void> {
+    for (const violation of await this.store.violations()) this.problems.push(violation)
+  }
+
+  #begin({ name, kind, jobs }: PeerPlan, isReliable = false): void {
+    const random = this.random(name)
+    const actor = actorOf(name)
+    const { timeline, history, gateways } = this
+    const clock = new ActorClock(timeline, actor, random)
+    const peer: Peer = { name, actor, timeline, random, clock, history, gateways, isWild: () => this.#isWild }
+    const storeNowMs = (): number => this.store.nowMs()
+    const { native } = this.store
+    const lives = {
+      'gearman client': () => gearmanClient(peer, jobs, storeNowMs),
+      'faktory producer': () => faktoryProducer(peer, jobs, storeNowMs),
+      'gearman worker': () => gearmanWorker(peer, { isReliable }),
+      'faktory consumer': () => faktoryConsumer(peer, { isReliable }),
+      'native client': () => nativeClient(peer, native, jobs),
+      'native worker': () => nativeWorker(peer, native),
+      'operator': () => operator(peer, jobs),
+    }
+    const endsByItself = jobs > 0 || kind === 'native worker'
+    if (endsByItself) this.#busyPeers += 1
+    lives[kind]().then(
+      () => {
+        this.#busyPeers -= 1
+      },
+      (error: unknown) => this.problems.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    )
+  }
+
+  #observer(name: string): Observer {
+    const nothing = (): void => undefined
+    return {
+      ...{ submitted: nothing, assigned: nothing, ended: nothing, expired: nothing, cancelled: nothing },
+      ...{ unconfirmed: nothing, bridged: nothing, stranded: nothing },
+      store: (up, reason) => this.say(`${name} sees the store ${up ? 'again' : `no more: ${reason ?? ''}`}`),
+      repaired: (repair, done) => this.say(`${name} ${done ? 'repairs' : 'finds'} ${repair.kind} ${repair.lane}:${repair.id}`),
+      error: (task, error) => this.say(`${name}: ${task} failed: ${error instanceof Error ? error.message : String(error)}`),
+    }
+  }
+}
+
+function settingsOf({ hasThrottles, hasCron, functionOrder }: Plan): Settings {
+  const throttles = new Map<string, Throttle>(
+    hasThrottles ? [['slow', { concurrency: 1 }], ['bulk', { rate: { jobs: 3, perMs: 1_000 } }]] : [],
+  )
+  const cron = hasCron ? [{ name: 'tick', schedule: '*/2 * * * * *', job: { type: 'mail', args: ['cron'], reserve_for: 60 } }] : []
+  return { homes, throttles, functionOrder, cron }
+}
