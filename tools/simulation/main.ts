@@ -13,7 +13,6 @@ for (let seed = Number(from); seed < Number(from) + Number(count); seed += 1) {
   events += end.events
   worst = Math.max(worst, performance.now() - t)
   if (end.problems.length > 0) console.log(seed, end.endMs.toFixed(0), end.events, end.problems.slice(0, 2))
-  if (story) console.log([...world.calls].sort((a,b)=>b[1]-a[1]).slice(0,12))
   if (end.problems.length===0 && story) console.log(end.events, end.endMs, end.history.jobs.size, end.history.runs.length)
 }
 console.log(`${events} events, ${((performance.now() - t0) / Number(count)).toFixed(1)} ms a seed, worst ${worst.toFixed(0)} ms`)

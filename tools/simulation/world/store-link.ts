@@ -190,8 +190,9 @@ export class StoreLink {
         }, answerLateMs)
       }
       this.#up.send(() => {
+        const done = run()
         this.#executed(name)
-        Promise.resolve(run()).then(
+        Promise.resolve(done).then(
           (value) => {
             if (!this.#calls.has(call)) unheard(value)
             call.lose = () => unheard(value)

@@ -45,7 +45,6 @@ export class World {
   readonly store: SimStore
   readonly history: History
   readonly problems: string[] = []
-  readonly calls = new Map<string, number>()
   readonly #settings: Settings
   readonly server = actorOf('store')
   readonly #fate = actorOf('world')
@@ -83,7 +82,7 @@ export class World {
       ...{ timeline: this.timeline, random, settings: this.#settings },
       observer: this.#observer(name),
       link: (actor) =>
-        new StoreLink({ timeline: this.timeline, random, server: this.server }, actor, store, (call) => this.calls.set(call, (this.calls.get(call) ?? 0) + 1)),
+        new StoreLink({ timeline: this.timeline, random, server: this.server }, actor, store, () => void this.#check()),
     })
     this.gateways.push(gateway)
     gateway.start().then(
@@ -105,7 +104,6 @@ export class World {
 
   async run(): Promise<WorldEnd> {
     const { plan, timeline } = this
-    timeline.onEvent = () => this.#check()
     for (let one = 0; one < plan.gateways; one += 1) await this.addGateway()
     for (const peer of plan.peers) this.#begin(peer)
     for (const fault of plan.faults) {
@@ -125,19 +123,19 @@ export class World {
     for (const gateway of this.gateways) {
       gateway.link.faults = noFaults
     }
-    // The longest fault is over by then.
-    await timeline.runUntil(timeline.nowMs + 6_000, () => this.#goesOn())
+    const faultsEndMs = Math.max(0, ...this.plan.faults.map(({ atMs, forMs }) => atMs + forMs))
+    await timeline.runUntil(Math.max(timeline.nowMs, faultsEndMs) + 200, () => this.#goesOn())
     if (!this.gateways.some(({ isOpen }) => isOpen)) await this.addGateway()
     this.#begin({ name: 'lastworker1', kind: 'gearman worker', jobs: 0 }, true)
     this.#begin({ name: 'lastconsumer1', kind: 'faktory consumer', jobs: 0 }, true)
     const endMs = timeline.nowMs + restMs
     while (timeline.nowMs < endMs && this.#goesOn()) {
-      await timeline.runUntil(timeline.nowMs + 2_000, () => this.#goesOn())
+      await timeline.runUntil(timeline.nowMs + 500, () => this.#goesOn())
       if (this.#busyPeers === 0 && (await this.store.unfinished()).length === 0) break
     }
     for (const job of await this.store.unfinished()) this.say(`still there: ${job}`)
     // Last words arrive.
-    await timeline.runUntil(timeline.nowMs + 3_000, () => this.#goesOn())
+    await timeline.runUntil(timeline.nowMs + 2_500, () => this.#goesOn())
     const left = new Set(await this.store.unfinished())
     if (left.size === 0) return
     // A tick of a cron entry may just have come.

@@ -15,25 +15,24 @@ export function violationsOf(
     if (!numbers.has(lane.lane) && [...places.keys()].some(isOurs)) {
       found.push(`${lane.lane}: has jobs and is not registered`)
     }
-    const indexed = [...lane.unique.values(), ...lane.jids.values()]
-    for (const id of [...places.keys(), ...indexed]) {
-      if (!lane.job(id, nowMs)) found.push(`${lane.lane}: ${id} has no record`)
+    for (const ids of [places.keys(), lane.unique.values(), lane.jids.values()]) {
+      for (const id of ids) if (!lane.job(id, nowMs)) found.push(`${lane.lane}: ${id} has no record`)
     }
     for (const job of lane.all()) {
-      const expected = expectedOf(job)
-      const actual = (places.get(job.id) ?? []).join(' and ') || 'nowhere'
-      if (expected && !expected.includes(actual)) {
-        found.push(`${lane.lane}: ${job.status} job ${job.id} stands ${actual}`)
-      }
+      const actual = places.get(job.id) ?? 'nowhere'
+      if (isAllowed(job, actual)) continue
+      found.push(`${lane.lane}: ${job.status} job ${job.id} stands ${actual}`)
     }
   }
   return found
 }
 
-function placesOf(lane: MemoryLane): Map<number, string[]> {
-  const places = new Map<number, string[]>()
+/** Each id's place; more than one are joined. */
+function placesOf(lane: MemoryLane): Map<number, string> {
+  const places = new Map<number, string>()
   const note = (id: number, place: string): void => {
-    places.set(id, [...(places.get(id) ?? []), place])
+    const other = places.get(id)
+    places.set(id, other === undefined ? place : `${other} and ${place}`)
   }
   for (const band of bands) for (const id of lane.queues[band]) note(id, 'queued')
   for (const id of lane.scheduled.keys()) note(id, 'scheduled')
@@ -42,11 +41,11 @@ function placesOf(lane: MemoryLane): Map<number, string[]> {
   return places
 }
 
-/** Places allowed by a record's status; native programs move their jobs step by step. */
-function expectedOf(job: MemoryJob): string[] | undefined {
-  if (job.status === 'busy') return job.token === undefined ? ['nowhere'] : ['reserved']
-  if (job.status === 'idle') {
-    return ['queued', 'scheduled', ...(job.door === 'native' ? ['nowhere'] : [])]
+/** True for a place that the record's status allows; native programs move their jobs step by step. */
+function isAllowed({ status, token, door }: MemoryJob, place: string): boolean {
+  if (status === 'busy') return place === (token === undefined ? 'nowhere' : 'reserved')
+  if (status === 'idle') {
+    return place === 'queued' || place === 'scheduled' || (door === 'native' && place === 'nowhere')
   }
-  return job.status === 'error' ? ['nowhere', 'dead'] : ['nowhere']
+  return place === 'nowhere' || (status === 'error' && place === 'dead')
 }
