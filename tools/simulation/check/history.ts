@@ -123,12 +123,16 @@ export class History {
 
   settled(run: Run, settled: NonNullable<Run['settled']>): void {
     run.settled = settled
-    this.#tell(`${run.worker} hears of run ${run.number}: ${settled === 'yes' ? 'settled' : settled}`)
+    this.#tell(
+      `${run.worker} hears of run ${run.number}: ${settled === 'yes' ? 'settled' : settled}`,
+    )
   }
 
   batch(batch: Batch): void {
     this.batches.set(batch.bid, batch)
-    this.#tell(`${batch.by} makes batch ${batch.bid}${batch.parent === undefined ? '' : ` in ${batch.parent}`}`)
+    this.#tell(
+      `${batch.by} makes batch ${batch.bid}${batch.parent === undefined ? '' : ` in ${batch.parent}`}`,
+    )
   }
 
   committed(bid: string, isSure: boolean): void {

@@ -21,19 +21,38 @@ const isFinished = (run: Run): boolean =>
   run.end !== undefined && run.end !== 'vanished' && run.settled !== 'no' && !isLate(run)
 
 /** Another worker may have the job since. */
-const isLate = ({ startedMs, endedMs = Infinity, limitMs = Infinity }: Run): boolean => endedMs - startedMs >= limitMs - 20
+const isLate = ({ startedMs, endedMs = Infinity, limitMs = Infinity }: Run): boolean =>
+  endedMs - startedMs >= limitMs - 20
 
 /** A run that counts as a failure, or may. */
 const isFailed = (run: Run): boolean =>
   run.end !== 'complete' || isLate(run) || run.settled === 'no' || run.settled === 'unknown'
 
+/** A node that is silent for longer may count as dead, and its clients as gone, milliseconds. */
+const deadAfterMs = 2_000
+
+/** True if a client may hear that its job has failed though none has run it: its gateway counted as dead. */
+const mayFailUnrun = ({ faults }: Plan, { words }: Submitted): boolean =>
+  words[0]?.kind === 'fail' && faults.some(({ forMs }) => forMs >= deadAfterMs)
+
+/**
+ * True for a job that may fail once, where a lease may have been given to a gateway that had ended: it is over with the
+ * lease, as with any lost worker's.
+ */
+const mayEndWithItsLease = ({ faults }: Plan, { retries = 1 }: Submitted): boolean =>
+  retries <= 0 &&
+  faults.some(({ kind }) => kind === 'stop' || kind === 'crash') &&
+  faults.some(({ kind }) => kind.startsWith('store '))
+
 /** Each accepted job has run to an end, or its client left before. */
-function* everyJobEnds({ history, runs }: Case): Iterable<string> {
+function* everyJobEnds({ plan, history, runs }: Case): Iterable<string> {
   for (const job of history.jobs.values()) {
     if (job.answer !== 'accepted' || job.lock !== undefined) continue
-    if (job.foreground && job.isDeserted) continue
+    if (job.foreground && (job.isDeserted || mayFailUnrun(plan, job))) continue
     const ran = runsOf(job, history, runs)
-    const isDead = job.retries !== undefined && ran.filter(isFailed).length > Math.max(job.retries, 0)
+    const isDead =
+      job.retries !== undefined && ran.filter(isFailed).length > Math.max(job.retries, 0)
+    if (mayEndWithItsLease(plan, job)) continue
     if (!isDead && !ran.some((run) => isFinished(run) && (run.endedMs ?? 0) >= job.submittedMs)) {
       yield `${job.label} was accepted at ${at(job.answeredMs)}, and no run of it has ended`
     }
@@ -54,15 +73,20 @@ function* waitingClientsHear({ plan, history, runs }: Case): Iterable<string> {
     const ran = runsOf(job, history, runs)
     const isSaid = ran.some(({ end, output, endedMs }) => {
       if (endedMs === undefined || endedMs > word.atMs) return false
-      if (word.kind === 'complete') return end === 'complete' && (word.data === output || word.data === '')
+      if (word.kind === 'complete')
+        return end === 'complete' && (word.data === output || word.data === '')
       return end === 'fail' || end === 'exception'
     })
-    if (!isSaid) yield `${job.by} heard ${word.kind} ${word.data} of ${job.label}, which no worker had said`
+    if (!isSaid && !mayFailUnrun(plan, job))
+      yield `${job.by} heard ${word.kind} ${word.data} of ${job.label}, which no worker had said`
     if (!plan.faults.every(({ kind }) => losesNoData.has(kind))) continue
     const said = ran.find(({ output }) => output === word.data)
-    const missing = (said && !said.hasError ? said.data : []).filter((data) => !job.data.includes(data))
+    const missing = (said && !said.hasError ? said.data : []).filter(
+      (data) => !job.data.includes(data),
+    )
     const joinedLate = said && (job.answeredMs ?? Infinity) > said.startedMs
-    if (missing.length > 0 && !joinedLate) yield `${job.by} never heard ${missing.join(', ')} of ${job.label}, and its last word`
+    if (missing.length > 0 && !joinedLate)
+      yield `${job.by} never heard ${missing.join(', ')} of ${job.label}, and its last word`
   }
 }
 
@@ -73,7 +97,9 @@ function* nothingRunsTwice({ plan, history, runs }: Case): Iterable<string> {
     const job = history.jobs.get(label)
     if (!job || job.answer !== 'accepted') continue
     const others = ran.slice(0, -1)
-    const unexplained = others.find((run) => run.end === 'complete' && isFinished(run) && run.settled !== 'unknown')
+    const unexplained = others.find(
+      (run) => run.end === 'complete' && isFinished(run) && run.settled !== 'unknown',
+    )
     if (unexplained) yield `${label} ran again after run ${unexplained.number} had completed`
   }
 }
@@ -85,7 +111,12 @@ function* oneWorkerAtATime({ plan, runs }: Case): Iterable<string> {
     if (!/\d$/.test(label) || label.startsWith('lock')) continue
     for (const [at, run] of ran.entries()) {
       const next = ran[at + 1]
-      if (!next || run.end === 'vanished' || next.startedMs - run.startedMs >= (run.limitMs ?? Infinity) - 20) continue
+      if (
+        !next ||
+        run.end === 'vanished' ||
+        next.startedMs - run.startedMs >= (run.limitMs ?? Infinity) - 20
+      )
+        continue
       if (next.startedMs < (run.endedMs ?? Infinity)) {
         yield `${label} began at ${next.worker} while ${run.worker} had it`
       }
@@ -99,7 +130,8 @@ function* nothingIsEarly({ plan, history, runs }: Case): Iterable<string> {
   for (const job of history.jobs.values()) {
     const [first] = runs.get(job.label) ?? []
     if (job.dueAtMs === undefined || !first || history.hasForced) continue
-    if (first.startedMs < job.dueAtMs - 2) yield `${job.label} ran at ${at(first.startedMs)}, and was due at ${at(job.dueAtMs)}`
+    if (first.startedMs < job.dueAtMs - 2)
+      yield `${job.label} ran at ${at(first.startedMs)}, and was due at ${at(job.dueAtMs)}`
   }
 }
 
@@ -109,16 +141,21 @@ function* retriesHold({ plan, history, runs }: Case): Iterable<string> {
   for (const job of history.jobs.values()) {
     if (job.door !== 'faktory' || job.lock !== undefined || job.answer !== 'accepted') continue
     const retries = job.retries ?? manyRetries
-    const failed = (runs.get(job.label) ?? []).filter(({ end, settled }) => (end === 'fail' || end === 'exception') && settled !== 'no')
+    const failed = (runs.get(job.label) ?? []).filter(
+      ({ end, settled }) => (end === 'fail' || end === 'exception') && settled !== 'no',
+    )
     const bound = Math.max(retries, 0) + 1
-    if (failed.length > bound) yield `${job.label} failed ${failed.length} times, and may ${bound} times`
+    if (failed.length > bound)
+      yield `${job.label} failed ${failed.length} times, and may ${bound} times`
   }
 }
 
 /** A lock is free again only when its job has ended. */
 function* locksAreHeldOnce({ history, runs }: Case): Iterable<string> {
   const byLock = groupBy(
-    [...history.jobs.values()].filter(({ lock, answer }) => lock !== undefined && answer === 'accepted'),
+    [...history.jobs.values()].filter(
+      ({ lock, answer }) => lock !== undefined && answer === 'accepted',
+    ),
     ({ lock }) => lock,
   )
   for (const [lock = '', jobs] of byLock) {
@@ -127,7 +164,8 @@ function* locksAreHeldOnce({ history, runs }: Case): Iterable<string> {
     jobs.sort((one, other) => one.submittedMs - other.submittedMs)
     for (const [before, job] of jobs.entries()) {
       const ended = ends.filter((endedMs) => endedMs < (job.answeredMs ?? 0)).length
-      if (ended < before) yield `${job.label} got lock ${lock}, which ${before} jobs had and ${ended} had ended`
+      if (ended < before)
+        yield `${job.label} got lock ${lock}, which ${before} jobs had and ${ended} had ended`
     }
   }
 }
@@ -139,11 +177,21 @@ function* callbacksAreLast({ plan, history, runs }: Case): Iterable<string> {
     const callbacks = [...history.jobs.values()].filter(({ callbackOf }) => callbackOf === bid)
     for (const { label, callback } of callbacks) {
       const [first] = runs.get(label) ?? []
-      const pending = jobs.filter((job) => job.answer === 'accepted' && !hasRun(job, runs, first?.startedMs ?? Infinity, callback === 'success'))
-      if (first && pending.length > 0) yield `callback ${label} ran before ${pending.map((job) => job.label).join(', ')}`
-      if (first && isCommitted === undefined) yield `callback ${label} ran before its batch was committed`
-      const canSucceed = callback === 'complete' || jobs.every((job) => hasRun(job, runs, Infinity, true))
-      const isClosed = isCommitted === 'yes' && jobs.every(({ answer }) => answer === 'accepted') && !hasChild(history, bid)
+      const pending = jobs.filter(
+        (job) =>
+          job.answer === 'accepted' &&
+          !hasRun(job, runs, first?.startedMs ?? Infinity, callback === 'success'),
+      )
+      if (first && pending.length > 0)
+        yield `callback ${label} ran before ${pending.map((job) => job.label).join(', ')}`
+      if (first && isCommitted === undefined)
+        yield `callback ${label} ran before its batch was committed`
+      const canSucceed =
+        callback === 'complete' || jobs.every((job) => hasRun(job, runs, Infinity, true))
+      const isClosed =
+        isCommitted === 'yes' &&
+        jobs.every(({ answer }) => answer === 'accepted') &&
+        !hasChild(history, bid)
       if (!first && isClosed && canSucceed && jobs.length > 0 && plan.faults.length === 0) {
         yield `callback ${label} never ran`
       }
@@ -156,7 +204,8 @@ const hasChild = (history: History, bid: string): boolean =>
 
 function hasRun(job: Submitted, runs: Runs, beforeMs: number, hasSucceeded: boolean): boolean {
   return (runs.get(job.label) ?? []).some((run) => {
-    if (hasSucceeded) return run.end === 'complete' && isFinished(run) && (run.endedMs ?? Infinity) <= beforeMs
+    if (hasSucceeded)
+      return run.end === 'complete' && isFinished(run) && (run.endedMs ?? Infinity) <= beforeMs
     return run.end === 'vanished' || isLate(run) || (run.endedMs ?? Infinity) <= beforeMs
   })
 }
@@ -165,7 +214,9 @@ function hasRun(job: Submitted, runs: Runs, beforeMs: number, hasSucceeded: bool
 function runsOf(job: Submitted, history: History, runs: Runs): readonly Run[] {
   const own = runs.get(job.label) ?? []
   if (job.unique === undefined) return own
-  const joined = [...history.jobs.values()].filter(({ fn, unique }) => fn === job.fn && unique === job.unique)
+  const joined = [...history.jobs.values()].filter(
+    ({ fn, unique }) => fn === job.fn && unique === job.unique,
+  )
   return joined.flatMap(({ label }) => runs.get(label) ?? [])
 }
 

@@ -1,11 +1,9 @@
 import { labelIn, type Run } from '../check/history.ts'
-import { queues } from '../world/settings.ts'
+import { queues, reserveForSeconds } from '../world/settings.ts'
 import { FaktoryPort } from './faktory-port.ts'
 import type { WorkerHabits } from './gearman-worker.ts'
 import { connect, type Peer } from './peer.ts'
 
-/** Jobs come with this `reserve_for`, milliseconds. */
-export const reserveForMs = 60_000
 /** Interval of heartbeats, milliseconds; silent for 15 s, it would be dead. */
 const beatEveryMs = 4_000
 
@@ -66,15 +64,20 @@ class Consumer {
 
   async #do({ jid, args: [payload] }: FaktoryJob): Promise<void> {
     const { random, clock, history, timeline, name, isWild } = this.#peer
-    const run = history.begin(labelIn(String(payload)), name, timeline.nowMs, reserveForMs)
+    const run = history.begin(
+      labelIn(String(payload)),
+      name,
+      timeline.nowMs,
+      reserveForSeconds * 1000,
+    )
     const isLong = random.percent(8) && !this.#isReliable
     await clock.sleep(isLong ? 3_000 : random.next() ** 3 * 150)
     if (this.#port.isOver) {
       history.end(run, 'vanished', timeline.nowMs)
       return
     }
-    const chance = random.next() * 100
-    if (!this.#isReliable && isWild() && chance < 10) {
+    const chance = this.#isReliable ? 100 : random.next() * 100
+    if (isWild() && chance < 10) {
       history.end(run, 'vanished', timeline.nowMs)
       this.#port.vanish()
     } else if (chance < 25) {

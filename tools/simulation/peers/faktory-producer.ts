@@ -1,11 +1,14 @@
 import type { Submitted } from '../check/history.ts'
-import { functions, queues } from '../world/settings.ts'
-import { reserveForMs } from './faktory-consumer.ts'
+import { functions, queues, reserveForSeconds } from '../world/settings.ts'
 import { FaktoryPort, type FaktoryReply } from './faktory-port.ts'
 import { connect, type Peer } from './peer.ts'
 
 /** Pushes jobs of all kinds, one by one, in bulk and in batches. Sometimes it vanishes. */
-export async function faktoryProducer(peer: Peer, jobs: number, storeNowMs: () => number): Promise<void> {
+export async function faktoryProducer(
+  peer: Peer,
+  jobs: number,
+  storeNowMs: () => number,
+): Promise<void> {
   const { random, clock, history } = peer
   let pushed = 0
   while (pushed < jobs) {
@@ -14,7 +17,11 @@ export async function faktoryProducer(peer: Peer, jobs: number, storeNowMs: () =
     if (await port.hello()) {
       for (let one = random.whole(1, 4); one > 0 && pushed < jobs && !port.isOver; one -= 1) {
         await clock.sleep(random.next() ** 3 * 400)
-        const act = random.percent(15) ? producer.bulk : random.percent(20) ? producer.batch : producer.push
+        const act = random.percent(15)
+          ? producer.bulk
+          : random.percent(20)
+            ? producer.batch
+            : producer.push
         pushed += await act(`${peer.name}-${pushed + 1}`)
       }
     } else await clock.sleep(200)
@@ -76,7 +83,10 @@ class Producer {
     const { history, timeline, name: by, random } = this.#peer
     const kinds = random.percent(50) ? (['success'] as const) : (['complete', 'success'] as const)
     const callbacks = Object.fromEntries(
-      kinds.map((kind, at) => [kind, { ...this.#fields(`${label}0${8 + at}`, 'mail'), queue: 'default' }]),
+      kinds.map((kind, at) => [
+        kind,
+        { ...this.#fields(`${label}0${8 + at}`, 'mail'), queue: 'default' },
+      ]),
     )
     const answer = await this.#port.ask('BATCH NEW', {
       description: label,
@@ -104,7 +114,7 @@ class Producer {
   #fields(label: string, fn: string): Record<string, unknown> {
     return {
       ...{ jid: `jid-${label}`, jobtype: fn, args: [label] },
-      ...{ reserve_for: reserveForMs / 1000, retry: 25 },
+      ...{ reserve_for: reserveForSeconds, retry: 25 },
     }
   }
 
@@ -119,7 +129,8 @@ class Producer {
     const isLater = bid === undefined && random.percent(20)
     const delayMs = random.whole(500, 3_000)
     if (isLater) fields['at'] = new Date(this.#storeNowMs() + delayMs).toISOString()
-    const lock = bid === undefined && !isLater && random.percent(20) ? `lock${random.whole(1, 2)}` : undefined
+    const lock =
+      bid === undefined && !isLater && random.percent(20) ? `lock${random.whole(1, 2)}` : undefined
     if (lock !== undefined) {
       // The lock is on jobtype, queue and arguments: its jobs share a payload, and so a label.
       fields['args'] = [lock]
@@ -127,7 +138,15 @@ class Producer {
     }
     if (bid !== undefined) fields['custom'] = { bid }
     const job = history.submit({
-      ...{ label, by, fn, door: 'faktory', foreground: false, submittedMs: timeline.nowMs, retries },
+      ...{
+        label,
+        by,
+        fn,
+        door: 'faktory',
+        foreground: false,
+        submittedMs: timeline.nowMs,
+        retries,
+      },
       ...(isLater && { dueAtMs: timeline.nowMs + delayMs }),
       ...(lock !== undefined && { lock: `${fn} ${String(fields['queue'])} ${lock}` }),
       ...(bid !== undefined && { batch: bid }),
@@ -139,10 +158,16 @@ class Producer {
   async #ask(verb: string, argument: object, jobs: readonly Submitted[]): Promise<boolean> {
     const answer = await this.#port.ask(verb, argument)
     const { history, timeline } = this.#peer
-    const refusals = verb === 'PUSHB' && answer?.body ? (JSON.parse(answer.body) as Record<string, string>) : {}
+    const refusals =
+      verb === 'PUSHB' && answer?.body ? (JSON.parse(answer.body) as Record<string, string>) : {}
     for (const job of jobs) {
       const refusal = refusals[`jid-${job.label}`] ?? refusalIn(answer)
-      history.answered(job, answer === undefined ? 'unknown' : refusal === '' ? 'accepted' : 'refused', timeline.nowMs, refusal)
+      history.answered(
+        job,
+        answer === undefined ? 'unknown' : refusal === '' ? 'accepted' : 'refused',
+        timeline.nowMs,
+        refusal,
+      )
     }
     return answer !== undefined && refusalIn(answer) === ''
   }

@@ -30,7 +30,11 @@ const words: Partial<Record<Packet['name'], Word['kind']>> = {
 }
 
 /** Submits jobs of all kinds, some at a time, and waits for those that it waits for. Sometimes it vanishes. */
-export async function gearmanClient(peer: Peer, jobs: number, storeNowMs: () => number): Promise<void> {
+export async function gearmanClient(
+  peer: Peer,
+  jobs: number,
+  storeNowMs: () => number,
+): Promise<void> {
   const { random, clock, history } = peer
   let submitted = 0
   while (submitted < jobs) {
@@ -122,14 +126,16 @@ class Client {
       history.word(job, { kind, data, atMs: timeline.nowMs })
       if (jobs.length === 0) this.#waiting.delete(handle)
     }
-    if (this.#unanswered.length + this.#waiting.size === 0 && name !== 'OPTION_RES') this.#maybeDone()
+    if (this.#unanswered.length + this.#waiting.size === 0 && name !== 'OPTION_RES')
+      this.#maybeDone()
   }
 
   /** Clients that have all their answers leave after a while. */
   #maybeDone(): void {
     const { clock, random } = this.#peer
     void clock.sleep(500 + random.next() * 500).then(() => {
-      if (this.#unanswered.length + this.#waiting.size === 0 && !this.#port.isOver) this.#port.vanish()
+      if (this.#unanswered.length + this.#waiting.size === 0 && !this.#port.isOver)
+        this.#port.vanish()
     })
   }
 }

@@ -8,7 +8,7 @@ import { connect, type Peer } from './peer.ts'
 const timeoutMs = 2_000
 
 export interface WorkerHabits {
-  /** It never vanishes, and fails only jobs that are retried. */
+  /** It completes every job. */
   readonly isReliable: boolean
 }
 
@@ -94,8 +94,8 @@ class Worker {
   #end(run: Run, handle: string): void {
     const { random, history, timeline, isWild } = this.#peer
     const port = this.#port
-    const chance = random.next() * 100
-    if (!this.#isReliable && isWild() && chance < 10) {
+    const chance = this.#isReliable ? 100 : random.next() * 100
+    if (isWild() && chance < 10) {
       history.end(run, 'vanished', timeline.nowMs)
       port.vanish()
       return

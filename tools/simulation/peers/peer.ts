@@ -24,7 +24,11 @@ interface Port {
 }
 
 /** Connects to some gateway; waits for one if none is open. */
-export async function connect<Kind extends Port>(peer: Peer, door: DoorName, port: Kind): Promise<Kind> {
+export async function connect<Kind extends Port>(
+  peer: Peer,
+  door: DoorName,
+  port: Kind,
+): Promise<Kind> {
   for (;;) {
     const open = peer.gateways.filter(({ isOpen }) => isOpen)
     if (open.length > 0) {

@@ -20,25 +20,27 @@ const linkFault = (faults: Partial<LinkFaults>): Spell => ({
 })
 
 const spells: Readonly<Record<Exclude<FaultKind, `store ${string}`>, Spell>> = {
-  'crash': {
+  crash: {
     begin: (gateway, { store }) => {
       store.crash(gateway.actor.name)
       gateway.crash()
     },
     end: (_gateway, world) => void world.addGateway(),
   },
-  'stop': {
+  stop: {
     begin: (gateway) => void gateway.stop(),
     end: (_gateway, world) => void world.addGateway(),
   },
-  'freeze': { begin: (gateway) => gateway.freeze(), end: (gateway) => gateway.thaw() },
+  freeze: { begin: (gateway) => gateway.freeze(), end: (gateway) => gateway.thaw() },
   'cut link': { begin: ({ link }) => link.cut(), end: ({ link }) => link.mend() },
   'breaks often': linkFault({ breaks: 20 }),
   'late calls': linkFault({ late: 40 }),
   'lose messages': linkFault({ lostMessages: 100 }),
 }
 
-const ofStore: Readonly<Partial<Record<FaultKind, (world: World, forMs: number, random: Random) => void>>> = {
+const ofStore: Readonly<
+  Partial<Record<FaultKind, (world: World, forMs: number, random: Random) => void>>
+> = {
   'store clock step': (world, _forMs, random) => {
     const ms = random.pick([-3_000, -500, 500, 3_000])
     world.say(`the store's clock steps by ${ms} ms`)

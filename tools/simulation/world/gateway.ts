@@ -1,6 +1,13 @@
 import { EventEmitter } from 'node:events'
 import type { Server, Socket } from 'node:net'
-import { LaneNames, Scheduler, type Clock, type Observer, type RetryRules, type Store } from '@crossgear/core-scheduler'
+import {
+  LaneNames,
+  Scheduler,
+  type Clock,
+  type Observer,
+  type RetryRules,
+  type Store,
+} from '@crossgear/core-scheduler'
 import { FaktoryRetries } from '@crossgear/gateway/src/bridge/faktory-retries.ts'
 import { FaktoryDoor } from '@crossgear/gateway/src/faktory/faktory-door.ts'
 import { GearmanDoor } from '@crossgear/gateway/src/gearman/gearman-door.ts'
@@ -122,7 +129,10 @@ export class Gateway {
 
   #doorsOn(clock: Clock, random: Random) {
     const { scheduler } = this
-    const turns = new RoundRobin({ clock, whenRoom: (items, task) => scheduler.whenRoom(items, task) })
+    const turns = new RoundRobin({
+      clock,
+      whenRoom: (items, task) => scheduler.whenRoom(items, task),
+    })
     const connectionLimits = { clock, turns }
     const common = { scheduler, host: '127.0.0.1', port: 1, version: '0', connectionLimits }
     return {
@@ -161,7 +171,9 @@ function quickRetries(random: () => number): RetryRules {
     ofLosses: (nowMs) => rules.ofLosses(nowMs),
     ofFailure: (job, report, nowMs) => {
       const ruling = rules.ofFailure(job, report, nowMs)
-      return ruling.kind === 'retry' ? { ...ruling, delayMs: Math.min(ruling.delayMs / 10, 4_000) } : ruling
+      return ruling.kind === 'retry'
+        ? { ...ruling, delayMs: Math.min(ruling.delayMs / 10, 4_000) }
+        : ruling
     },
   }
 }

@@ -59,7 +59,7 @@ const names: Readonly<Record<PeerKind, string>> = {
   'faktory consumer': 'consumer',
   'native client': 'native',
   'native worker': 'nativeworker',
-  'operator': 'operator',
+  operator: 'operator',
 }
 
 export function planOf(seed: number): Plan {

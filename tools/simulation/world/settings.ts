@@ -15,3 +15,5 @@ export const functions = ['mail', 'resize', 'report'] as const
 export type Fn = (typeof functions)[number]
 export const queues = ['default', 'bulk', 'slow'] as const
 export const homes: ReadonlyMap<string, string> = new Map([['report', 'bulk']])
+/** Lease of a consumer's job, seconds: the shortest of the protocol. */
+export const reserveForSeconds = 60

@@ -1,6 +1,6 @@
 import { LaneNames, type Store } from '@crossgear/core-scheduler'
 import { MemoryStoreWorld, type NativePeer } from '@crossgear/store-testkit'
-import { homes, type Settings } from './settings.ts'
+import { homes, reserveForSeconds, type Settings } from './settings.ts'
 import type { Timeline } from './timeline.ts'
 
 /** A native peer that also reads payloads. */
@@ -30,7 +30,7 @@ export interface SimStore {
 export function memorySimStore(timeline: Timeline, { throttles }: Settings): SimStore {
   const clock = { nowMs: () => timeline.nowMs, advance: () => Promise.resolve() }
   const names = new LaneNames(homes)
-  const world = new MemoryStoreWorld(clock, { names, throttles })
+  const world = new MemoryStoreWorld(clock, { names, throttles, reserveForSeconds })
   const nodes = new Map<string, ReturnType<typeof world.join>>()
   const native: SimNative = Object.assign(world.native, {
     inputOf: (lane: string, id: number) =>
@@ -51,7 +51,8 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
       const found: string[] = []
       for (const lane of world.lanes) {
         for (const job of lane.all()) {
-          if (job.status === 'idle' || job.status === 'busy') found.push(`${lane.lane}:${job.id} ${job.status} (${job.input.toString()})`)
+          if (job.status === 'idle' || job.status === 'busy')
+            found.push(`${lane.lane}:${job.id} ${job.status} (${job.input.toString()})`)
         }
       }
       return Promise.resolve(found)

@@ -1,4 +1,13 @@
-import { noStep, notConnected, StoreError, type Door, type Step, type StepAnswer, type Store, type StoreListener } from '@crossgear/core-scheduler'
+import {
+  noStep,
+  notConnected,
+  StoreError,
+  type Door,
+  type Step,
+  type StepAnswer,
+  type Store,
+  type StoreListener,
+} from '@crossgear/core-scheduler'
 import type { Random } from '@crossgear/tools/random'
 import { Stream } from './stream.ts'
 import type { Actor, Timeline } from './timeline.ts'
@@ -107,7 +116,12 @@ export class StoreLink {
       steps: {
         step: (step) => {
           const { late, tell } = withLateCallbacks(step)
-          return this.#call('step', () => store.steps.step(late), tell, (answer) => this.#takeBack(store, answer))
+          return this.#call(
+            'step',
+            () => store.steps.step(late),
+            tell,
+            (answer) => this.#takeBack(store, answer),
+          )
         },
       },
       node: store.node,
@@ -201,7 +215,8 @@ export class StoreLink {
               resolve(value)
             })
           },
-          (error: unknown) => answered(() => reject(error instanceof Error ? error : new Error(String(error)))),
+          (error: unknown) =>
+            answered(() => reject(error instanceof Error ? error : new Error(String(error)))),
         )
       }, callLateMs)
       if (random.percent(breaks)) this.#breakFor(random.whole(5, 300))
@@ -248,8 +263,13 @@ function withLateCallbacks(step: Step): { late: Step; tell: () => void } {
     const { throttled, expired, emptied } = claim
     return {
       ...claim,
-      ...(throttled && { throttled: (queue: string, waitMs: number) => void told.push(() => throttled(queue, waitMs)) }),
-      ...(expired && { expired: (lane: string, door: Door) => void told.push(() => expired(lane, door)) }),
+      ...(throttled && {
+        throttled: (queue: string, waitMs: number) =>
+          void told.push(() => throttled(queue, waitMs)),
+      }),
+      ...(expired && {
+        expired: (lane: string, door: Door) => void told.push(() => expired(lane, door)),
+      }),
       ...(emptied && { emptied: () => void told.push(emptied) }),
     }
   })

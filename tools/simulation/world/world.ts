@@ -13,7 +13,7 @@ import { ActorClock } from './actor-clock.ts'
 import { injectFault } from './faults.ts'
 import { Gateway } from './gateway.ts'
 import type { PeerPlan, Plan } from './plan.ts'
-import { homes, type Settings } from './settings.ts'
+import { homes, reserveForSeconds, type Settings } from './settings.ts'
 import type { SimStore } from './sim-store.ts'
 import { noFaults, StoreLink } from './store-link.ts'
 import { actorOf, Timeline } from './timeline.ts'
@@ -57,7 +57,9 @@ export class World {
     this.plan = plan
     this.#settings = settingsOf(plan)
     this.store = openStore(this.timeline, this.#settings)
-    this.#tell = tell ? (line) => tell(`${this.timeline.nowMs.toFixed(1).padStart(9)}  ${line}`) : () => undefined
+    this.#tell = tell
+      ? (line) => tell(`${this.timeline.nowMs.toFixed(1).padStart(9)}  ${line}`)
+      : () => undefined
     this.history = new History(this.#tell)
   }
 
@@ -82,7 +84,12 @@ export class World {
       ...{ timeline: this.timeline, random, settings: this.#settings },
       observer: this.#observer(name),
       link: (actor) =>
-        new StoreLink({ timeline: this.timeline, random, server: this.server }, actor, store, () => void this.#check()),
+        new StoreLink(
+          { timeline: this.timeline, random, server: this.server },
+          actor,
+          store,
+          () => void this.#check(),
+        ),
     })
     this.gateways.push(gateway)
     gateway.start().then(
@@ -111,8 +118,14 @@ export class World {
     }
     await timeline.runUntil(plan.wildMs, () => this.#goesOn())
     await this.#settleDown()
-    if (this.problems.length === 0) this.problems.push(...verdictOf(plan, this.history, timeline.nowMs))
-    return { history: this.history, problems: this.problems, events: timeline.events, endMs: timeline.nowMs }
+    if (this.problems.length === 0)
+      this.problems.push(...verdictOf(plan, this.history, timeline.nowMs))
+    return {
+      history: this.history,
+      problems: this.problems,
+      events: timeline.events,
+      endMs: timeline.nowMs,
+    }
   }
 
   /** Faults end; reliable workers do what is left. */
@@ -162,7 +175,16 @@ export class World {
     const actor = actorOf(name)
     const { timeline, history, gateways } = this
     const clock = new ActorClock(timeline, actor, random)
-    const peer: Peer = { name, actor, timeline, random, clock, history, gateways, isWild: () => this.#isWild }
+    const peer: Peer = {
+      name,
+      actor,
+      timeline,
+      random,
+      clock,
+      history,
+      gateways,
+      isWild: () => this.#isWild,
+    }
     const storeNowMs = (): number => this.store.nowMs()
     const { native } = this.store
     const lives = {
@@ -172,7 +194,7 @@ export class World {
       'faktory consumer': () => faktoryConsumer(peer, { isReliable }),
       'native client': () => nativeClient(peer, native, jobs),
       'native worker': () => nativeWorker(peer, native),
-      'operator': () => operator(peer, jobs),
+      operator: () => operator(peer, jobs),
     }
     const endsByItself = jobs > 0 || kind === 'native worker'
     if (endsByItself) this.#busyPeers += 1
@@ -180,26 +202,55 @@ export class World {
       () => {
         this.#busyPeers -= 1
       },
-      (error: unknown) => this.problems.push(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+      (error: unknown) =>
+        this.problems.push(
+          `${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+        ),
     )
   }
 
   #observer(name: string): Observer {
     const nothing = (): void => undefined
     return {
-      ...{ submitted: nothing, assigned: nothing, ended: nothing, expired: nothing, cancelled: nothing },
+      ...{
+        submitted: nothing,
+        assigned: nothing,
+        ended: nothing,
+        expired: nothing,
+        cancelled: nothing,
+      },
       ...{ unconfirmed: nothing, bridged: nothing, stranded: nothing },
-      store: (up, reason) => this.say(`${name} sees the store ${up ? 'again' : `no more: ${reason ?? ''}`}`),
-      repaired: (repair, done) => this.say(`${name} ${done ? 'repairs' : 'finds'} ${repair.kind} ${repair.lane}:${repair.id}`),
-      error: (task, error) => this.say(`${name}: ${task} failed: ${error instanceof Error ? error.message : String(error)}`),
+      store: (up, reason) =>
+        this.say(`${name} sees the store ${up ? 'again' : `no more: ${reason ?? ''}`}`),
+      repaired: (repair, done) =>
+        this.say(
+          `${name} ${done ? 'repairs' : 'finds'} ${repair.kind} ${repair.lane}:${repair.id}`,
+        ),
+      error: (task, error) =>
+        this.say(
+          `${name}: ${task} failed: ${error instanceof Error ? error.message : String(error)}`,
+        ),
     }
   }
 }
 
 function settingsOf({ hasThrottles, hasCron, functionOrder }: Plan): Settings {
   const throttles = new Map<string, Throttle>(
-    hasThrottles ? [['slow', { concurrency: 1 }], ['bulk', { rate: { jobs: 3, perMs: 1_000 } }]] : [],
+    hasThrottles
+      ? [
+          ['slow', { concurrency: 1 }],
+          ['bulk', { rate: { jobs: 3, perMs: 1_000 } }],
+        ]
+      : [],
   )
-  const cron = hasCron ? [{ name: 'tick', schedule: '*/2 * * * * *', job: { type: 'mail', args: ['cron'], reserve_for: 60 } }] : []
+  const cron = hasCron
+    ? [
+        {
+          name: 'tick',
+          schedule: '*/2 * * * * *',
+          job: { type: 'mail', args: ['cron'], reserve_for: reserveForSeconds },
+        },
+      ]
+    : []
   return { homes, throttles, functionOrder, cron }
 }

@@ -19,6 +19,7 @@ export class BackgroundLoop {
   readonly #task: LoopTask
   #cancel: (() => void) | undefined
   #isStopped = true
+  #isRunning = false
 
   constructor(parts: LoopParts, task: LoopTask) {
     this.#parts = parts
@@ -36,6 +37,13 @@ export class BackgroundLoop {
     this.#cancel?.()
   }
 
+  /** The next run begins now. */
+  runNow(): void {
+    if (this.#isStopped || this.#isRunning) return
+    this.#cancel?.()
+    this.#runAndArm()
+  }
+
   /** An extra run. */
   run(): Promise<void> {
     return this.#task.run()
@@ -43,13 +51,18 @@ export class BackgroundLoop {
 
   #arm(): void {
     if (this.#isStopped) return
-    const { clock, observer } = this.#parts
-    const { name, everyMs, run } = this.#task
-    this.#cancel = clock.after(everyMs, () => {
-      run()
-        .catch((error: unknown) => observer.error(name, error))
-        .finally(() => this.#arm())
-    })
+    this.#cancel = this.#parts.clock.after(this.#task.everyMs, () => this.#runAndArm())
+  }
+
+  #runAndArm(): void {
+    const { name, run } = this.#task
+    this.#isRunning = true
+    run()
+      .catch((error: unknown) => this.#parts.observer.error(name, error))
+      .finally(() => {
+        this.#isRunning = false
+        this.#arm()
+      })
   }
 }
 

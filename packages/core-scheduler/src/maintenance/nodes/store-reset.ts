@@ -24,7 +24,12 @@ export class StoreReset extends BackgroundLoop {
   constructor(parts: Parts) {
     super(parts, { name: 'store reset', everyMs: beatEveryMs, run: () => this.#remind() })
     this.#parts = parts
-    parts.events.on('beat', (wasReset) => void (this.#wasReset ||= wasReset))
+    parts.events.on('beat', (wasReset) => {
+      if (!wasReset) return
+      this.#wasReset = true
+      // Until then, jobs of its waiting clients may be dropped as if nobody waited.
+      this.runNow()
+    })
   }
 
   async #remind(): Promise<void> {
