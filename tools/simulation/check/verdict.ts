@@ -20,6 +20,10 @@ type Rule = (one: Case) => Iterable<string>
 const isFinished = (run: Run): boolean =>
   run.end !== undefined && run.end !== 'vanished' && run.settled !== 'no' && !isLate(run)
 
+/** An end that the store can have had after the job was submitted: it takes its way, and faults take their time. */
+const endsAfter = ({ endedMs = 0 }: Run, { submittedMs }: Submitted, { faults }: Plan): boolean =>
+  endedMs + (faults.length === 0 ? 50 : 7_000) >= submittedMs
+
 /** Another worker may have the job since. */
 const isLate = ({ startedMs, endedMs = Infinity, limitMs = Infinity }: Run): boolean =>
   endedMs - startedMs >= limitMs - 20
@@ -53,7 +57,7 @@ function* everyJobEnds({ plan, history, runs }: Case): Iterable<string> {
     const isDead =
       job.retries !== undefined && ran.filter(isFailed).length > Math.max(job.retries, 0)
     if (mayEndWithItsLease(plan, job)) continue
-    if (!isDead && !ran.some((run) => isFinished(run) && (run.endedMs ?? 0) >= job.submittedMs)) {
+    if (!isDead && !ran.some((run) => isFinished(run) && endsAfter(run, job, plan))) {
       yield `${job.label} was accepted at ${at(job.answeredMs)}, and no run of it has ended`
     }
   }
@@ -210,6 +214,36 @@ function hasRun(job: Submitted, runs: Runs, beforeMs: number, hasSucceeded: bool
   })
 }
 
+/** So much earlier may a later job of a line begin, milliseconds: prefetched jobs, and ways of different length. */
+const orderSlackMs = 60
+
+/** Jobs of one function and level begin in the order in which they came. */
+function* linesAreInOrder({ plan, history, runs }: Case): Iterable<string> {
+  if (plan.faults.length > 0 || plan.hasThrottles || history.hasForced) return
+  const lined = [...history.jobs.values()].filter(
+    ({ answer, dueAtMs, unique, door, isDeserted }) => {
+      return (
+        answer === 'accepted' &&
+        dueAtMs === undefined &&
+        unique === undefined &&
+        door === 'gearman' &&
+        !isDeserted
+      )
+    },
+  )
+  for (const [, jobs] of groupBy(lined, ({ fn, level }) => `${fn} ${level}`)) {
+    jobs.sort((one, other) => one.submittedMs - other.submittedMs)
+    for (const [place, job] of jobs.entries()) {
+      const beganMs = runs.get(job.label)?.[0]?.startedMs ?? Infinity
+      const later = jobs.slice(place + 1).find(({ label, submittedMs }) => {
+        const otherMs = runs.get(label)?.[0]?.startedMs ?? Infinity
+        return submittedMs > (job.answeredMs ?? Infinity) && otherMs < beganMs - orderSlackMs
+      })
+      if (later) yield `${later.label} began before ${job.label}, which had come before it`
+    }
+  }
+}
+
 /** Runs of a job, also under the labels of jobs that it was joined with. */
 function runsOf(job: Submitted, history: History, runs: Runs): readonly Run[] {
   const own = runs.get(job.label) ?? []
@@ -242,6 +276,7 @@ const rules: readonly Rule[] = [
   retriesHold,
   locksAreHeldOnce,
   callbacksAreLast,
+  linesAreInOrder,
 ]
 
 /** What is wrong with a world that has come to rest: empty if nothing. */

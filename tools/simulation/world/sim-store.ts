@@ -21,6 +21,10 @@ export interface SimStore {
   crash(name: string): void
   /** Broken invariants, cheap enough for each call. */
   violations(): Promise<readonly string[]>
+  /** What is left in structures that are empty once all jobs have ended. */
+  leftovers(): Promise<readonly string[]>
+  /** By-name workers of a function, over all nodes. */
+  namedWorkers(lane: string): Promise<number>
   /** Jobs that stand in a queue or are running. */
   unfinished(): Promise<readonly string[]>
   close(): Promise<void>
@@ -47,6 +51,11 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
     },
     crash: (name) => nodes.get(name)?.crash(),
     violations: () => world.violations(),
+    leftovers: () => Promise.resolve(leftoversOf(world)),
+    namedWorkers: (lane) => {
+      const counts = [...world.lane(lane).workers.values()]
+      return Promise.resolve(counts.reduce((sum, { named }) => sum + named, 0))
+    },
     unfinished: () => {
       const found: string[] = []
       for (const lane of world.lanes) {
@@ -59,4 +68,18 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
     },
     close: () => world.close(),
   }
+}
+
+function leftoversOf(world: MemoryStoreWorld<never>): string[] {
+  const found: string[] = []
+  for (const { lane, unique, jids, busy, scheduled, dead } of world.lanes) {
+    // Dead jobs keep their names: they may be queued again.
+    const named = [...unique.values(), ...jids.values()].filter((id) => !dead.includes(id))
+    const left = new Set([...named, ...busy.keys(), ...scheduled.keys()])
+    if (left.size > 0) found.push(`${lane}: structures still have ${[...left].join(', ')}`)
+  }
+  for (const [holder, { leases }] of world.holders) {
+    if (leases.size > 0) found.push(`holder ${holder} still has ${[...leases.keys()].join(', ')}`)
+  }
+  return found
 }

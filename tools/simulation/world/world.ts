@@ -150,12 +150,18 @@ export class World {
     // Last words arrive.
     await timeline.runUntil(timeline.nowMs + 2_500, () => this.#goesOn())
     const left = new Set(await this.store.unfinished())
-    if (left.size === 0) return
+    if (left.size === 0) return this.#checkEmpty()
     // A tick of a cron entry may just have come.
     await timeline.runUntil(timeline.nowMs + 10_000, () => this.#goesOn())
     for (const job of await this.store.unfinished()) {
       if (left.has(job)) this.problems.push(`never ends: ${job}`)
     }
+  }
+
+  /** Nothing has stayed behind, and counters are right. */
+  async #checkEmpty(): Promise<void> {
+    if (this.plan.hasCron) return
+    this.problems.push(...(await this.store.leftovers()))
   }
 
   #goesOn(): boolean {
