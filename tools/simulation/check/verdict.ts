@@ -37,7 +37,7 @@ const deadAfterMs = 2_000
 
 /** True if a client may hear that its job has failed though none has run it: its gateway counted as dead. */
 const mayFailUnrun = ({ faults }: Plan, { words }: Submitted): boolean =>
-  words[0]?.kind === 'fail' && faults.some(({ forMs }) => forMs >= deadAfterMs)
+  words[0]?.kind === 'fail' && faults.reduce((sum, { forMs }) => sum + forMs, 0) >= deadAfterMs
 
 /**
  * True for a job that may fail once, where a lease may have been given to a gateway that had ended: it is over with the

@@ -181,7 +181,7 @@ class GatewaySocket extends EventEmitter {
 
   /** The connection breaks. */
   lose(isReset: boolean): void {
-    if (this.destroyed) return
+    if (this.destroyed || this.listenerCount('error') === 0) return
     if (isReset) this.emit('error', new Error('read ECONNRESET'))
     else if (!this.#isPaused) this.emit('end')
     this.destroy()
