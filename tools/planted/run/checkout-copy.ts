@@ -46,7 +46,7 @@ export class CheckoutCopy {
   }
 
   /** Plants a fault; the result takes it back. */
-  plant({ file, from, to }: PlantedFault): () => void {
+  plant({ file, from, to }: Pick<PlantedFault, 'file' | 'from' | 'to'>): () => void {
     const path = join(this.root, file)
     const text = readFileSync(path, 'utf8')
     writeFileSync(

@@ -1,0 +1,279 @@
+/** A one-line change to the code, which the simulation must notice. */
+export interface SimulatedFault {
+  /** Kebab-case, unique. */
+  readonly name: string
+  /** Says what the changed code does wrong. */
+  readonly does: string
+  /** Path of the changed file from the top of the repository. */
+  readonly file: string
+  /** Text that stands in the file exactly once. */
+  readonly from: string
+  readonly to: string
+}
+
+const core = 'packages/core-scheduler/src'
+const store = 'packages/store-testkit/src/memory'
+const doors = 'apps/gateway/src'
+
+/** Places marked `store` are the store in memory, whose steps mean what the scripts mean. */
+export const faults: readonly SimulatedFault[] = [
+  {
+    name: 'token-not-compared',
+    does: 'An outcome ends a job that another worker has by now.',
+    file: `${store}/jobs/finish.ts`,
+    from: ': job.token === token',
+    to: ': job.token !== undefined',
+  },
+  {
+    name: 'deadline-of-no-length',
+    does: "A consumer's lease is over at once.",
+    file: `${store}/jobs/claim.ts`,
+    from: 'consumerSeconds * 1000 :',
+    to: 'consumerSeconds / 1000 :',
+  },
+  {
+    name: 'batch-closed-early',
+    does: 'A batch is complete while a job of it has not run.',
+    file: `${store}/jobs/memory-batches.ts`,
+    from: 'if (!committed || pending > 0) return',
+    to: 'if (!committed || pending > 1) return',
+  },
+  {
+    name: 'batch-without-commit',
+    does: 'A batch is complete before it was committed.',
+    file: `${store}/jobs/memory-batches.ts`,
+    from: 'if (!committed || pending > 0) return',
+    to: 'if (pending > 0) return',
+  },
+  {
+    name: 'callback-of-failed-batch',
+    does: 'The success callback runs though a job has failed.',
+    file: `${store}/jobs/memory-batches.ts`,
+    from: 'if (!callbacks.success && failed === 0 &&',
+    to: 'if (!callbacks.success &&',
+  },
+  {
+    name: 'lock-not-kept',
+    does: 'Two jobs have one unique lock.',
+    file: `${store}/memory-steps.ts`,
+    from: 'if (job.lock && isLocked(world, lane, job.lock.key))',
+    to: 'if (job.lock && isLocked(world, lane, ""))',
+  },
+  {
+    name: 'retry-at-once-twice',
+    does: 'A failed job is queued for its retry and stays scheduled.',
+    file: `${store}/jobs/finish.ts`,
+    from: 'lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)',
+    to: 'lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs), lane.enqueue(job)',
+  },
+  {
+    name: 'early-promotion',
+    does: 'Scheduled jobs are queued half a second early.',
+    file: `${store}/lanes/maintenance.ts`,
+    from: '.filter(([, dueMs]) => dueMs <= world.nowMs())',
+    to: '.filter(([, dueMs]) => dueMs <= world.nowMs() + 500)',
+  },
+  {
+    name: 'requeued-by-nobody',
+    does: 'A job that a worker gave back is in no queue.',
+    file: `${store}/jobs/finish.ts`,
+    from: '  world.arrive(job)\n  lane.enqueue(job)',
+    to: '  world.arrive(job)',
+  },
+  {
+    name: 'last-in-first-out',
+    does: 'A level is a stack.',
+    file: `${store}/memory-lane.ts`,
+    from: 'queue.splice(lower < 0 ? queue.length : lower, 0, job.id)',
+    to: 'queue.splice(lower < 0 ? 0 : 0, 0, job.id)',
+  },
+  {
+    name: 'joined-client-not-noted',
+    does: 'A second client of a job at another node is not told its end.',
+    file: `${store}/memory-steps.ts`,
+    from: 'if (foreground) job.waiting.push(node)',
+    to: 'if (foreground) job.waiting.push("")',
+  },
+  {
+    name: 'refused-outcome-forgotten',
+    does: 'An outcome that the store did not answer is not sent again.',
+    file: `${core}/results/outcomes.ts`,
+    from: 'for (const item of this.#refused.splice(0)) this.#queue(item)',
+    to: 'this.#refused.splice(0)',
+  },
+  {
+    name: 'pending-outcome-forgotten',
+    does: 'A job that ended while the store was away is told as failed.',
+    file: `${core}/results/outcomes.ts`,
+    from: "if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)",
+    to: '',
+  },
+  {
+    name: 'retry-told-as-failure',
+    does: 'A client hears of a failure that is retried.',
+    file: `${core}/results/outcomes.ts`,
+    from: "    case 'retry':\n",
+    to: "    case 'retry':\n      return failureEvent(outcome.message)\n",
+  },
+  {
+    name: 'last-word-twice',
+    does: 'A waiting client is told the end of its job twice.',
+    file: `${core}/results/waiters.ts`,
+    from: 'if (isFinal(event)) this.#forget(ref.lane, ref.id)\n    else',
+    to: 'if (isFinal(event)) for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)\n    if (isFinal(event)) this.#forget(ref.lane, ref.id)\n    else',
+  },
+  {
+    name: 'one-client-told',
+    does: 'Of two clients of a job one is told its end.',
+    file: `${core}/results/waiters.ts`,
+    from: 'for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)',
+    to: 'for (const waiter of [...wait.waiters].slice(0, 1)) waiter.onEvent(ref, event)',
+  },
+  {
+    name: 'late-claim-kept',
+    does: 'A claim that was answered too late is given to a worker all the same.',
+    file: `${core}/dispatch/claims.ts`,
+    from: 'return !this.#stopped && this.#parts.clock.nowMs() - sentMs <= claimTimeoutMs',
+    to: 'return !this.#stopped',
+  },
+  {
+    name: 'give-back-forgotten',
+    does: 'Jobs of a claim that was answered too late do not go back.',
+    file: `${core}/dispatch/claims.ts`,
+    from: '    void this.#giveBack(jobs)\n    for (const request of requests)',
+    to: '    for (const request of requests)',
+  },
+  {
+    name: 'left-worker-keeps-its-job',
+    does: 'A job whose worker left before it came stays leased.',
+    file: `${core}/dispatch/claims.ts`,
+    from: "    this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false })",
+    to: '    void [lane, id, token]',
+  },
+  {
+    name: 'room-timer-not-armed',
+    does: 'Nobody wakes workers when a rate limit has room again.',
+    file: `${core}/dispatch/room-timers.ts`,
+    from: 'if (waitMs === 0 || this.#byQueue.has(queue)) return',
+    to: 'if (waitMs >= 0) return',
+  },
+  {
+    name: 'lease-timer-not-armed',
+    does: 'The time limit of CAN_DO_TIMEOUT is not kept.',
+    file: `${core}/dispatch/lease-timers.ts`,
+    from: 'if (nextMs < Infinity) this.#arm(nextMs)',
+    to: '',
+  },
+  {
+    name: 'answers-out-of-order',
+    does: 'A result overtakes its data.',
+    file: `${core}/dispatch/answer-order.ts`,
+    from: '    await before\n',
+    to: '',
+  },
+  {
+    name: 'woken-for-nothing-forgotten',
+    does: 'A worker that goes to sleep does not look for jobs that came meanwhile.',
+    file: `${core}/scheduler.ts`,
+    from: 'if (look && !this.#parts.claims',
+    to: 'if (!look && !this.#parts.claims',
+  },
+  {
+    name: 'nobody-woken',
+    does: 'New jobs wake no idle worker.',
+    file: `${core}/dispatch/wakeups.ts`,
+    from: 'this.idle.wake(byName, jobs * this.#perJob - named)',
+    to: 'this.idle.wake(byName, 0 * named)',
+  },
+  {
+    name: 'expired-lease-stands',
+    does: 'Leases whose time is over stay.',
+    file: `${core}/maintenance/reaper.ts`,
+    from: 'for (const job of await store.jobs.expired(this.#rounds.next(), maxExpired)) this.#expire(job)',
+    to: 'for (const job of await store.jobs.expired([], maxExpired)) this.#expire(job)',
+  },
+  {
+    name: 'dead-node-not-reclaimed',
+    does: 'Jobs of a gateway that died stay leased.',
+    file: `${core}/maintenance/nodes/dead-node-reclaimer.ts`,
+    from: "events.on('deadNodes', (nodes) => this.#reclaimAll(nodes)),",
+    to: '',
+  },
+  {
+    name: 'dead-at-once',
+    does: 'A gateway that is late with a heartbeat is taken for dead.',
+    file: `${core}/maintenance/nodes/dead-nodes.ts`,
+    from: 'const silentForMs = 2_500',
+    to: 'const silentForMs = 500',
+  },
+  {
+    name: 'waits-not-restored',
+    does: 'A gateway that was taken for dead does not count its clients again.',
+    file: `${core}/maintenance/nodes/store-reset.ts`,
+    from: 'for (const [lane, clients] of waiters.clients()) await store.nodes.waitAgain(lane, clients)',
+    to: '',
+  },
+  {
+    name: 'due-jobs-forgotten',
+    does: 'No gateway queues jobs that have fallen due.',
+    file: `${core}/maintenance/promoter.ts`,
+    from: 'await store.lanes.promote()) wakeups.wake(lane, jobs)',
+    to: '[] as { lane: string; jobs: number }[]) void [store], wakeups.wake(lane, jobs)',
+  },
+  {
+    name: 'unique-id-forgotten',
+    does: 'Jobs with one unique id are not joined, and a client of one waits for the other.',
+    file: `${doors}/gearman/handlers/client.ts`,
+    from: '...(key && { unique: key }),',
+    to: '...(key && foreground && { unique: key }),',
+  },
+  {
+    name: 'lost-worker-keeps-its-jobs',
+    does: 'Jobs of a Gearman worker that vanished stay leased.',
+    file: `${doors}/gearman/worker-side.ts`,
+    from: '    this.#abilities.clear()\n    for (const held of this.#held.values()) this.#lose(held)',
+    to: '    this.#abilities.clear()',
+  },
+  {
+    name: 'worker-counted-twice',
+    does: 'A worker that names a function twice is counted twice.',
+    file: `${doors}/gearman/worker-side.ts`,
+    from: 'if (!known) this.#session.scheduler.countNamed(fn, 1)',
+    to: 'this.#session.scheduler.countNamed(fn, 1), void known',
+  },
+  {
+    name: 'noop-not-sent',
+    does: 'A sleeping Gearman worker is not woken.',
+    file: `${doors}/gearman/worker-side.ts`,
+    from: '    this.#session.connection.sendAtHand(noop)',
+    to: '    void noop',
+  },
+  {
+    name: 'fetch-gives-up-its-job',
+    does: 'A FETCH whose time is up does not wait for its claim.',
+    file: `${doors}/faktory/fetch.ts`,
+    from: 'if (this.#isClaiming) return',
+    to: '',
+  },
+  {
+    name: 'fail-as-ack',
+    does: 'A FAIL is taken for an ACK.',
+    file: `${doors}/faktory/handlers/outcomes.ts`,
+    from: 'this.session.context.scheduler.fail(assignment, report, this)',
+    to: 'void report, this.session.context.scheduler.complete(assignment, Buffer.alloc(0), this)',
+  },
+  {
+    name: 'replies-out-of-order',
+    does: 'A reply that is ready does not wait for those before it.',
+    file: `${doors}/net/connection.ts`,
+    from: '    if (this.#slots.isEmpty) {\n      this.#write(bytes)\n      return undefined\n    }',
+    to: '    this.#write(bytes)\n    if (bytes.length >= 0) return undefined',
+  },
+  {
+    name: 'half-closed-is-gone',
+    does: 'A connection that breaks is kept.',
+    file: `${doors}/gearman/session.ts`,
+    from: '    this.worker.leave()',
+    to: '',
+  },
+]
