@@ -23,6 +23,9 @@ const maxEvents = 400_000
 /** Most time for the rest, once faults are over, milliseconds. */
 const restMs = 200_000
 
+/** Until notes of workers that died are gone, milliseconds. */
+const cleanMs = 25_000
+
 export interface WorldOptions {
   readonly openStore: (timeline: Timeline, settings: Settings) => SimStore
   /** Takes the lines of the story. */
@@ -160,7 +163,9 @@ export class World {
 
   /** Nothing has stayed behind, and counters are right. */
   async #checkEmpty(): Promise<void> {
-    if (this.plan.hasCron) return
+    if (this.plan.hasCron || (await this.store.leftovers()).length === 0) return
+    // Notes of dead workers go with them.
+    await this.timeline.runUntil(this.timeline.nowMs + cleanMs, () => this.#goesOn())
     this.problems.push(...(await this.store.leftovers()))
   }
 

@@ -16,7 +16,8 @@ export function violationsOf(
       found.push(`${lane.lane}: has jobs and is not registered`)
     }
     for (const ids of [places.keys(), lane.unique.values(), lane.jids.values()]) {
-      for (const id of ids) if (!lane.job(id, nowMs)) found.push(`${lane.lane}: ${id} has no record`)
+      for (const id of ids)
+        if (!lane.job(id, nowMs)) found.push(`${lane.lane}: ${id} has no record`)
     }
     for (const job of lane.all()) {
       const actual = places.get(job.id) ?? 'nowhere'

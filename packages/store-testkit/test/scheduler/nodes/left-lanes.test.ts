@@ -53,6 +53,16 @@ describe('a node that stands still while another reclaims it', () => {
     expect(client.events).toEqual(['mail:1 complete done'])
   }
 
+  test('counts its clients again with the first beat, before anybody claims their jobs', async () => {
+    await cluster.pass(6_000)
+    thaw()
+    while ((await other.store.nodes.beat()).heartbeats.get('frozen') === undefined) {
+      await cluster.pass(10)
+    }
+    await cluster.turn()
+    await expectNothingLost()
+  })
+
   test('has its workers and clients again although a lane was left', async () => {
     refuseBad()
     await cluster.pass(6_000)
