@@ -24,7 +24,7 @@ const maxEvents = 400_000
 const restMs = 200_000
 
 /** Until notes of workers that died are gone, milliseconds. */
-const cleanMs = 25_000
+const cleanMs = 80_000
 
 export interface WorldOptions {
   readonly openStore: (timeline: Timeline, settings: Settings) => SimStore
