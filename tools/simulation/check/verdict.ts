@@ -36,8 +36,12 @@ const isFailed = (run: Run): boolean =>
 const deadAfterMs = 2_000
 
 /** True if a client may hear that its job has failed though none has run it: its gateway counted as dead. */
-const mayFailUnrun = ({ faults }: Plan, { words }: Submitted): boolean =>
-  words[0]?.kind === 'fail' && faults.reduce((sum, { forMs }) => sum + forMs, 0) >= deadAfterMs
+function mayFailUnrun({ faults }: Plan, { words }: Submitted, ran: readonly Run[]): boolean {
+  const isFailed = words[0]?.kind === 'fail'
+  const awayMs = faults.reduce((sum, { forMs }) => sum + forMs, 0)
+  const mayBeLost = faults.some(({ kind }) => kind === 'crash')
+  return isFailed && awayMs >= deadAfterMs && (mayBeLost || !ran.some(isFinished))
+}
 
 /**
  * True for a job that may fail once, where a lease may have been given to a gateway that had ended: it is over with the
@@ -52,8 +56,8 @@ const mayEndWithItsLease = ({ faults }: Plan, { retries = 1 }: Submitted): boole
 function* everyJobEnds({ plan, history, runs }: Case): Iterable<string> {
   for (const job of history.jobs.values()) {
     if (job.answer !== 'accepted' || job.lock !== undefined) continue
-    if (job.foreground && (job.isDeserted || mayFailUnrun(plan, job))) continue
     const ran = runsOf(job, history, runs)
+    if (job.foreground && (job.isDeserted || mayFailUnrun(plan, job, ran))) continue
     const isDead =
       job.retries !== undefined && ran.filter(isFailed).length > Math.max(job.retries, 0)
     if (mayEndWithItsLease(plan, job)) continue
@@ -81,7 +85,7 @@ function* waitingClientsHear({ plan, history, runs }: Case): Iterable<string> {
         return end === 'complete' && (word.data === output || word.data === '')
       return end === 'fail' || end === 'exception'
     })
-    if (!isSaid && !mayFailUnrun(plan, job))
+    if (!isSaid && !mayFailUnrun(plan, job, ran))
       yield `${job.by} heard ${word.kind} ${word.data} of ${job.label}, which no worker had said`
     if (!plan.faults.every(({ kind }) => losesNoData.has(kind))) continue
     const said = ran.find(({ output }) => output === word.data)
