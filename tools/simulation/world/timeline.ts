@@ -26,6 +26,7 @@ export class Timeline {
   #nowMs = 0
   #order = 0
   #events = 0
+  #waits: Promise<void> | undefined
   /** Called after each event, once all promises have settled. */
   onEvent: () => void | Promise<void> = () => undefined
 
@@ -56,8 +57,25 @@ export class Timeline {
 
   /** Runs events up to that time, or while `goesOn`. */
   async runUntil(untilMs: number, goesOn: () => boolean = () => true): Promise<void> {
+    while ((await this.#runSome(untilMs, goesOn)) === 'waits') await this.#waits
+  }
+
+  /** Outside of a promise's callback, where those of an event can be run to their end without a turn of the loop. */
+  #runSome(untilMs: number, goesOn: () => boolean): Promise<'done' | 'waits'> {
+    return new Promise((resolve, reject) => {
+      setImmediate(() => {
+        try {
+          resolve(this.#run(untilMs, goesOn))
+        } catch (error) {
+          reject(error as Error)
+        }
+      })
+    })
+  }
+
+  #run(untilMs: number, goesOn: () => boolean): 'done' | 'waits' {
     for (let next = this.#heap[0]; next && next.atMs <= untilMs; next = this.#heap[0]) {
-      if (!goesOn()) return
+      if (!goesOn()) return 'done'
       this.#pop()
       if (next.run === undefined || next.actor.isGone) continue
       this.#nowMs = next.atMs
@@ -67,11 +85,14 @@ export class Timeline {
       }
       this.#events += 1
       next.run()
-      await promisesSettled()
+      settlePromises()
       const checked = this.onEvent()
-      if (checked) await checked
+      if (!checked) continue
+      this.#waits = checked
+      return 'waits'
     }
     this.#nowMs = untilMs
+    return 'done'
   }
 
   #push(event: Event): void {
@@ -111,7 +132,5 @@ function isBefore(one: Event, other: Event): boolean {
   return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order)
 }
 
-/** Node runs all promise callbacks, also newly made ones, before an immediate. */
-function promisesSettled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}
+/** Runs all promise callbacks, also newly made ones: Node's own call after each callback, ten times as fast as a turn of its loop. */
+const settlePromises = (process as unknown as { readonly _tickCallback: () => void })._tickCallback
