@@ -1,25 +1,66 @@
+// `npm run simulate`: see options.ts for its options.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseWords, usage, type Choice } from './options.ts'
+import { playOrders } from './run/play-orders.ts'
+import { playPlans } from './run/play-plans.ts'
+import { readPlan } from './run/plan-file.ts'
+import { Players } from './run/players.ts'
 import { planOf } from './world/plan.ts'
-import { memorySimStore } from './world/sim-store.ts'
-import { World } from './world/world.ts'
 
-const [from = '1', count = '1', story] = process.argv.slice(2)
-const t0 = performance.now()
-let events = 0
-let worst = 0
-for (let seed = Number(from); seed < Number(from) + Number(count); seed += 1) {
-  const t = performance.now()
-  const world = new World(planOf(seed), {
-    openStore: memorySimStore,
-    ...(story && { tell: (line) => console.log(line) }),
-  })
-  const end = await world.run()
-  events += end.events
-  worst = Math.max(worst, performance.now() - t)
-  if (end.problems.length > 0)
-    console.log(seed, end.endMs.toFixed(0), end.events, end.problems.slice(0, 2))
-  if (end.problems.length === 0 && story)
-    console.log(end.events, end.endMs, end.history.jobs.size, end.history.runs.length)
+const stoppedCode = 130
+
+async function main(words: readonly string[]): Promise<number> {
+  const choice = parseWords(words)
+  if ('problem' in choice) {
+    console.error(choice.problem)
+    return 2
+  }
+  if (choice.show === 'help') {
+    console.log(usage)
+    return 0
+  }
+  let plans
+  try {
+    plans = plansOf(choice)
+  } catch (error) {
+    console.error((error as Error).message)
+    return 2
+  }
+  return simulate(choice, plans)
 }
-console.log(
-  `${events} events, ${((performance.now() - t0) / Number(count)).toFixed(1)} ms a seed, worst ${worst.toFixed(0)} ms`,
-)
+
+const plansOf = ({ work }: Choice) =>
+  work.kind === 'plan'
+    ? {
+        count: 1,
+        planAt: (
+          (plan) => () =>
+            plan
+        )(readPlan(work.file)),
+      }
+    : work.kind === 'seeds'
+      ? { count: work.count, planAt: (at: number) => planOf(work.from + at) }
+      : undefined
+
+async function simulate(choice: Choice, plans: ReturnType<typeof plansOf>): Promise<number> {
+  const { work, store, processes } = choice
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  const { signal } = stopping
+  const folder = mkdtempSync(join(tmpdir(), 'crossgear-simulation-'))
+  let savedPlans = 0
+  const players = await Players.start(store, Math.min(processes, plans?.count ?? 1), folder)
+  try {
+    if (work.kind === 'orders') return (await playOrders(players, work, signal)) ? 0 : 1
+    const { failed, saved } = await playPlans(players, { ...choice, ...plans!, folder, signal })
+    savedPlans = saved
+    return signal.aborted ? stoppedCode : failed === 0 ? 0 : 1
+  } finally {
+    await players.stop()
+    if (savedPlans === 0) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2))

@@ -1,4 +1,4 @@
-import { LaneNames, type Store } from '@crossgear/core-scheduler'
+import { bands, LaneNames, type Store } from '@crossgear/core-scheduler'
 import { MemoryStoreWorld, type NativePeer } from '@crossgear/store-testkit'
 import { homes, reserveForSeconds, type Settings } from './settings.ts'
 import type { Timeline } from './timeline.ts'
@@ -27,6 +27,8 @@ export interface SimStore {
   namedWorkers(lane: string): Promise<number>
   /** Jobs that stand in a queue or are running. */
   unfinished(): Promise<readonly string[]>
+  /** All jobs and where they stand, as text; absent where that takes a call. */
+  state?(): string
   close(): Promise<void>
 }
 
@@ -66,6 +68,7 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
       }
       return Promise.resolve(found)
     },
+    state: () => [...world.lanes].map(stateOf).join(' '),
     close: () => world.close(),
   }
 }
@@ -82,4 +85,10 @@ function leftoversOf(world: MemoryStoreWorld<never>): string[] {
     if (leases.size > 0) found.push(`holder ${holder} still has ${[...leases.keys()].join(', ')}`)
   }
   return found
+}
+
+function stateOf(lane: ReturnType<MemoryStoreWorld['lane']>): string {
+  const jobs = [...lane.all()].map(({ id, status, token }) => `${id} ${status} ${token ?? ''}`)
+  const places = [...bands.map((band) => lane.queues[band]), lane.scheduled.keys(), lane.busy.keys(), lane.dead]
+  return JSON.stringify([lane.lane, jobs, places.map((ids) => [...ids])])
 }

@@ -28,8 +28,9 @@ export class Stream {
     const atMs = nowMs + moreMs + this.#random.next() ** 3 * this.#maxDelayMs
     this.#lastMs = Math.max(this.#lastMs, atMs)
     const cuts = this.#cuts
-    this.#timeline.after(this.#lastMs - nowMs, this.#to, () => {
+    const arrive = (): void => {
       if (this.#cuts === cuts) deliver()
-    })
+    }
+    this.#timeline.after(this.#lastMs - nowMs, this.#to, arrive, this)
   }
 }

@@ -13,11 +13,23 @@ export function actorOf(name: string): Actor {
   return { name, isFrozen: false, isGone: false, waiting: [] }
 }
 
-interface Event {
+export interface Event {
   readonly atMs: number
   readonly order: number
   readonly actor: Actor
+  /** Events of one line come in the order of their times. */
+  readonly line: object
   run: (() => void) | undefined
+}
+
+/** Chooses the order of events, in place of their times. */
+export interface Chooser {
+  /** It begins at this time. */
+  readonly fromMs: number
+  /** Events that are so close to the first may come before it. */
+  readonly windowMs: number
+  /** One of at least one, each the first of its line. */
+  pick(events: readonly Event[]): Event
 }
 
 /** Runs events in the order of their times. All time of a world is here. */
@@ -29,6 +41,7 @@ export class Timeline {
   #waits: Promise<void> | undefined
   /** Called after each event, once all promises have settled. */
   onEvent: () => void | Promise<void> = () => undefined
+  chooser: Chooser | undefined
 
   get nowMs(): number {
     return this.#nowMs
@@ -40,8 +53,11 @@ export class Timeline {
   }
 
   /** Runs a task of an actor after `ms`; the returned function cancels it. */
-  after(ms: number, actor: Actor, run: () => void): () => void {
-    const event: Event = { atMs: this.#nowMs + Math.max(0, ms), order: this.#order, actor, run }
+  after(ms: number, actor: Actor, run: () => void, line: object = actor): () => void {
+    const event: Event = {
+      ...{ atMs: this.#nowMs + Math.max(0, ms), order: this.#order },
+      ...{ actor, line, run },
+    }
     this.#order += 1
     this.#push(event)
     return () => {
@@ -74,17 +90,20 @@ export class Timeline {
   }
 
   #run(untilMs: number, goesOn: () => boolean): 'done' | 'waits' {
-    for (let next = this.#heap[0]; next && next.atMs <= untilMs; next = this.#heap[0]) {
+    for (let next = this.#next(untilMs); next; next = this.#next(untilMs)) {
       if (!goesOn()) return 'done'
-      this.#pop()
-      if (next.run === undefined || next.actor.isGone) continue
-      this.#nowMs = next.atMs
-      if (next.actor.isFrozen) {
-        next.actor.waiting.push(next.run)
+      const { run, actor, atMs } = next
+      if (next === this.#heap[0]) this.#pop()
+      // It may stand further down, and never runs again.
+      else next.run = undefined
+      if (run === undefined || actor.isGone) continue
+      this.#nowMs = Math.max(this.#nowMs, atMs)
+      if (actor.isFrozen) {
+        actor.waiting.push(run)
         continue
       }
       this.#events += 1
-      next.run()
+      run()
       settlePromises()
       const checked = this.onEvent()
       if (!checked) continue
@@ -93,6 +112,21 @@ export class Timeline {
     }
     this.#nowMs = untilMs
     return 'done'
+  }
+
+  #next(untilMs: number): Event | undefined {
+    const [first] = this.#heap
+    if (!first || first.atMs > untilMs) return undefined
+    const { chooser } = this
+    if (!chooser || first.run === undefined || first.actor.isGone || first.atMs < chooser.fromMs) return first
+    const lastMs = Math.min(untilMs, Math.max(this.#nowMs, first.atMs) + chooser.windowMs)
+    const lines = new Map<object, Event>()
+    for (const event of this.#heap) {
+      if (event.run === undefined || event.actor.isGone || event.atMs > lastMs) continue
+      const other = lines.get(event.line)
+      if (!other || isBefore(event, other)) lines.set(event.line, event)
+    }
+    return chooser.pick([...lines.values()].sort((one, other) => (isBefore(one, other) ? -1 : 1)))
   }
 
   #push(event: Event): void {

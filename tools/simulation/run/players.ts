@@ -1,0 +1,139 @@
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { build } from 'vite'
+import type { StoreName } from './stores.ts'
+import { storeKind } from './stores.ts'
+import type { AnswerTo, Message, Task } from './tasks.ts'
+
+const source = fileURLToPath(new URL('player.ts', import.meta.url))
+const condition = '@crossgear/source'
+/** A task that takes longer is a livelock that no budget of events has ended. */
+const maxTaskMs = 10 * 60_000
+/** Longest that a player takes to end its store. */
+const maxEndMs = 5_000
+
+export class PlayerError extends Error {}
+
+interface Waiting {
+  readonly task: Task
+  readonly onProgress: (answer: unknown) => void
+  readonly resolve: (answer: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Taken extends Waiting {
+  readonly hangs: NodeJS.Timeout
+}
+
+/** Threads that play worlds. */
+export class Players {
+  readonly #store: StoreName
+  readonly #program: string
+  readonly #waiting: Waiting[] = []
+  readonly #threads = new Map<Worker, Taken | undefined>()
+  #isOver = false
+
+  private constructor(store: StoreName, program: string, count: number) {
+    this.#store = store
+    this.#program = program
+    for (let one = 0; one < count; one += 1) this.#add()
+  }
+
+  /** Starts them; their program is written to a folder of the caller. */
+  static async start(store: StoreName, count: number, folder: string): Promise<Players> {
+    return new Players(store, storeKind(store).isBundled ? await bundle(folder) : source, count)
+  }
+
+  /** Rejects if the thread ends, or takes too long. */
+  run<Kind extends Task['kind']>(
+    task: Task & { readonly kind: Kind },
+    onProgress: (answer: AnswerTo<Kind>) => void = () => undefined,
+  ): Promise<AnswerTo<Kind>> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ task, onProgress, resolve, reject } as Waiting)
+      this.#giveOut()
+    })
+  }
+
+  /** Ends them; tasks under way never end. */
+  async stop(): Promise<void> {
+    this.#isOver = true
+    this.#waiting.length = 0
+    await Promise.all([...this.#threads.keys()].map((thread) => ended(thread)))
+  }
+
+  #add(): void {
+    const isSource = this.#program === source
+    const thread = new Worker(this.#program, {
+      workerData: this.#store,
+      execArgv: isSource
+        ? [`--conditions=${condition}`, '--import', import.meta.resolve('tsx')]
+        : [],
+    })
+    this.#threads.set(thread, undefined)
+    thread.on('message', ({ isLast, answer }: Message) => {
+      const taken = this.#threads.get(thread)
+      if (!isLast) return taken?.onProgress(answer)
+      this.#threads.set(thread, undefined)
+      clearTimeout(taken?.hangs)
+      taken?.resolve(answer)
+      this.#giveOut()
+    })
+    thread.on('error', (error) => this.#lose(thread, error.stack ?? String(error)))
+    thread.on('exit', () => this.#lose(thread, 'its thread has ended'))
+  }
+
+  #giveOut(): void {
+    for (const [thread, busy] of this.#threads) {
+      if (busy) continue
+      const next = this.#waiting.shift()
+      if (!next) return
+      const hangs = setTimeout(
+        () => {
+          this.#lose(thread, `it takes longer than ${maxTaskMs / 60_000} minutes`)
+          void thread.terminate()
+        },
+        maxTaskMs + ('forMs' in next.task ? next.task.forMs : 0),
+      )
+      this.#threads.set(thread, { ...next, hangs })
+      thread.postMessage(next.task)
+    }
+  }
+
+  /** Another thread takes its place. */
+  #lose(thread: Worker, reason: string): void {
+    const taken = this.#threads.get(thread)
+    clearTimeout(taken?.hangs)
+    if (!this.#threads.delete(thread) || this.#isOver) return
+    if (taken) this.#add()
+    taken?.reject(new PlayerError(reason))
+    if (this.#threads.size > 0) return this.#giveOut()
+    for (const { reject } of this.#waiting.splice(0)) reject(new PlayerError(reason))
+  }
+}
+
+async function ended(thread: Worker): Promise<void> {
+  const exit = new Promise<void>((resolve) => {
+    thread.once('exit', () => resolve())
+  })
+  thread.postMessage('end')
+  const late = setTimeout(() => void thread.terminate(), maxEndMs)
+  await exit
+  clearTimeout(late)
+}
+
+/** One file runs in half the time of many that are compiled as they are loaded. */
+async function bundle(folder: string): Promise<string> {
+  const name = 'player.mjs'
+  const conditions = [condition]
+  await build({
+    ...{ configFile: false, logLevel: 'error' },
+    resolve: { conditions },
+    ssr: { noExternal: true, resolve: { conditions } },
+    build: {
+      ...{ ssr: source, target: 'node20', minify: false, outDir: folder, emptyOutDir: false },
+      rolldownOptions: { output: { entryFileNames: name } },
+    },
+  })
+  return `${folder}/${name}`
+}

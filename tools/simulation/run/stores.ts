@@ -1,0 +1,29 @@
+import type { Settings } from '../world/settings.ts'
+import { memorySimStore, type SimStore } from '../world/sim-store.ts'
+import type { Timeline } from '../world/timeline.ts'
+
+export type OpenStore = (timeline: Timeline, settings: Settings) => SimStore
+
+/** What the stores of many worlds share, such as a server. */
+interface StoreHost {
+  readonly openStore: OpenStore
+  stop(): Promise<void>
+}
+
+interface StoreKind {
+  /** Its modules may be one bundle, which runs in half the time. */
+  readonly isBundled: boolean
+  start(): Promise<StoreHost>
+}
+
+const stores = {
+  memory: {
+    isBundled: true,
+    start: () => Promise.resolve({ openStore: memorySimStore, stop: () => Promise.resolve() }),
+  },
+} as const satisfies Readonly<Record<string, StoreKind>>
+
+export type StoreName = keyof typeof stores
+export const storeNames = Object.keys(stores) as readonly StoreName[]
+export const isStoreName = (name: string): name is StoreName => Object.hasOwn(stores, name)
+export const storeKind = (name: StoreName): StoreKind => stores[name]
