@@ -1,0 +1,97 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { expect, onTestFinished, test } from 'vitest'
+import { planOf } from '../world/plan.ts'
+
+const program = [
+  ...['--conditions=@crossgear/source', '--import', import.meta.resolve('tsx')],
+  fileURLToPath(new URL('../main.ts', import.meta.url)),
+]
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'xg-simulate-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function simulate(...words: readonly string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const all = [...program, ...words]
+    execFile(process.execPath, all, { maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr })
+    })
+  })
+}
+
+/** All but the line with the time that it took. */
+const storiesIn = ({ stdout }: Ended): readonly string[] =>
+  stdout.split('\n').filter((line) => !/ events in /.test(line))
+
+/** Takes a core for itself. */
+function busyThread(): void {
+  const thread = new Worker('for (;;) {}', { eval: true })
+  onTestFinished(async () => void (await thread.terminate()))
+}
+
+test('a seed gives the same story in each process, alone or under load, after whatever seed', { timeout: 240_000 }, async () => {
+  const words = ['--from', '201', '--seeds', '30', '--story', '--no-shrink']
+  const calm = await simulate(...words, '--processes', '1')
+  for (let one = 0; one < 3; one += 1) busyThread()
+  const [loaded, single] = await Promise.all([
+    simulate(...words, '--processes', '3'),
+    simulate('--seed', '230', '--no-shrink'),
+  ])
+  expect(storiesIn(loaded)).toEqual(storiesIn(calm))
+  const alone = storiesIn(single).slice(0, -2)
+  expect(alone.length).toBeGreaterThan(20)
+  expect(storiesIn(calm).slice(0, -2).slice(-alone.length)).toEqual(alone)
+  expect(calm.stdout).toMatch(/ begins \w+-\d+ \(run \d+\)\n/)
+})
+
+test('a run ends with how many worlds passed and failed', async () => {
+  const folder = newFolder()
+  const file = join(folder, 'plan.json')
+  writeFileSync(file, JSON.stringify({ ...planOf(1), peers: [], faults: [] }))
+  const { code, stdout } = await simulate('--plan', file)
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/faults are over\n[^]*events in [^]*\n1 passed, 0 failed\n$/)
+})
+
+test('a wrong word is one line, and exit code 2', async () => {
+  const stderr = 'There is no option --seds: did you mean --seeds?\n'
+  expect(await simulate('--seds', '3')).toEqual({ code: 2, stdout: '', stderr })
+})
+
+test('^C says how far it came, and leaves nothing', async () => {
+  const temporary = newFolder()
+  const child = spawn(
+    process.execPath,
+    [...program, '--seeds', '1000000', '--story', '--no-shrink'],
+    {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (output === '') child.kill('SIGINT')
+    output += chunk.toString()
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  expect(output).toMatch(/\nStopped after \d+ of 1000000 worlds: \d+ passed, \d+ failed\n$/)
+  // The loader of TypeScript keeps a cache.
+  const left = readdirSync(temporary).filter((name) => !name.startsWith('tsx-'))
+  expect([code, left]).toEqual([130, []])
+})
