@@ -44,20 +44,24 @@ function busyThread(): void {
   onTestFinished(async () => void (await thread.terminate()))
 }
 
-test('a seed gives the same story in each process, alone or under load, after whatever seed', { timeout: 240_000 }, async () => {
-  const words = ['--from', '201', '--seeds', '30', '--story', '--no-shrink']
-  const calm = await simulate(...words, '--processes', '1')
-  for (let one = 0; one < 3; one += 1) busyThread()
-  const [loaded, single] = await Promise.all([
-    simulate(...words, '--processes', '3'),
-    simulate('--seed', '230', '--no-shrink'),
-  ])
-  expect(storiesIn(loaded)).toEqual(storiesIn(calm))
-  const alone = storiesIn(single).slice(0, -2)
-  expect(alone.length).toBeGreaterThan(20)
-  expect(storiesIn(calm).slice(0, -2).slice(-alone.length)).toEqual(alone)
-  expect(calm.stdout).toMatch(/ begins \w+-\d+ \(run \d+\)\n/)
-})
+test(
+  'a seed gives the same story in each process, alone or under load, after whatever seed',
+  { timeout: 240_000 },
+  async () => {
+    const words = ['--from', '201', '--seeds', '30', '--story', '--no-shrink']
+    const calm = await simulate(...words, '--processes', '1')
+    for (let one = 0; one < 3; one += 1) busyThread()
+    const [loaded, single] = await Promise.all([
+      simulate(...words, '--processes', '3'),
+      simulate('--seed', '230', '--no-shrink'),
+    ])
+    expect(storiesIn(loaded)).toEqual(storiesIn(calm))
+    const alone = storiesIn(single).slice(0, -2)
+    expect(alone.length).toBeGreaterThan(20)
+    expect(storiesIn(calm).slice(0, -2).slice(-alone.length)).toEqual(alone)
+    expect(calm.stdout).toMatch(/ begins \w+-\d+ \(run \d+\)\n/)
+  },
+)
 
 test('a run ends with how many worlds passed and failed', async () => {
   const folder = newFolder()

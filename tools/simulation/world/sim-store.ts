@@ -89,6 +89,11 @@ function leftoversOf(world: MemoryStoreWorld<never>): string[] {
 
 function stateOf(lane: ReturnType<MemoryStoreWorld['lane']>): string {
   const jobs = [...lane.all()].map(({ id, status, token }) => `${id} ${status} ${token ?? ''}`)
-  const places = [...bands.map((band) => lane.queues[band]), lane.scheduled.keys(), lane.busy.keys(), lane.dead]
+  const places = [
+    ...bands.map((band) => lane.queues[band]),
+    lane.scheduled.keys(),
+    lane.busy.keys(),
+    lane.dead,
+  ]
   return JSON.stringify([lane.lane, jobs, places.map((ids) => [...ids])])
 }

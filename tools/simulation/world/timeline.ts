@@ -118,7 +118,8 @@ export class Timeline {
     const [first] = this.#heap
     if (!first || first.atMs > untilMs) return undefined
     const { chooser } = this
-    if (!chooser || first.run === undefined || first.actor.isGone || first.atMs < chooser.fromMs) return first
+    if (!chooser || first.run === undefined || first.actor.isGone || first.atMs < chooser.fromMs)
+      return first
     const lastMs = Math.min(untilMs, Math.max(this.#nowMs, first.atMs) + chooser.windowMs)
     const lines = new Map<object, Event>()
     for (const event of this.#heap) {
