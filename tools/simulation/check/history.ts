@@ -1,4 +1,4 @@
-/** What the client of a job knows of its submission. `unknown`: no answer came. */
+/** An answer to a submission, as the client knows it. `unknown`: no answer came. */
 export type Answer = 'open' | 'accepted' | 'refused' | 'unknown'
 
 /** A last word to a waiting client, with the data of a result. */
@@ -53,7 +53,7 @@ export interface Run {
   /** Sent by the worker. */
   end?: RunEnd
   endedMs?: number
-  /** What the gateway said of its end; Gearman's says nothing. */
+  /** The gateway's answer to its end; Gearman's says nothing. */
   settled?: 'yes' | 'no' | 'unknown'
   readonly output: string
   /** Data that the worker has sent. */

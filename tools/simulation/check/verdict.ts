@@ -283,7 +283,7 @@ const rules: readonly Rule[] = [
   linesAreInOrder,
 ]
 
-/** What is wrong with a world that has come to rest: empty if nothing. */
+/** All that is wrong with a world that has come to rest: empty if nothing. */
 export function verdictOf(plan: Plan, history: History, endMs: number): readonly string[] {
   const runs = groupBy(history.runs, ({ label }) => label)
   return rules.flatMap((rule) => [...rule({ plan, history, runs, endMs })])

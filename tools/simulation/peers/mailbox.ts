@@ -14,7 +14,7 @@ export class Mailbox<Message> {
     else this.#messages.push(message)
   }
 
-  /** What came before is still read. */
+  /** Earlier messages are still read. */
   close(): void {
     this.#isClosed = true
     this.#hand(undefined)

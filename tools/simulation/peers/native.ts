@@ -1,10 +1,10 @@
-import type { NativePeer } from '@crossgear/store-testkit'
 import { labelIn } from '../check/history.ts'
 import { functions } from '../world/settings.ts'
+import type { SimNative } from '../world/sim-store.ts'
 import type { Peer } from './peer.ts'
 
 /** A GearMonkey client: writes each job and pushes it a moment later. */
-export async function nativeClient(peer: Peer, native: NativePeer, jobs: number): Promise<void> {
+export async function nativeClient(peer: Peer, native: SimNative, jobs: number): Promise<void> {
   const { random, clock, history, timeline, name: by } = peer
   for (let one = 1; one <= jobs; one += 1) {
     await clock.sleep(random.next() ** 2 * 600)
@@ -20,7 +20,7 @@ export async function nativeClient(peer: Peer, native: NativePeer, jobs: number)
 }
 
 /** A GearMonkey worker: takes a job, works, and writes its outcome. */
-export async function nativeWorker(peer: Peer, native: NativePeer): Promise<void> {
+export async function nativeWorker(peer: Peer, native: SimNative): Promise<void> {
   const { random, clock, history, timeline, name, isWild } = peer
   const fn = random.pick(functions)
   await native.count(fn, 1)

@@ -24,7 +24,7 @@ export async function operator(peer: Peer, acts: number): Promise<void> {
     await clock.sleep(random.next() * 1_000)
   }
   // Nothing stays paused.
-  for (let tries = 0; ; tries += 1) {
+  for (;;) {
     const gateway = gateways.find(({ isOpen }) => isOpen)
     try {
       if (!gateway) throw new Error('no gateway')

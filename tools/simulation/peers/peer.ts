@@ -5,7 +5,7 @@ import type { DoorName, Gateway } from '../world/gateway.ts'
 import type { Actor, Timeline } from '../world/timeline.ts'
 import { Wire, type Ear } from '../world/wire.ts'
 
-/** What a peer has of its world. */
+/** Parts of the world that a peer has. */
 export interface Peer {
   readonly name: string
   readonly actor: Actor

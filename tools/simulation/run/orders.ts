@@ -11,7 +11,7 @@ const maxDepth = 40
 /** Seeds that are tried for a tiny world. */
 const maxSeeds = 5_000
 
-/** What the walk has seen so far. */
+/** Figures of a walk so far. */
 export interface OrdersSeen {
   readonly plan: Plan
   /** All orders of so many choices were walked. */
@@ -104,7 +104,7 @@ export async function walkOrders(
       if (problems?.length) return { ...seen, failure: { choices: list, problems, story } }
       if (!goesOn(seen)) return seen
     }
-    delete lists[depth]
+    lists[depth] = []
     seen = { ...seen, depth }
   }
   return seen

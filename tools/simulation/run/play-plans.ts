@@ -19,7 +19,7 @@ interface Plans extends Choice {
   readonly signal: AbortSignal
 }
 
-/** What is printed of a world, and how it ended. */
+/** A world's end, and the lines that are printed of it. */
 interface Report {
   readonly lines: readonly string[]
   readonly hasFailed: boolean
@@ -59,7 +59,10 @@ export async function playPlans(players: Players, plans: Plans): Promise<Sums> {
     const plan = planAt(at)
     const played = await players
       .run({ kind: 'play', plan, tells: plans.tells })
-      .catch((error: Error): Played => ({ problems: [error.message], events: 0, story: [] }))
+      .catch((error: unknown): Played => {
+        const problem = error instanceof Error ? error.message : String(error)
+        return { problems: [problem], events: 0, story: [] }
+      })
     const hasFailed = played.problems.length > 0
     const isShrunk = hasFailed && plans.shrinks && shrunk < maxShrunk
     if (isShrunk) shrunk += 1

@@ -2,7 +2,7 @@ import type { Plan } from '../world/plan.ts'
 import { World } from '../world/world.ts'
 import type { OpenStore } from './stores.ts'
 
-/** What a world came to. */
+/** The end of a world. */
 export interface Played {
   readonly problems: readonly string[]
   readonly events: number

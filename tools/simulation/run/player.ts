@@ -7,8 +7,9 @@ import { storeKind, type StoreName } from './stores.ts'
 import type { Message, Task } from './tasks.ts'
 
 const port = parentPort!
-const { openStore, stop } = await storeKind(workerData as StoreName).start()
+const host = await storeKind(workerData as StoreName).start()
 
+const { openStore } = host
 const send = (answer: unknown, isLast: boolean): void =>
   port.postMessage({ answer, isLast } satisfies Message)
 
@@ -31,6 +32,6 @@ async function answerTo(task: Task): Promise<unknown> {
 }
 
 port.on('message', (task: Task | 'end') => {
-  if (task === 'end') void stop().then(() => port.close())
+  if (task === 'end') void host.stop().then(() => port.close())
   else void answerTo(task).then((answer) => send(answer, true))
 })

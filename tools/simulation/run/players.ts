@@ -107,8 +107,8 @@ export class Players {
     if (!this.#threads.delete(thread) || this.#isOver) return
     if (taken) this.#add()
     taken?.reject(new PlayerError(reason))
-    if (this.#threads.size > 0) return this.#giveOut()
-    for (const { reject } of this.#waiting.splice(0)) reject(new PlayerError(reason))
+    if (this.#threads.size > 0) this.#giveOut()
+    else for (const { reject } of this.#waiting.splice(0)) reject(new PlayerError(reason))
   }
 }
 

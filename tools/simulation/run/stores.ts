@@ -4,7 +4,7 @@ import type { Timeline } from '../world/timeline.ts'
 
 export type OpenStore = (timeline: Timeline, settings: Settings) => SimStore
 
-/** What the stores of many worlds share, such as a server. */
+/** Opens stores, which may share a server. */
 interface StoreHost {
   readonly openStore: OpenStore
   stop(): Promise<void>

@@ -4,7 +4,7 @@ import { noFaults, type LinkFaults } from './store-link.ts'
 import type { Gateway } from './gateway.ts'
 import type { World } from './world.ts'
 
-/** What befalls a gateway for a time. */
+/** A fault of one gateway, for a time. */
 interface Spell {
   readonly begin: (gateway: Gateway, world: World) => void
   readonly end?: (gateway: Gateway, world: World) => void
@@ -64,8 +64,11 @@ const ofStore: Readonly<
 /** A fault begins, and ends by itself. */
 export function injectFault(world: World, { kind, forMs, number }: FaultPlan): void {
   const random = world.random(`fault${number}`)
-  const ofAll = ofStore[kind as keyof typeof ofStore]
-  if (ofAll) return ofAll(world, forMs, random)
+  const ofAll = ofStore[kind]
+  if (ofAll) {
+    ofAll(world, forMs, random)
+    return
+  }
   const alive = world.gateways.filter(({ isOpen }) => isOpen)
   if (alive.length === 0) return
   const gateway = random.pick(alive)

@@ -1,13 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Server, Socket } from 'node:net'
-import {
-  LaneNames,
-  Scheduler,
-  type Clock,
-  type Observer,
-  type RetryRules,
-  type Store,
-} from '@crossgear/core-scheduler'
+import { Scheduler, type Clock, type Observer, type RetryRules } from '@crossgear/core-scheduler'
 import { FaktoryRetries } from '@crossgear/gateway/src/bridge/faktory-retries.ts'
 import { FaktoryDoor } from '@crossgear/gateway/src/faktory/faktory-door.ts'
 import { GearmanDoor } from '@crossgear/gateway/src/gearman/gearman-door.ts'
@@ -24,7 +17,7 @@ import type { Wire } from './wire.ts'
 
 export type DoorName = 'gearman' | 'faktory'
 
-/** What a gateway needs of its world. */
+/** Parts of a gateway that its world gives. */
 export interface GatewayParts {
   readonly timeline: Timeline
   readonly random: Random
@@ -58,7 +51,7 @@ export class Gateway {
       homes,
       maxLosses: 0,
       functionOrder: settings.functionOrder,
-      repair: { mode: 'requeue', leaseMs: 5_000 },
+      repair: { mode: 'on', leaseMs: 5_000 },
       deadWorkerMs: 15_000,
     })
     this.#doors = this.#doorsOn(clock, random)
@@ -177,7 +170,3 @@ function quickRetries(random: () => number): RetryRules {
     },
   }
 }
-
-export type LaneHomes = ReadonlyMap<string, string>
-export const namesOf = (homes: LaneHomes): LaneNames => new LaneNames(homes)
-export type { Store }

@@ -12,7 +12,6 @@ export interface Settings {
 
 /** Functions of all worlds, and their home queues. */
 export const functions = ['mail', 'resize', 'report'] as const
-export type Fn = (typeof functions)[number]
 export const queues = ['default', 'bulk', 'slow'] as const
 export const homes: ReadonlyMap<string, string> = new Map([['report', 'bulk']])
 /** Lease of a consumer's job, seconds: the shortest of the protocol. */

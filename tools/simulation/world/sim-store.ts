@@ -21,7 +21,7 @@ export interface SimStore {
   crash(name: string): void
   /** Broken invariants, cheap enough for each call. */
   violations(): Promise<readonly string[]>
-  /** What is left in structures that are empty once all jobs have ended. */
+  /** Names of all that is left in structures that are empty once all jobs have ended. */
   leftovers(): Promise<readonly string[]>
   /** By-name workers of a function, over all nodes. */
   namedWorkers(lane: string): Promise<number>
@@ -73,7 +73,7 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
   }
 }
 
-function leftoversOf(world: MemoryStoreWorld<never>): string[] {
+function leftoversOf(world: Pick<MemoryStoreWorld, 'lanes' | 'holders'>): string[] {
   const found: string[] = []
   for (const { lane, unique, jids, busy, scheduled, dead } of world.lanes) {
     // Dead jobs keep their names: they may be queued again.

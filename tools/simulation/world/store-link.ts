@@ -20,7 +20,7 @@ const answerWithinMs = 5_000
 /** Until jobs of an unanswered claim are put back, milliseconds. */
 const takeBackMs = 1_000
 
-/** What befalls calls now. Shares are in percent of calls. */
+/** Faults of calls, now. Shares are in percent of calls. */
 export interface LinkFaults {
   /** The connections break at the call. */
   breaks: number
@@ -161,14 +161,14 @@ export class StoreLink {
   }
 
   /** Jobs that were leased by a claim without an answer go back: a store sees to that while its node lives. */
-  #takeBack(store: Store, { claims }: StepAnswer): void {
+  #takeBack(store: Store, { claims }: Pick<StepAnswer, 'claims'>): void {
     const leases = claims.flatMap((some) => (some instanceof StoreError ? [] : some))
     if (leases.length === 0) return
     const outcomes = leases.map(({ lane, id, token }) => {
       return { lane, outcomes: [{ lane, id, token, kind: 'requeueFront' as const }] }
     })
     this.#timeline.after(takeBackMs, this.#node, () => {
-      if (this.#isDown) this.#takeBack(store, { ...noStep, claims })
+      if (this.#isDown) this.#takeBack(store, { claims })
       else this.#up.send(() => void store.steps.step({ ...noStep, outcomes }))
     })
   }

@@ -83,7 +83,7 @@ export class Timeline {
         try {
           resolve(this.#run(untilMs, goesOn))
         } catch (error) {
-          reject(error as Error)
+          reject(error instanceof Error ? error : new Error(String(error)))
         }
       })
     })

@@ -32,7 +32,7 @@ export interface WorldOptions {
   readonly tell?: (line: string) => void
 }
 
-/** What a world came to. */
+/** The end of a world. */
 export interface WorldEnd {
   readonly history: History
   readonly problems: readonly string[]
