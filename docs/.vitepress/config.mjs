@@ -46,6 +46,7 @@ const groups = [
       { text: 'Upgrade', link: '/upgrade' },
       { text: 'Backup', link: '/backup' },
       { text: 'Durability', link: '/durability' },
+      { text: 'Reliability', link: '/reliability' },
       { text: 'Security', link: '/security' },
       { text: 'Limits', link: '/limits' },
       { text: 'Tuning', link: '/tuning' },

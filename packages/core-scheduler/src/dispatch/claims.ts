@@ -226,7 +226,8 @@ export class Claims {
       if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
         this.#local.noteEmpty(subscription)
       }
-      if (left.isHeldBack && jobs.length === 0) this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
+      if (left.isHeldBack && jobs.length === 0)
+        this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
       const gotAll = jobs.length >= requests.length + ahead
       this.#handOut(subscription, requests, jobs, isNamed ? !left.isEmpty : gotAll)
     } catch (error) {
