@@ -42,6 +42,8 @@ export async function playPlans(players: Players, plans: Plans): Promise<Sums> {
   const seconds = (): number => (performance.now() - startMs) / 1_000
 
   const reportUpTo = (): void => {
+    // The last line says how far it came.
+    if (signal.aborted) return
     for (let report = reports.get(next); report; report = reports.get(next)) {
       reports.delete(next)
       next += 1
