@@ -109,13 +109,6 @@ export const faults: readonly SimulatedFault[] = [
     to: '',
   },
   {
-    name: 'retry-told-as-failure',
-    does: 'A client hears of a failure that is retried.',
-    file: `${core}/results/outcomes.ts`,
-    from: "    case 'retry':\n",
-    to: "    case 'retry':\n      return failureEvent(outcome.message)\n",
-  },
-  {
     name: 'last-word-twice',
     does: 'A waiting client is told the end of its job twice.',
     file: `${core}/results/waiters.ts`,

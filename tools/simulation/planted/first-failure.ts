@@ -1,13 +1,26 @@
-// Runs seeds from 1 on, and prints the first that fails: {"seed", "problem"}. Argument: how many seeds.
+// Plays seeds from 1 on, and prints the first that fails: {"seed", "problem"}. Arguments: how many seeds, and a folder for
+// its files.
+import { availableParallelism } from 'node:os'
+import { Players } from '../run/players.ts'
 import { planOf } from '../world/plan.ts'
-import { memorySimStore } from '../world/sim-store.ts'
-import { World } from '../world/world.ts'
 
-const seeds = Number(process.argv[2])
-let failure: { readonly seed: number; readonly problem: string } | undefined
-for (let seed = 1; seed <= seeds && !failure; seed += 1) {
-  const { problems } = await new World(planOf(seed), { openStore: memorySimStore }).run()
-  const [problem] = problems
-  if (problem !== undefined) failure = { seed, problem }
+const [seeds, folder = '.'] = process.argv.slice(2)
+const count = availableParallelism()
+const players = await Players.start('memory', count, folder)
+const failures: { readonly seed: number; readonly problem: string }[] = []
+let next = 1
+
+async function playOn(): Promise<void> {
+  while (failures.length === 0 && next <= Number(seeds)) {
+    const seed = next
+    next += 1
+    const { problems } = await players.run({ kind: 'play', plan: planOf(seed), tells: false })
+    const [problem] = problems
+    if (problem !== undefined) failures.push({ seed, problem })
+  }
 }
-console.log(JSON.stringify(failure ?? {}))
+
+await Promise.all(Array.from({ length: count }, playOn))
+await players.stop()
+const [first = {}] = failures.toSorted((one, other) => one.seed - other.seed)
+console.log(JSON.stringify(first))

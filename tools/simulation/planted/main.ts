@@ -29,20 +29,13 @@ function tryFault(copy: CheckoutCopy, fault: SimulatedFault): Found {
   const words = ['--conditions=@crossgear/source', '--import', 'tsx']
   const run = spawnSync(
     process.execPath,
-    [...words, 'tools/simulation/planted/first-failure.ts', String(seeds)],
+    [...words, 'tools/simulation/planted/first-failure.ts', String(seeds), copy.temporaryFolder],
     { cwd: copy.root, encoding: 'utf8' },
   )
   takeBack()
   const seconds = (performance.now() - startedMs) / 1000
-  // A world whose gateways throw ends its process: that is noticed, too.
+  if (run.status !== 0) throw new Error(`${fault.name} does not run: ${run.stderr}`)
   const last = run.stdout.trim().split('\n').at(-1) ?? ''
-  if (run.status !== 0)
-    return {
-      fault,
-      seed: 0,
-      problem: `exit ${run.status}: ${run.stderr.trim().split('\n').at(-1) ?? ''}`,
-      seconds,
-    }
   const { seed, problem = 'no seed' } = JSON.parse(last) as { seed?: number; problem?: string }
   return { fault, ...(seed !== undefined && { seed }), problem, seconds }
 }
@@ -72,7 +65,7 @@ try {
     const found = tryFault(copy, fault)
     all.push(found)
     console.log(
-      `${fault.name.padEnd(30)} ${found.seed === undefined ? 'NOT FOUND' : `seed ${found.seed}`}  ${found.seconds.toFixed(0)} s  ${found.problem}`,
+      `${fault.name.padEnd(30)} ${found.seed === undefined ? 'NOT FOUND' : `seed ${found.seed}`}  ${found.seconds.toFixed(0)} s  ${found.problem.split('\n')[0] ?? ''}`,
     )
   }
 } finally {

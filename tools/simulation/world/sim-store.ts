@@ -62,7 +62,9 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
       const found: string[] = []
       for (const lane of world.lanes) {
         for (const job of lane.all()) {
-          if (job.status === 'idle' || job.status === 'busy')
+          // A foreground job that nobody waits for goes with the next claim of its lane.
+          const isAbandoned = job.foreground && job.waiting.length === 0
+          if (job.status === 'busy' || (job.status === 'idle' && !isAbandoned))
             found.push(`${lane.lane}:${job.id} ${job.status} (${job.input.toString()})`)
         }
       }
