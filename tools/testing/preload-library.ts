@@ -24,9 +24,19 @@ export function buildSteppingClock(folder: string): string {
   return buildPreloadLibrary('stepping-clock', folder)
 }
 
-function buildPreloadLibrary(name: 'lossy-disk' | 'stepping-clock', folder: string): string {
+/**
+ * Builds, in a folder, the library that takes the date of a server from `clockFile`: a signed 64-bit number of
+ * microseconds since 1970, little-endian, which is there before the server starts. Returns its path.
+ */
+export function buildWorldClock(folder: string, clockFile: string): string {
+  return buildPreloadLibrary('world-clock', folder, `-DCLOCK_FILE=${JSON.stringify(clockFile)}`)
+}
+
+type LibraryName = 'lossy-disk' | 'stepping-clock' | 'world-clock'
+
+function buildPreloadLibrary(name: LibraryName, folder: string, ...more: string[]): string {
   const library = join(folder, `${name}.so`)
   const source = fileURLToPath(new URL(`${name}.c`, import.meta.url))
-  execFileSync('cc', [...flags, '-o', library, source])
+  execFileSync('cc', [...flags, ...more, '-o', library, source, '-ldl'])
   return library
 }

@@ -11,6 +11,7 @@ import { Confirmations, questionOf, type Durability } from './connection/durabil
 import { storeErrorOf } from './connection/errors.ts'
 import { Events } from './connection/events.ts'
 import { KeyTracking } from './connection/key-tracking.ts'
+import type { MachineClock } from './connection/machine-clock.ts'
 import { Reachability } from './connection/reachability.ts'
 import { RedisContext } from './connection/redis-context.ts'
 import { SentinelWatch } from './connection/sentinel-watch.ts'
@@ -65,6 +66,10 @@ export interface RedisStoreOptions {
   readonly onSchema?: (news: SchemaNews) => void
   /** Called for each field of a job that another program wrote and that is left out. Nothing. */
   readonly onForeignField?: (field: ForeignField) => void
+  /** Name of the node, which no other node has or had. A random one. */
+  readonly nodeName?: string
+  /** Clocks of this machine. Those of Node. */
+  readonly clock?: MachineClock
 }
 
 const defaults = {
@@ -112,7 +117,7 @@ export class RedisStore implements Store {
       ...options,
       schemaVersion: schemaVersion(options.schemaSteps),
     })
-    const clock = new ClockOffset()
+    const clock = new ClockOffset(context.clock)
     this.node = context.node
     this.isSharded = context.isCluster
     this.#context = context

@@ -39,8 +39,8 @@ export class Timeline {
   #order = 0
   #events = 0
   #waits: Promise<void> | undefined
-  /** Called after each event, once all promises have settled. */
-  onEvent: () => void | Promise<void> = () => undefined
+  /** Waits until all that an event has begun outside of this process is over. */
+  settle: (() => Promise<void>) | undefined
   chooser: Chooser | undefined
 
   get nowMs(): number {
@@ -105,9 +105,8 @@ export class Timeline {
       this.#events += 1
       run()
       settlePromises()
-      const checked = this.onEvent()
-      if (!checked) continue
-      this.#waits = checked
+      if (!this.settle) continue
+      this.#waits = this.settle()
       return 'waits'
     }
     this.#nowMs = untilMs
@@ -169,3 +168,8 @@ function isBefore(one: Event, other: Event): boolean {
 
 /** Runs all promise callbacks, also newly made ones: Node's own call after each callback, ten times as fast as a turn of its loop. */
 const settlePromises = (process as unknown as { readonly _tickCallback: () => void })._tickCallback
+
+/** Node runs all promise callbacks, also newly made ones, before an immediate. */
+export function promisesSettled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

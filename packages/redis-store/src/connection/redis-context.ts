@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis'
 import { maxLanes, StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
+import { machineClock, type MachineClock } from './machine-clock.ts'
 import { StoreEpoch } from './store-epoch.ts'
 import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
@@ -39,6 +40,10 @@ interface LinkOptions {
   readonly bridge?: 'auto' | 'routed' | undefined
   /** Nothing. */
   readonly onForeignField?: Told | undefined
+  /** A random one. */
+  readonly nodeName?: string | undefined
+  /** Node's. */
+  readonly clock?: MachineClock | undefined
 }
 
 /** Shared by all parts of the store: names, keys, scripts, errors. */
@@ -48,6 +53,7 @@ export class RedisContext {
   readonly keys: StoreKeys
   readonly names: LaneNames
   readonly isCluster: boolean
+  readonly clock: MachineClock
   /** Says which data the store has. */
   readonly epoch: StoreEpoch
   readonly #scripts: Scripts
@@ -66,7 +72,8 @@ export class RedisContext {
 
   constructor(address: StoreAddress, names: LaneNames, graceMs: number, options: LinkOptions = {}) {
     const { answerWithinMs, observer, schemaVersion = 1, bridge = 'auto' } = options
-    this.node = newNodeName(schemaVersion)
+    this.node = newNodeName(schemaVersion, options.nodeName)
+    this.clock = options.clock ?? machineClock
     this.#observer = observer
     this.isCluster = isClusterAddress(address)
     this.redis = commandConnection(address, this.node, answerWithinMs)

@@ -52,7 +52,7 @@ export class RedisLanes implements LaneStore {
     this.#context = context
     this.#cluster = cluster
     this.#figures = new LaneFigures(context)
-    this.#backlogs = new UnchangedLanes(context.keys, tracking, {
+    this.#backlogs = new UnchangedLanes(context, tracking, {
       whole: (lanes, onSend) => this.#figures.read(lanes, 'backlog', backlogReadOf, onSend),
       same: sameKeys,
       parts: {
@@ -61,7 +61,7 @@ export class RedisLanes implements LaneStore {
         read: (lanes, onSend) => changedParts(context, lanes, onSend),
       },
     })
-    this.#counts = new UnchangedLanes(context.keys, tracking, {
+    this.#counts = new UnchangedLanes(context, tracking, {
       whole: (lanes, onSend) => this.#figures.read(lanes, 'oldest', lastingCountsOf, onSend),
       same: sameWhole,
     })

@@ -1,4 +1,5 @@
 import type { KeyTracking } from '../connection/key-tracking.ts'
+import type { MachineClock } from '../connection/machine-clock.ts'
 import { allFigureKeys, nextJobs, type StoreKeys } from '../keys.ts'
 
 /** Lanes whose figures are kept, at 8 to 11 keys each of which the server keeps a note: 20 MB of its memory at most. */
@@ -44,6 +45,11 @@ interface LaneReader<Read> {
   }
 }
 
+interface Parts {
+  readonly keys: StoreKeys
+  readonly clock: MachineClock
+}
+
 /** A lane at the last look. Keys are bits. */
 interface Kept<Read> {
   read: Read
@@ -63,6 +69,7 @@ interface Kept<Read> {
  */
 export class UnchangedLanes<Read extends Lasting<{ readonly lane: string }>> {
   readonly #keys: StoreKeys
+  readonly #clock: MachineClock
   readonly #tracking: KeyTracking
   readonly #reader: LaneReader<Read>
   /** The store's clock less this process's own, as of the last look. */
@@ -70,8 +77,9 @@ export class UnchangedLanes<Read extends Lasting<{ readonly lane: string }>> {
   #isLooking = false
   readonly #kept = new Map<string, Kept<Read>>()
 
-  constructor(keys: StoreKeys, tracking: KeyTracking, reader: LaneReader<Read>) {
+  constructor({ keys, clock }: Parts, tracking: KeyTracking, reader: LaneReader<Read>) {
     this.#keys = keys
+    this.#clock = clock
     this.#reader = reader
     this.#tracking = tracking
     tracking.onChange((key) => this.#onChange(key))
@@ -94,7 +102,7 @@ export class UnchangedLanes<Read extends Lasting<{ readonly lane: string }>> {
     const found = new Map<string, Read['figures']>()
     const [others, steady]: [string[], string[]] = [[], []]
     const stale: Stale<Read>[] = []
-    const nowMs = performance.now() + this.#offsetMs
+    const nowMs = this.#clock.uptimeMs() + this.#offsetMs
     let watches = 0
     for (const lane of lanes) {
       const kept = this.#kept.get(lane)
@@ -175,7 +183,7 @@ export class UnchangedLanes<Read extends Lasting<{ readonly lane: string }>> {
 
   #keep(read: Read, areWatched = false): void {
     const { figures, untilMs, nowMs } = read
-    if (nowMs !== undefined) this.#offsetMs = nowMs - performance.now()
+    if (nowMs !== undefined) this.#offsetMs = nowMs - this.#clock.uptimeMs()
     const kept = this.#kept.get(figures.lane)
     if (kept) {
       const same = this.#reader.same(kept.read, read)

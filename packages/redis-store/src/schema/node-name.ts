@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 /** A new name for a node, which says from version 2 on which version it knows. */
-export function newNodeName(version: number): string {
-  const name = randomBytes(5).toString('hex')
+export function newNodeName(version: number, name = randomBytes(5).toString('hex')): string {
   return version === 1 ? name : `${version}x${name}`
 }
 

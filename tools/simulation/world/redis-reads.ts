@@ -1,0 +1,66 @@
+import type { Redis } from 'ioredis'
+
+/** Jobs that stand in a queue or run: lane, id, status and payload by turns. */
+const unfinishedJobs = `
+local found = {}
+for _, key in ipairs(redis.call('KEYS', 'job:*')) do
+  local lane, id = key:match('^job:(.+):(%d+)$')
+  local job = redis.call('HMGET', key, 'status', 'input')
+  if lane and (job[1] == 'idle' or job[1] == 'busy') then
+    found[#found + 1] = string.format('%s:%s %s (%s)', lane, id, job[1], job[2] or '')
+  end
+end
+table.sort(found)
+return found`
+
+/** Names, leases and due jobs that should have gone with their jobs. Dead jobs keep their names. */
+const leftBehind = `
+local found = {}
+local function add(lane, what, id)
+  if redis.call('ZSCORE', 'xg:dead:' .. lane, id) then return end
+  found[#found + 1] = lane .. ': ' .. what .. ' still has ' .. id
+end
+for _, what in ipairs({ 'unique', 'jid' }) do
+  for _, key in ipairs(redis.call('KEYS', 'xg:' .. what .. ':*')) do
+    for _, id in ipairs(redis.call('HVALS', key)) do add(key:sub(#what + 5), what, id) end
+  end
+end
+for what, pattern in pairs({ busy = '^xg:busy:(.+)$', scheduled = '^queue:(.+):scheduled$' }) do
+  for _, key in ipairs(redis.call('KEYS', what == 'busy' and 'xg:busy:*' or 'queue:*:scheduled')) do
+    for _, id in ipairs(redis.call('ZRANGE', key, 0, -1)) do add(key:match(pattern), what, id) end
+  end
+end
+for _, key in ipairs(redis.call('KEYS', 'xg:held:*')) do
+  for _, token in ipairs(redis.call('HKEYS', key)) do found[#found + 1] = key .. ' still has ' .. token end
+end
+table.sort(found)
+return found`
+
+/** What a world asks a real store beside the calls of its nodes. */
+export class RedisReads {
+  readonly #redis: Redis
+
+  constructor(redis: Redis) {
+    this.#redis = redis
+  }
+
+  async unfinished(): Promise<readonly string[]> {
+    return (await this.#redis.eval(unfinishedJobs, 0)) as string[]
+  }
+
+  async leftovers(): Promise<readonly string[]> {
+    return (await this.#redis.eval(leftBehind, 0)) as string[]
+  }
+
+  async inputOf(lane: string, id: number): Promise<string> {
+    return (await this.#redis.hget(`job:${lane}:${id}`, 'input')) ?? ''
+  }
+
+  async namedWorkers(lane: string): Promise<number> {
+    const [count, consumers] = await Promise.all([
+      this.#redis.get(`count:${lane}`),
+      this.#redis.hget(`xg:lane:${lane}`, 'consumers'),
+    ])
+    return Number(count) - Number(consumers)
+  }
+}
