@@ -3,9 +3,11 @@ import { promisesSettled } from './timeline.ts'
 /** Runs real calls one after another, in the order in which they were asked for. */
 export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve()
+  #underWay = 0
 
   run<Answer>(call: () => Promise<Answer> | Answer): Promise<Answer> {
-    const answer = this.#last.then(call)
+    this.#underWay += 1
+    const answer = this.#last.then(call).finally(() => (this.#underWay -= 1))
     this.#last = answer.catch(() => undefined)
     return answer
   }
@@ -13,8 +15,7 @@ export class OneAtATime {
   /** Resolves once no call is under way, and none was begun by the end of another. */
   async settled(): Promise<void> {
     await promisesSettled()
-    for (let last: unknown; last !== this.#last;) {
-      last = this.#last
+    while (this.#underWay > 0) {
       await this.#last
       await promisesSettled()
     }

@@ -1,6 +1,6 @@
 import type { StoreListener } from '@crossgear/core-scheduler'
 import { RedisStore, type RedisStoreOptions } from '@crossgear/redis-store'
-import type { Redis } from 'ioredis'
+import type { WorldConnection } from './world-server.ts'
 
 type Method = (...args: unknown[]) => unknown
 type Message = readonly [name: keyof StoreListener, args: readonly unknown[]]
@@ -39,14 +39,17 @@ export class RedisNode {
   }
 
   /** Its subscriptions end at once; calls on their way still arrive, as they may. */
-  async leave(admin: Redis): Promise<void> {
+  async leave(admin: WorldConnection): Promise<void> {
     if (this.#isGone) return
     this.#isGone = true
     this.#listener = undefined
     this.#real.events.close()
     const name = ` name=crossgear:${this.#real.node}:events `
     const clients = (await admin.client('LIST')) as string
-    const id = clients.split('\n').find((line) => line.includes(name))?.match(/^id=(\d+)/)?.[1]
+    const id = clients
+      .split('\n')
+      .find((line) => line.includes(name))
+      ?.match(/^id=(\d+)/)?.[1]
     if (id !== undefined) await admin.call('CLIENT', 'KILL', 'ID', id)
   }
 

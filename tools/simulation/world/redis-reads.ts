@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import type { WorldConnection } from './world-server.ts'
 
 /** Jobs that stand in a queue or run: lane, id, status and payload by turns. */
 const unfinishedJobs = `
@@ -36,11 +36,11 @@ end
 table.sort(found)
 return found`
 
-/** What a world asks a real store beside the calls of its nodes. */
+/** Reads of a real store by its world. */
 export class RedisReads {
-  readonly #redis: Redis
+  readonly #redis: WorldConnection
 
-  constructor(redis: Redis) {
+  constructor(redis: WorldConnection) {
     this.#redis = redis
   }
 

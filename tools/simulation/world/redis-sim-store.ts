@@ -1,14 +1,13 @@
 import { LaneNames } from '@crossgear/core-scheduler'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { SpecPeer } from '@crossgear/tools/spec-peer'
-import type { Redis } from 'ioredis'
 import { OneAtATime } from './one-at-a-time.ts'
 import { RedisNode, type Turn } from './redis-node.ts'
 import { RedisReads } from './redis-reads.ts'
 import { homes, reserveForSeconds, type Settings } from './settings.ts'
 import type { SimNative, SimStore } from './sim-store.ts'
 import type { Timeline } from './timeline.ts'
-import { WorldServer } from './world-server.ts'
+import { type WorldConnection, WorldServer } from './world-server.ts'
 
 /** The date at which each world begins, milliseconds since 1970. */
 const epochMs = 1_700_000_000_000
@@ -19,7 +18,7 @@ const callsPerCheck = 100
 /** Worlds on the real scripts, one after another on one server. */
 export class RedisSimStores {
   readonly #server: WorldServer
-  readonly #admin: Redis
+  readonly #admin: WorldConnection
   #current: RedisSimStore | undefined
 
   private constructor(server: WorldServer) {
@@ -50,7 +49,7 @@ export class RedisSimStores {
 
 interface Parts {
   readonly server: WorldServer
-  readonly admin: Redis
+  readonly admin: WorldConnection
   readonly timeline: Timeline
   readonly settings: Settings
 }
@@ -77,7 +76,7 @@ class RedisSimStore implements SimStore {
         const method = target[name as keyof SimNative] as (...args: unknown[]) => Promise<unknown>
         return (...args: unknown[]) => this.#turn(() => method.apply(target, args))
       },
-    }) as unknown as SimNative
+    })
     parts.timeline.settle = () => this.#calls.settled()
   }
 
@@ -135,6 +134,10 @@ class RedisSimStore implements SimStore {
   async close(): Promise<void> {
     for (const node of this.#nodes.values()) await node.close()
     this.#nodes.clear()
+    // The server drops them now, not when it sees that they are closed.
+    for (const type of ['normal', 'pubsub']) {
+      await this.#parts.admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes')
+    }
   }
 
   #violations(): Promise<readonly string[]> {

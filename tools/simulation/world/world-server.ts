@@ -7,8 +7,11 @@ import { RedisServer } from '@crossgear/tools/redis-server'
 /** Nothing that the server does by itself changes its data, or their order. */
 const words = [
   ...['--activerehashing', 'no', '--hz', '1', '--dynamic-hz', 'no'],
-  ...['--enable-debug-command', 'local', '--proto-max-bulk-len', '64mb'],
+  ...['--enable-debug-command', 'local'],
 ]
+
+/** A connection of the world's own. */
+export type WorldConnection = ReturnType<RedisServer['connect']>
 
 /** A Redis server whose date is set by the world. */
 export class WorldServer {

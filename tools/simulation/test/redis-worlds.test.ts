@@ -1,0 +1,52 @@
+import { lacksCompiler } from '@crossgear/tools/preload-library'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { planOf } from '../world/plan.ts'
+import { RedisSimStores } from '../world/redis-sim-store.ts'
+import { World, type WorldEnd } from '../world/world.ts'
+
+/** Seeds with crashes, clock steps, native peers and throttles. */
+const seeds = [3, 11, 12, 13, 17]
+
+const lacking = lacksRedis || lacksCompiler
+
+describe.skipIf(lacking)(`worlds on the real scripts${lacking && ` (lacks ${lacking})`}`, () => {
+  let stores: RedisSimStores
+  beforeAll(async () => {
+    stores = await RedisSimStores.start()
+  })
+  afterAll(() => stores.stop())
+
+  async function live(seed: number, on = stores): Promise<WorldEnd & { readonly story: string }> {
+    const lines: string[] = []
+    const tell = (line: string): void => void lines.push(line)
+    const end = await new World(planOf(seed), { openStore: on.open, tell }).run()
+    return { ...end, story: lines.join('\n') }
+  }
+
+  test('come to rest with nothing wrong', { timeout: 60_000 }, async () => {
+    for (const seed of seeds) {
+      const { problems, events } = await live(seed)
+      expect({ seed, problems }).toEqual({ seed, problems: [] })
+      expect(events).toBeGreaterThan(500)
+    }
+  })
+
+  test(
+    'have the same story again, also on another server after other worlds',
+    { timeout: 60_000 },
+    async () => {
+      const others = await RedisSimStores.start()
+      try {
+        await live(13, others)
+        for (const seed of [3, 12]) {
+          const { story } = await live(seed)
+          expect(story.split('\n').length).toBeGreaterThan(10)
+          expect((await live(seed, others)).story).toBe(story)
+        }
+      } finally {
+        await others.stop()
+      }
+    },
+  )
+})
