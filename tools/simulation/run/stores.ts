@@ -1,4 +1,5 @@
 import type { Settings } from '../world/settings.ts'
+import { RedisSimStores } from '../world/redis-sim-store.ts'
 import { memorySimStore, type SimStore } from '../world/sim-store.ts'
 import type { Timeline } from '../world/timeline.ts'
 
@@ -20,6 +21,13 @@ const stores = {
   memory: {
     isBundled: true,
     start: () => Promise.resolve({ openStore: memorySimStore, stop: () => Promise.resolve() }),
+  },
+  scripts: {
+    isBundled: false,
+    start: async () => {
+      const host = await RedisSimStores.start()
+      return { openStore: host.open, stop: () => host.stop() }
+    },
   },
 } as const satisfies Readonly<Record<string, StoreKind>>
 
