@@ -6,6 +6,7 @@ import { storeKind } from './stores.ts'
 import type { AnswerTo, Message, Task } from './tasks.ts'
 
 const source = fileURLToPath(new URL('player.ts', import.meta.url))
+const unbundled = fileURLToPath(new URL('player-source.mjs', import.meta.url))
 const condition = '@crossgear/source'
 /** A task that takes longer is a livelock that no budget of events has ended. */
 const maxTaskMs = 10 * 60_000
@@ -41,7 +42,7 @@ export class Players {
 
   /** Starts them; their program is written to a folder of the caller. */
   static async start(store: StoreName, count: number, folder: string): Promise<Players> {
-    return new Players(store, storeKind(store).isBundled ? await bundle(folder) : source, count)
+    return new Players(store, storeKind(store).isBundled ? await bundle(folder) : unbundled, count)
   }
 
   /** Rejects if the thread ends, or takes too long. */
@@ -63,12 +64,9 @@ export class Players {
   }
 
   #add(): void {
-    const isSource = this.#program === source
     const thread = new Worker(this.#program, {
       workerData: this.#store,
-      execArgv: isSource
-        ? [`--conditions=${condition}`, '--import', import.meta.resolve('tsx')]
-        : [],
+      execArgv: [`--conditions=${condition}`],
     })
     this.#threads.set(thread, undefined)
     thread.on('message', ({ isLast, answer }: Message) => {

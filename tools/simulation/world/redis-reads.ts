@@ -5,8 +5,10 @@ const unfinishedJobs = `
 local found = {}
 for _, key in ipairs(redis.call('KEYS', 'job:*')) do
   local lane, id = key:match('^job:(.+):(%d+)$')
-  local job = redis.call('HMGET', key, 'status', 'input')
-  if lane and (job[1] == 'idle' or job[1] == 'busy') then
+  local job = redis.call('HMGET', key, 'status', 'input', 'fg', 'wait')
+  -- A foreground job that nobody waits for goes with the next claim of its lane.
+  local isWanted = not job[3] or job[4] and job[4] ~= ''
+  if lane and (job[1] == 'busy' or job[1] == 'idle' and isWanted) then
     found[#found + 1] = string.format('%s:%s %s (%s)', lane, id, job[1], job[2] or '')
   end
 end
