@@ -1,5 +1,5 @@
 import type { Settings } from '../world/settings.ts'
-import { RedisSimStores } from '../world/redis-sim-store.ts'
+import type * as redisSimStore from '../world/redis-sim-store.ts'
 import { memorySimStore, type SimStore } from '../world/sim-store.ts'
 import type { Timeline } from '../world/timeline.ts'
 
@@ -17,6 +17,9 @@ interface StoreKind {
   start(): Promise<StoreHost>
 }
 
+/** Not a literal where it is imported: a bundle must not have it. */
+const unbundled = '../world/redis-sim-store.ts'
+
 const stores = {
   memory: {
     isBundled: true,
@@ -25,6 +28,7 @@ const stores = {
   scripts: {
     isBundled: false,
     start: async () => {
+      const { RedisSimStores } = (await import(unbundled)) as typeof redisSimStore
       const host = await RedisSimStores.start()
       return { openStore: host.open, stop: () => host.stop() }
     },
