@@ -75,8 +75,25 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
   }
 }
 
+/** Each job that came stands somewhere or has ended, by the lane's own counters. Those of native clients are counted late. */
+function misbalanceOf(lane: ReturnType<MemoryStoreWorld['lane']>): string | undefined {
+  const jobs = [...lane.all()]
+  if (jobs.some(({ door }) => door === 'native')) return undefined
+  const { submitted, completed, failed, lost, expired, cancelled, deleted } = lane.counters
+  const standing =
+    jobs.filter(({ status }) => status === 'idle' || status === 'busy').length + lane.dead.length
+  const known = standing + completed + failed + lost + expired + cancelled + deleted
+  return known === submitted
+    ? undefined
+    : `${lane.lane}: ${submitted} jobs came, and ${known} are accounted for`
+}
+
 function leftoversOf(world: Pick<MemoryStoreWorld, 'lanes' | 'holders'>): string[] {
   const found: string[] = []
+  for (const lane of world.lanes) {
+    const problem = misbalanceOf(lane)
+    if (problem !== undefined) found.push(problem)
+  }
   for (const { lane, unique, jids, busy, scheduled, dead } of world.lanes) {
     // Dead jobs keep their names: they may be queued again.
     const named = [...unique.values(), ...jids.values()].filter((id) => !dead.includes(id))

@@ -227,8 +227,8 @@ export class World {
         submitted: nothing,
         assigned: nothing,
         ended: nothing,
-        expired: nothing,
-        cancelled: nothing,
+        dropped: nothing,
+        acted: nothing,
       },
       ...{ unconfirmed: nothing, bridged: nothing, stranded: nothing },
       store: (up, reason) =>
