@@ -86,8 +86,11 @@ const holders = {
 /** @param {JobDetail['held_by']} holder */
 function holderWords(holder) {
   if (!holder) return 'Runs'
-  const node = holder.node === null ? '' : `, given out by ${holder.node}`
-  return `Runs at ${holders[holder.kind]}${node}`
+  const { kind, node, worker, node_answers: answers } = holder
+  const called = worker && (worker.name || worker.address)
+  const name = called ? ` ${called}` : ''
+  const silence = answers === false ? ', which does not answer' : ''
+  return `Runs at ${holders[kind]}${name}${node === null ? '' : `, given out by ${node}${silence}`}`
 }
 
 /**

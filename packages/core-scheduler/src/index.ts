@@ -26,6 +26,7 @@ export type { Ability, FunctionOrder, Subscription } from './model/subscription.
 export { AnswerOrder } from './dispatch/answer-order.ts'
 export type { IdleWorker } from './dispatch/idle-workers.ts'
 export type { Leased } from './dispatch/lease-timers.ts'
+export { nodeAnswerMs, type NodeQuestions } from './notify/node-questions.ts'
 export type { Waiter } from './results/waiters.ts'
 export { isFinal } from './results/waiters.ts'
 export type { Administration } from './admin/administration.ts'

@@ -25,6 +25,7 @@ import { LaneNames } from './model/lanes.ts'
 import { RetryPolicy } from './model/retry-policy.ts'
 import { noRetries } from './model/retry-rules.ts'
 import { ChannelSubscriptions } from './notify/channel-subscriptions.ts'
+import { NodeQuestions } from './notify/node-questions.ts'
 import { NotificationHandler } from './notify/notification-handler.ts'
 import { WantedLanes } from './notify/wanted-lanes.ts'
 import { NativeOutcomes } from './results/native-outcomes.ts'
@@ -105,8 +106,10 @@ export function schedulerParts(
   })
   steps.takeFrom(outcomes, submissions, claims)
 
+  const nodeQuestions = new NodeQuestions(common)
   const notifications = new NotificationHandler({
     ...base,
+    nodeQuestions,
     outcomes,
     nativeOutcomes,
     queues,
@@ -155,6 +158,7 @@ export function schedulerParts(
     counts: workerCounts,
     heartbeat,
     notifications,
+    nodeQuestions,
     maintenance,
     queues,
     tasks,

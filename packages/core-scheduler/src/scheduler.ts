@@ -12,6 +12,7 @@ import { consumerSubscription, namedSubscription } from './model/subscription.ts
 import type { Ability, Subscription } from './model/subscription.ts'
 import type { JobRef, JobState, Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
+import type { NodeQuestions } from './notify/node-questions.ts'
 import { LeaseTimers } from './dispatch/lease-timers.ts'
 import type { LiveSettings, SchedulerOptions } from './scheduler-options.ts'
 import { schedulerParts, type SchedulerParts } from './scheduler-parts.ts'
@@ -57,6 +58,8 @@ export class Scheduler {
   readonly jobs: JobLookup
   /** Metrics of this node's background tasks. */
   readonly tasks: TaskTimes
+  /** Questions to nodes about what only they know. */
+  readonly nodeQuestions: NodeQuestions
   /** Faktory workers with leases that end when they die. */
   readonly holders: LeaseHolders
   readonly #store: Store
@@ -84,6 +87,7 @@ export class Scheduler {
     this.sets = parts.sets
     this.jobs = parts.jobs
     this.tasks = parts.tasks
+    this.nodeQuestions = parts.nodeQuestions
     this.holders = parts.holders
     this.#parts = parts
   }
@@ -142,6 +146,11 @@ export class Scheduler {
   /** Jobs held by this node's workers. */
   get running(): number {
     return this.#parts.activeLeases.size
+  }
+
+  /** True if a worker of this node holds a job by this token, as far as this node knows. */
+  isHeld(token: string): boolean {
+    return this.#parts.activeLeases.has(token)
   }
 
   /** Resolves when no worker of this node holds a job. */

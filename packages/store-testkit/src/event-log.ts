@@ -12,6 +12,12 @@ export type StoreEvent =
   | { readonly kind: 'laneClosed'; readonly lane: string }
   | { readonly kind: 'pausesChanged' }
   | { readonly kind: 'consumerNews'; readonly wid: string; readonly news: ConsumerNews }
+  | {
+      readonly kind: 'asked' | 'answered'
+      readonly node: string
+      readonly number: number
+      readonly text: string
+    }
   | { readonly kind: 'up' }
   | { readonly kind: 'down'; readonly reason: string }
 
@@ -87,6 +93,14 @@ export class EventLog implements StoreListener {
 
   pausesChanged(): void {
     this.#add({ kind: 'pausesChanged' })
+  }
+
+  asked(node: string, number: number, text: string): void {
+    this.#add({ kind: 'asked', node, number, text })
+  }
+
+  answered(node: string, number: number, text: string): void {
+    this.#add({ kind: 'answered', node, number, text })
   }
 
   up(): void {

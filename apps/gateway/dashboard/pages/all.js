@@ -7,6 +7,7 @@ import { MigrationsPage } from './migrations.js'
 import { NodesPage } from './nodes.js'
 import { OverviewPage } from './overview.js'
 import { QueuesPage } from './queues.js'
+import { WorkerPage } from './worker.js'
 import { WorkersPage } from './workers.js'
 
 /** @typedef {{ route: import('../router.js').Route }} PageProps */
@@ -22,6 +23,7 @@ export const pages = new Map([
   ['functions', FunctionsPage],
   ['queues', QueuesPage],
   ['workers', WorkersPage],
+  ['worker', WorkerPage],
   ['nodes', NodesPage],
   ['cron', CronPage],
   ['batches', BatchesPage],

@@ -57,7 +57,7 @@ const unfitFor = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
 /** @param {import('./all.js').PageProps} props */
 export function FunctionsPage({ route }) {
   /** @type {import('../state.js').Reading<Workers>} */
-  const { data: fleet } = useRead('/workers', {}, 5_000)
+  const { data: fleet } = useRead('/workers', { limit: 1 }, 5_000)
   const byFunction = useMemo(() => doorsByFunction(fleet), [fleet])
   /** @type {readonly import('../parts/table.js').Column<FunctionEntry>[]} */
   const columns = [
@@ -82,7 +82,7 @@ export function FunctionsPage({ route }) {
     rowsOf=${(/** @type {FunctionPage} */ { functions }) => functions}
     keyOf=${(/** @type {FunctionEntry} */ { lane }) => lane}
     title="Functions"
-    hint="A Gearman function is a Faktory jobtype: one line for each queue of it. Workers by door are those of this gateway."
+    hint="A Gearman function is a Faktory jobtype: one line for each queue of it. Workers by door are those of all gateways."
     noun="line"
     none=${(/** @type {boolean} */ isSearch) => html`<${NoFunctions} isSearch=${isSearch} />`}
     acts=${(/** @type {FunctionEntry} */ entry, /** @type {(order: Order) => void} */ ask) =>
@@ -165,7 +165,7 @@ function NoFunctions({ isSearch }) {
 }
 
 /**
- * Workers of this gateway by function, in words.
+ * Workers by function, in words.
  *
  * @param {Workers | undefined} fleet
  */

@@ -14,6 +14,7 @@ import {
   When,
   doorName,
 } from '../parts/bits.js'
+import { placeOf } from '../parts/held-jobs.js'
 import { Payload } from '../parts/payload.js'
 import { indented, visible } from '../payload-text.js'
 import { ResubmitDialog } from '../parts/submit-dialog.js'
@@ -151,6 +152,7 @@ function Facts({ job }) {
     ['Gearman handle', html`<span class="mono">${job.handle}</span>`],
     ['Faktory jid', job.jid !== null && html`<span class="mono"><bdi>${job.jid}</bdi></span>`],
     ['Unique id', job.unique !== null && html`<span class="mono"><bdi>${job.unique}</bdi></span>`],
+    ['Worker', job.held_by?.worker && html`<${WorkerOf} worker=${job.held_by.worker} />`],
     ['Waiting clients', job.waiting_clients > 0 && job.waiting_clients],
     ['Retries', (job.retries ?? 0) > 0 ? job.retries : 'None: the first failure is final'],
     ['Reserved for', job.reserve_for_seconds !== null && duration(job.reserve_for_seconds)],
@@ -165,13 +167,20 @@ function Facts({ job }) {
     <header><h2>Facts</h2></header>
     <dl class="facts inside">
       ${all
-        .filter(([, value]) => value !== false)
+        .filter(([, value]) => value !== false && value !== null && value !== undefined)
         .map(([label, value]) => [
           html`<dt key=${`${label} name`}>${label}</dt>`,
           html`<dd key=${label}>${value}</dd>`,
         ])}
     </dl>
   </section>`
+}
+
+/** @param {{ worker: NonNullable<NonNullable<JobDetail['held_by']>['worker']> }} props */
+function WorkerOf({ worker }) {
+  const { worker: id, name, address } = worker
+  return html`<a href=${hrefOf('worker', id)}><${Name} name=${name || address || id} /></a>
+    <span class="under"><bdi>${placeOf(worker)}</bdi></span>`
 }
 
 /** @param {JobDetail['envelope']} envelope a text where it is no JSON, or too deep */

@@ -1,6 +1,7 @@
 import { html } from '../html.js'
 import { duration } from '../format.js'
-import { Badge, Loading, Name, PageHead, Trouble } from '../parts/bits.js'
+import { Badge, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
+import { Figure } from '../parts/figures.js'
 import { Table } from '../parts/table.js'
 import { useRead } from '../state.js'
 
@@ -19,10 +20,35 @@ const columns = [
   },
   {
     ...{ id: 'state', label: 'State' },
-    cell: ({ last_beat_seconds: seconds }) =>
-      seconds < lateSeconds
-        ? html`<${Badge} tone="running">alive<//>`
-        : html`<${Badge} tone="dead">silent<//>`,
+    cell: ({ last_beat_seconds: seconds, answers }) => {
+      if (seconds >= lateSeconds) return html`<${Badge} tone="dead">silent<//>`
+      if (!answers) return html`<${Badge} tone="retry">does not answer<//>`
+      return html`<${Badge} tone="running">alive<//>`
+    },
+  },
+  {
+    ...{ id: 'host', label: 'Host' },
+    cell: ({ host, pid }) => html`<${Name} name=${host ?? '–'} />
+      ${pid !== null && html`<span class="under">pid ${pid}</span>`}`,
+  },
+  {
+    ...{ id: 'doors', label: 'Ports' },
+    cell: ({ doors }) =>
+      html`<span class="under wrapped">${(doors ?? []).map(({ door, address }) => `${doorName(door)} ${address}`).join(', ') || '–'}</span>`,
+  },
+  { id: 'version', label: 'Version', cell: ({ version }) => version ?? '–' },
+  {
+    ...{ id: 'up', label: 'Up', isNumber: true },
+    cell: ({ uptime_seconds: seconds }) => (seconds === null ? '–' : duration(seconds)),
+  },
+  {
+    ...{ id: 'workers', label: 'Workers', isNumber: true },
+    cell: ({ workers }) =>
+      workers === null ? '–' : html`<${Figure} value=${workers} />`,
+  },
+  {
+    ...{ id: 'jobs', label: 'Their jobs', isNumber: true },
+    cell: ({ jobs }) => (jobs === null ? '–' : html`<${Figure} value=${jobs} />`),
   },
   {
     ...{ id: 'beat', label: 'Last heartbeat', isNumber: true },
@@ -32,7 +58,7 @@ const columns = [
 
 export function NodesPage() {
   /** @type {import('../state.js').Reading<Nodes>} */
-  const { data, error } = useRead('/nodes', {}, 1_000)
+  const { data, error } = useRead('/nodes')
   return html`<div>
     <${PageHead}
       title="Nodes"

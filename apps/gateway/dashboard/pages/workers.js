@@ -3,6 +3,7 @@ import { bytes, count, duration, plural } from '../format.js'
 import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
 import { useOrders } from '../parts/confirm-act.js'
 import { Figure } from '../parts/figures.js'
+import { HeldJob, placeOf } from '../parts/held-jobs.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
 import { useMayAct, useRead } from '../state.js'
@@ -10,7 +11,7 @@ import { useMayAct, useRead } from '../state.js'
 /** @typedef {import('../types.d.ts').Workers} Workers */
 /** @typedef {import('../types.d.ts').Connections} Connections */
 /** @typedef {import('../parts/confirm-act.js').Order} Order */
-/** @typedef {Workers['consumers'][number]} Consumer */
+/** @typedef {import('../types.d.ts').Worker} Worker */
 /** @typedef {Workers['functions'][number]} FunctionHands */
 /** @typedef {Workers['doors'][number]} DoorFigures */
 /** @typedef {Connections['connections'][number]} Connection */
@@ -20,18 +21,20 @@ import { useMayAct, useRead } from '../state.js'
 /** @param {import('./all.js').PageProps} props */
 export function WorkersPage({ route }) {
   /** @type {import('../state.js').Reading<Workers>} */
-  const { data, error, busy, reload } = useRead('/workers')
+  const { data, error, busy, reload } = useRead('/workers', {
+    cursor: route.query.get('workers') ?? '',
+  })
   const mayAct = useMayAct()
   const { ask, dialog } = useOrders(reload)
   return html`<div aria-busy=${busy}>
     <${PageHead}
       title="Workers"
-      hint="Connected to this gateway. Workers at other gateways are on their pages; functions count all of them."
+      hint="Workers of all gateways on the store. Native GearMonkey workers have no connection here: functions count them."
     >
       ${
         mayAct &&
         data &&
-        data.consumers.length > 0 &&
+        data.workers.some(({ wid }) => wid !== null) &&
         html`<button type="button" onClick=${() => ask(orderOf('all', 'quiet'))}>
         Quiet all Faktory workers
       </button>`
@@ -42,9 +45,14 @@ export function WorkersPage({ route }) {
     ${
       data &&
       html`<div class="stack">
+      ${data.silent_nodes.map(
+        (node) => html`<p key=${node} class="notice bad" role="status">
+        The gateway <bdi>${node}</bdi> does not answer: its workers are not shown.
+      </p>`,
+      )}
       <${Doors} doors=${data.doors} />
+      <${OneByOne} route=${route} data=${data} onOrder=${mayAct ? ask : undefined} />
       <${ByFunction} functions=${data.functions} />
-      <${Consumers} data=${data} onOrder=${mayAct ? ask : undefined} />
       <${GearmanConnections} route=${route} />
     </div>`
     }
@@ -99,7 +107,7 @@ function ByFunction({ functions }) {
           rows=${functions}
           keyOf=${(/** @type {FunctionHands} */ { function: fn, door }) => `${door} ${fn}`}
         />`
-        : html`<${Empty} title="No worker has named a function here">
+        : html`<${Empty} title="No worker has named a function">
           <p>A Gearman worker does with CAN_DO, for example:</p>
           <p><${Code}>gearman -w -f mail -- wc -c<//></p>
         <//>`
@@ -109,81 +117,107 @@ function ByFunction({ functions }) {
 
 /**
  * @param {object} props
+ * @param {import('../router.js').Route} props.route
  * @param {Workers} props.data
  * @param {((order: Order) => void) | undefined} props.onOrder
  */
-function Consumers({ data, onOrder }) {
-  /** @type {readonly Column<Consumer>[]} */
-  const columns = [
-    {
-      ...{ id: 'wid', label: 'Worker', isMain: true },
-      cell: ({ wid, hostname, pid, labels }) => html`<${Name} name=${wid} />
-        <span class="under"><bdi>${[hostname ?? '', pid ?? '', ...labels].filter(Boolean).join(' · ')}</bdi></span>`,
-    },
-    {
-      ...{ id: 'state', label: 'State' },
-      cell: ({ state }) =>
-        html`<${Badge} tone=${state === 'running' ? 'running' : 'retry'}>${state}<//>`,
-    },
-    {
-      ...{ id: 'queues', label: 'Queues' },
-      cell: ({ queues }) => html`<${Name} name=${queues.join(', ') || '–'} />`,
-    },
-    {
-      id: 'jobs',
-      label: 'Jobs',
-      isNumber: true,
-      cell: ({ jobs }) => html`<${Figure} value=${jobs} />`,
-    },
-    {
-      id: 'memory',
-      label: 'Memory',
-      isNumber: true,
-      cell: ({ rss_kb: kb }) => (kb === 0 ? html`<span class="zero">–</span>` : bytes(kb * 1024)),
-    },
-    {
-      ...{ id: 'beat', label: 'Last beat', isNumber: true },
-      cell: ({ seconds_since_beat: seconds }) => `${duration(seconds)} ago`,
-    },
-    ...(onOrder
-      ? [
-          /** @type {Column<Consumer>} */ ({
-            ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
-            cell: ({ wid, state }) => html`<span class="acts">
-              <button
-                type="button"
-                class="small"
-                disabled=${state !== 'running'}
-                onClick=${() => onOrder(orderOf(wid, 'quiet'))}
-              >
-                Quiet
-              </button>
-              <button type="button" class="small" onClick=${() => onOrder(orderOf(wid, 'terminate'))}>
-                Stop
-              </button>
-            </span>`,
-          }),
-        ]
-      : []),
-  ]
+function OneByOne({ route, data, onOrder }) {
+  const page = route.query.get('workers') ?? ''
   return html`<section class="panel">
     <header>
-      <h2>Faktory workers</h2>
-      <span class="muted">${plural(data.consumers_total, 'worker')}</span>
+      <h2>One by one</h2>
+      <span class="muted">${plural(data.total, 'worker')}</span>
     </header>
     ${
-      data.consumers.length > 0
+      data.workers.length > 0
         ? html`<${Table}
-          caption="Faktory workers"
-          columns=${columns}
-          rows=${data.consumers}
-          keyOf=${(/** @type {Consumer} */ { wid }) => wid}
+          caption="Workers"
+          columns=${onOrder ? [...workerColumns, actsColumn(onOrder)] : workerColumns}
+          rows=${data.workers}
+          keyOf=${(/** @type {Worker} */ { worker }) => worker}
         />`
-        : html`<${Empty} title="No Faktory worker is connected here">
+        : html`<${Empty} title="No worker is connected">
           <p>Any Faktory worker library will do, with <${Code}>FAKTORY_URL=tcp://host:7419<//>.</p>
         <//>`
     }
+    ${
+      (data.cursor !== null || page !== '') &&
+      html`<div class="inside"><${Pager}
+      words=${`${count(data.workers.length)} of ${count(data.total)}`}
+      isFirst=${page === ''}
+      next=${data.cursor}
+      onPage=${(/** @type {string} */ next) => refine(route, { workers: next })}
+    /></div>`
+    }
   </section>`
+}
+
+/** @type {readonly Column<Worker>[]} */
+const workerColumns = [
+  {
+    ...{ id: 'worker', label: 'Worker', isMain: true },
+    cell: (worker) => html`<a href=${hrefOf('worker', worker.worker)}>
+        <${Name} name=${worker.name || worker.address || worker.worker} />
+      </a>
+      <span class="under"><bdi>${[doorName(worker.door), placeOf(worker), ...worker.labels].filter(Boolean).join(' · ')}</bdi></span>`,
+  },
+  {
+    ...{ id: 'state', label: 'State' },
+    cell: ({ state }) =>
+      html`<${Badge} tone=${state === 'running' ? 'running' : 'retry'}>${state}<//>`,
+  },
+  {
+    ...{ id: 'works', label: 'Works on' },
+    cell: ({ functions, functions_total: total, queues }) => {
+      const more = total - functions.length
+      const names = [...functions, ...queues].join(', ') || '–'
+      return html`<${Name} name=${more > 0 ? `${names} and ${count(more)} more` : names} />`
+    },
+  },
+  {
+    ...{ id: 'jobs', label: 'Its jobs' },
+    cell: ({ worker, jobs, jobs_total: total }) => html`<div class="held-jobs">
+      ${jobs.map((job) => html`<${HeldJob} key=${job.id} job=${job} />`)}
+      ${
+        total > jobs.length
+          ? html`<a href=${hrefOf('worker', worker)}>${plural(total - jobs.length, 'more job')}</a>`
+          : jobs.length === 0 && html`<span class="zero">none</span>`
+      }
+    </div>`,
+  },
+  { id: 'node', label: 'Gateway', cell: ({ node }) => html`<span class="mono">${node}</span>` },
+  {
+    ...{ id: 'beat', label: 'Last beat', isNumber: true },
+    cell: ({ seconds_since_beat: seconds, rss_kb: kb }) =>
+      seconds === null
+        ? html`<span class="zero">–</span>`
+        : html`${duration(seconds)} ago${kb > 0 && html`<span class="under">${bytes(kb * 1024)}</span>`}`,
+  },
+]
+
+/**
+ * @param {(order: Order) => void} onOrder
+ * @returns {Column<Worker>}
+ */
+function actsColumn(onOrder) {
+  return {
+    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    cell: ({ wid, state }) =>
+      wid !== null &&
+      html`<span class="acts">
+        <button
+          type="button"
+          class="small"
+          disabled=${state !== 'running'}
+          onClick=${() => onOrder(orderOf(wid, 'quiet'))}
+        >
+          Quiet
+        </button>
+        <button type="button" class="small" onClick=${() => onOrder(orderOf(wid, 'terminate'))}>
+          Stop
+        </button>
+      </span>`,
+  }
 }
 
 /** @param {import('./all.js').PageProps} props */
@@ -215,7 +249,7 @@ function GearmanConnections({ route }) {
   ]
   return html`<section class="panel">
     <header>
-      <h2>Gearman connections</h2>
+      <h2>Gearman connections of this gateway</h2>
       <span class="muted">${plural(data.total, 'connection')}</span>
     </header>
     <${Table}

@@ -15,6 +15,7 @@ export const apiErrors = {
   unknown_job: 404,
   unknown_function: 404,
   unknown_batch: 404,
+  unknown_worker: 404,
   in_use: 409,
   not_accepted: 409,
   body_too_large: 413,

@@ -1,10 +1,10 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { MigrationNotes } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
-import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { Handles } from '../gearman/handles.ts'
 import type { Door } from '../net/door.ts'
+import type { Fleet } from '../ops/fleet/fleet.ts'
 import type { Cron } from '../ops/cron/cron.ts'
 import type { Logger } from '../ops/log/logger.ts'
 import type { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
@@ -21,6 +21,7 @@ import { jobReads } from './reads/job-reads.ts'
 import { JobScan } from './reads/job-scan.ts'
 import { laneReads } from './reads/lane-reads.ts'
 import { LatestView } from './reads/snapshot-view.ts'
+import { workerReads } from './reads/worker-reads.ts'
 
 export interface ApiParts {
   readonly config: Config
@@ -30,6 +31,7 @@ export interface ApiParts {
   readonly snapshots: StoreSnapshots
   readonly doors: readonly Door[]
   readonly cron: Cron
+  readonly fleet: Fleet
   readonly clock: Clock
   readonly node: string
   readonly version: string
@@ -44,12 +46,12 @@ export function composeApi(parts: ApiParts): Api {
   const scan = new JobScan(scheduler)
   const view = new LatestView(parts.snapshots)
   const gearman = doors.find((door) => door instanceof GearmanDoor)
-  const faktory = doors.find((door) => door instanceof FaktoryDoor)
   return new Api(
     {
-      ...jobReads({ scheduler, names, scan }),
+      ...jobReads({ scheduler, names, scan, fleet: parts.fleet }),
       ...laneReads({ ...parts, view, bridgeFaktory: config.bridgeFaktory }),
-      ...fleetReads({ ...parts, gearman, faktory }),
+      ...fleetReads({ ...parts, gearman }),
+      ...workerReads({ ...parts, names }),
       ...historyReads(scheduler),
       ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),
       ...newJobs({ scheduler, names }),

@@ -51,7 +51,15 @@ export const endpoints = {
   }),
   listWorkers: read({
     ...{ path: '/workers', tag: 'Workers and nodes', answer: fleet.workers },
-    summary: 'Workers of this gateway, by function, queue and door',
+    summary:
+      'Workers of all gateways: sums by function, queue and door, and one by one with their jobs',
+    query: fleet.workerQuery,
+  }),
+  getWorker: read({
+    ...{ path: '/workers/{worker}', tag: 'Workers and nodes', answer: fleet.oneWorker },
+    summary: 'One worker with its jobs',
+    params: strict({ worker: fleet.workerId }),
+    query: strict({ limit, cursor }),
   }),
   listConnections: read({
     ...{ path: '/connections', tag: 'Workers and nodes', answer: fleet.connections },
@@ -60,7 +68,7 @@ export const endpoints = {
   }),
   listNodes: read({
     ...{ path: '/nodes', tag: 'Workers and nodes', answer: fleet.nodes },
-    summary: 'Gateways on the store',
+    summary: 'Gateways on the store, each with what it says of itself',
   }),
   listCron: read({
     ...{ path: '/cron', tag: 'Cron, batches, migrations', answer: fleet.cron },

@@ -11,6 +11,7 @@ import type { ConnectionLimits } from '../net/connection-limits.ts'
 import { RoundRobin } from '../net/round-robin.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import { WrongPasswords } from '../net/wrong-passwords.ts'
+import type { ConnectedWorker } from '../ops/fleet/connected-worker.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import { type DoorState, type FaktoryContext, type Rejection } from './context.ts'
 import { handlers } from './handlers/index.ts'
@@ -186,6 +187,14 @@ export class FaktoryDoor implements Door {
 
   get connections(): number {
     return this.#listener.connections
+  }
+
+  connectedWorkers(): Iterable<ConnectedWorker> {
+    return this.workers.connectedWorkers()
+  }
+
+  get address(): ListenAddress | undefined {
+    return this.#listener.address
   }
 
   listen(): Promise<ListenAddress> {

@@ -29,6 +29,11 @@ export class HeldJobs {
     return new Set(held.map(({ assignment }) => assignment.job.lane))
   }
 
+  /** Its jobs, without lost ones; the oldest first. */
+  *assignments(): Generator<Assignment> {
+    for (const { assignment, fenced } of this.#byJid.values()) if (!fenced) yield assignment
+  }
+
   find(jid: string): HeldJob | undefined {
     return this.#byJid.get(jid)
   }

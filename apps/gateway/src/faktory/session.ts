@@ -75,6 +75,10 @@ export class Session implements ConnectionHandler, WorkerConnection {
     return this.#hasLeft
   }
 
+  get peer(): string {
+    return this.#connection.peer
+  }
+
   /** The client's address. */
   get address(): string {
     return this.#connection.address

@@ -1,5 +1,6 @@
 import type { Clock, ConsumerNews, Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Hello } from '@crossgear/fwp-codec'
+import type { ConnectedWorker } from '../ops/fleet/connected-worker.ts'
 import { HandCounts } from '../ops/metrics/census.ts'
 import { HeldJobs } from './held-jobs.ts'
 
@@ -29,6 +30,8 @@ export interface Beat {
 
 /** A connection as its worker sees it. */
 export interface WorkerConnection {
+  /** Address and port of its peer. */
+  readonly peer: string
   /** The worker takes no more jobs: waiting FETCH commands are answered without one. */
   quieted(): void
   /** The worker was taken for dead. */
@@ -38,6 +41,8 @@ export interface WorkerConnection {
 /** A holder of jobs: all connections with one wid, or one connection without. */
 export class Worker {
   readonly wid: string | undefined
+  /** Unique among workers of this node. */
+  readonly number: number
   /** Identity for limits per worker. */
   readonly identity: WorkerIdentity
   /** Its name as a holder of leases. */
@@ -54,10 +59,10 @@ export class Worker {
   lastBeatMs: number
   rssKb = 0
 
-  /** @param number unique among workers of this node */
   constructor(hello: Hello, number: number, scheduler: Scheduler, nowMs: number) {
     const { wid } = hello
     this.wid = wid
+    this.number = number
     this.identity =
       wid === undefined ? { name: `f${number}`, isShared: false } : { name: wid, isShared: true }
     this.holder = scheduler.holders.nameOf(wid)
@@ -163,6 +168,22 @@ export class Workers {
       for (const fn of functions) byFunction.add(fn, 'busy')
     }
     return { connections, byQueue: byQueue.counts, byFunction: byFunction.counts }
+  }
+
+  /** All with a wid, and others that fetch. */
+  *connectedWorkers(): Generator<ConnectedWorker> {
+    for (const worker of new Set([...this.#byWid.values(), ...this.#connected])) {
+      const { wid, number, hello, state, queues, connections, rssKb, lastBeatMs, held } = worker
+      if (wid === undefined && queues.length === 0 && held.size === 0) continue
+      const [first] = connections
+      const { hostname, pid, labels } = hello
+      yield {
+        ...{ name: `f${number}`, door: 'faktory', calledItself: wid ?? '', wid, hostname, pid },
+        ...{ labels, state, functions: [], queues, connections: connections.size, rssKb },
+        ...{ address: first?.peer, lastBeatMs: wid === undefined ? undefined : lastBeatMs },
+        jobs: held.assignments(),
+      }
+    }
   }
 
   find(wid: string): Worker | undefined {

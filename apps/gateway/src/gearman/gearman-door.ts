@@ -6,6 +6,7 @@ import { Listener } from '../net/listener.ts'
 import { AdminAccess } from '../net/networks.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import { Connection } from '../net/connection.ts'
+import type { ConnectedWorker } from '../ops/fleet/connected-worker.ts'
 import { type Census, HandCounts } from '../ops/metrics/census.ts'
 import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
 import { handlers } from './handlers/index.ts'
@@ -58,6 +59,10 @@ export class GearmanDoor implements Door {
     })
   }
 
+  get address(): ListenAddress | undefined {
+    return this.#listener.address
+  }
+
   listen(): Promise<ListenAddress> {
     return this.#listener.listen()
   }
@@ -86,6 +91,17 @@ export class GearmanDoor implements Door {
     return {
       ...this.#listener.traffic(),
       ...{ clients, byFunction: hands.counts, byQueue: new Map<string, never>() },
+    }
+  }
+
+  *connectedWorkers(): Generator<ConnectedWorker> {
+    for (const { connection, number, clientId, worker } of this.#sessions) {
+      const { functions, jobs } = worker
+      if (functions.length === 0 && jobs.length === 0) continue
+      yield {
+        ...{ name: `g${number}`, door: this.name, calledItself: clientId, address: connection.peer },
+        ...{ labels: [], state: 'running', functions, queues: [], connections: 1, rssKb: 0, jobs },
+      }
     }
   }
 

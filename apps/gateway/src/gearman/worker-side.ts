@@ -148,6 +148,11 @@ export class WorkerSide implements IdleWorker {
     for (const fn of new Set(busy.map((lane) => names.parse(lane).fn))) hands.add(fn, 'busy')
   }
 
+  /** Its jobs, the oldest first. */
+  get jobs(): readonly Assignment[] {
+    return Array.from(this.#held.values(), ({ assignment }) => assignment)
+  }
+
   held(handle: string): HeldJob | undefined {
     return this.#held.get(handle)
   }

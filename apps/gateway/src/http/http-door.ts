@@ -13,6 +13,7 @@ import type { LaneQuota } from '../net/lane-quota.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
 import type { Surplus } from '../net/open-port.ts'
 import { RoundRobin } from '../net/round-robin.ts'
+import type { ConnectedWorker } from '../ops/fleet/connected-worker.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import { type Breach, endBroken } from './broken-requests.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
@@ -123,6 +124,15 @@ export class HttpDoor implements Door {
       ...(connected && { opened: connected }),
       ...(closed && { closed }),
     })
+  }
+
+  get address(): ListenAddress | undefined {
+    return this.#listener.address
+  }
+
+  /** Nobody works by HTTP. */
+  connectedWorkers(): readonly ConnectedWorker[] {
+    return []
   }
 
   listen(): Promise<ListenAddress> {

@@ -113,6 +113,13 @@ export class Connection implements Holder, WorkSource {
     return this.socket.remoteAddress ?? '-'
   }
 
+  /** The peer's address with its port, by which its process is found. */
+  get peer(): string {
+    const { remoteFamily, remotePort } = this.socket
+    const address = remoteFamily === 'IPv6' ? `[${this.address}]` : this.address
+    return remotePort === undefined ? address : `${address}:${remotePort}`
+  }
+
   /** Sends bytes after all slots reserved before; returns their own slot if they wait. */
   send(bytes: Uint8Array): ReplySlot | undefined {
     if (this.#gone) return undefined

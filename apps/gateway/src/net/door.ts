@@ -1,3 +1,4 @@
+import type { ConnectedWorker } from '../ops/fleet/connected-worker.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import type { ListenAddress } from './listen.ts'
 
@@ -5,6 +6,8 @@ import type { ListenAddress } from './listen.ts'
 export interface Door {
   /** `gearman`, `faktory`, `http` */
   readonly name: string
+  /** Its port, once it is open. */
+  readonly address: ListenAddress | undefined
   /** Opens the port; see `listenOn`. */
   listen(): Promise<ListenAddress>
   /** Accepts no more connections; open ones are served as before. */
@@ -13,6 +16,8 @@ export interface Door {
   drain(): void
   /** Connected clients and workers. */
   census(): Census
+  /** Its workers one by one. */
+  connectedWorkers(): Iterable<ConnectedWorker>
   /** Closes the port and every connection. */
   close(): Promise<void>
 }

@@ -66,6 +66,11 @@ export class Listener {
     this.#options = options
   }
 
+  /** Its own address, once the port is open. */
+  get address(): ListenAddress | undefined {
+    return this.#port?.address
+  }
+
   get connections(): number {
     return this.#sockets.size
   }

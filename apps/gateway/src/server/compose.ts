@@ -17,6 +17,7 @@ import { answerBusy } from '../ops/busy-page.ts'
 import { faktoryPages } from '../ops/faktory-pages.ts'
 import { answerCron } from '../ops/cron/cron-page.ts'
 import { Cron } from '../ops/cron/cron.ts'
+import { Fleet } from '../ops/fleet/fleet.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
 import { warnOfForeignFields } from '../ops/log/foreign-fields.ts'
 import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
@@ -142,6 +143,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
   const doors = doorsOf({ ...parts, log, payloadRuleOf }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
+  const fleet = new Fleet({ scheduler, doors, clock: systemClock, node, version: parts.version })
   const figuresNowMs = parts.figuresNowMs ?? (() => systemClock.nowMs())
   const snapshots = new StoreSnapshots(scheduler, figuresNowMs)
   return {
@@ -156,7 +158,7 @@ export async function compose(parts: Parts): Promise<Composition> {
         answerBusy({ scheduler, workers: faktory?.workers, clock: systemClock }, request),
     },
     api: lateApi({
-      ...{ config, scheduler, snapshots, doors, cron, clock: systemClock },
+      ...{ config, scheduler, snapshots, doors, cron, fleet, clock: systemClock },
       ...{ node, log, version: parts.version },
       migrations: redisStore.imports.migrations,
       throttles: () => throttles,

@@ -2,6 +2,7 @@ import type { CommandRow } from './command-row.ts'
 import { batchCommands } from './fleet/batches.ts'
 import { cronCommands } from './fleet/cron.ts'
 import { fleetCommands } from './fleet/fleet.ts'
+import { workerCommands } from './fleet/workers.ts'
 import { health } from './fleet/health.ts'
 import { reload } from './fleet/reload.ts'
 import { jobActs } from './jobs/acts.ts'
@@ -21,6 +22,7 @@ export const commands: readonly CommandRow[] = [
   ...submissions,
   ...queueCommands,
   ...functionCommands,
+  ...workerCommands,
   ...fleetCommands,
   ...cronCommands,
   ...batchCommands,

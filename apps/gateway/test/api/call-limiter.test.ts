@@ -102,6 +102,7 @@ test('long pages, searches and acts on many are heavy, and the calls of a dashbo
       ['listJobs', { state: 'retry', limit: 1 }],
       ['listFunctions', { limit: 1_000 }],
       ['listConnections', { limit: 500 }],
+      ['listWorkers', { limit: 500 }],
       ['getJob', { max_payload_bytes: 1_000_000 }],
       ['deleteJobs', {}, { filter: {} }],
       ['retryJobs', {}, { jobs }],

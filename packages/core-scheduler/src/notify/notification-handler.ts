@@ -22,6 +22,7 @@ import type { ConsumerNews } from '../store/queue-ports.ts'
 import type { Submissions } from '../intake/submissions.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { ChannelSubscriptions } from './channel-subscriptions.ts'
+import type { NodeQuestions } from './node-questions.ts'
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 
 /** Up to this many lanes are polled one by one for a worker that becomes idle. */
@@ -46,6 +47,7 @@ interface Parts {
   readonly submissions: Submissions
   readonly registrar: LaneRegistrar
   readonly subscriptions: ChannelSubscriptions
+  readonly nodeQuestions: NodeQuestions
   readonly recovery: NativeRecovery
 }
 
@@ -167,6 +169,14 @@ export class NotificationHandler implements StoreListener {
 
   consumerNews(wid: string, news: ConsumerNews): void {
     this.#parts.events.emit('consumerNews', wid, news)
+  }
+
+  asked(node: string, number: number, question: string): void {
+    void this.#parts.nodeQuestions.asked(node, number, question)
+  }
+
+  answered(node: string, number: number, answer: string): void {
+    this.#parts.nodeQuestions.answered(node, number, answer)
   }
 
   pausesChanged(): void {

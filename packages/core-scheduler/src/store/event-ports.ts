@@ -28,6 +28,9 @@ export interface StoreListener {
   pausesChanged(): void
   /** An order for a Faktory worker (or `*`, all), or a sign of life from one. */
   consumerNews(wid: string, news: ConsumerNews): void
+  /** Another node asks this one; the answer goes to it under the same number. */
+  asked(node: string, number: number, question: string): void
+  answered(node: string, number: number, answer: string): void
   /** The store answers again; earlier events may be missing. */
   up(): void
   down(reason: string): void
@@ -37,6 +40,8 @@ export interface StoreListener {
 export interface EventStore {
   watch(what: Watched): Promise<void>
   listen(listener: StoreListener): void
+  /** Sends a question, or its answer, to a node. False if certainly nobody listens there. */
+  send(node: string, what: 'ask' | 'answer', number: number, text: string): Promise<boolean>
   /**
    * Settles when the listener has received everything published before; at once if it receives
    * nothing.

@@ -76,6 +76,18 @@ export class Events implements EventStore {
     this.#listener = listener
   }
 
+  /** In a cluster the server counts only its own subscribers, so that nothing is certain. */
+  async send(
+    node: string,
+    what: 'ask' | 'answer',
+    number: number,
+    text: string,
+  ): Promise<boolean> {
+    const { redis, keys, call, isCluster } = this.#context
+    const message = [what, this.#context.node, String(number), text].join('\0')
+    return (await call(() => redis.publish(keys.nodeChannel(node), message))) > 0 || isCluster
+  }
+
   async start(): Promise<void> {
     this.#learnServer()
     await this.#redis.subscribe(this.#keys.events, this.#nodeChannel)

@@ -33,7 +33,7 @@ export function announced(listener: StoreListener, message: string): void {
 
 /**
  * `kind NUL lane NUL id NUL data`, as `relay` in lua/lib/jobs.lua writes it; for many jobs of a lane `complete NUL` and a
- * packed list: the lane, and ids with outputs.
+ * packed list: the lane, and ids with outputs. A node asks and answers with its own name and a number in their place.
  */
 export function relayed(listener: StoreListener, message: Buffer): void {
   const kindEnd = message.indexOf(0)
@@ -44,11 +44,14 @@ export function relayed(listener: StoreListener, message: Buffer): void {
   const laneEnd = message.indexOf(0, kindEnd + 1)
   const idEnd = message.indexOf(0, laneEnd + 1)
   if (kindEnd < 0 || laneEnd < 0 || idEnd < 0) return
-  const ref = {
-    lane: message.toString('utf8', kindEnd + 1, laneEnd),
-    id: Number(message.toString('latin1', laneEnd + 1, idEnd)),
-  }
-  const event = relayedEvent(message.toString('latin1', 0, kindEnd), message.subarray(idEnd + 1))
+  const kind = message.toString('latin1', 0, kindEnd)
+  const lane = message.toString('utf8', kindEnd + 1, laneEnd)
+  const id = Number(message.toString('latin1', laneEnd + 1, idEnd))
+  const data = message.subarray(idEnd + 1)
+  if (kind === 'ask') listener.asked(lane, id, data.toString())
+  else if (kind === 'answer') listener.answered(lane, id, data.toString())
+  const ref = { lane, id }
+  const event = relayedEvent(kind, data)
   if (event) listener.relayed(ref, event)
 }
 

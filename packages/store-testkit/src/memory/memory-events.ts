@@ -5,9 +5,11 @@ import type { Run } from './memory-world.ts'
 export class MemoryEvents implements EventStore {
   watched: Watched = new Set()
   listener: StoreListener | undefined
+  readonly #node: string
   readonly #step: Run
 
-  constructor(step: Run) {
+  constructor(node: string, step: Run) {
+    this.#node = node
     this.#step = step
   }
 
@@ -19,6 +21,21 @@ export class MemoryEvents implements EventStore {
 
   listen(listener: StoreListener): void {
     this.listener = listener
+  }
+
+  send(
+    node: string,
+    what: 'ask' | 'answer',
+    number: number,
+    text: string,
+  ): Promise<boolean> {
+    return this.#step((world) => {
+      world.notify(
+        (other) => other.node === node,
+        (listener) => listener[what === 'ask' ? 'asked' : 'answered'](this.#node, number, text),
+      )
+      return world.isListening(node)
+    })
   }
 
   delivered(): Promise<void> {

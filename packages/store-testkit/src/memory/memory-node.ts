@@ -50,7 +50,7 @@ export class MemoryNode implements Store {
     this.holders = new MemoryHolders(run)
     this.inspect = new MemoryInspection(run)
     this.history = new MemoryHistory(run)
-    this.events = new MemoryEvents(run)
+    this.events = new MemoryEvents(node, run)
   }
 
   /** Ends the node's process abruptly: it no longer reaches the store and gets no events. */

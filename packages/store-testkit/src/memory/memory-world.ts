@@ -178,6 +178,10 @@ export class MemoryWorld {
     }
   }
 
+  isListening(node: string): boolean {
+    return [...this.subscribers].some((one) => one.node === node && one.events.listener)
+  }
+
   /** Publishes an event of a job to native programs, and to nodes that watch each. */
   publish(lane: string, event: LaneEvent, id: number): void {
     for (const ear of this.ears) {

@@ -1,10 +1,9 @@
-import type { BatchState, Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { BatchState, Scheduler } from '@crossgear/core-scheduler'
 import type { MigrationNotes } from '@crossgear/redis-store'
-import type { FaktoryDoor } from '../../faktory/faktory-door.ts'
-import type { Worker } from '../../faktory/workers.ts'
 import type { GearmanDoor } from '../../gearman/gearman-door.ts'
-import type { Door } from '../../net/door.ts'
 import { notedFields } from '../../ops/metrics/figures/migration-figures.ts'
+import type { Answers } from '../../ops/fleet/node-answers.ts'
+import type { Fleet } from '../../ops/fleet/fleet.ts'
 import type { Cron } from '../../ops/cron/cron.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
@@ -21,29 +20,24 @@ const migrationFields = ['mode', ...notedFields] as const
 
 export interface FleetParts {
   readonly scheduler: Scheduler
-  readonly doors: readonly Door[]
   /** Absent where the door is off. */
   readonly gearman: GearmanDoor | undefined
-  readonly faktory: FaktoryDoor | undefined
   readonly cron: Cron
-  readonly clock: Clock
+  readonly fleet: Fleet
   readonly node: string
   readonly migrations: Pick<MigrationNotes, 'latest' | 'progress'>
 }
 
-/** Reads about workers, nodes and what runs beside jobs. */
+/** Reads about nodes, their connections and what runs beside jobs. */
 export function fleetReads({
   scheduler,
-  doors,
   gearman,
-  faktory,
   cron,
-  clock,
+  fleet,
   node,
   migrations,
 }: FleetParts): Pick<
   Handlers,
-  | 'listWorkers'
   | 'listConnections'
   | 'listNodes'
   | 'listCron'
@@ -53,26 +47,6 @@ export function fleetReads({
   | 'getMigration'
 > {
   return {
-    listWorkers() {
-      const census = doors.map((door) => ({ door: door.name, ...door.census() }))
-      const all = [...(faktory?.workers.all() ?? [])]
-      const functions = census.flatMap(({ door, byFunction }) =>
-        [...byFunction].map(([fn, hands]) => ({ function: fn, door, ...hands })),
-      )
-      const queues = census.flatMap(({ byQueue }) =>
-        [...byQueue].map(([queue, hands]) => ({ queue, ...hands })),
-      )
-      return Promise.resolve({
-        doors: census.map(({ door, clients, bytesIn, bytesOut }) => {
-          return { door, clients, bytes_in: bytesIn, bytes_out: bytesOut }
-        }),
-        functions: functions.slice(0, mostListed),
-        queues: queues.slice(0, mostListed),
-        consumers: all.slice(0, mostListed).map((worker) => consumerView(worker, clock.nowMs())),
-        consumers_total: all.length,
-      })
-    },
-
     listConnections({ query }) {
       const { page, ...rest } = pageOf(gearman?.connections() ?? [], query)
       const connections = page.map(({ address, clientId, functions }) => ({
@@ -83,16 +57,18 @@ export function fleetReads({
       return Promise.resolve({ connections, ...rest })
     },
 
-    listNodes() {
+    async listNodes() {
+      const { answers } = await fleet.about()
       const nowMs = scheduler.storeNowMs()
       const known = new Map([[node, nowMs], ...scheduler.nodes])
-      return Promise.resolve({
+      return {
         nodes: [...known].slice(0, mostListed).map(([name, lastMs]) => ({
           node: name,
           last_beat_seconds: Math.max(0, nowMs - lastMs) / 1000,
           is_this: name === node,
+          ...aboutView(answers.get(name)),
         })),
-      })
+      }
     },
 
     async listCron() {
@@ -150,15 +126,12 @@ function batchView({ bid, parent, createdAtMs, ...rest }: BatchState) {
   return { batch: bid, parent: parent ?? null, created_at: isoTime(createdAtMs), ...rest }
 }
 
-function consumerView(
-  { hello, state, rssKb, held, connections, lastBeatMs, queues }: Worker,
-  nowMs: number,
-) {
-  const { wid = '', hostname, pid, labels } = hello
+function aboutView(about: Answers['about'] | undefined) {
+  const { host = null, pid = null, version = null, uptimeMs, doors } = about ?? {}
+  const { workers = null, jobs = null } = about ?? {}
   return {
-    ...{ wid, hostname: hostname ?? null, pid: pid ?? null, labels: [...labels] },
-    ...{ state, queues: queues.slice(0, mostFunctions), rss_kb: rssKb },
-    ...{ jobs: held.size, connections: connections.size },
-    seconds_since_beat: Math.max(0, Math.round((nowMs - lastBeatMs) / 1000)),
+    ...{ answers: about !== undefined, host, pid, version, workers, jobs },
+    doors: doors ? [...doors] : null,
+    uptime_seconds: uptimeMs === undefined ? null : uptimeMs / 1000,
   }
 }

@@ -8,6 +8,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { inPieces } from '../../in-pieces.ts'
+import type { Fleet } from '../../ops/fleet/fleet.ts'
 import { parseJson } from '../../json.ts'
 import type { Handlers } from '../api.ts'
 import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
@@ -15,6 +16,7 @@ import { pageSizes } from '../schemas/common.ts'
 import type { JobNames } from './job-names.ts'
 import { JobScan, type FoundJob } from './job-scan.ts'
 import { summaryOf, stateOf } from './job-view.ts'
+import { identityOf } from './worker-reads.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
 
 /** Jobs that are put in words per turn of the event loop, about a millisecond's work. */
@@ -24,11 +26,12 @@ interface Parts {
   readonly scheduler: Scheduler
   readonly names: JobNames
   readonly scan: JobScan
+  readonly fleet: Fleet
 }
 
 /** Lists of jobs, and single jobs. */
 export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
-  const { scheduler, names, scan } = parts
+  const { scheduler, names, scan, fleet } = parts
   const shown = ({ job, placed }: FoundJob) =>
     summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
 
@@ -66,7 +69,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
         reserve_for_seconds: job.reserveForSeconds ?? null,
         retention_seconds: job.retentionSeconds ?? null,
         trace: job.trace ?? null,
-        held_by: holderView(job),
+        held_by: await holderView(job, fleet),
         resubmitted_from: job.origin ?? null,
         envelope: jsonOrNull(withEnvelope?.envelope),
         payload: viewOf(whole?.input, standing.inputBytes, payload, mostBytes),
@@ -81,7 +84,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
  * index, so a scan looks for a unique id that no other job has. The cursor of such a scan goes on with it.
  */
 export async function namedJobs(
-  { scheduler, names }: Parts,
+  { scheduler, names }: Pick<Parts, 'scheduler' | 'names'>,
   filter: JobFilter,
   cursor: string | undefined,
 ): Promise<readonly FoundJob[] | undefined> {
@@ -142,11 +145,19 @@ async function standingOf(job: JobState, scheduler: Scheduler): Promise<Standing
 /** A token is a letter, the node that gave it, a hyphen and a number. */
 const tokenForm = /^[a-z](.+)-[^-]+$/
 
-function holderView(job: JobState): Static<typeof jobDetail>['held_by'] {
-  if (job.status !== 'busy') return null
-  if (job.token === undefined) return { kind: 'native', node: null }
-  const kind = holderOf(job.token) === 'named' ? 'worker' : 'consumer'
-  return { kind, node: tokenForm.exec(job.token)?.[1] ?? null }
+async function holderView(
+  job: JobState,
+  fleet: Fleet,
+): Promise<Static<typeof jobDetail>['held_by']> {
+  const { status, token } = job
+  if (status !== 'busy') return null
+  if (token === undefined) return { kind: 'native', node: null, node_answers: null, worker: null }
+  const kind = holderOf(token) === 'named' ? 'worker' : 'consumer'
+  const node = tokenForm.exec(token)?.[1]
+  if (node === undefined) return { kind, node: null, node_answers: null, worker: null }
+  const worker = await fleet.holderOf(job, token, node)
+  const shown = worker ? identityOf({ node, worker }) : null
+  return { kind, node, node_answers: worker !== undefined, worker: shown }
 }
 
 function jsonOrNull(text: string | undefined): unknown {

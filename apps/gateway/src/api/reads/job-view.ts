@@ -62,7 +62,8 @@ function uniqueText(unique: Buffer | undefined): string | null {
   return unique[0] === 0 ? '-' : unique.toString()
 }
 
-function progressOf(job: JobState): JobSummaryView['progress'] {
+/** The last note of its worker. */
+export function progressOf(job: JobState): JobSummaryView['progress'] {
   const { dividend, divisor, note, notedAtMs } = job
   if (!dividend && !divisor && note === undefined) return null
   const [done, total] = [numberOf(dividend), numberOf(divisor)]

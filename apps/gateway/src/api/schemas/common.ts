@@ -34,6 +34,14 @@ export const takenAt = Type.String({
 export const count = Type.Integer({ minimum: 0 })
 export const seconds = Type.Number({ minimum: 0 })
 
+export const progress = strict({
+  done: orNull(Type.Number()),
+  total: orNull(Type.Number()),
+  percent: orNull(Type.Number()),
+  note: orNull(Type.String(), 'What its worker noted last'),
+  noted_at: timeOrNull,
+})
+
 export const apiError = strict({
   error: strict({
     code: Type.String({ description: 'A fixed code; docs/api.md lists all' }),

@@ -1,19 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict } from '../endpoint.ts'
-import { count, nextCursor, seconds, timeOrNull } from './common.ts'
-
-export const consumer = strict({
-  wid: Type.String(),
-  hostname: orNull(Type.String()),
-  pid: orNull(Type.Integer()),
-  labels: Type.Array(Type.String()),
-  state: oneOf(['running', 'quiet', 'terminate'] as const),
-  queues: Type.Array(Type.String()),
-  rss_kb: count,
-  jobs: count,
-  connections: count,
-  seconds_since_beat: count,
-})
+import { count, cursor, limit, nextCursor, progress, seconds, timeOrNull } from './common.ts'
 
 export const connection = strict({
   door: Type.String(),
@@ -23,25 +10,94 @@ export const connection = strict({
   functions_total: count,
 })
 
-const fleet = {
+/** Longest page of workers, and how many of its jobs a worker on it shows; a page of more than a hundred shows one. */
+export const workerPage = { most: 1_000, usual: 50, jobs: 5, longPage: 100 } as const
+
+const nodeName = Type.String({ minLength: 1, maxLength: 64, description: 'A node of listNodes' })
+
+export const workerId = Type.String({
+  pattern: '^[0-9a-zA-Z-]{1,64}:[gf][0-9]{1,15}$',
+  description: 'The id of a worker as listWorkers names it',
+})
+
+export const workerQuery = strict({
+  node: Type.Optional(nodeName),
+  function: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 512 },
+      description: 'Only workers that named this function, or have a job of it',
+    }),
+  ),
+  queue: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 255 },
+      description: 'Only workers that fetch from this queue, or have a job of it',
+    }),
+  ),
+  busy: Type.Optional(Type.Boolean({ description: 'Only workers with a job, or without one' })),
+  limit,
+  cursor,
+})
+
+const held = strict({
+  id: Type.String({ description: 'The id of the job' }),
+  function: Type.String(),
+  queue: Type.String(),
+  since: Type.String({ format: 'date-time', description: 'When its worker got it' }),
+  progress: orNull(progress),
+})
+
+const identity = {
+  worker: Type.String({ description: 'Its id in the API' }),
+  node: Type.String({ description: 'The gateway at which it is connected' }),
+  door: oneOf(['gearman', 'faktory'] as const),
+  name: Type.String({ description: 'What it calls itself: a Gearman client id or a Faktory wid' }),
+  wid: orNull(Type.String()),
+  address: orNull(Type.String(), 'Address and port of its first connection'),
+  hostname: orNull(Type.String()),
+  pid: orNull(Type.Integer()),
+} as const
+
+const worker = {
+  ...identity,
+  labels: Type.Array(Type.String()),
+  state: oneOf(['running', 'quiet', 'terminate'] as const),
+  functions: Type.Array(Type.String(), { description: 'Functions that it named, at most 100' }),
+  functions_total: count,
+  queues: Type.Array(Type.String(), { description: 'Queues that it fetches from, at most 100' }),
+  rss_kb: count,
+  connections: count,
+  seconds_since_beat: orNull(seconds),
+  jobs_total: count,
+  jobs: Type.Array(held, {
+    description: 'Some of its jobs, the oldest first; listJobs has those of native workers',
+  }),
+} as const
+
+/** A job's worker. */
+export const jobWorker = strict(identity)
+
+export const workers = strict({
   doors: Type.Array(
     strict({ door: Type.String(), clients: count, bytes_in: count, bytes_out: count }),
-    { description: 'Connections of this gateway that are not workers, by door' },
+    { description: 'Connections that are not workers, by door' },
   ),
   functions: Type.Array(
     strict({ function: Type.String(), door: Type.String(), idle: count, busy: count }),
-    { description: 'Workers of this gateway, by the functions that they named' },
+    { description: 'Workers by the functions that they named' },
   ),
   queues: Type.Array(strict({ queue: Type.String(), idle: count, busy: count }), {
-    description: 'Consumers of this gateway, by the queues that they fetch from',
+    description: 'Consumers by the queues that they fetch from',
   }),
-}
-
-export const workers = strict({
-  ...fleet,
-  consumers: Type.Array(consumer, { description: 'Faktory workers of this gateway with a wid' }),
-  consumers_total: count,
+  workers: Type.Array(strict(worker), { description: 'Workers one by one, by node' }),
+  total: Type.Integer({ minimum: 0, description: 'Workers on all pages' }),
+  silent_nodes: Type.Array(Type.String(), {
+    description: 'Gateways that did not answer within a second: their workers are missing',
+  }),
+  cursor: nextCursor,
 })
+
+export const oneWorker = strict({ ...worker, cursor: nextCursor })
 
 export const connections = strict({
   connections: Type.Array(connection, { description: 'Gearman connections of this gateway' }),
@@ -51,7 +107,19 @@ export const connections = strict({
 
 export const nodes = strict({
   nodes: Type.Array(
-    strict({ node: Type.String(), last_beat_seconds: seconds, is_this: Type.Boolean() }),
+    strict({
+      node: Type.String(),
+      last_beat_seconds: seconds,
+      is_this: Type.Boolean(),
+      answers: Type.Boolean({ description: 'False: all that follows is null' }),
+      host: orNull(Type.String()),
+      pid: orNull(Type.Integer()),
+      version: orNull(Type.String()),
+      uptime_seconds: orNull(seconds),
+      doors: orNull(Type.Array(strict({ door: Type.String(), address: Type.String() }))),
+      workers: orNull(count),
+      jobs: orNull(count, 'Jobs that its workers have'),
+    }),
   ),
 })
 

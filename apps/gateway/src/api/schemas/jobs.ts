@@ -8,10 +8,12 @@ import {
   jobStates,
   limit,
   nextCursor,
+  progress,
   queueName,
   seconds,
   timeOrNull,
 } from './common.ts'
+import { jobWorker } from './fleet.ts'
 
 export const jobId = Type.String({
   ...{ minLength: 1, maxLength: 255 },
@@ -54,14 +56,6 @@ export const jobFilter = strict(filterProperties, 'Which jobs. All.')
 export type JobFilter = Static<typeof jobFilter>
 
 export const jobQuery = strict({ ...filterProperties, limit, cursor })
-
-const progress = strict({
-  done: orNull(Type.Number()),
-  total: orNull(Type.Number()),
-  percent: orNull(Type.Number()),
-  note: orNull(Type.String(), 'What its worker noted last'),
-  noted_at: timeOrNull,
-})
 
 const failure = strict({
   type: orNull(Type.String()),
@@ -137,6 +131,14 @@ export const jobDetail = strict({
     strict({
       kind: oneOf(['worker', 'consumer', 'native'] as const),
       node: orNull(Type.String(), 'The node that handed it out'),
+      node_answers: orNull(
+        Type.Boolean(),
+        'False: that node is gone or silent, so that its worker is not known; null for native workers',
+      ),
+      worker: orNull(
+        jobWorker,
+        'Null for a native worker, for one that has left, and for a job that its gateway has claimed in advance',
+      ),
     }),
   ),
   resubmitted_from: orNull(Type.String(), 'The id of the job that it is another run of'),

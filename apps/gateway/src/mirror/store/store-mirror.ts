@@ -99,7 +99,7 @@ export class StoreMirror {
         laneDropped: nothing,
       },
       ...{ laneClosed: nothing, pausesChanged: nothing, consumerNews: nothing },
-      ...{ up: nothing, down: nothing },
+      ...{ asked: nothing, answered: nothing, up: nothing, down: nothing },
     }
   }
 

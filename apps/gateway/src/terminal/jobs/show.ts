@@ -2,6 +2,7 @@ import { isDeeper } from '@crossgear/fwp-codec'
 import { payloadQuery } from '../../api/schemas/jobs.ts'
 import type { Answer, Asked } from '../api-client.ts'
 import { type CommandContext, type CommandRow, printAll, valuesOf } from '../command-row.ts'
+import { progressOf } from '../fleet/workers.ts'
 import { optionsOf } from '../option-rows.ts'
 import { shownName, shownText } from '../shown-text.ts'
 import type { ExitName } from '../terminal-error.ts'
@@ -31,13 +32,8 @@ async function run(context: CommandContext): Promise<ExitName> {
 function linesOf(job: Detail): readonly string[] {
   const { payload, output, error, progress, held_by: holder, envelope, ...plain } = job
   const rows: (readonly [string, unknown])[] = Object.entries(plain)
-  if (holder)
-    rows.push(['held_by', `${holder.kind}${holder.node === null ? '' : ` of ${holder.node}`}`])
-  if (progress) {
-    const { percent, done, total, note } = progress
-    const share = percent === null ? `${done ?? '?'} of ${total ?? '?'}` : `${percent.toFixed(0)} %`
-    rows.push(['progress', note === null ? share : `${share}, ${note}`])
-  }
+  if (holder) rows.push(...holderRows(holder))
+  if (progress) rows.push(['progress', progressOf({ progress })])
   if (envelope !== null) rows.push(['envelope', JSON.stringify(envelope)])
   const failure: Readonly<Record<string, unknown>> = error ?? {}
   for (const [name, value] of Object.entries(failure)) {
@@ -53,6 +49,22 @@ function linesOf(job: Detail): readonly string[] {
     ...(trace.length > 0 ? ['backtrace', ...trace] : []),
     ...bytesLines('payload', payload),
     ...(output ? bytesLines('output', output) : []),
+  ]
+}
+
+function holderRows(
+  holder: NonNullable<Detail['held_by']>,
+): readonly (readonly [string, unknown])[] {
+  const { kind, node, node_answers: answers, worker } = holder
+  const silence = answers === false ? ', which does not answer' : ''
+  const { worker: id, name, address, hostname, pid } = worker ?? {}
+  return [
+    ['held_by', `${kind}${node === null ? '' : ` of ${node}${silence}`}`],
+    ['held_by.worker', id],
+    ['held_by.name', name || undefined],
+    ['held_by.address', address],
+    ['held_by.hostname', hostname],
+    ['held_by.pid', pid],
   ]
 }
 

@@ -38,7 +38,7 @@ export async function takeLook(
   const ordered = sort && ({ sort, order } as const)
   const [overview, workers, pages] = await Promise.all([
     client.call('getOverview'),
-    client.call('listWorkers'),
+    client.call('listWorkers', { query: { limit: 1 } }),
     allPages(
       (query) =>
         client.call('listFunctions', {
@@ -72,7 +72,6 @@ export interface TopRow {
   readonly dead: number
   /** Of all gateways, native ones too. */
   readonly workers: number
-  /** Of the gateway that is asked. */
   readonly by_door: Readonly<Record<string, { readonly idle: number; readonly busy: number }>>
   readonly is_paused: boolean
   readonly is_function_paused: boolean

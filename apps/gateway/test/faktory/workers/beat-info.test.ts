@@ -144,7 +144,9 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     const { door, clock } = await gateways.open()
     const { workers } = door
     const hello = { wid: 'worker-1', labels: [], fields: new Map<string, string>() }
-    const connection = (): WorkerConnection => ({ quieted: () => undefined, drop: () => undefined })
+    const connection = (): WorkerConnection => ({
+      ...{ peer: '127.0.0.1:1', quieted: () => undefined, drop: () => undefined },
+    })
     const closed = connection()
     const before = workers.join(hello, closed)
     clock.advance(60_000)

@@ -8,6 +8,7 @@ const deadAfterMs = 60_000
 const reapEveryMs = 1_000
 
 class TestConnection implements WorkerConnection {
+  readonly peer = '127.0.0.1:1'
   timesQuieted = 0
   drops = 0
 

@@ -40,6 +40,26 @@ function lanesOf(log: EventLog): ReadonlySet<string> {
 /** Lanes, workers, deadlines and nodes that come and go. */
 export function nodeContract(open: OpenWorld): void {
   describe('nodes', () => {
+    test('a node asks another, which answers it alone, and knows that a third is gone', async () => {
+      const world = await open()
+      const a = await listening(world)
+      const b = await listening(world)
+      const bystander = await listening(world)
+      const question = 'who\0has "Åsa"?'
+      expect(await a.store.events.send(b.store.node, 'ask', 7, question)).toBe(true)
+      const asked = await b.log.waitFor('asked')
+      expect(asked).toMatchObject({ node: a.store.node, number: 7, text: question })
+      await b.store.events.send(a.store.node, 'answer', 7, 'nobody')
+      const answered = await a.log.waitFor('answered')
+      expect(answered).toMatchObject({ node: b.store.node, number: 7, text: 'nobody' })
+      expect(bystander.log.events).toEqual([])
+      await bystander.store.close()
+      const isThere = (): Promise<boolean> =>
+        a.store.events.send(bystander.store.node, 'ask', 8, question)
+      // A cluster cannot know.
+      if (!a.store.isSharded) await expect.poll(isThere).toBe(false)
+    })
+
     test('a lane has one number, whichever node creates it, and both are notified', async () => {
       const world = await open()
       const a = await listening(world)

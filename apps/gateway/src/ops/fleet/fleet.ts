@@ -1,0 +1,113 @@
+import type { JobRef, Scheduler } from '@crossgear/core-scheduler'
+import { parseJson } from '../../json.ts'
+import {
+  type Answers,
+  NodeAnswers,
+  type AnswerParts,
+  type Question,
+  questionText,
+  type WorkersQuestion,
+  type WorkerView,
+} from './node-answers.ts'
+
+/** A worker, and the node at which it is connected. */
+export interface FleetWorker {
+  readonly node: string
+  readonly worker: WorkerView
+}
+
+/** Some workers of all nodes, in the order of the nodes' names. */
+export interface FleetPage {
+  readonly workers: readonly FleetWorker[]
+  readonly total: number
+  /** The answers of the nodes, by name. */
+  readonly answers: ReadonlyMap<string, Answers['workers']>
+  /** Nodes that did not answer in time. */
+  readonly silent: readonly string[]
+}
+
+interface Asked<Ask extends Question['ask']> {
+  readonly answers: ReadonlyMap<string, Answers[Ask]>
+  readonly silent: readonly string[]
+}
+
+/** The workers of all gateways on the store: each is asked for those that it knows, and only when somebody looks. */
+export class Fleet {
+  readonly #scheduler: Scheduler
+  readonly #node: string
+
+  constructor(parts: AnswerParts & { readonly node: string }) {
+    const own = new NodeAnswers(parts)
+    this.#scheduler = parts.scheduler
+    this.#node = parts.node
+    parts.scheduler.nodeQuestions.answerWith((question) => own.answer(question))
+  }
+
+  /** Facts of each node. */
+  about(): Promise<Asked<'about'>> {
+    return this.#ask(this.#nodes(), { ask: 'about' })
+  }
+
+  /** Asks `nodes`, or all. A page behind the first takes two rounds of questions. */
+  async workers(
+    question: Omit<WorkersQuestion, 'ask' | 'sums'>,
+    nodes: readonly string[] = this.#nodes(),
+  ): Promise<FleetPage> {
+    const { from, count } = question
+    const first = await this.#ask(nodes, {
+      ...{ ...question, ask: 'workers', sums: true },
+      ...{ from: 0, count: from === 0 ? count : 0 },
+    })
+    const page: FleetWorker[] = []
+    const silent = [...first.silent]
+    let passed = 0
+    for (const [node, { total, workers }] of first.answers) {
+      const begin = Math.max(0, from - passed)
+      const missing = Math.min(count - page.length, total - begin)
+      passed += total
+      if (missing <= 0) continue
+      const known = from === 0 ? workers : await this.#slice(node, question, begin, missing)
+      if (!known) silent.push(node)
+      for (const worker of (known ?? []).slice(0, missing)) page.push({ node, worker })
+    }
+    return { workers: page, total: passed, answers: first.answers, silent }
+  }
+
+  /** The worker of a leased job at the node that leased it; undefined: that node does not answer. */
+  async holderOf(
+    ref: JobRef,
+    token: string,
+    node: string,
+  ): Promise<WorkerView | null | undefined> {
+    const { lane, id } = ref
+    const { answers } = await this.#ask([node], { ask: 'holder', lane, id, token })
+    return answers.get(node)?.worker
+  }
+
+  async #slice(
+    node: string,
+    question: Omit<WorkersQuestion, 'ask' | 'sums'>,
+    from: number,
+    count: number,
+  ): Promise<readonly WorkerView[] | undefined> {
+    const asked: WorkersQuestion = { ...question, ask: 'workers', sums: false, from, count }
+    return (await this.#ask([node], asked)).answers.get(node)?.workers
+  }
+
+  #nodes(): readonly string[] {
+    return [...new Set([this.#node, ...this.#scheduler.nodes.keys()])].sort()
+  }
+
+  async #ask<Ask extends Question['ask']>(
+    nodes: readonly string[],
+    question: Question & { readonly ask: Ask },
+  ): Promise<Asked<Ask>> {
+    const texts = await this.#scheduler.nodeQuestions.ask(nodes, questionText(question))
+    const answers = new Map<string, Answers[Ask]>()
+    for (const node of nodes) {
+      const text = texts.get(node)
+      if (text !== undefined) answers.set(node, parseJson(text) as Answers[Ask])
+    }
+    return { answers, silent: nodes.filter((node) => !answers.has(node)) }
+  }
+}

@@ -1,0 +1,184 @@
+import { pageSizes } from '../../api/schemas/common.ts'
+import { workerQuery } from '../../api/schemas/fleet.ts'
+import type { Answer, Asked } from '../api-client.ts'
+import {
+  type CommandContext,
+  type CommandRow,
+  numberOf,
+  printAll,
+  valuesOf,
+} from '../command-row.ts'
+import { optionsOf } from '../option-rows.ts'
+import { shownName, shownSeconds } from '../shown-text.ts'
+import { type Column, tableLines } from '../table.ts'
+import type { ExitName } from '../terminal-error.ts'
+
+type Workers = Answer<'listWorkers'>
+type Worker = Workers['workers'][number]
+type Held = Worker['jobs'][number]
+
+/** Workers that are listed by default, and the most. */
+const usual = 50
+const most = 100_000
+
+const filterOptions = optionsOf(workerQuery, ['limit', 'cursor'])
+
+const byFunction: readonly Column<Workers['functions'][number]>[] = [
+  { title: 'function', value: (row) => row.function, mayShrink: true },
+  { title: 'door', value: ({ door }) => door },
+  { title: 'idle', value: ({ idle }) => idle, isNumber: true },
+  { title: 'busy', value: ({ busy }) => busy, isNumber: true },
+]
+
+const byQueue: readonly Column<Workers['queues'][number]>[] = [
+  { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
+  { title: 'idle', value: ({ idle }) => idle, isNumber: true },
+  { title: 'busy', value: ({ busy }) => busy, isNumber: true },
+]
+
+/** A line for each job of a worker, and one for a worker without; a further job names its worker no more. */
+interface Line {
+  readonly worker?: Worker
+  readonly job?: Held
+}
+
+function columnsAt(nowMs: number): readonly Column<Line>[] {
+  const of =
+    (value: (worker: Worker) => string | number) =>
+    ({ worker }: Line) =>
+      worker ? value(worker) : ''
+  const ofJob =
+    (value: (job: Held) => string | number) =>
+    ({ job }: Line) =>
+      job ? value(job) : ''
+  return [
+    { title: 'worker', value: of(({ worker }) => worker), mayShrink: true, least: 14 },
+    { title: 'calls itself', value: of(({ name }) => name || '-'), mayShrink: true },
+    { title: 'host', value: of(hostOf), mayShrink: true, least: 12 },
+    { title: 'pid', value: of(({ pid }) => pid ?? '-'), isNumber: true, rank: 1 },
+    { title: 'state', value: of(({ state }) => state), rank: 3 },
+    { title: 'works on', value: of(worksOn), mayShrink: true },
+    { title: 'beat', value: of(beatOf), isNumber: true, rank: 2 },
+    { title: 'jobs', value: of((worker) => worker.jobs_total), isNumber: true },
+    { title: 'job', value: ofJob(({ id }) => id) },
+    { title: 'function', value: ofJob((job) => job.function), mayShrink: true },
+    { title: 'for', value: ofJob(({ since }) => ageOf(since, nowMs)), isNumber: true },
+    { title: 'progress', value: ofJob(progressOf), mayShrink: true, rank: 0 },
+  ]
+}
+
+function hostOf({ hostname, address }: Worker): string {
+  return hostname ?? address ?? '-'
+}
+
+function worksOn({ functions, queues }: Worker): string {
+  return [...functions, ...queues].join(',') || '-'
+}
+
+function beatOf({ seconds_since_beat: seconds }: Worker): string {
+  return seconds === null ? '-' : `${shownSeconds(seconds)} ago`
+}
+
+function ageOf(time: string, nowMs: number): string {
+  return shownSeconds(Math.max(0, (nowMs - Date.parse(time)) / 1000))
+}
+
+export function progressOf({ progress }: Pick<Held, 'progress'>): string {
+  if (!progress) return ''
+  const { percent, done, total, note } = progress
+  const share = percent === null ? `${done ?? '?'} of ${total ?? '?'}` : `${percent.toFixed(0)} %`
+  return note === null ? share : `${share}, ${note}`
+}
+
+export const workerCommands: readonly CommandRow[] = [
+  {
+    words: ['workers', 'list'],
+    isDefault: true,
+    summary: 'list the workers of all gateways with their jobs; by function, by queue, one by one',
+    options: [
+      ...filterOptions,
+      {
+        ...{ name: 'limit', argument: 'n', help: `workers that are listed (default: ${usual})` },
+        range: { least: 1, most, isWhole: true },
+      },
+    ],
+    run: list,
+  },
+  {
+    words: ['workers', 'show'],
+    summary: 'show one worker with its jobs',
+    arguments: [{ name: 'worker', help: 'its id, as workers list has it', isRequired: true }],
+    options: [
+      {
+        ...{ name: 'limit', argument: 'n', help: `jobs that are shown (default: ${usual})` },
+        range: { least: 1, most: pageSizes.most, isWhole: true },
+      },
+    ],
+    run: show,
+  },
+]
+
+async function list(context: CommandContext): Promise<ExitName> {
+  const { client, given, stderr, isJson } = context
+  const limit = numberOf(given, 'limit') ?? usual
+  const filter = valuesOf(given, filterOptions) as NonNullable<Asked<'listWorkers'>['query']>
+  const workers: Worker[] = []
+  const ask = (cursor?: string): Promise<Workers> => {
+    const wanted = Math.min(limit - workers.length, pageSizes.most)
+    const query = { ...filter, limit: wanted, ...(cursor !== undefined && { cursor }) }
+    return client.call('listWorkers', { query })
+  }
+  const first = await ask()
+  workers.push(...first.workers)
+  for (let page = first; page.cursor !== null && workers.length < limit;) {
+    page = await ask(page.cursor)
+    workers.push(...page.workers)
+  }
+  const parts = [
+    first.functions.length > 0 && tableLines(byFunction, first.functions, context.columns),
+    first.queues.length > 0 && tableLines(byQueue, first.queues, context.columns),
+    workers.length > 0 && workerLines(workers, context.columns),
+  ].filter((lines) => lines !== false)
+  printAll(context, [{ ...first, workers, cursor: undefined }], () =>
+    parts.flatMap((lines, at) => (at > 0 ? ['', ...lines] : lines)),
+  )
+  for (const node of first.silent_nodes) {
+    stderr.write(`The gateway ${shownName(node)} does not answer: its workers are not listed.\n`)
+  }
+  if (!isJson && workers.length === 0) stderr.write('No worker is connected, or none fits.\n')
+  if (!isJson && workers.length < first.total && workers.length > 0) {
+    stderr.write(`There are more: ${first.total} workers, --limit ${limit} was reached.\n`)
+  }
+  return workers.length > 0 ? 'done' : 'notFound'
+}
+
+function workerLines(workers: readonly Worker[], columns: number): readonly string[] {
+  const lines = workers.flatMap((worker): Line[] => {
+    const [first, ...others] = worker.jobs
+    return [{ worker, ...(first && { job: first }) }, ...others.map((job) => ({ job }))]
+  })
+  return tableLines(columnsAt(Date.now()), lines, columns)
+}
+
+async function show(context: CommandContext): Promise<ExitName> {
+  const { client, given } = context
+  const limit = numberOf(given, 'limit') ?? usual
+  const [worker = ''] = given.names
+  const answer = await client.call('getWorker', { params: { worker }, query: { limit } })
+  const { jobs, cursor, ...plain } = answer
+  printAll(context, [answer], () => {
+    const rows = Object.entries(plain).flatMap(([name, value]) => {
+      const text = Array.isArray(value) ? value.join(', ') : value === null ? '' : String(value)
+      return text === '' ? [] : [`${name.padEnd(18)}  ${shownName(text)}`]
+    })
+    const columns = columnsAt(Date.now()).slice(-4)
+    const table = tableLines(
+      columns,
+      jobs.map((job) => ({ job })),
+      context.columns,
+    )
+    const more = cursor === null ? [] : [`There are more: --limit ${limit} was reached.`]
+    return jobs.length > 0 ? [...rows, '', ...table, ...more] : rows
+  })
+  return 'done'
+}
