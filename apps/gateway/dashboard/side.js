@@ -44,7 +44,11 @@ const groups = /** @type {const} */ ([
 /** Figures beside the pages that list what they count. */
 const figures = /** @type {const} */ ({ scheduled: 'scheduled', retries: 'retry', dead: 'dead' })
 /** A page below another. */
-const parents = /** @type {Readonly<Record<string, string>>} */ ({ job: 'jobs', batch: 'batches', worker: 'workers' })
+const parents = /** @type {Readonly<Record<string, string>>} */ ({
+  job: 'jobs',
+  batch: 'batches',
+  worker: 'workers',
+})
 
 const liveWords = { connecting: 'Connecting', live: 'Live', lost: 'No connection' }
 

@@ -34,7 +34,10 @@ const columns = [
   {
     ...{ id: 'doors', label: 'Ports' },
     cell: ({ doors }) =>
-      html`<span class="under wrapped">${(doors ?? []).map(({ door, address }) => `${doorName(door)} ${address}`).join(', ') || '–'}</span>`,
+      (doors ?? []).map(
+        ({ door, address }) =>
+          html`<span class="under" key=${door}>${doorName(door)} ${address}</span>`,
+      ),
   },
   { id: 'version', label: 'Version', cell: ({ version }) => version ?? '–' },
   {
@@ -43,8 +46,7 @@ const columns = [
   },
   {
     ...{ id: 'workers', label: 'Workers', isNumber: true },
-    cell: ({ workers }) =>
-      workers === null ? '–' : html`<${Figure} value=${workers} />`,
+    cell: ({ workers }) => (workers === null ? '–' : html`<${Figure} value=${workers} />`),
   },
   {
     ...{ id: 'jobs', label: 'Their jobs', isNumber: true },

@@ -19,7 +19,11 @@ const columns = [
   { id: 'function', label: 'Function', cell: (job) => html`<${Name} name=${job.function} />` },
   { id: 'queue', label: 'Queue', cell: ({ queue }) => html`<${Name} name=${queue} />` },
   { id: 'since', label: 'Has it since', cell: ({ since }) => html`<${When} time=${since} />` },
-  { id: 'progress', label: 'Progress', cell: (job) => html`<bdi>${progressWords(job) || '–'}</bdi>` },
+  {
+    id: 'progress',
+    label: 'Progress',
+    cell: (job) => html`<bdi>${progressWords(job) || '–'}</bdi>`,
+  },
 ]
 
 /** @param {import('./all.js').PageProps} props */

@@ -159,7 +159,7 @@ const workerColumns = [
     cell: (worker) => html`<a href=${hrefOf('worker', worker.worker)}>
         <${Name} name=${worker.name || worker.address || worker.worker} />
       </a>
-      <span class="under"><bdi>${[doorName(worker.door), placeOf(worker), ...worker.labels].filter(Boolean).join(' · ')}</bdi></span>`,
+      <span class="under"><bdi>${[doorName(worker.door), worker.name && placeOf(worker), ...worker.labels].filter(Boolean).join(' · ')}</bdi></span>`,
   },
   {
     ...{ id: 'state', label: 'State' },

@@ -21,7 +21,7 @@ export function HeldJob({ job }) {
   const noted = progressWords(job)
   return html`<span class="held">
     <a class="mono" href=${hrefOf('job', job.id)}>${job.id}</a>${' '}<${Name} name=${job.function} />
-    <span class="muted">${' '}since <${When} time=${job.since} />${noted && html`, <bdi>${noted}</bdi>`}</span>
+    <span class="muted">${' '}taken <${When} time=${job.since} />${noted && html`, <bdi>${noted}</bdi>`}</span>
   </span>`
 }
 

@@ -99,7 +99,12 @@ export class GearmanDoor implements Door {
       const { functions, jobs } = worker
       if (functions.length === 0 && jobs.length === 0) continue
       yield {
-        ...{ name: `g${number}`, door: this.name, calledItself: clientId, address: connection.peer },
+        ...{
+          name: `g${number}`,
+          door: this.name,
+          calledItself: clientId,
+          address: connection.peer,
+        },
         ...{ labels: [], state: 'running', functions, queues: [], connections: 1, rssKb: 0, jobs },
       }
     }

@@ -184,6 +184,24 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     expect(await textOf('tbody')).toMatch(/retrying-001[^]*in \d+/)
   })
 
+  test('a worker shows its job and the job its worker', async () => {
+    const job = { jid: 'held-000001', jobtype: 'longrun', queue: 'held', args: [1] }
+    await faktory.push(job)
+    await faktory.fetch('held')
+    await goTo(page, 'workers')
+    const row = page.locator('tr', { hasText: 'looker-1' })
+    await row.getByText('longrun').waitFor()
+    await row.getByRole('link', { name: 'looker-1' }).click()
+    await page.getByRole('heading', { name: 'Its jobs' }).waitFor()
+    await page.locator('td.main a').click()
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+    expect(await textOf()).toMatch(/Runs at a Faktory worker looker-1/)
+    expect(await textOf('dl.facts')).toMatch(/Worker\s+looker-1\s+[^]*127\.0\.0\.1:\d+/)
+    await faktory.ack('held-000001')
+    await goTo(page, 'nodes')
+    expect(await textOf('tbody')).toMatch(/alive[^]*pid \d+[^]*Faktory 127\.0\.0\.1:\d+/)
+  })
+
   test('what happened is in the plots of the hour', async () => {
     // This node adds what it has counted every ten seconds.
     const submitted = () => page.evaluate(submittedLately)
@@ -231,7 +249,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       await page.setViewportSize({ width: 360, height: 740 })
       const ground = await page.locator('html').evaluate(groundOf)
       expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)')
-      for (const place of [...places, 'job/none']) {
+      for (const place of [...places, 'job/none', 'worker/none']) {
         await goTo(page, place)
         const width = await page.locator('html').evaluate(widthOf)
         expect([place, width]).toEqual([place, 360])

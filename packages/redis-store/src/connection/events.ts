@@ -77,12 +77,7 @@ export class Events implements EventStore {
   }
 
   /** In a cluster the server counts only its own subscribers, so that nothing is certain. */
-  async send(
-    node: string,
-    what: 'ask' | 'answer',
-    number: number,
-    text: string,
-  ): Promise<boolean> {
+  async send(node: string, what: 'ask' | 'answer', number: number, text: string): Promise<boolean> {
     const { redis, keys, call, isCluster } = this.#context
     const message = [what, this.#context.node, String(number), text].join('\0')
     return (await call(() => redis.publish(keys.nodeChannel(node), message))) > 0 || isCluster

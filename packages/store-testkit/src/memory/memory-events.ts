@@ -23,12 +23,7 @@ export class MemoryEvents implements EventStore {
     this.listener = listener
   }
 
-  send(
-    node: string,
-    what: 'ask' | 'answer',
-    number: number,
-    text: string,
-  ): Promise<boolean> {
+  send(node: string, what: 'ask' | 'answer', number: number, text: string): Promise<boolean> {
     return this.#step((world) => {
       world.notify(
         (other) => other.node === node,

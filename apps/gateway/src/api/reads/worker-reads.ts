@@ -70,10 +70,7 @@ export function identityOf({ node, worker }: FleetWorker): Static<typeof jobWork
 }
 
 /** Workers with their jobs as the store has them now: one that has ended is left out. */
-async function shownWorkers(
-  found: readonly FleetWorker[],
-  parts: Parts,
-): Promise<WorkerAnswer[]> {
+async function shownWorkers(found: readonly FleetWorker[], parts: Parts): Promise<WorkerAnswer[]> {
   const held = found.flatMap(({ worker }) => worker.jobs)
   const jobs = await jobsOf(held, parts.scheduler)
   const nowMs = parts.scheduler.storeNowMs()
@@ -90,9 +87,7 @@ async function shownWorkers(
         if (!job) return []
         const { fn, queue } = parts.scheduler.registry.names.parse(job.lane)
         const since = new Date(nowMs - ref.forMs).toISOString()
-        return [
-          { id: parts.names.of(job), function: fn, queue, since, progress: progressOf(job) },
-        ]
+        return [{ id: parts.names.of(job), function: fn, queue, since, progress: progressOf(job) }]
       }),
     }
   })

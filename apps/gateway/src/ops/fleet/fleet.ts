@@ -74,11 +74,7 @@ export class Fleet {
   }
 
   /** The worker of a leased job at the node that leased it; undefined: that node does not answer. */
-  async holderOf(
-    ref: JobRef,
-    token: string,
-    node: string,
-  ): Promise<WorkerView | null | undefined> {
+  async holderOf(ref: JobRef, token: string, node: string): Promise<WorkerView | null | undefined> {
     const { lane, id } = ref
     const { answers } = await this.#ask([node], { ask: 'holder', lane, id, token })
     return answers.get(node)?.worker
