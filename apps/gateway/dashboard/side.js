@@ -47,6 +47,8 @@ const figures = /** @type {const} */ ({ scheduled: 'scheduled', retries: 'retry'
 const parents = /** @type {Readonly<Record<string, string>>} */ ({
   job: 'jobs',
   batch: 'batches',
+  function: 'functions',
+  queue: 'queues',
   worker: 'workers',
 })
 

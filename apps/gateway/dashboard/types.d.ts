@@ -10,6 +10,9 @@ import type * as sessions from '../src/api/schemas/session.ts'
 export type Overview = Static<typeof lanes.overview>
 export type FunctionEntry = Static<typeof lanes.functionEntry>
 export type FunctionPage = Static<typeof lanes.functionPage>
+export type OneFunction = Static<typeof lanes.oneFunction>
+export type OneQueue = Static<typeof lanes.oneQueue>
+export type Failures = Static<typeof jobs.failures>
 export type QueueEntry = Static<typeof lanes.queueEntry>
 export type QueuePage = Static<typeof lanes.queuePage>
 export type Throttles = Static<typeof lanes.throttles>

@@ -15,18 +15,18 @@ export class RedisHistory implements HistoryStore {
     this.#context = context
   }
 
-  async add(atMs: number, sums: ReadonlyMap<string, number>): Promise<void> {
+  async add(atMs: number, sums: ReadonlyMap<string, number>, of?: string): Promise<void> {
     const { run, keys } = this.#context
     const spans = ['minute', 'hour'] as const
-    const places = spans.map((span) => keys.history(span, bucketStarts(span, atMs).at(-1) ?? 0))
+    const places = spans.map((span) => keys.history(span, bucketStarts(span, atMs).at(-1) ?? 0, of))
     await run('add-history', places, [...spans.map(keptSeconds), ...[...sums].flat()])
   }
 
-  async read(span: HistorySpan, atMs: number): Promise<readonly HistoryBucket[]> {
+  async read(span: HistorySpan, atMs: number, of?: string): Promise<readonly HistoryBucket[]> {
     const { keys, pipeline } = this.#context
     const starts = bucketStarts(span, atMs)
     const replies = (await pipeline((commands) => {
-      for (const startMs of starts) commands.hgetall(keys.history(span, startMs))
+      for (const startMs of starts) commands.hgetall(keys.history(span, startMs, of))
     })) as readonly Readonly<Record<string, string>>[]
     return starts.flatMap((startMs, at) => {
       const entries = Object.entries(replies[at] ?? {})

@@ -191,8 +191,8 @@ export class StoreKeys extends Keys {
   readonly batches: string
 
   /** Sums of the minute or hour that began then, milliseconds since 1970. */
-  history(span: 'minute' | 'hour', startMs: number): string {
-    return `${this.#history}:${span}:${startMs}`
+  history(span: 'minute' | 'hour', startMs: number, of?: string): string {
+    return `${this.#history}${of === undefined ? '' : `:${of}`}:${span}:${startMs}`
   }
 
   /** Progress of a migration. */

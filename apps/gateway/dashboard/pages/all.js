@@ -5,6 +5,7 @@ import { JobPage } from './job.js'
 import { JobsPage } from './jobs.js'
 import { MigrationsPage } from './migrations.js'
 import { NodesPage } from './nodes.js'
+import { FunctionPage, QueuePage } from './one-place.js'
 import { OverviewPage } from './overview.js'
 import { QueuesPage } from './queues.js'
 import { WorkerPage } from './worker.js'
@@ -21,7 +22,9 @@ export const pages = new Map([
   ['dead', JobsPage],
   ['job', JobPage],
   ['functions', FunctionsPage],
+  ['function', FunctionPage],
   ['queues', QueuesPage],
+  ['queue', QueuePage],
   ['workers', WorkersPage],
   ['worker', WorkerPage],
   ['nodes', NodesPage],

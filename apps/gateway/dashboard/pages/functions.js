@@ -109,7 +109,7 @@ function Openness({ openness }) {
 /** @param {{ entry: FunctionEntry }} props */
 function FunctionCell({ entry }) {
   const { function: fn, queue, is_paused: isPaused, is_function_paused: isHeld } = entry
-  return html`<a href=${hrefOf('jobs', '', { function: fn, queue })}><${Name} name=${fn} /></a>
+  return html`<a href=${hrefOf('function', fn)}><${Name} name=${fn} /></a>
     <span class="under">
       in <bdi>${queue}</bdi>${isHeld && html`${' '}<${Badge} tone="retry">Paused<//>`}
       ${isPaused && html`${' '}<${Badge} tone="retry">Queue paused<//>`}

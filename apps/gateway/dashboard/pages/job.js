@@ -144,8 +144,8 @@ function Facts({ job }) {
   const { function: fn, queue, resubmitted_from: origin } = job
   /** @type {readonly (readonly [string, unknown])[]} */
   const all = [
-    ['Function', html`<a href=${hrefOf('jobs', '', { function: fn })}><${Name} name=${fn} /></a>`],
-    ['Queue', html`<a href=${hrefOf('jobs', '', { queue })}><${Name} name=${queue} /></a>`],
+    ['Function', html`<a href=${hrefOf('function', fn)}><${Name} name=${fn} /></a>`],
+    ['Queue', html`<a href=${hrefOf('queue', queue)}><${Name} name=${queue} /></a>`],
     ['Door', doorName(job.door)],
     ['Level', `${job.level} of 9`],
     ['Kind', job.foreground ? 'Foreground: only run while a client waits' : 'Background'],

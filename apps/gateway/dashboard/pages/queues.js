@@ -19,7 +19,7 @@ export function QueuesPage({ route }) {
   /** @type {import('../state.js').Reading<Throttles>} */
   const { data: limits } = useRead('/throttles', {}, 0)
   /** @type {import('../state.js').Reading<Workers>} */
-  const { data: fleet } = useRead('/workers', {}, 5_000)
+  const { data: fleet } = useRead('/workers', { limit: 1 }, 5_000)
   const consumersOf = (/** @type {string} */ name) => {
     const hands = fleet?.queues.find(({ queue }) => queue === name)
     return hands ? hands.idle + hands.busy : 0
@@ -29,7 +29,7 @@ export function QueuesPage({ route }) {
     {
       ...{ id: 'queue', label: 'Queue', isMain: true, sort: 'name' },
       cell: ({ queue, functions, is_paused: isPaused }) =>
-        html`<a href=${hrefOf('jobs', '', { queue })}><${Name} name=${queue} /></a>
+        html`<a href=${hrefOf('queue', queue)}><${Name} name=${queue} /></a>
         <span class="under">
           ${plural(functions, 'function')}${limitWords(limits, queue)}
           ${isPaused && html`${' '}<${Badge} tone="retry">Paused<//>`}
@@ -37,7 +37,7 @@ export function QueuesPage({ route }) {
     },
     ...standingColumns(),
     {
-      ...{ id: 'consumers', label: 'Consumers here', isNumber: true },
+      ...{ id: 'consumers', label: 'Consumers', isNumber: true },
       cell: ({ queue }) => count(consumersOf(queue)),
     },
   ]

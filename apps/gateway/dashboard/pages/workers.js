@@ -81,7 +81,7 @@ function ByFunction({ functions }) {
     {
       ...{ id: 'function', label: 'Function', isMain: true },
       cell: ({ function: fn }) =>
-        html`<a href=${hrefOf('functions', '', { contains: fn })}><${Name} name=${fn} /></a>`,
+        html`<a href=${hrefOf('function', fn)}><${Name} name=${fn} /></a>`,
     },
     { id: 'door', label: 'Door', cell: ({ door }) => doorName(door) },
     {

@@ -27,11 +27,11 @@ const counts = /** @type {const} */ ([
 /**
  * The last hour by minutes, or the last day by hours.
  *
- * @param {{ span: string }} props
+ * @param {{ span: string, of?: Readonly<Record<string, string>> }} props `of`: one function or queue; all
  */
-export function HistoryPlots({ span }) {
+export function HistoryPlots({ span, of = {} }) {
   /** @type {import('../state.js').Reading<History>} */
-  const { data, error } = useRead('/history', { span }, readEveryMs)
+  const { data, error } = useRead('/history', { span, ...of }, readEveryMs)
   const drawn = useMemo(() => (data ? linesOf(data.buckets) : undefined), [data])
   if (!drawn)
     return error === undefined ? html`<${Loading} />` : html`<${Trouble} error=${error} />`

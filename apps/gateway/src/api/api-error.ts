@@ -14,6 +14,7 @@ export const apiErrors = {
   not_found: 404,
   unknown_job: 404,
   unknown_function: 404,
+  unknown_queue: 404,
   unknown_batch: 404,
   unknown_worker: 404,
   in_use: 409,

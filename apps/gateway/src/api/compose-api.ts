@@ -14,6 +14,7 @@ import { JobMove } from './acts/job-move.ts'
 import { laneActs } from './acts/lane-acts.ts'
 import { newJobs } from './acts/new-jobs.ts'
 import { Api } from './api.ts'
+import { failureReads } from './reads/failure-reads.ts'
 import { fleetReads } from './reads/fleet-reads.ts'
 import { historyReads } from './reads/history-reads.ts'
 import { JobNames } from './reads/job-names.ts'
@@ -49,6 +50,7 @@ export function composeApi(parts: ApiParts): Api {
   return new Api(
     {
       ...jobReads({ scheduler, names, scan, fleet: parts.fleet }),
+      ...failureReads({ scheduler, names, scan }),
       ...laneReads({ ...parts, view, bridgeFaktory: config.bridgeFaktory }),
       ...fleetReads({ ...parts, gearman }),
       ...workerReads({ ...parts, names }),

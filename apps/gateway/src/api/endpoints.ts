@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { act, type Endpoint, oneAct, read, strict } from './endpoint.ts'
 import * as acts from './schemas/acts.ts'
-import { cursor, limit } from './schemas/common.ts'
+import { cursor, functionName, limit, queueName } from './schemas/common.ts'
 import * as fleet from './schemas/fleet.ts'
 import { history, historyQuery } from './schemas/history.ts'
 import * as jobs from './schemas/jobs.ts'
@@ -17,7 +17,7 @@ export const endpoints = {
   }),
   getHistory: read({
     ...{ path: '/history', tag: 'Store', query: historyQuery, answer: history },
-    summary: 'Counts of jobs in the last hour or day, over all nodes',
+    summary: 'Counts of jobs in the last hour or day, over all nodes; of one function or queue',
   }),
   listJobs: read({
     ...{ path: '/jobs', tag: 'Jobs', query: jobs.jobQuery, answer: jobs.jobPage },
@@ -39,6 +39,21 @@ export const endpoints = {
     ...{ path: '/queues', tag: 'Functions and queues', answer: lanes.queuePage },
     summary: 'Faktory queues',
     query: lanes.queueQuery,
+  }),
+  getFunction: read({
+    ...{ path: '/functions/{function}', tag: 'Functions and queues', answer: lanes.oneFunction },
+    summary: 'One function over all of its queues, with its last hour',
+    params: strict({ function: functionName }),
+  }),
+  getQueue: read({
+    ...{ path: '/queues/{queue}', tag: 'Functions and queues', answer: lanes.oneQueue },
+    summary: 'One Faktory queue over all of its functions, with its last hour',
+    params: strict({ queue: queueName }),
+  }),
+  listFailures: read({
+    ...{ path: '/failures', tag: 'Jobs', query: jobs.failureQuery, answer: jobs.failures },
+    summary:
+      'Failed jobs, grouped by the kind and the first line of their error. One call looks at a limited number of jobs',
   }),
   getScale: read({
     ...{ path: '/scale', tag: 'Functions and queues', answer: lanes.scale },

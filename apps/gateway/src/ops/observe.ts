@@ -32,7 +32,7 @@ export function observeWith(
   return {
     submitted: (lane, door, how) => {
       jobs.submitted(lane, door, how)
-      if (how === 'created') history?.counted('submitted')
+      if (how === 'created') history?.counted(lane, 'submitted')
     },
     assigned: (job) => {
       jobs.assigned(job)
@@ -46,11 +46,11 @@ export function observeWith(
     },
     dropped: (lane, door, how) => {
       jobs.dropped(lane, door, how)
-      history?.counted(how)
+      history?.counted(lane, how)
     },
     acted: (lane, act, count) => {
       jobs.acted(lane, act, count)
-      history?.counted(act, count)
+      history?.counted(lane, act, count)
     },
     store: (up, reason) => {
       metrics.storeUp(up)

@@ -104,6 +104,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   }
   const history = new JobHistory({
     clock: systemClock,
+    names,
     onError: (task, error) => observer.error(task, error),
   })
   const observer = observeWith(metrics, log, { history, ...(tracing && { tracing }) })

@@ -202,6 +202,24 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     expect(await textOf('tbody')).toMatch(/alive[^]*pid \d+[^]*Faktory 127\.0\.0\.1:\d+/)
   })
 
+  test('the pages of a function and a queue show figures, workers and failures by their error', async () => {
+    await goTo(page, 'functions')
+    await page.getByRole('link', { name: 'broken' }).click()
+    await page.getByRole('heading', { name: 'Failures' }).waitFor()
+    const failure = page.locator('tr', { hasText: 'Disk<b>' })
+    await failure.getByText(hostile[1]).waitFor()
+    expect(await page.locator('.plot canvas').count()).toBe(3)
+    expect(await page.getByRole('button', { name: 'Retry these' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Tried again' }).click()
+    await page.getByText('No failed jobs here').waitFor()
+    await page.getByRole('link', { name: 'broken' }).last().click()
+    await page.getByRole('heading', { name: 'Its functions' }).waitFor()
+    await page.locator('tr', { hasText: 'Disk<b>' }).waitFor()
+    await goTo(page, 'function/resize')
+    await page.getByRole('heading', { name: 'Workers' }).waitFor()
+    expect(await textOf()).toMatch(/127\.0\.0\.1:\d+/)
+  })
+
   test('what happened is in the plots of the hour', async () => {
     // This node adds what it has counted every ten seconds.
     const submitted = () => page.evaluate(submittedLately)
@@ -249,7 +267,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       await page.setViewportSize({ width: 360, height: 740 })
       const ground = await page.locator('html').evaluate(groundOf)
       expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)')
-      for (const place of [...places, 'job/none', 'worker/none']) {
+      for (const place of [...places, 'job/none', 'worker/none', 'function/broken', 'queue/broken']) {
         await goTo(page, place)
         const width = await page.locator('html').evaluate(widthOf)
         expect([place, width]).toEqual([place, 360])

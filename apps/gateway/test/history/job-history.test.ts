@@ -1,8 +1,10 @@
 import type { EndedRun, Lease } from '@crossgear/core-scheduler'
+import { LaneNames } from '@crossgear/core-scheduler'
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { MemoryStoreWorld } from '@crossgear/store-testkit'
 import { expect, test } from 'vitest'
-import { historyEveryMs, JobHistory } from '../../src/ops/history/job-history.ts'
+import { historyEveryMs, JobHistory, namedEvery } from '../../src/ops/history/job-history.ts'
+import { namedBounds } from '../../src/ops/history/named-counts.ts'
 import { bucketOf, percentileSeconds } from '../../src/ops/history/time-buckets.ts'
 
 async function startHistory() {
@@ -10,13 +12,13 @@ async function startHistory() {
   const world = new MemoryStoreWorld(clock)
   const store = await world.node()
   const errors: unknown[] = []
-  const history = new JobHistory({ clock, onError: (task) => errors.push(task) })
+  const history = new JobHistory({ clock, names: new LaneNames(), onError: (task) => errors.push(task) })
   history.start(store.history, { storeNowMs: () => world.nowMs() })
   return {
     ...{ clock, world, history, errors },
     /** All sums of the hour. */
-    sums: async () =>
-      Object.fromEntries((await store.history.read('hour', world.nowMs()))[0]?.sums ?? []),
+    sums: async (of?: string) =>
+      Object.fromEntries((await store.history.read('hour', world.nowMs(), of))[0]?.sums ?? []),
   }
 }
 
@@ -27,9 +29,9 @@ const aRun = (end: EndedRun['end'], runMs?: number): EndedRun => ({
 
 test('counts are added every ten seconds', async () => {
   const { clock, history, sums } = await startHistory()
-  history.counted('submitted')
-  history.counted('submitted')
-  history.assigned({ waitedMs: 3 } as Lease)
+  history.counted('f', 'submitted')
+  history.counted('f', 'submitted')
+  history.assigned({ lane: 'f', waitedMs: 3 } as Lease)
   history.ended(aRun('completed', 100))
   history.ended(aRun('failed'))
   expect(await sums()).toEqual({})
@@ -50,15 +52,49 @@ test('counts are added every ten seconds', async () => {
 
 test('counts that the store refused are added later', async () => {
   const { clock, world, history, errors, sums } = await startHistory()
-  history.counted('submitted')
+  history.counted('f', 'submitted')
   history.ended(aRun('retried', 5))
   world.break()
   await clock.advance(historyEveryMs)
   expect(errors).toEqual(['history'])
   world.mend()
-  history.counted('submitted')
+  history.counted('f', 'submitted')
   await clock.advance(historyEveryMs)
   expect(await sums()).toEqual({ submitted: 2, retried: 1, [`run:${bucketOf(5)}`]: 1 })
+  await history.stop()
+})
+
+test('counts of functions and queues are added once a minute, and when the gateway stops', async () => {
+  const { clock, world, history, sums } = await startHistory()
+  history.counted('mail', 'submitted')
+  history.counted('mail@bulk', 'submitted')
+  history.ended({ ...aRun('completed', 100), lane: 'mail@bulk' })
+  await clock.advance((namedEvery - 1) * historyEveryMs)
+  expect(await sums('f:mail')).toEqual({})
+  world.break()
+  await clock.advance(historyEveryMs)
+  world.mend()
+  history.counted('mail', 'submitted')
+  await clock.advance(namedEvery * historyEveryMs)
+  expect(await sums('f:mail')).toEqual({ submitted: 3, completed: 1, [`run:${bucketOf(100)}`]: 1 })
+  expect(await sums('q:bulk')).toEqual({ submitted: 1, completed: 1, [`run:${bucketOf(100)}`]: 1 })
+  expect(await sums('q:default')).toEqual({ submitted: 2 })
+  history.counted('mail', 'submitted')
+  await history.stop()
+  expect(await sums('f:mail')).toMatchObject({ submitted: 4 })
+})
+
+test('a node keeps the history of a bounded number of functions; one unused for a day gives its place up', async () => {
+  const { clock, history, sums } = await startHistory()
+  for (let at = 0; at <= namedBounds.f; at += 1) history.counted(`f${at}`, 'submitted')
+  await clock.advance(namedEvery * historyEveryMs)
+  expect(await sums(`f:f${namedBounds.f - 1}`)).toEqual({ submitted: 1 })
+  expect(await sums(`f:f${namedBounds.f}`)).toEqual({})
+  expect(await sums()).toEqual({ submitted: namedBounds.f + 1 })
+  await clock.advance(25 * 3_600_000)
+  history.counted(`f${namedBounds.f}`, 'submitted')
+  await clock.advance(namedEvery * historyEveryMs)
+  expect(await sums(`f:f${namedBounds.f}`)).toEqual({ submitted: 1 })
   await history.stop()
 })
 

@@ -15,10 +15,10 @@ export interface HistoryBucket {
 
 /** The part of the store for recent events: sums over all nodes, by minute and by hour. */
 export interface HistoryStore {
-  /** Adds whole numbers to the sums of the minute and of the hour in which `atMs` is. */
-  add(atMs: number, sums: ReadonlyMap<string, number>): Promise<void>
+  /** Adds whole numbers to the sums of the minute and of the hour in which `atMs` is. `of`: to those of one thing. */
+  add(atMs: number, sums: ReadonlyMap<string, number>, of?: string): Promise<void>
   /** Buckets up to the one in which `atMs` is, oldest first, without those in which nothing happened. */
-  read(span: HistorySpan, atMs: number): Promise<readonly HistoryBucket[]>
+  read(span: HistorySpan, atMs: number, of?: string): Promise<readonly HistoryBucket[]>
 }
 
 /** Begins of the buckets that are kept, up to the one in which `atMs` is, oldest first. */

@@ -14,8 +14,9 @@ export class MemoryHistory implements HistoryStore {
     this.#step = step
   }
 
-  add(atMs: number, sums: ReadonlyMap<string, number>): Promise<void> {
-    return this.#step(({ history }) => {
+  add(atMs: number, sums: ReadonlyMap<string, number>, of = ''): Promise<void> {
+    return this.#step((world) => {
+      const history = world.historyOf(of)
       for (const span of ['minute', 'hour'] as const) {
         const startMs = bucketStarts(span, atMs).at(-1) ?? 0
         const bucket = history[span].get(startMs) ?? new Map<string, number>()
@@ -25,10 +26,10 @@ export class MemoryHistory implements HistoryStore {
     })
   }
 
-  read(span: HistorySpan, atMs: number): Promise<readonly HistoryBucket[]> {
-    return this.#step(({ history }) =>
+  read(span: HistorySpan, atMs: number, of = ''): Promise<readonly HistoryBucket[]> {
+    return this.#step((world) =>
       bucketStarts(span, atMs).flatMap((startMs) => {
-        const sums = history[span].get(startMs)
+        const sums = world.historyOf(of)[span].get(startMs)
         return sums ? [{ startMs, sums: new Map(sums) }] : []
       }),
     )

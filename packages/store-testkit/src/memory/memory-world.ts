@@ -6,6 +6,7 @@ import {
   type HeldRef,
   type LaneTotals,
   type StoreErrorCode,
+  type HistorySpan,
   type StoreListener,
   type Watched,
 } from '@crossgear/core-scheduler'
@@ -65,11 +66,8 @@ export class MemoryWorld {
   readonly bridged = new Set<string>()
   /** Holders of leases: when each was last heard of, and its leases by token. */
   readonly holders = new Map<string, { seenMs: number; readonly leases: Map<string, HeldRef> }>()
-  /** Sums by begin, milliseconds since 1970. */
-  readonly history = {
-    minute: new Map<number, Map<string, number>>(),
-    hour: new Map<number, Map<string, number>>(),
-  }
+  /** Sums of recent events by begin, milliseconds since 1970: of the whole store, or of one thing. */
+  readonly #histories = new Map<string, Record<HistorySpan, Map<number, Map<string, number>>>>()
   /** Paused Faktory queues. */
   readonly paused = new Set<string>()
   readonly pausedFunctions = new Set<string>()
@@ -176,6 +174,14 @@ export class MemoryWorld {
         if (listener) say(listener)
       })
     }
+  }
+
+  historyOf(of: string): Record<HistorySpan, Map<number, Map<string, number>>> {
+    const known = this.#histories.get(of)
+    if (known) return known
+    const fresh = { minute: new Map(), hour: new Map() }
+    this.#histories.set(of, fresh)
+    return fresh
   }
 
   isListening(node: string): boolean {

@@ -50,6 +50,7 @@ const heavy: Readonly<Partial<Record<string, Weigh>>> = {
     ((query as { max_payload_bytes?: number }).max_payload_bytes ?? 0) > lightMost.payloadBytes,
   ...{ listFunctions: hasLongPage, listQueues: hasLongPage, listConnections: hasLongPage },
   ...{ listBatches: hasLongPage, dropFunctions: () => true, dropQueues: () => true },
+  listFailures: () => true,
   ...{ listWorkers: hasLongPage, getWorker: hasLongPage },
   ...{
     retryJobs: actsOnMany,

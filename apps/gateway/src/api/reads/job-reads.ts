@@ -15,7 +15,7 @@ import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { pageSizes } from '../schemas/common.ts'
 import type { JobNames } from './job-names.ts'
 import { JobScan, type FoundJob } from './job-scan.ts'
-import { summaryOf, stateOf } from './job-view.ts'
+import { isOfKind, summaryOf, stateOf } from './job-view.ts'
 import { identityOf } from './worker-reads.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
 
@@ -117,6 +117,7 @@ function isOf(job: JobState, filter: JobFilter, scheduler: Scheduler, state: str
     (filter.queue ?? queue) === queue &&
     (filter.door ?? job.door) === job.door &&
     (filter.state ?? state) === state &&
+    isOfKind(job, filter) &&
     (filter.jid ?? job.jid) === job.jid &&
     (filter.unique === undefined || job.unique?.toString() === filter.unique) &&
     (older === undefined || ageSeconds >= older) &&

@@ -8,7 +8,7 @@ import {
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { jobStates, type ListedState } from '../schemas/common.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
-import { type Placed, stateOf } from './job-view.ts'
+import { isOfKind, type Placed, stateOf } from './job-view.ts'
 
 /** Bounds of one call: jobs that are looked at, lanes whose figures are, and jobs of one step. */
 export const scanBounds = {
@@ -42,9 +42,10 @@ const countIn: Readonly<Record<JobPlace, (counts: LaneCounts) => number>> = {
 /** True for a filter that takes jobs by more than their lane and place, so that others are read, too. */
 export function readsEachJob(filter: JobFilter): boolean {
   const { text, door, state, unique, older_than_seconds: older, newer_than_seconds: newer } = filter
+  const { error_type: type, error_line: line } = filter
   // These two share a place.
   if (state === 'scheduled' || state === 'retry') return true
-  return [text, door, unique, older, newer].some((given) => given !== undefined)
+  return [text, door, unique, older, newer, type, line].some((given) => given !== undefined)
 }
 
 export interface FoundJob {
@@ -282,6 +283,7 @@ class LaneScan {
       return false
     }
     if (unique !== undefined && job.unique?.toString() !== unique) return false
+    if (!isOfKind(job, this.#parts.filter)) return false
     if (older_than_seconds === undefined && newer_than_seconds === undefined) return true
     // Nobody knows when a native client's job came.
     const cameMs = arrivalOf(job)

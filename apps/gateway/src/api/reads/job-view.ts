@@ -3,7 +3,7 @@ import type { Static } from '@sinclair/typebox'
 import { defaultFaktoryRetries } from '../../bridge/faktory-retries.ts'
 import { parseJson } from '../../json.ts'
 import { isoTime } from '../schemas/common.ts'
-import type { jobSummary } from '../schemas/jobs.ts'
+import { failureBounds, type JobFilter, type jobSummary } from '../schemas/jobs.ts'
 import type { JobNames } from './job-names.ts'
 
 export type JobSummaryView = Static<typeof jobSummary>
@@ -81,7 +81,7 @@ function numberOf(bytes: Buffer | undefined): number | null {
 const mostLines = 100
 
 /** Faktory's `failure`, of which only what has the right type is shown. */
-function errorOf(failure: string | undefined): JobSummaryView['error'] {
+export function errorOf(failure: string | undefined): JobSummaryView['error'] {
   if (failure === undefined) return null
   const record = recordOf(failure)
   const text = (name: string): string | null => {
@@ -97,6 +97,23 @@ function errorOf(failure: string | undefined): JobSummaryView['error'] {
     retry_count: typeof tries === 'number' && Number.isInteger(tries) ? tries : null,
     backtrace: Array.isArray(backtrace) ? backtrace.slice(0, mostLines).map(String) : [],
   }
+}
+
+/** The kind and the first line by which failures are grouped; empty where there is none. */
+export function failureKindOf({ failure }: Pick<JobState, 'failure'>) {
+  const { type, message } = errorOf(failure) ?? {}
+  const line = (message ?? '').split(/\r?\n/, 1)[0] ?? ''
+  return {
+    type: (type ?? '').slice(0, failureBounds.type),
+    line: line.slice(0, failureBounds.line),
+  }
+}
+
+/** True for a job whose failure is of the kind that a filter names, if it names one. */
+export function isOfKind(job: JobState, { error_type: type, error_line: line }: JobFilter): boolean {
+  if (type === undefined && line === undefined) return true
+  const kind = failureKindOf(job)
+  return (type ?? kind.type) === kind.type && (line ?? kind.line) === kind.line
 }
 
 function recordOf(text: string): Readonly<Record<string, unknown>> {

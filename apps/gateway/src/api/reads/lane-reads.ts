@@ -1,10 +1,12 @@
-import type { Scheduler } from '@crossgear/core-scheduler'
+import type { Scheduler, Throttle } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import type { Config } from '../../config/load-config.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { pageOf } from '../cursors.ts'
-import type { functionEntry, overview, queueEntry } from '../schemas/lanes.ts'
+import { type functionEntry, mostEntries, type overview, type queueEntry } from '../schemas/lanes.ts'
+import { queuedIn } from '../../ops/metrics/store-snapshot.ts'
+import { latelyOf } from './history-reads.ts'
 import { LaneSums } from './lane-sums.ts'
 import type { CountedLane } from './lane-sums.ts'
 import type { LatestView } from './snapshot-view.ts'
@@ -33,7 +35,13 @@ export function laneReads({
   version,
 }: Parts): Pick<
   Handlers,
-  'getOverview' | 'listFunctions' | 'listQueues' | 'getScale' | 'listThrottles'
+  | 'getOverview'
+  | 'listFunctions'
+  | 'listQueues'
+  | 'getFunction'
+  | 'getQueue'
+  | 'getScale'
+  | 'listThrottles'
 > {
   const shown = (lane: CountedLane): FunctionView => ({
     ...functionView(lane),
@@ -44,6 +52,14 @@ export function laneReads({
     is_paused: scheduler.queues.paused.has(lane.queue),
     is_function_paused: scheduler.queues.holdsBack(lane.counts.lane),
   })
+
+  /** Some lanes together, and those with the most to do one by one. */
+  const entriesOf = (lanes: readonly CountedLane[]) => {
+    const load = ({ counts }: CountedLane): number => queuedIn(counts) + counts.running
+    const busiest = [...lanes].sort((one, other) => load(other) - load(one)).slice(0, mostEntries)
+    const entries = busiest.map((lane) => shown(lane))
+    return { sums: LaneSums.of(lanes), entries, entries_total: lanes.length }
+  }
 
   /** These are new sets after each change. */
   const pauses = () => [scheduler.queues.paused, scheduler.queues.pausedFunctions]
@@ -98,12 +114,43 @@ export function laneReads({
       })
     },
 
+    async getFunction({ params }) {
+      const { function: fn } = params
+      const latest = await view.get()
+      const own = latest.snapshot.lanes.filter((lane) => lane.fn === fn)
+      if (own.length === 0) throw unknownFunction()
+      const { sums, ...entries } = entriesOf(own)
+      return {
+        ...{ at: new Date(latest.snapshot.atMs).toISOString(), function: fn, workers: sums.workers },
+        ...{ ...sums.standing(), ...sums.totals(), ...entries },
+        ...(await latelyOf('f', fn, scheduler)),
+      }
+    },
+
+    async getQueue({ params }) {
+      const { queue } = params
+      const latest = await view.get()
+      const own = latest.snapshot.lanes.filter((lane) => lane.queue === queue)
+      const isPaused = scheduler.queues.paused.has(queue)
+      if (own.length === 0 && !isPaused) {
+        throw new ApiError('unknown_queue', 'no job has come to such a queue')
+      }
+      const { sums, ...entries } = entriesOf(own)
+      const throttle = throttles().get(queue)
+      return {
+        ...{ at: new Date(latest.snapshot.atMs).toISOString(), queue, is_paused: isPaused },
+        ...{ ...sums.standing(), ...sums.totals(), ...entries },
+        throttle: throttle ? throttleView(queue, throttle) : null,
+        ...(await latelyOf('q', queue, scheduler)),
+      }
+    },
+
     async getScale({ query }) {
       const { function: fn, queue } = query
       const { lanes } = (await view.get()).snapshot
       const own = lanes.filter((lane) => lane.fn === fn && (queue ?? lane.queue) === lane.queue)
       if (own.length === 0) {
-        throw new ApiError('unknown_function', 'no such function has had a job or a worker')
+        throw unknownFunction()
       }
       const { waiting, running, scheduled, retry, oldestSeconds, workers } = LaneSums.of(own)
       return {
@@ -114,17 +161,22 @@ export function laneReads({
 
     listThrottles() {
       return Promise.resolve({
-        throttles: [...throttles()].map(([queue, throttle]) => {
-          const { concurrency, perWorker, timeoutMs, rate } = throttle
-          return {
-            ...{ queue, concurrency: concurrency ?? null, per_worker: perWorker ?? null },
-            timeout_seconds: timeoutMs === undefined ? null : timeoutMs / 1000,
-            rate_jobs: rate?.jobs ?? null,
-            rate_seconds: rate ? rate.perMs / 1000 : null,
-          }
-        }),
+        throttles: [...throttles()].map(([queue, throttle]) => throttleView(queue, throttle)),
       })
     },
+  }
+}
+
+function unknownFunction(): ApiError {
+  return new ApiError('unknown_function', 'no such function has had a job or a worker')
+}
+
+function throttleView(queue: string, { concurrency, perWorker, timeoutMs, rate }: Throttle) {
+  return {
+    ...{ queue, concurrency: concurrency ?? null, per_worker: perWorker ?? null },
+    timeout_seconds: timeoutMs === undefined ? null : timeoutMs / 1000,
+    rate_jobs: rate?.jobs ?? null,
+    rate_seconds: rate ? rate.perMs / 1000 : null,
   }
 }
 

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict } from '../endpoint.ts'
-import { count, seconds } from './common.ts'
+import { count, functionName, queueName, seconds } from './common.ts'
 
 export const historyQuery = strict({
+  function: Type.Optional(functionName),
+  queue: Type.Optional(queueName),
   span: Type.Optional(
     oneOf(['hour', 'day'] as const, 'The last hour by minutes, or day by hours. hour'),
   ),
@@ -12,7 +14,7 @@ const percentiles = (what: string) =>
   orNull(strict({ p50: seconds, p95: seconds, p99: seconds }), `${what}; null where none was`)
 
 /** As in the overview. */
-const historyEvents = {
+const events = {
   submitted: count,
   completed: count,
   failed: count,
@@ -26,7 +28,18 @@ const historyEvents = {
   moved: count,
   requeued: count,
   killed: count,
+  wait_seconds: percentiles('From due to the start of the run'),
+  run_seconds: percentiles('From the start of the run to its end'),
 } as const
+
+/** The last hour of a function or queue, and its rates now. */
+export const lately = strict({
+  last_hour: strict(events),
+  per_second: strict(
+    { submitted: Type.Number(), completed: Type.Number(), failed: Type.Number() },
+    'Means of the last five whole minutes',
+  ),
+})
 
 export const history = strict({
   span: oneOf(['hour', 'day'] as const),
@@ -34,9 +47,7 @@ export const history = strict({
   buckets: Type.Array(
     strict({
       start: Type.String({ format: 'date-time' }),
-      ...historyEvents,
-      wait_seconds: percentiles('From due to the start of the run'),
-      run_seconds: percentiles('From the start of the run to its end'),
+      ...events,
     }),
     { description: 'Oldest first, including those without jobs; the last one is not complete' },
   ),

@@ -20,6 +20,9 @@ export const jobId = Type.String({
   description: 'The id of a job as the API names it, its Gearman handle or its Faktory jid',
 })
 
+/** Characters of the kind and of the first line of an error by which failures are grouped. */
+export const failureBounds = { type: 255, line: 300, functions: 5 } as const
+
 const filterProperties = {
   function: Type.Optional(functionName),
   queue: Type.Optional(queueName),
@@ -43,6 +46,18 @@ const filterProperties = {
   ),
   handle: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'The whole Gearman handle' }),
+  ),
+  error_type: Type.Optional(
+    Type.String({
+      maxLength: failureBounds.type,
+      description: 'The whole kind of the error, such as TimeoutError; empty: none',
+    }),
+  ),
+  error_line: Type.Optional(
+    Type.String({
+      maxLength: failureBounds.line,
+      description: 'The whole first line of the error, as listFailures has it; empty: none',
+    }),
   ),
   text: Type.Optional(
     Type.String({
@@ -100,6 +115,31 @@ export const jobPage = strict({
   jobs: Type.Array(jobSummary),
   looked_at: Type.Integer({ description: 'Jobs that were checked for this page' }),
   unsearched: Type.Integer({ description: 'Jobs whose payload is too long to be searched' }),
+  cursor: nextCursor,
+})
+
+export const failureQuery = strict({
+  function: Type.Optional(functionName),
+  queue: Type.Optional(queueName),
+  state: Type.Optional(
+    oneOf(['dead', 'retry'] as const, 'Jobs that failed for good, or that are tried again. dead'),
+  ),
+  cursor,
+})
+
+export const failures = strict({
+  groups: Type.Array(
+    strict({
+      type: Type.String({ description: 'The kind of the error; empty: none' }),
+      line: Type.String({ description: 'The first line of the error, cut; empty: none' }),
+      jobs: count,
+      functions: Type.Array(Type.String(), { description: 'Some of the functions, at most 5' }),
+      last_failed_at: timeOrNull,
+      example: Type.String({ description: 'The id of a job with this error' }),
+    }),
+    { description: 'Those with the most jobs first; a group may go on in the next piece' },
+  ),
+  looked_at: count,
   cursor: nextCursor,
 })
 

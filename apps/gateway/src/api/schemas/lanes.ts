@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict } from '../endpoint.ts'
+import { lately } from './history.ts'
 import {
   count,
   cursor,
@@ -127,15 +128,43 @@ export const overview = strict({
   paused_functions: Type.Array(Type.String()),
 })
 
-export const throttles = strict({
-  throttles: Type.Array(
-    strict({
-      queue: Type.String(),
+const throttle = strict({
+  queue: Type.String(),
       concurrency: orNull(count, 'Jobs at a time'),
       per_worker: orNull(count, 'Jobs at a time of one worker'),
       timeout_seconds: orNull(seconds),
       rate_jobs: orNull(count),
       rate_seconds: orNull(seconds),
-    }),
-  ),
+})
+
+export const throttles = strict({ throttles: Type.Array(throttle) })
+
+/** Entries of a function or a queue that are listed: those with the most to do. */
+export const mostEntries = 200
+
+export const oneFunction = strict({
+  at: takenAt,
+  function: Type.String(),
+  ...standing,
+  workers,
+  ...totals,
+  ...lately.properties,
+  entries: Type.Array(functionEntry, {
+    description: 'One for each of its queues; of more than 200 those with the most to do',
+  }),
+  entries_total: count,
+})
+
+export const oneQueue = strict({
+  at: takenAt,
+  queue: Type.String(),
+  ...standing,
+  ...totals,
+  ...lately.properties,
+  is_paused: Type.Boolean({ description: 'Consumers get no jobs of it' }),
+  throttle: orNull(throttle),
+  entries: Type.Array(functionEntry, {
+    description: 'One for each of its functions; of more than 200 those with the most to do',
+  }),
+  entries_total: count,
 })

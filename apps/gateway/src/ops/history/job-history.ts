@@ -1,117 +1,104 @@
-import type { Clock, EndedRun, HistoryStore, Lease, StoreClock } from '@crossgear/core-scheduler'
-import { bucketOf } from './time-buckets.ts'
+import type {
+  Clock,
+  EndedRun,
+  HistoryStore,
+  LaneNames,
+  Lease,
+  StoreClock,
+} from '@crossgear/core-scheduler'
+import { Counts, type HistoryCounter } from './counts.ts'
+import { NamedCounts } from './named-counts.ts'
 
 /** Interval at which this node adds its counts to the sums of all nodes, milliseconds. */
 export const historyEveryMs = 10_000
-
-/** Events by the names of the metrics. */
-export const historyCounters = [
-  'submitted',
-  ...(['completed', 'failed', 'died', 'retried', 'interrupted', 'lost', 'expired'] as const),
-  ...(['cancelled', 'deleted', 'moved', 'requeued', 'killed'] as const),
-] as const
-export type HistoryCounter = (typeof historyCounters)[number]
-export type HistoryTimes = 'wait' | 'run'
-
-/** The name of the sum that counts times of a bucket. */
-export function timeName(times: HistoryTimes, bucket: number): string {
-  return `${times}:${bucket}`
-}
+/** Such intervals after which it adds those of functions and queues: one write for each in a minute. */
+export const namedEvery = 6
 
 interface Parts {
   readonly clock: Clock
+  readonly names: Pick<LaneNames, 'parse'>
   readonly onError: (task: string, error: unknown) => void
+}
+
+interface Started {
+  readonly store: HistoryStore
+  readonly storeClock: StoreClock
 }
 
 /** Counts the events of jobs at this node, and adds them to the history in the store. */
 export class JobHistory {
   readonly #parts: Parts
-  #counts = new Counts()
+  /** By lane, since the last addition. */
+  #lanes = new Map<string, Counts>()
+  #whole = new Counts()
+  readonly #named = new NamedCounts()
+  #started: Started | undefined
   #cancel: (() => void) | undefined
   #adding: Promise<void> | undefined
+  #rounds = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  counted(counter: HistoryCounter, count = 1): void {
-    this.#counts.add(counter, count)
+  counted(lane: string, counter: HistoryCounter, count = 1): void {
+    this.#of(lane).add(counter, count)
   }
 
-  assigned({ waitedMs }: Lease): void {
-    if (waitedMs !== undefined) this.#counts.time('wait', waitedMs)
+  assigned({ lane, waitedMs }: Lease): void {
+    if (waitedMs !== undefined) this.#of(lane).time('wait', waitedMs)
   }
 
-  ended({ end, runMs }: EndedRun): void {
-    this.#counts.add(end)
-    if (runMs !== undefined) this.#counts.time('run', runMs)
+  ended({ lane, end, runMs }: EndedRun): void {
+    const counts = this.#of(lane)
+    counts.add(end)
+    if (runMs !== undefined) counts.time('run', runMs)
   }
 
   start(store: HistoryStore, storeClock: StoreClock): void {
+    this.#started = { store, storeClock }
     this.#cancel = this.#parts.clock.after(historyEveryMs, () => {
-      this.#adding = this.#add(store, storeClock).then(() => {
+      this.#rounds += 1
+      this.#adding = this.#add(this.#rounds % namedEvery === 0).then(() => {
         if (this.#cancel) this.start(store, storeClock)
       })
     })
   }
 
-  /** Settles when no call is in progress. Counts since the last addition are not added. */
+  /** Adds the last counts; settles when no call is in progress. */
   async stop(): Promise<void> {
     this.#cancel?.()
     this.#cancel = undefined
     await this.#adding
+    await this.#add(true)
   }
 
-  async #add(store: HistoryStore, storeClock: StoreClock): Promise<void> {
-    const counts = this.#counts
-    const sums = counts.sums()
-    if (sums.size === 0) return
-    this.#counts = new Counts()
+  #of(lane: string): Counts {
+    let counts = this.#lanes.get(lane)
+    if (!counts) this.#lanes.set(lane, (counts = new Counts()))
+    return counts
+  }
+
+  async #add(withNamed: boolean): Promise<void> {
+    const lanes = this.#lanes
+    this.#lanes = new Map()
+    for (const [lane, counts] of lanes) {
+      this.#whole.merge(counts)
+      this.#named.merge(this.#parts.names.parse(lane), counts, this.#parts.clock.nowMs())
+    }
+    if (!this.#started) return
+    const { store, storeClock } = this.#started
     try {
-      await store.add(storeClock.storeNowMs(), sums)
+      // What cannot be added is added with the next: a bucket may get what belongs to the one before.
+      const sums = this.#whole.sums()
+      if (sums.size > 0) {
+        await store.add(storeClock.storeNowMs(), sums)
+        this.#whole = new Counts()
+      }
+      if (!withNamed) return
+      await this.#named.each((of, sums) => store.add(storeClock.storeNowMs(), sums, of))
     } catch (error) {
-      // Added with the next: a bucket may get what belongs to the one before.
-      this.#counts.merge(counts)
       this.#parts.onError('history', error)
     }
-  }
-}
-
-/** Sums of a few seconds: a job costs a few additions, 0.2 us of processor time. */
-class Counts {
-  readonly #events = Object.fromEntries(historyCounters.map((name) => [name, 0])) as Record<
-    HistoryCounter,
-    number
-  >
-  readonly #times: Readonly<Record<HistoryTimes, number[]>> = { wait: [], run: [] }
-
-  add(counter: HistoryCounter, count = 1): void {
-    this.#events[counter] += count
-  }
-
-  time(times: HistoryTimes, ms: number): void {
-    const bucket = bucketOf(ms)
-    this.#times[times][bucket] = (this.#times[times][bucket] ?? 0) + 1
-  }
-
-  merge(other: Counts): void {
-    for (const counter of historyCounters) this.#events[counter] += other.#events[counter]
-    for (const times of ['wait', 'run'] as const) {
-      other.#times[times].forEach((count, bucket) => {
-        this.#times[times][bucket] = (this.#times[times][bucket] ?? 0) + count
-      })
-    }
-  }
-
-  /** Without those that are 0. */
-  sums(): ReadonlyMap<string, number> {
-    const sums = new Map<string, number>()
-    for (const counter of historyCounters) {
-      if (this.#events[counter] > 0) sums.set(counter, this.#events[counter])
-    }
-    for (const times of ['wait', 'run'] as const) {
-      this.#times[times].forEach((count, bucket) => sums.set(timeName(times, bucket), count))
-    }
-    return sums
   }
 }

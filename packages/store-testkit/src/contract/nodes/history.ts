@@ -37,6 +37,22 @@ export function historyContract(open: OpenWorld): void {
       ])
     })
 
+    test('sums of one thing stand apart from those of others and of the whole', async () => {
+      const { history } = await (await open()).node()
+      await history.add(startMs, new Map([['completed', 1]]))
+      await history.add(startMs, new Map([['completed', 2]]), 'f:mail')
+      await history.add(startMs, new Map([['completed', 4]]), 'q:mail')
+      await history.add(startMs + 1, new Map([['completed', 8]]), 'f:mail')
+      const sumsOf = async (span: HistorySpan, of?: string): Promise<unknown> =>
+        (await history.read(span, startMs, of)).map(({ sums }) => sums.get('completed'))
+      for (const span of ['minute', 'hour'] as const) {
+        expect(await sumsOf(span)).toEqual([1])
+        expect(await sumsOf(span, 'f:mail')).toEqual([10])
+        expect(await sumsOf(span, 'q:mail')).toEqual([4])
+        expect(await sumsOf(span, 'f:none')).toEqual([])
+      }
+    })
+
     test('the last 60 minutes and 24 hours, and none before', async () => {
       const store = await (await open()).node()
       for (const atMs of [startMs, startMs + minuteMs, startMs + 24 * hourMs]) {
