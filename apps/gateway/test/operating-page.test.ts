@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
@@ -21,7 +22,7 @@ const isWritten = process.env['CROSSGEAR_WRITE_PAGE'] === 'yes'
 /** Without what differs from run to run: numbers, times, and what nodes and batches are called. */
 function steady(output: string): string {
   return output
-    .replaceAll(/^[0-9a-f]{10}(?= )|(?<=node )[0-9a-f]{10}/gm, 'a-node')
+    .replaceAll(/^[0-9a-f]{10}(?=[ :])|(?<=node )[0-9a-f]{10}/gm, 'a-node')
     .replaceAll(/^[\w-]{16}(?= )/gm, 'a-batch')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/\d+(\.\d+)?(e-\d+)?[smhd]?(\d\d[smh])?\b/g, '0')
@@ -41,10 +42,12 @@ async function fill(port: (door: string) => number): Promise<void> {
   }
   const client = await peer()
   const worker = await peer('mail')
+  worker.send('SET_CLIENT_ID', 'mailer-1')
   for (const to of ['ann', 'bob', 'cy', 'dee']) await client.submit('SUBMIT_JOB_BG', 'mail', '', to)
   const done = await worker.ask('GRAB_JOB')
   worker.send('WORK_COMPLETE', done[1] ?? '', '')
-  await worker.ask('GRAB_JOB')
+  const held = await worker.ask('GRAB_JOB')
+  worker.send('WORK_STATUS', held[1] ?? '', '3', '4')
   const consumer = await FwpClient.greeted(port('faktory'), {
     ...{ wid: 'worker-7', hostname: 'images', pid: 4242, labels: ['node'] },
   })
@@ -121,7 +124,10 @@ test.skipIf(lacksRedis)(
       }
       parts.push(`\`\`\`\n${said.join('\n')}\n\`\`\``)
     }
-    const rerun = parts.join('').replaceAll(env.CROSSGEAR_URL, 'http://127.0.0.1:7420')
+    const rerun = parts
+      .join('')
+      .replaceAll(env.CROSSGEAR_URL, 'http://127.0.0.1:7420')
+      .replaceAll(new RegExp(`(?<= )${hostname()}(?= )`, 'g'), 'gate-1')
     if (isWritten) writeFileSync(page, rerun)
     else expect(steady(rerun)).toBe(steady(printed))
   },

@@ -87,11 +87,7 @@ function Tiles({ one, place }) {
   /** @type {readonly (readonly [string, string, string, string?])[]} */
   const tiles = [
     ['Waiting', brief(one.waiting), oldest > 0 ? `oldest ${duration(oldest)}` : 'nothing is late'],
-    [
-      'Running',
-      brief(one.running),
-      workers === undefined ? 'jobs' : plural(workers, 'worker'),
-    ],
+    ['Running', brief(one.running), workers === undefined ? 'jobs' : plural(workers, 'worker')],
     [
       'Rates',
       rate(second.completed),

@@ -7,9 +7,11 @@ import { health } from './fleet/health.ts'
 import { reload } from './fleet/reload.ts'
 import { jobActs } from './jobs/acts.ts'
 import { listJobs } from './jobs/list.ts'
+import { listFailures } from './jobs/failures.ts'
 import { showJob } from './jobs/show.ts'
 import { submissions } from './jobs/submit.ts'
 import { functionCommands } from './lanes/functions.ts'
+import { onePlaceCommands } from './lanes/one-place.ts'
 import { queueCommands } from './lanes/queues.ts'
 import { top } from './top/top.ts'
 
@@ -18,10 +20,12 @@ export const commands: readonly CommandRow[] = [
   top,
   listJobs,
   showJob,
+  listFailures,
   ...jobActs,
   ...submissions,
   ...queueCommands,
   ...functionCommands,
+  ...onePlaceCommands,
   ...workerCommands,
   ...fleetCommands,
   ...cronCommands,

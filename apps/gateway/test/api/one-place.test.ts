@@ -45,6 +45,11 @@ describe.skipIf(lacksRedis)('one function and one queue', { timeout: 60_000 }, (
     expect(await api.get('/functions/mail%2F1')).toMatchObject({
       ...{ function: 'mail/1', waiting: 2, submitted_total: 2, entries_total: 2, ...flow },
     })
+    const { run } = operatorOf(api)
+    const shown = (await run('functions show mail/1')).stdout
+    expect(shown).toMatch(/^now +waiting 2 [^]*^rates +in 2.0\/s [^]*^mail\/1 +bulk +1 /m)
+    expect((await run('queues show bulk')).stdout).toMatch(/^run +p50 0.1s /m)
+    expect((await run('queues show none')).code).toBe(4)
     expect(await api.get('/queues/bulk')).toMatchObject({
       ...{ queue: 'bulk', waiting: 2, is_paused: false, throttle: null, entries_total: 2, ...flow },
     })
@@ -72,7 +77,9 @@ describe.skipIf(lacksRedis)('one function and one queue', { timeout: 60_000 }, (
     ] as const
     for (const [at, [errtype, message]] of errors.entries()) {
       const jid = `fails-000${at}`
-      await faktory.ask(`PUSH {"jid":"${jid}","jobtype":"mail","queue":"bulk","args":[],"retry":-1}`)
+      await faktory.ask(
+        `PUSH {"jid":"${jid}","jobtype":"mail","queue":"bulk","args":[],"retry":-1}`,
+      )
       await faktory.ask('FETCH bulk')
       await faktory.ask(`FAIL ${JSON.stringify({ jid, errtype, message })}`)
     }
@@ -90,6 +97,10 @@ describe.skipIf(lacksRedis)('one function and one queue', { timeout: 60_000 }, (
     expect(example.error).toMatchObject({ type: 'Timeout', message: 'no answer\nafter 3 s' })
     expect(await groupsOf(api, 'queue=none')).toEqual([])
     expect(await groupsOf(api, 'state=retry')).toEqual([])
+
+    const listed = await operatorOf(api).run('jobs failures --queue bulk')
+    expect(listed.stdout).toMatch(/^ +2 +Timeout +no answer +mail +\S+$/m)
+    expect((await operatorOf(api).run('jobs failures --state retry')).code).toBe(4)
 
     const filter = { state: 'dead', error_type: 'Timeout', error_line: 'no answer' }
     expect(await api.actOn('retry', { filter })).toMatchObject({ done: 2, cursor: null })

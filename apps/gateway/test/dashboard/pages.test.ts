@@ -267,7 +267,13 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       await page.setViewportSize({ width: 360, height: 740 })
       const ground = await page.locator('html').evaluate(groundOf)
       expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)')
-      for (const place of [...places, 'job/none', 'worker/none', 'function/broken', 'queue/broken']) {
+      for (const place of [
+        ...places,
+        'job/none',
+        'worker/none',
+        'function/broken',
+        'queue/broken',
+      ]) {
         await goTo(page, place)
         const width = await page.locator('html').evaluate(widthOf)
         expect([place, width]).toEqual([place, 360])

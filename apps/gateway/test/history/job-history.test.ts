@@ -12,7 +12,11 @@ async function startHistory() {
   const world = new MemoryStoreWorld(clock)
   const store = await world.node()
   const errors: unknown[] = []
-  const history = new JobHistory({ clock, names: new LaneNames(), onError: (task) => errors.push(task) })
+  const history = new JobHistory({
+    clock,
+    names: new LaneNames(),
+    onError: (task) => errors.push(task),
+  })
   history.start(store.history, { storeNowMs: () => world.nowMs() })
   return {
     ...{ clock, world, history, errors },

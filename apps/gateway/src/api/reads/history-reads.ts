@@ -1,4 +1,9 @@
-import { bucketStarts, type HistoryBucket, historySpans, type Scheduler } from '@crossgear/core-scheduler'
+import {
+  bucketStarts,
+  type HistoryBucket,
+  historySpans,
+  type Scheduler,
+} from '@crossgear/core-scheduler'
 import {
   historyCounters,
   type HistoryCounter,

@@ -110,7 +110,10 @@ export function failureKindOf({ failure }: Pick<JobState, 'failure'>) {
 }
 
 /** True for a job whose failure is of the kind that a filter names, if it names one. */
-export function isOfKind(job: JobState, { error_type: type, error_line: line }: JobFilter): boolean {
+export function isOfKind(
+  job: JobState,
+  { error_type: type, error_line: line }: JobFilter,
+): boolean {
   if (type === undefined && line === undefined) return true
   const kind = failureKindOf(job)
   return (type ?? kind.type) === kind.type && (line ?? kind.line) === kind.line

@@ -4,7 +4,12 @@ import type { Config } from '../../config/load-config.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { pageOf } from '../cursors.ts'
-import { type functionEntry, mostEntries, type overview, type queueEntry } from '../schemas/lanes.ts'
+import {
+  type functionEntry,
+  mostEntries,
+  type overview,
+  type queueEntry,
+} from '../schemas/lanes.ts'
 import { queuedIn } from '../../ops/metrics/store-snapshot.ts'
 import { latelyOf } from './history-reads.ts'
 import { LaneSums } from './lane-sums.ts'
@@ -121,7 +126,11 @@ export function laneReads({
       if (own.length === 0) throw unknownFunction()
       const { sums, ...entries } = entriesOf(own)
       return {
-        ...{ at: new Date(latest.snapshot.atMs).toISOString(), function: fn, workers: sums.workers },
+        ...{
+          at: new Date(latest.snapshot.atMs).toISOString(),
+          function: fn,
+          workers: sums.workers,
+        },
         ...{ ...sums.standing(), ...sums.totals(), ...entries },
         ...(await latelyOf('f', fn, scheduler)),
       }

@@ -130,11 +130,11 @@ export const overview = strict({
 
 const throttle = strict({
   queue: Type.String(),
-      concurrency: orNull(count, 'Jobs at a time'),
-      per_worker: orNull(count, 'Jobs at a time of one worker'),
-      timeout_seconds: orNull(seconds),
-      rate_jobs: orNull(count),
-      rate_seconds: orNull(seconds),
+  concurrency: orNull(count, 'Jobs at a time'),
+  per_worker: orNull(count, 'Jobs at a time of one worker'),
+  timeout_seconds: orNull(seconds),
+  rate_jobs: orNull(count),
+  rate_seconds: orNull(seconds),
 })
 
 export const throttles = strict({ throttles: Type.Array(throttle) })

@@ -89,7 +89,7 @@ export class JobHistory {
     if (!this.#started) return
     const { store, storeClock } = this.#started
     try {
-      // What cannot be added is added with the next: a bucket may get what belongs to the one before.
+      // A refused addition goes with the next: a bucket may get what belongs to the one before.
       const sums = this.#whole.sums()
       if (sums.size > 0) {
         await store.add(storeClock.storeNowMs(), sums)

@@ -46,7 +46,7 @@ const topColumns: readonly TopColumn[] = [
   number('dead', ({ dead }) => dead, 4),
   number('workers', ({ workers }) => workers, 3),
   {
-    ...{ name: 'doors', title: 'busy/all by door here', mayShrink: true, rank: 8 },
+    ...{ name: 'doors', title: 'busy/all by door', mayShrink: true, rank: 8 },
     value: (row) => doorsOf(row),
     order: (one, other) => byText(doorsOf(other), doorsOf(one)),
   },
