@@ -50,12 +50,7 @@ export function FailureGroups({ place }) {
       ...{ id: 'example', label: 'Example' },
       cell: ({ example }) => html`<a class="mono" href=${hrefOf('job', example)}>${example}</a>`,
     },
-    {
-      ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
-      cell: (group) =>
-        mayAct &&
-        html`<button type="button" class="small" onClick=${() => setChosen(group)}>Retry these</button>`,
-    },
+    ...(mayAct ? [retryColumn(setChosen)] : []),
   ]
   return html`<section class="panel">
     <header>
@@ -111,4 +106,16 @@ export function FailureGroups({ place }) {
       />`
     }
   </section>`
+}
+
+/**
+ * @param {(group: Group) => void} onRetry
+ * @returns {import('./table.js').Column<Group>}
+ */
+function retryColumn(onRetry) {
+  return {
+    ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
+    cell: (group) =>
+      html`<button type="button" class="small" onClick=${() => onRetry(group)}>Retry these</button>`,
+  }
 }

@@ -118,6 +118,30 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.getByText('The page shows how it was.').waitFor()
   })
 
+  test('jobs with one error are queued together, and those with another stay', async () => {
+    const place = { jobtype: 'grouped', queue: 'grouped', retry: -1 }
+    for (const [jid, message] of [
+      ['grouped-001', 'no answer'],
+      ['grouped-002', 'no answer'],
+      ['grouped-003', 'disk is full'],
+    ] as const) {
+      await push(jid, place)
+      await client.fetch('grouped')
+      await client.fail(jid, new Error(message))
+    }
+    await goTo(page, 'function/grouped')
+    const group = page.locator('tr', { hasText: 'no answer' })
+    await group.getByRole('button', { name: 'Retry these' }).click()
+    await page.locator('[data-tally="ready"] .big-number').waitFor()
+    await confirmed('Retry now')
+    await group.waitFor({ state: 'detached' })
+    await page.locator('tr', { hasText: 'disk is full' }).waitFor()
+    const again = [await client.fetch('grouped'), await client.fetch('grouped')]
+    expect(again.map((job) => job?.jid).sort()).toEqual(['grouped-001', 'grouped-002'])
+    await client.ack('grouped-001')
+    await client.ack('grouped-002')
+  })
+
   test('a paused queue hands out nothing until it is resumed', async () => {
     await goTo(page, 'queues')
     const row = page.getByRole('row').filter({ hasText: /^work/ })
