@@ -100,7 +100,7 @@ function Tiles({ one, place }) {
       brief(one.scheduled + one.retry),
       `${count(one.scheduled)} scheduled, ${count(one.retry)} retries`,
     ],
-    ['Dead', brief(one.dead), `${count(hour.failed)} failed in the last hour`],
+    ['Dead', brief(one.dead), `${count(hour.failed + hour.died)} failed in the last hour`],
   ]
   return html`<div class="tiles" data-place=${place['function'] ?? place['queue']}>
     ${tiles.map(

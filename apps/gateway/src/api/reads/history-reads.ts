@@ -73,7 +73,7 @@ export async function latelyOf(
     per_second: {
       submitted: perSecond('submitted'),
       completed: perSecond('completed'),
-      failed: perSecond('failed'),
+      failed: perSecond('failed') + perSecond('died'),
     },
   }
 }

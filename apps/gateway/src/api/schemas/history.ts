@@ -37,7 +37,7 @@ export const lately = strict({
   last_hour: strict(events),
   per_second: strict(
     { submitted: Type.Number(), completed: Type.Number(), failed: Type.Number() },
-    'Means of the last five whole minutes',
+    'Means of the last five whole minutes; failed: for good, kept among the dead or not',
   ),
 })
 

@@ -44,7 +44,7 @@ function shown(context: CommandContext, one: One): ExitName {
     `${shownName(name)}${isPaused ? '  paused' : ''}`,
     `now        waiting ${waiting}  running ${running}  scheduled ${scheduled}  retry ${retry}  dead ${dead}`,
     `rates      in ${shownRate(second.submitted)}/s  completed ${shownRate(second.completed)}/s  failed ${shownRate(second.failed)}/s`,
-    `last hour  submitted ${hour.submitted}  completed ${hour.completed}  failed ${hour.failed}  retried ${hour.retried}  lost ${hour.lost}`,
+    `last hour  submitted ${hour.submitted}  completed ${hour.completed}  failed ${hour.failed + hour.died}  retried ${hour.retried}  lost ${hour.lost}`,
     `wait       ${timesOf(hour.wait_seconds)}`,
     `run        ${timesOf(hour.run_seconds)}`,
     ...(one.entries.length > 0 ? ['', ...tableLines(columns, one.entries, context.columns)] : []),
