@@ -135,6 +135,7 @@ export class StoreLink {
           this.#listener = listener
           events.listen(this.#remote(listener))
         },
+        send: (...message) => this.#call('send', () => events.send(...message)),
         delivered: () => new Promise<void>((resolve) => this.#messages.send(() => resolve())),
       },
       check: () => this.#call('check', () => store.check()),
