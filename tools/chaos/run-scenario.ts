@@ -8,7 +8,7 @@ import { compareFigures } from './check/figures.ts'
 import { violationsOf, type Verdict } from './check/verdict.ts'
 import { nowMs } from './log/clock.ts'
 import type { Way } from './peers/doors.ts'
-import type { DoorName } from './peers/tasks.ts'
+import { lockedLane, narrowLane, tickLane, type DoorName } from './peers/tasks.ts'
 import { Random } from '@crossgear/tools/random'
 import type { Scenario } from './scenarios/scenario.ts'
 import { Stage } from './stage.ts'
@@ -18,6 +18,7 @@ import { startClient, startWorker } from './world/peers.ts'
 import { Proxy } from './world/proxy.ts'
 import { StoreView } from './world/store-view.ts'
 import { openStoreWorld, type Servers } from './world/stores.ts'
+import { ticks, writeConfig } from './world/gateway-config.ts'
 
 export interface ScenarioResult {
   readonly scenario: Scenario
@@ -33,7 +34,14 @@ export interface ScenarioResult {
 
 const doors: readonly DoorName[] = ['gearman', 'faktory', 'native']
 /** A function on its home queue per kind of name, and one on a queue of its own. */
-export const lanes: readonly string[] = ['alpha', 'beta', 'gamma@bulk']
+const lanes: readonly string[] = ['alpha', 'beta', 'gamma@bulk']
+/** A throttle and cron are matters of the gateways, and only Faktory jobs of equal arguments have names of their own. */
+const lanesOf: Readonly<Record<DoorName, readonly string[]>> = {
+  gearman: [...lanes, narrowLane, tickLane],
+  faktory: [...lanes, lockedLane, narrowLane, tickLane],
+  native: lanes,
+}
+const allLanes = [...lanes, lockedLane, narrowLane, tickLane]
 const concurrency: Readonly<Record<DoorName, number>> = { gearman: 4, faktory: 4, native: 16 }
 const workMs = 8
 const defaultRate = 1_500
@@ -113,7 +121,10 @@ async function populate(
   const storeUrl = storeProxy ? `redis://127.0.0.1:${storeProxy.port}` : store.gatewayUrl
   const losses = String(scenario.mostLosses ?? 0)
   // The gateways repair dead native programs' orphans only on request.
-  const words = ['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses]
+  const words = [
+    ...['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses],
+    ...['--config', writeConfig(folder, ticks(folder))],
+  ]
   const names = ['node1', 'node2'].slice(0, scenario.gateways ?? 2)
   const program = scenario.program?.()
   const startedMs = nowMs()
@@ -141,6 +152,7 @@ async function populate(
   const workers = doors.map((door) =>
     startWorker(folder, {
       ...{ ...common, door, workMs, concurrency: concurrency[door], name: `worker-${door}-1` },
+      lanes: lanesOf[door],
       seed: random.whole(1, 2 ** 30),
     }),
   )
@@ -164,12 +176,15 @@ async function populate(
 
 async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> {
   await scenario.play(stage)
+  // Cron is over: nothing may be left of its jobs.
+  writeConfig(stage.folder)
+  await Promise.all(stage.gateways.map((gateway) => gateway.reload()))
   const redis = stage.store.connect()
   try {
     if (!(await submitted(stage, redis))) {
       stage.problems.push('the clients did not come to their end')
     }
-    const view = new StoreView(redis, lanes)
+    const view = new StoreView(redis, allLanes)
     await settle(stage, view, redis, (scenario.settleWithinSeconds ?? 60) * 1000)
     const figures = await figuresThatDiffer(scenario, stage)
     await stage.stopWorkers()
@@ -266,7 +281,7 @@ class Patience {
     }
     if (nowMs() - this.#fastForwardedMs < quietMs * this.#stage.slowness) return
     const fromMs = nowMs()
-    const many = await expireLeases(this.#redis, lanes)
+    const many = await expireLeases(this.#redis, allLanes)
     // A merely slow worker loses its job by this.
     const fault = { what: `${many} leases run out`, subject: 'store', fromMs }
     if (many > 0) this.#stage.note({ ...fault, toMs: nowMs() })

@@ -8,6 +8,7 @@ import {
   type Slots,
   type Unstored,
 } from './faults.ts'
+import { earlyCallbacks, endOf, overLimits, sharedLocks, withCallbacks } from './terms.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface Evidence {
@@ -39,8 +40,10 @@ export function check(evidence: Evidence): Verdict {
   const unexpiring = new Set(
     [...touched].filter(({ via }) => via === 'store').map(({ key }) => key),
   )
-  const unstored = unstoredJobs(evidence)
-  const lost = lostJobs(evidence, runs, finished)
+  const unstored = withCallbacks(history, unstoredJobs(evidence))
+  const givenUp = withCallbacks(history, jobsGivenUp(evidence, runs, finished))
+  const lost = lostJobs(evidence, givenUp, runs, finished)
+  const gone = new Set([...unstored, ...givenUp])
   const repeated = [...runs.values()].filter((some) => some.length > 1)
   return {
     acknowledged: history.acknowledged.size,
@@ -58,9 +61,12 @@ export function check(evidence: Evidence): Verdict {
     duplicatesBound: Math.min(touched.size, mostTouched(faults, slots)),
     unexcused: [
       ...repeated.flatMap((some) => unexcusedRuns(some, touched)),
-      ...notGivenUp(evidence, runs, finished),
+      ...notGivenUp(evidence, runs, givenUp),
     ],
     overlaps: repeated.flatMap((some) => overlappingRuns(some, touched)),
+    early: earlyCallbacks(history, gone),
+    locks: sharedLocks(history, touched, unstored),
+    throttles: overLimits(history, touched),
     invariants,
     figures,
   }
@@ -90,20 +96,30 @@ function isFinished(run: Run): boolean {
   return run.finishMs !== undefined
 }
 
-/** A job that killed its limit of workers was given up, not lost. */
+/** Unfinished jobs that killed their limit of workers. */
+function jobsGivenUp(
+  { mostLosses }: Evidence,
+  runs: ReadonlyMap<string, readonly Run[]>,
+  finished: ReadonlySet<string>,
+): string[] {
+  if (mostLosses === 0) return []
+  return [...runs]
+    .filter(([key, some]) => !finished.has(key) && some.length >= mostLosses)
+    .map(([key]) => key)
+}
+
+/** A job that was given up, and a callback that waits for one, is not lost. */
 function lostJobs(
-  { history, snapshot, mostLosses }: Evidence,
+  { history, snapshot }: Evidence,
+  givenUp: ReadonlySet<string>,
   runs: ReadonlyMap<string, readonly Run[]>,
   finished: ReadonlySet<string>,
 ): { readonly key: string; readonly finding: string }[] {
   const held = new Set(snapshot.jobs.filter(isHeld).map(({ key }) => key))
   const lost: { key: string; finding: string }[] = []
   for (const key of history.acknowledged.keys()) {
-    if (finished.has(key) || held.has(key)) continue
-    const begun = runs.get(key)?.length ?? 0
-    if (mostLosses === 0 || begun < mostLosses) {
-      lost.push({ key, finding: `${key}, begun ${begun} times` })
-    }
+    if (finished.has(key) || held.has(key) || givenUp.has(key)) continue
+    lost.push({ key, finding: `${key}, begun ${runs.get(key)?.length ?? 0} times` })
   }
   return lost
 }
@@ -112,12 +128,12 @@ function lostJobs(
 function notGivenUp(
   { mostLosses }: Evidence,
   runs: ReadonlyMap<string, readonly Run[]>,
-  finished: ReadonlySet<string>,
+  givenUp: ReadonlySet<string>,
 ): string[] {
-  if (mostLosses === 0) return []
-  return [...runs]
-    .filter(([key, some]) => !finished.has(key) && some.length > mostLosses)
-    .map(([key, some]) => `${key}, begun ${some.length} times and not given up`)
+  return [...givenUp].flatMap((key) => {
+    const begun = runs.get(key)?.length ?? 0
+    return begun > mostLosses ? [`${key}, begun ${begun} times and not given up`] : []
+  })
 }
 
 /** True for a job in a queue, schedule, lease or the dead set. In no place, nobody will run it. */
@@ -155,10 +171,9 @@ function unexcusedRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[
 function overlappingRuns(runs: readonly Run[], touched: ReadonlySet<Run>): string[] {
   return runs.slice(1).flatMap((run, at) => {
     if (touched.has(run)) return []
-    const before = runs.slice(0, at + 1).find((other) => {
-      const endMs = Math.min(other.finishMs ?? Infinity, other.lostMs ?? Infinity)
-      return endMs > run.startMs && !touched.has(other)
-    })
+    const before = runs
+      .slice(0, at + 1)
+      .find((other) => endOf(other) > run.startMs && !touched.has(other))
     return before ? [`${run.key} by ${run.worker} while ${name(before)} ran it`] : []
   })
 }

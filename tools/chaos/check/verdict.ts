@@ -23,6 +23,12 @@ export interface Verdict {
   readonly unexcused: readonly string[]
   /** Two runs of one job at once, both with a valid lease. */
   readonly overlaps: readonly string[]
+  /** Callbacks of batches that began before jobs that they follow had ended. */
+  readonly early: readonly string[]
+  /** Unique locks that two jobs held. */
+  readonly locks: readonly string[]
+  /** Jobs that ran beyond the concurrency of their queue. */
+  readonly throttles: readonly string[]
   /** Violated invariants of the store. */
   readonly invariants: readonly string[]
   /** Figures of the gateway that contradict the logs. */
@@ -35,6 +41,9 @@ const lists = [
   'stuck',
   'unexcused',
   'overlaps',
+  'early',
+  'locks',
+  'throttles',
   'invariants',
   'figures',
 ] as const satisfies (keyof Verdict)[]

@@ -21,6 +21,14 @@ export interface History {
   /** Foreground jobs whose clients still wait. */
   readonly owed: ReadonlySet<string>
   readonly runs: readonly Run[]
+  /** Terms of attempts, by key. */
+  readonly terms: ReadonlyMap<string, Term>
+}
+
+/** A condition for the run of a job. */
+export interface Term {
+  readonly kind: string
+  readonly names: readonly string[]
 }
 
 interface OpenRun {
@@ -36,12 +44,14 @@ export function historyOf(logs: ReadonlyMap<string, readonly LogRecord[]>): Hist
   const acknowledged = new Map<string, number>()
   const owed = new Set<string>()
   const runs: Run[] = []
+  const terms = new Map<string, Term>()
   for (const [worker, records] of logs) {
     const open = new Map<string, OpenRun>()
     for (const { atMs, word, key, more } of records) {
       switch (word) {
         case 'attempt':
           attempted.add(key)
+          if (more) terms.set(key, termOf(more))
           break
         case 'ack':
           acknowledged.set(key, atMs)
@@ -75,5 +85,10 @@ export function historyOf(logs: ReadonlyMap<string, readonly LogRecord[]>): Hist
     }
     for (const run of open.values()) runs.push({ ...run, worker })
   }
-  return { attempted, acknowledged, owed, runs }
+  return { attempted, acknowledged, owed, runs, terms }
+}
+
+function termOf(text: string): Term {
+  const [kind = '', names = ''] = text.split(':')
+  return { kind, names: names.split(',') }
 }

@@ -7,6 +7,8 @@
  * `waived` when the connection that waits was lost.
  * Workers: `start` before the work, `finish` after it and before it is reported; `more` is the way by
  * which the job came. `lost` when the connection that holds jobs is gone.
+ * `more` of an attempt has its terms: `after:<keys>` of a batch's callback, which begins when these have ended,
+ * `lock:<name>` of a unique job, `limit:<n>` of a job in a queue with that concurrency.
  */
 export type Word = 'attempt' | 'ack' | 'refused' | 'owed' | 'waived' | 'start' | 'finish' | 'lost'
 

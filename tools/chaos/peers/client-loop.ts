@@ -61,6 +61,10 @@ export class ClientLoop {
       }
       await delay(tickMs)
     }
+  }
+
+  /** Tells that nothing more will come. */
+  reportDone(): void {
     this.#notifyOn(true)
   }
 

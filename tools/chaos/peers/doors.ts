@@ -29,3 +29,8 @@ export async function openSomewhere<T>(
   }
   return undefined
 }
+
+/** The order in which a worker's connection of that number asks: each second one from the end. */
+export function inTurn<T>(all: readonly T[], number: number): readonly T[] {
+  return number % 2 === 0 ? all : [...all].reverse()
+}

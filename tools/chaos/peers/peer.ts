@@ -1,6 +1,7 @@
 import { LogFile } from '../log/log-file.ts'
 import { Random } from '@crossgear/tools/random'
 import { ClientLoop } from './client-loop.ts'
+import { FeatureLoop } from './feature-loop.ts'
 import { FaktoryClient } from './protocols/faktory-client.ts'
 import { FaktoryWorker } from './protocols/faktory-worker.ts'
 import { GearmanClient } from './protocols/gearman-client.ts'
@@ -53,7 +54,13 @@ if (task.role === 'client') {
     log.flush()
     process.exit()
   })
+  let isOver = false
+  const features = task.door === 'faktory' ? [0, 1] : []
+  const beside = features.map((number) => new FeatureLoop(task, log, number).run(() => isOver))
   await loop.run()
+  isOver = true
+  await Promise.all(beside)
+  loop.reportDone()
 } else {
   const worker = workers[task.door](task, new Work(log, random, task.workMs))
   process.once('message', () => {

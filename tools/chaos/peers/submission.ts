@@ -6,6 +6,10 @@ export interface Submission {
   readonly foreground: boolean
   /** Seconds from now; 0: at once. */
   readonly delaySeconds: number
+  /** Of a Faktory job; the key alone if left out. */
+  readonly args?: readonly string[]
+  /** Options of a Faktory job. None. */
+  readonly custom?: object
 }
 
 /** The outcome of a submission: stored, refused, or unknown. */

@@ -52,5 +52,13 @@ export interface Progress {
   readonly done: boolean
 }
 
+/** Functions of unique jobs, of jobs in a throttled queue, and of cron. */
+export const lockedLane = 'locked@locks'
+export const narrowLane = 'narrow@narrow'
+export const tickLane = 'tick@cron'
+
+/** Concurrency of the throttled queue. */
+export const narrowConcurrency = 2
+
 /** A job with this key kills its worker. */
 export const poisonMark = 'poison'

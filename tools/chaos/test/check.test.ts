@@ -193,3 +193,113 @@ test('a log cut short by a kill loses only its last line', () => {
     { atMs: 2.5, word: 'finish', key: 'a', more: '' },
   ])
 })
+
+describe('of batches the checker', () => {
+  const batch = (): Story =>
+    new Story()
+      .tell('client', 'attempt', 'complete', 'after:one,two')
+      .tell('client', 'attempt', 'success', 'after:complete')
+      .submitted('one')
+      .submitted('two')
+  const committed = (story: Story): Story =>
+    story.tell('client', 'ack', 'complete').tell('client', 'ack', 'success')
+
+  test('finds nothing where each callback ran once, after what it follows', () => {
+    const story = committed(batch()).ran('worker', 'one').ran('worker', 'two')
+    expect(
+      violationsOf(judged(story.ran('worker', 'complete').ran('worker', 'success'))),
+    ).toEqual([])
+  })
+
+  test('finds a callback that began before a job of its batch had ended', () => {
+    const story = committed(batch()).ran('worker', 'one')
+    story.tell('slow', 'start', 'two').ran('worker', 'complete').tell('slow', 'finish', 'two')
+    expect(judged(story.ran('worker', 'success')).early).toEqual([
+      'complete by worker before two had ended',
+    ])
+  })
+
+  test('finds a callback of a batch that was never committed', () => {
+    expect(judged(batch().ran('worker', 'one').ran('worker', 'complete')).early).toHaveLength(1)
+  })
+
+  test('finds a callback that never ran, and one that ran twice', () => {
+    const story = committed(batch()).ran('worker', 'one').ran('worker', 'two')
+    const verdict = judged(story.ran('worker', 'complete').ran('other', 'complete'))
+    expect(verdict.lost).toEqual(['success, begun 0 times'])
+    expect(verdict.unexcused).toHaveLength(1)
+  })
+
+  test('expects no success of a batch whose job was given up, or lost with its store', () => {
+    const story = committed(batch()).ran('worker', 'one').ran('worker', 'complete')
+    const lossy = { what: 'killed', subject: 'store', fromMs: 5, toMs: 5 }
+    const unstored = { faults: [lossy], unstored: { withinMs: 200, of: 'two' } }
+    expect(violationsOf(judged(story, unstored))).toEqual([])
+    story.tell('one', 'start', 'two').tell('other', 'start', 'two')
+    expect(violationsOf(judged(story, { mostLosses: 2, faults: [lossy] }))).toEqual([])
+    expect(judged(story, { mostLosses: 3 }).early).toHaveLength(1)
+  })
+})
+
+describe('of unique locks the checker', () => {
+  const attempt = (story: Story, key: string): Story =>
+    story.tell('client', 'attempt', key, 'lock:l')
+  const taken = (story: Story, key: string): Story =>
+    attempt(story, key).tell('client', 'ack', key)
+
+  test('finds nothing where each job had ended when the next one was accepted', () => {
+    const story = taken(new Story(), 'a').ran('worker', 'a')
+    expect(violationsOf(judged(taken(story, 'b').ran('worker', 'b')))).toEqual([])
+  })
+
+  test('finds a lock that was given to a second job before the first had ended', () => {
+    const story = taken(new Story(), 'a').at(5)
+    const verdict = judged(taken(story, 'b').ran('worker', 'a').ran('worker', 'b'))
+    expect(verdict.locks).toEqual(['l was given to a and b'])
+    const lossy = { what: 'killed', subject: 'store', fromMs: 1, toMs: 1 }
+    const unstored = { faults: [lossy], unstored: { withinMs: 3, of: 'a' } }
+    expect(judged(story, unstored).locks).toEqual([])
+  })
+
+  test('leaves open which of two holds it if one has no answer, but not that both run', () => {
+    const story = attempt(taken(new Story(), 'a'), 'b').ran('worker', 'a').ran('worker', 'b')
+    expect(judged(story).locks).toEqual([])
+    story.at(5).tell('other', 'start', 'b').at(8).tell('other', 'finish', 'b')
+    expect(judged(story).locks).toEqual(['b ran by l while a did'])
+    const late = { what: 'lease over', subject: 'worker', fromMs: 5, toMs: 5 }
+    expect(judged(story, { faults: [late] }).locks).toEqual([])
+  })
+})
+
+describe('of throttles the checker', () => {
+  const jobs = ['a', 'b', 'c']
+  const pushed = (): Story => {
+    const story = new Story()
+    for (const key of jobs) story.tell('client', 'attempt', key, 'limit:2')
+    return story
+  }
+  const atOnce = (story: Story, keys: readonly string[]): Story => {
+    for (const key of keys) story.tell(key, 'start', key, 'gearman:node1')
+    story.at(10)
+    for (const key of keys) story.tell(key, 'finish', key)
+    return story
+  }
+
+  test('finds a run beyond the concurrency of the queue', () => {
+    expect(judged(atOnce(pushed(), jobs)).throttles).toEqual(['c by c beside a and b'])
+    expect(judged(atOnce(pushed(), ['a', 'b']).ran('c', 'c')).throttles).toEqual([])
+  })
+
+  test('does not count a run whose lease a fault may have ended, or whose connection was lost', () => {
+    const fault = { what: 'frozen', subject: 'a', fromMs: 0, toMs: 0 }
+    expect(judged(atOnce(pushed(), jobs), { faults: [fault] }).throttles).toEqual([])
+    const story = pushed().tell('a', 'start', 'a').at(1).tell('a', 'lost', 'a')
+    expect(judged(atOnce(story.at(2), ['b', 'c'])).throttles).toEqual([])
+  })
+})
+
+test('of cron the checker finds a second job of one tick', () => {
+  const story = new Story().tell('cron', 'attempt', 'tick').tell('cron', 'attempt', 'later')
+  expect(violationsOf(judged(story.ran('worker', 'tick')))).toEqual([])
+  expect(judged(story.ran('other', 'tick')).unexcused).toHaveLength(1)
+})

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '@crossgear/tools/free-port'
 import { bundleWords } from '@crossgear/tools/gateway-program'
+import { waitFor } from '@crossgear/tools/wait-for'
 import type { Way } from '../peers/doors.ts'
 import { OwnProcess } from './process.ts'
 
@@ -29,6 +30,7 @@ export class Gateway implements Way {
   #process: OwnProcess | undefined
   /** Pids by number, if it has several. */
   readonly #processes = new Map<number, number>()
+  #reloads = 0
 
   private constructor(options: GatewayOptions, ports: readonly [number, number, number]) {
     this.#options = options
@@ -97,8 +99,18 @@ export class Gateway implements Way {
     return counters
   }
 
-  /** `Process 2 is ready.` */
+  /** Makes it read its settings again. Settles when all its processes have. */
+  async reload(): Promise<void> {
+    const reloads = this.#reloads + Math.max(1, this.#processes.size)
+    this.process.child.kill('SIGHUP')
+    await waitFor(`${this.node} reads its settings`, () =>
+      Promise.resolve(this.#reloads >= reloads),
+    )
+  }
+
+  /** `Process 2 is ready.`, `Reload (SIGHUP): applied.` */
   #note(line: string): void {
+    if (line.includes('"msg":"Reload (')) this.#reloads += 1
     if (!line.includes(' is ready."')) return
     const { process, pid } = JSON.parse(line) as { process: number; pid: number }
     this.#processes.set(process, pid)

@@ -160,11 +160,13 @@ async function readJobs(
     const ids = hashes.slice(at, at + batchSize)
     const pipeline = redis.pipeline()
     for (const id of ids) {
-      pipeline.hmget(keys.job(lane, id), ...readFields)
+      pipeline.hmget(keys.job(lane, id), ...readFields).exists(keys.job(lane, id))
     }
     const replies = (await pipeline.exec()) ?? []
     for (const [place, id] of ids.entries()) {
-      const values = (replies[place]?.[1] ?? []) as (string | null)[]
+      // Results expire after their key was listed.
+      if (replies[2 * place + 1]?.[1] === 0) continue
+      const values = (replies[2 * place]?.[1] ?? []) as (string | null)[]
       jobs.set(id, fieldsOf(values))
     }
   }

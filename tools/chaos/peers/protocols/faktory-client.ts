@@ -1,5 +1,5 @@
 import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
-import { commandLine, openFaktory, type FaktoryLink } from './faktory-link.ts'
+import { commandLine, jidPrefix, openFaktory, type FaktoryLink } from './faktory-link.ts'
 import type { Answer, Submission, Submitter } from '../submission.ts'
 
 const levels: Readonly<Record<Submission['priority'], number>> = { high: 8, normal: 5, low: 2 }
@@ -57,15 +57,18 @@ export class FaktoryClient implements Submitter {
   }
 }
 
-function jobOf({ key, lane, priority, delaySeconds }: Submission): object {
+/** The fields of a pushed job. */
+export function jobOf(submission: Submission): object {
+  const { key, lane, priority, delaySeconds, args = [key], custom } = submission
   const [jobtype = lane, queue = 'default'] = lane.split('@')
   const due = new Date(Date.now() + delaySeconds * 1000)
   return {
-    jid: `jid-${key}`,
+    jid: jidPrefix + key,
     jobtype,
     queue,
     priority: levels[priority],
-    args: [key],
+    args,
+    ...(custom && { custom }),
     ...(delaySeconds > 0 && { at: due.toISOString() }),
   }
 }

@@ -9,6 +9,8 @@ export interface FaktoryReply {
 }
 
 const crlf = '\r\n'
+/** The jid of a pushed job is this and its key. */
+export const jidPrefix = 'jid-'
 
 class ReplyCutter implements Cutter<FaktoryReply> {
   #bytes: Buffer = Buffer.alloc(0)

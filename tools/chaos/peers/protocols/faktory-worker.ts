@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openSomewhere, type Way } from '../doors.ts'
-import { askFaktory, openFaktory, type FaktoryLink } from './faktory-link.ts'
+import { inTurn, openSomewhere, type Way } from '../doors.ts'
+import { askFaktory, jidPrefix, openFaktory, type FaktoryLink } from './faktory-link.ts'
 import type { Work } from '../work.ts'
 import type { PeerWorker } from '../worker.ts'
 
@@ -42,6 +42,7 @@ export class FaktoryWorker implements PeerWorker {
 
   async #loop(first: number): Promise<void> {
     let unsaid: string | undefined
+    const queues = inTurn(this.#queues, first).join(' ')
     for (let at = first; !this.#stopped || unsaid !== undefined; at += 1) {
       const hello = { wid: this.#wid, hostname: 'chaos', pid: process.pid, labels: ['chaos'] }
       const found = await openSomewhere(
@@ -55,7 +56,7 @@ export class FaktoryWorker implements PeerWorker {
       try {
         if (unsaid !== undefined) await this.#ack(link, unsaid)
         unsaid = undefined
-        await this.#serve(link, `faktory:${found.way.node}`, (jid) => (unsaid = jid))
+        await this.#serve(link, queues, `faktory:${found.way.node}`, (jid) => (unsaid = jid))
       } catch {
         await delay(pauseMs)
       }
@@ -65,6 +66,7 @@ export class FaktoryWorker implements PeerWorker {
 
   async #serve(
     link: FaktoryLink,
+    queues: string,
     via: string,
     unsaid: (jid: string | undefined) => void,
   ): Promise<void> {
@@ -75,11 +77,11 @@ export class FaktoryWorker implements PeerWorker {
         const { line } = await askFaktory(link, 'BEAT', { wid: this.#wid })
         if (line.startsWith('-')) throw new Error(line)
       }
-      const { line, body } = await askFaktory(link, 'FETCH', this.#queues.join(' '))
+      const { line, body } = await askFaktory(link, 'FETCH', queues)
       if (line.startsWith('-')) throw new Error(line)
       if (typeof body !== 'string') continue
       const { jid, args } = JSON.parse(body) as { jid: string; args: [string] }
-      await this.#work.run(args[0], via)
+      await this.#work.run(keyOf(jid, args[0]), via)
       unsaid(jid)
       await this.#ack(link, jid)
       unsaid(undefined)
@@ -92,4 +94,9 @@ export class FaktoryWorker implements PeerWorker {
     const { line } = await askFaktory(link, 'ACK', { jid })
     if (line.startsWith('-') && /store/i.test(line)) throw new Error(line)
   }
+}
+
+/** Unique jobs have equal arguments: the jid of a pushed job has its key. */
+function keyOf(jid: string, argument: string): string {
+  return jid.startsWith(jidPrefix) ? jid.slice(jidPrefix.length) : argument
 }

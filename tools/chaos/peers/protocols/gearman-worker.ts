@@ -1,4 +1,4 @@
-import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
+import { answerWithinMs, inTurn, openSomewhere, type Way } from '../doors.ts'
 import { argumentOf, openGearman, sayGearman } from './gearman-link.ts'
 import type { GearmanLink, GearmanMessage } from './gearman-link.ts'
 import type { Work } from '../work.ts'
@@ -39,14 +39,14 @@ export class GearmanWorker implements PeerWorker {
       const found = await openSomewhere(this.#ways, at, open, () => this.#isStopped())
       if (!found) return
       const { opened: link, way } = found
-      await this.#serve(link, `gearman:${way.node}`).catch(() => undefined)
+      await this.#serve(link, inTurn(this.#lanes, first), `gearman:${way.node}`).catch(() => undefined)
       link.close()
       await link.ended
     }
   }
 
-  async #serve(link: GearmanLink, via: string): Promise<void> {
-    for (const lane of this.#lanes) sayGearman(link, 'CAN_DO', lane)
+  async #serve(link: GearmanLink, lanes: readonly string[], via: string): Promise<void> {
+    for (const lane of lanes) sayGearman(link, 'CAN_DO', lane)
     sayGearman(link, 'GRAB_JOB')
     while (!this.#isStopped()) {
       const message = await this.#nextMessage(link)

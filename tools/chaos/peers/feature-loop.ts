@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { LogFile } from '../log/log-file.ts'
+import { Random } from '@crossgear/tools/random'
+import { openSomewhere } from './doors.ts'
+import { jobOf } from './protocols/faktory-client.ts'
+import { askFaktory, openFaktory, type FaktoryLink } from './protocols/faktory-link.ts'
+import { lockedLane, narrowConcurrency, narrowLane, type ClientTask } from './tasks.ts'
+
+/** Ordinary jobs of the client for each act. */
+const jobsPerAct = 25
+const membersOfBatch = 3
+/** Few locks, so that many are held. */
+const lockCount = 3
+const uniqueBurst = 4
+const pauseMs = 200
+/** Longer than any scenario. */
+const uniqueForSeconds = 3_600
+/** Jobs in a throttled queue at once: more than may run. */
+const narrowBurst = 3 * narrowConcurrency
+
+/** Beside the ordinary jobs: batches, unique jobs, and jobs in a throttled queue, one act after the other. */
+export class FeatureLoop {
+  readonly #task: ClientTask
+  readonly #log: LogFile
+  readonly #random: Random
+  readonly #number: number
+  readonly #acts: readonly ((link: FaktoryLink) => Promise<unknown>)[]
+  #sequence = 0
+
+  /** @param number different for each loop of a client */
+  constructor(task: ClientTask, log: LogFile, number: number) {
+    this.#task = task
+    this.#log = log
+    this.#number = number
+    this.#random = new Random(task.seed + 1 + number)
+    this.#acts = [
+      (link) => this.#pushBatches(link),
+      (link) => Promise.all(Array.from({ length: uniqueBurst }, () => this.#pushUnique(link))),
+      (link) => Promise.all(Array.from({ length: narrowBurst }, () => this.#pushNarrow(link))),
+    ]
+  }
+
+  /** Settles after the last act. A batch whose connection is lost or that is refused is given up. */
+  async run(isOver: () => boolean): Promise<void> {
+    const { ways, ratePerSecond } = this.#task
+    for (let at = this.#number; !isOver(); at += 1) {
+      const found = await openSomewhere(ways, at, (way) => openFaktory(way.faktory), isOver)
+      if (!found) return
+      try {
+        while (!isOver()) {
+          await this.#random.pick(this.#acts)(found.opened)
+          await delay((jobsPerAct / ratePerSecond) * 1000)
+        }
+      } catch {
+        await delay(pauseMs)
+      }
+      found.opened.close()
+    }
+  }
+
+  /** A batch with a child. Both have both callbacks. */
+  async #pushBatches(link: FaktoryLink): Promise<void> {
+    const parent = this.#nextName('batch')
+    const child = `${parent}-child`
+    const parentBid = await this.#openBatch(link, parent, {}, [`${child}-success`])
+    const childBid = await this.#openBatch(link, child, { parent_bid: parentBid })
+    await this.#commit(link, child, childBid)
+    await this.#commit(link, parent, parentBid)
+  }
+
+  /** @returns the bid of a batch that has its jobs */
+  async #openBatch(
+    link: FaktoryLink,
+    name: string,
+    more: object,
+    childEnds: readonly string[] = [],
+  ): Promise<string> {
+    const members = Array.from({ length: membersOfBatch }, (_, at) => `${name}-${at}`)
+    const [complete, success] = callbacksOf(name)
+    this.#log.note('attempt', complete, `after:${[...members, ...childEnds].join()}`)
+    this.#log.note('attempt', success, `after:${complete}`)
+    this.#log.flush()
+    const callback = (key: string): object => {
+      const [jobtype, queue = 'default'] = this.#random.pick(this.#task.lanes).split('@')
+      return { jobtype, queue, args: [key] }
+    }
+    const fields = { ...more, complete: callback(complete), success: callback(success) }
+    const { body } = await askFaktory(link, 'BATCH NEW', fields)
+    if (typeof body !== 'string') throw new Error('no batch')
+    for (const key of members) {
+      const lane = this.#random.pick(this.#task.lanes)
+      const answer = await this.#push(link, key, lane, { custom: { bid: body } })
+      if (answer === 'refused') throw new Error('a batch without one of its jobs')
+    }
+    return body
+  }
+
+  async #commit(link: FaktoryLink, name: string, bid: string): Promise<void> {
+    const { line } = await askFaktory(link, 'BATCH COMMIT', bid)
+    if (line !== '+OK') throw new Error(line)
+    for (const key of callbacksOf(name)) this.#log.note('ack', key)
+  }
+
+  #pushUnique(link: FaktoryLink): Promise<unknown> {
+    const lock = `lock-${this.#random.whole(1, lockCount)}`
+    const options = { args: [lock], custom: { unique_for: uniqueForSeconds } }
+    return this.#push(link, this.#nextName('unique'), lockedLane, options, `lock:${lock}`)
+  }
+
+  #pushNarrow(link: FaktoryLink): Promise<unknown> {
+    const limit = `limit:${narrowConcurrency}`
+    return this.#push(link, this.#nextName('narrow'), narrowLane, {}, limit)
+  }
+
+  async #push(
+    link: FaktoryLink,
+    key: string,
+    lane: string,
+    options: { readonly args?: readonly string[]; readonly custom?: object },
+    term?: string,
+  ): Promise<'ack' | 'refused'> {
+    this.#log.note('attempt', key, term)
+    this.#log.flush()
+    const common = { key, lane, priority: 'normal', foreground: false, delaySeconds: 0 } as const
+    const { line } = await askFaktory(link, 'PUSH', jobOf({ ...common, ...options }))
+    const word = line === '+OK' ? 'ack' : 'refused'
+    this.#log.note(word, key)
+    return word
+  }
+
+  #nextName(what: string): string {
+    this.#sequence += 1
+    return `${this.#task.name}-${what}${this.#number}-${this.#sequence}`
+  }
+}
+
+function callbacksOf(name: string): readonly [complete: string, success: string] {
+  return [`${name}-complete`, `${name}-success`]
+}
