@@ -206,9 +206,9 @@ describe('of batches the checker', () => {
 
   test('finds nothing where each callback ran once, after what it follows', () => {
     const story = committed(batch()).ran('worker', 'one').ran('worker', 'two')
-    expect(
-      violationsOf(judged(story.ran('worker', 'complete').ran('worker', 'success'))),
-    ).toEqual([])
+    expect(violationsOf(judged(story.ran('worker', 'complete').ran('worker', 'success')))).toEqual(
+      [],
+    )
   })
 
   test('finds a callback that began before a job of its batch had ended', () => {
@@ -244,8 +244,7 @@ describe('of batches the checker', () => {
 describe('of unique locks the checker', () => {
   const attempt = (story: Story, key: string): Story =>
     story.tell('client', 'attempt', key, 'lock:l')
-  const taken = (story: Story, key: string): Story =>
-    attempt(story, key).tell('client', 'ack', key)
+  const taken = (story: Story, key: string): Story => attempt(story, key).tell('client', 'ack', key)
 
   test('finds nothing where each job had ended when the next one was accepted', () => {
     const story = taken(new Story(), 'a').ran('worker', 'a')

@@ -39,7 +39,9 @@ export class GearmanWorker implements PeerWorker {
       const found = await openSomewhere(this.#ways, at, open, () => this.#isStopped())
       if (!found) return
       const { opened: link, way } = found
-      await this.#serve(link, inTurn(this.#lanes, first), `gearman:${way.node}`).catch(() => undefined)
+      await this.#serve(link, inTurn(this.#lanes, first), `gearman:${way.node}`).catch(
+        () => undefined,
+      )
       link.close()
       await link.ended
     }
