@@ -4,7 +4,7 @@ import { Random } from '@crossgear/tools/random'
 import { openSomewhere } from './doors.ts'
 import { jobOf } from './protocols/faktory-client.ts'
 import { askFaktory, openFaktory, type FaktoryLink } from './protocols/faktory-link.ts'
-import { lockedLane, narrowConcurrency, narrowLane, type ClientTask } from './tasks.ts'
+import { lockedLane, longMark, narrowConcurrency, narrowLane, type ClientTask } from './tasks.ts'
 
 /** Ordinary jobs of the client for each act. */
 const jobsPerAct = 25
@@ -60,7 +60,7 @@ export class FeatureLoop {
 
   /** A batch with a child. Both have both callbacks. */
   async #pushBatches(link: FaktoryLink): Promise<void> {
-    const parent = this.#nextName('batch')
+    const parent = this.#nextName('-batch')
     const child = `${parent}-child`
     const parentBid = await this.#openBatch(link, parent, {}, [`${child}-success`])
     const childBid = await this.#openBatch(link, child, { parent_bid: parentBid })
@@ -104,12 +104,18 @@ export class FeatureLoop {
   #pushUnique(link: FaktoryLink): Promise<unknown> {
     const lock = `lock-${this.#random.whole(1, lockCount)}`
     const options = { args: [lock], custom: { unique_for: uniqueForSeconds } }
-    return this.#push(link, this.#nextName('unique'), lockedLane, options, `lock:${lock}`)
+    return this.#push(
+      link,
+      this.#nextName(`${longMark}unique`),
+      lockedLane,
+      options,
+      `lock:${lock}`,
+    )
   }
 
   #pushNarrow(link: FaktoryLink): Promise<unknown> {
     const limit = `limit:${narrowConcurrency}`
-    return this.#push(link, this.#nextName('narrow'), narrowLane, {}, limit)
+    return this.#push(link, this.#nextName(`${longMark}narrow`), narrowLane, {}, limit)
   }
 
   async #push(
@@ -130,7 +136,7 @@ export class FeatureLoop {
 
   #nextName(what: string): string {
     this.#sequence += 1
-    return `${this.#task.name}-${what}${this.#number}-${this.#sequence}`
+    return `${this.#task.name}${what}${this.#number}-${this.#sequence}`
   }
 }
 

@@ -60,5 +60,8 @@ export const tickLane = 'tick@cron'
 /** Concurrency of the throttled queue. */
 export const narrowConcurrency = 2
 
+/** A job with this in its key takes longer, so that others meet it. */
+export const longMark = '-long-'
+
 /** A job with this key kills its worker. */
 export const poisonMark = 'poison'

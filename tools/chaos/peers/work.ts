@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogFile } from '../log/log-file.ts'
 import type { Random } from '@crossgear/tools/random'
-import { poisonMark } from './tasks.ts'
+import { longMark, poisonMark } from './tasks.ts'
 
 /** One job in a hundred takes this many times as long as the others. */
 const slowFactor = 20
+const longFactor = 5
 
 /** Runs jobs: logs the start, takes its time, logs the end. The report follows. */
 export class Work {
@@ -23,7 +24,9 @@ export class Work {
     await this.#log.flushed()
     if (key.startsWith(poisonMark)) process.kill(process.pid, 'SIGKILL')
     const share = this.#random.next() * this.#workMs
-    await delay(this.#random.percent(1) ? share * slowFactor : share)
+    const isSlow = this.#random.percent(1)
+    const factor = isSlow ? slowFactor : key.includes(longMark) ? longFactor : 1
+    await delay(share * factor)
     this.#log.note('finish', key)
     await this.#log.flushed()
   }
