@@ -5,6 +5,7 @@ import type { Cluster, Redis } from 'ioredis'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { check } from './check/check.ts'
 import { compareFigures } from './check/figures.ts'
+import { owedCallbacks } from './check/terms.ts'
 import { violationsOf, type Verdict } from './check/verdict.ts'
 import { nowMs } from './log/clock.ts'
 import type { Way } from './peers/doors.ts'
@@ -50,6 +51,8 @@ const lookEveryMs = 250
 const quietMs = 3_000
 const noProgressMs = 30_000
 const stopWithinMs = 20_000
+/** Gateways notice late that a native worker has ended the last job of a batch. */
+const callbacksWithinMs = 20_000
 /** Counts follow a moment after a worker leaves; a repair takes two of its leases. */
 const clearedWithinMs = 15_000
 /** Counters follow the store a moment later. */
@@ -251,8 +254,9 @@ async function settle(
   const patience = new Patience(stage, redis)
   while (nowMs() < untilMs) {
     const left = await view.unfinished()
-    if (left === 0 && (await view.unplaced()) === 0) return
-    await patience.saw(left)
+    const owed = left === 0 && (await view.unplaced()) === 0 ? owedCallbacks(stage.history()) : -1
+    if (owed === 0 || (owed > 0 && patience.quietMs > callbacksWithinMs)) return
+    await patience.saw(left + Math.max(0, owed))
     await delay(lookEveryMs)
   }
 }

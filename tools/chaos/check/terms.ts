@@ -22,6 +22,15 @@ export function withCallbacks({ terms }: History, keys: Iterable<string>): Set<s
   return all
 }
 
+/** Promised callbacks that have not ended. */
+export function owedCallbacks({ terms, acknowledged, runs }: History): number {
+  const ends = firstEnds(runs)
+  return [...terms].filter(
+    ([key, { kind }]) =>
+      kind === 'after' && acknowledged.has(key) && (ends.get(key) ?? Infinity) === Infinity,
+  ).length
+}
+
 /** Callbacks that began before what they follow had ended. @param gone jobs that no callback waits for */
 export function earlyCallbacks(history: History, gone: ReadonlySet<string>): string[] {
   const ends = firstEnds(history.runs)
