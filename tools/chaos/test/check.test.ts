@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { check, type Evidence } from '../check/check.ts'
 import { touches } from '../check/faults.ts'
+import { owedCallbacks } from '../check/terms.ts'
 import { violationsOf, type Verdict } from '../check/verdict.ts'
 import { parseLog } from '../log/records.ts'
 import type { StoredJob } from '../world/store-view.ts'
@@ -228,6 +229,13 @@ describe('of batches the checker', () => {
     const verdict = judged(story.ran('worker', 'complete').ran('other', 'complete'))
     expect(verdict.lost).toEqual(['success, begun 0 times'])
     expect(verdict.unexcused).toHaveLength(1)
+  })
+
+  test('waits for callbacks of committed batches that have not ended', () => {
+    const story = committed(batch()).ran('worker', 'complete')
+    expect(owedCallbacks(story.history)).toBe(1)
+    expect(owedCallbacks(story.ran('worker', 'success').history)).toBe(0)
+    expect(owedCallbacks(batch().history)).toBe(0)
   })
 
   test('expects no success of a batch whose job was given up, or lost with its store', () => {

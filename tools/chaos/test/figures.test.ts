@@ -78,6 +78,14 @@ describe('the counters of the gateways', () => {
     expect(differing({ ...right, [`${submitted} gearman`]: 2 }, poison)).toEqual([])
   })
 
+  test('do not include callbacks of batches as submitted', () => {
+    const more = story()
+      .tell('client', 'attempt', 'client-faktory-complete', 'after:client-faktory-1')
+      .tell('client', 'ack', 'client-faktory-complete')
+    expect(differing(right, more)).toEqual([])
+    expect(differing({ ...right, [`${submitted} faktory`]: 2 }, more)).toHaveLength(1)
+  })
+
   test('may miss an outcome that a fault touched, and no other', () => {
     const late = story()
       .at(50_000)
