@@ -54,7 +54,7 @@ export function check(evidence: Evidence): Verdict {
     unexpected: [...runs.keys()].filter((key) => !history.attempted.has(key)),
     stuck: [
       ...snapshot.leftovers,
-      ...snapshot.jobs.flatMap((job) => stuckJob(job, unexpiring)),
+      ...snapshot.jobs.flatMap((job) => stuckJob(job, unexpiring, givenUp)),
       ...unheard(history),
     ],
     duplicates: repeated.reduce((sum, some) => sum + some.length - 1, 0),
@@ -141,10 +141,15 @@ function isHeld({ places }: StoredJob): boolean {
   return places.length > 0
 }
 
-function stuckJob(job: StoredJob, unexpiring: ReadonlySet<string>): string[] {
+function stuckJob(
+  job: StoredJob,
+  unexpiring: ReadonlySet<string>,
+  givenUp: ReadonlySet<string>,
+): string[] {
   const { key, lane, id, status, places, isAwaited, expires } = job
   const name = `${key} (${lane} ${id}, ${status})`
   const found: string[] = []
+  if (givenUp.has(key) && places.join() === 'dead') return []
   if (places.length > 0) found.push(`${name} is in ${places.join(' and ')}`)
   else if (isUnfinished(status)) found.push(`${name} is in no place`)
   else if (!expires && !unexpiring.has(key)) found.push(`${name} is kept for ever`)

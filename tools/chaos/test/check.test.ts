@@ -128,7 +128,9 @@ describe('the checker', () => {
     const story = new Story().submitted('a')
     for (const worker of ['one', 'two']) story.tell(worker, 'start', 'a', 'gearman:node1')
     expect(judged(story, { mostLosses: 3 }).lost).toHaveLength(1)
-    expect(judged(story, { mostLosses: 2 }).lost).toEqual([])
+    const dead = stored({ status: 'error', places: ['dead'] })
+    expect(judged(story, { ...dead, mostLosses: 2 }).stuck).toEqual([])
+    expect(judged(story, { ...dead, mostLosses: 3 }).stuck).toHaveLength(1)
     story.tell('three', 'start', 'a', 'gearman:node1')
     expect(judged(story, { mostLosses: 2 }).unexcused).toContain(
       'a, begun 3 times and not given up',

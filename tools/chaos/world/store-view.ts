@@ -1,9 +1,10 @@
 import type { Cluster, Redis } from 'ioredis'
 import { StoreKeys } from '@crossgear/redis-store'
+import { keyOf } from '../peers/protocols/faktory-link.ts'
 
 /** A job that the store has. */
 export interface StoredJob {
-  /** The submission's key, which is its payload. */
+  /** The submission's key, which is its payload or in its jid. */
   readonly key: string
   readonly lane: string
   readonly id: string
@@ -88,7 +89,7 @@ export class StoreView {
     for (const ids of chunked(await this.#idsOf(lane), 500)) {
       const pipeline = this.#redis.pipeline()
       for (const id of ids) {
-        pipeline.hmget(this.#keys.job(lane, id), 'status', 'input', 'wait')
+        pipeline.hmget(this.#keys.job(lane, id), 'status', 'input', 'wait', 'jid')
         pipeline.ttl(this.#keys.job(lane, id))
       }
       const replies = (await pipeline.exec()) ?? []
@@ -100,7 +101,7 @@ export class StoreView {
         found.push({
           lane,
           id,
-          key: fields[1] ?? '',
+          key: keyOf(fields[3] ?? '', fields[1] ?? ''),
           status: fields[0] ?? '',
           places: places.get(id) ?? [],
           isAwaited: Boolean(fields[2]),

@@ -12,6 +12,11 @@ const crlf = '\r\n'
 /** The jid of a pushed job is this and its key. */
 export const jidPrefix = 'jid-'
 
+/** Unique jobs have equal arguments: the jid of a pushed job has its key. */
+export function keyOf(jid: string, argument: string): string {
+  return jid.startsWith(jidPrefix) ? jid.slice(jidPrefix.length) : argument
+}
+
 class ReplyCutter implements Cutter<FaktoryReply> {
   #bytes: Buffer = Buffer.alloc(0)
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inTurn, openSomewhere, type Way } from '../doors.ts'
-import { askFaktory, jidPrefix, openFaktory, type FaktoryLink } from './faktory-link.ts'
+import { askFaktory, keyOf, openFaktory, type FaktoryLink } from './faktory-link.ts'
 import type { Work } from '../work.ts'
 import type { PeerWorker } from '../worker.ts'
 
@@ -94,9 +94,4 @@ export class FaktoryWorker implements PeerWorker {
     const { line } = await askFaktory(link, 'ACK', { jid })
     if (line.startsWith('-') && /store/i.test(line)) throw new Error(line)
   }
-}
-
-/** Unique jobs have equal arguments: the jid of a pushed job has its key. */
-function keyOf(jid: string, argument: string): string {
-  return jid.startsWith(jidPrefix) ? jid.slice(jidPrefix.length) : argument
 }
