@@ -49,6 +49,7 @@ const defaultRate = 1_500
 const lookEveryMs = 250
 /** After this long without progress, the rest waits for a dead worker's deadline. */
 const quietMs = 3_000
+/** On an idle machine, as the time above: deadlines are brought near before. */
 const noProgressMs = 30_000
 const stopWithinMs = 20_000
 /** Gateways notice late that a native worker has ended the last job of a batch. */
@@ -236,7 +237,7 @@ async function figuresThatDiffer(scenario: Scenario, stage: Stage): Promise<read
 async function submitted(stage: Stage, redis: Redis | Cluster): Promise<boolean> {
   const done = stage.clientsDone().then(() => true)
   const patience = new Patience(stage, redis)
-  while (patience.quietMs < noProgressMs) {
+  while (patience.quietMs < noProgressMs * stage.slowness) {
     if (await Promise.race([done, delay(lookEveryMs, false)])) return true
     await patience.saw(stage.acknowledged)
   }
