@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { play } from '../run/play.ts'
+import { memorySimStore } from '../world/sim-store.ts'
+import type { PeerPlan, Plan } from '../world/plan.ts'
+
+const workers = (kind: PeerPlan['kind'], name: string): PeerPlan[] =>
+  [1, 2, 3].map((number) => ({ name: `${name}${number}`, kind, jobs: 0 }))
+
+/** Worlds in which a fault of the code was seen, which has been mended; each with what it was. */
+const found: readonly (readonly [string, Plan])[] = [
+  [
+    'sleeping Gearman workers are not woken without end while a limit holds their jobs back',
+    {
+      ...{ seed: 60, gateways: 2, wildMs: 2_595, faults: [], functionOrder: 'in-order' },
+      ...{ hasThrottles: true, hasCron: false },
+      peers: [
+        { name: 'producer1', kind: 'faktory producer', jobs: 4 },
+        { name: 'producer2', kind: 'faktory producer', jobs: 4 },
+        ...workers('gearman worker', 'worker'),
+        ...workers('faktory consumer', 'consumer'),
+      ],
+    },
+  ],
+]
+
+test.each(found)('%s', async (_what, plan) => {
+  const { problems } = await play(plan, memorySimStore, false)
+  expect(problems).toEqual([])
+})
