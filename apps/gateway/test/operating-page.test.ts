@@ -16,6 +16,12 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const page = new URL('../../../docs/operating.md', import.meta.url)
 const password = 'sesame'
 
+const nightly = `[[cron]]
+name = "nightly"
+schedule = "0 0 * * *"
+job = { type = "report", args = ["nightly"] }
+`
+
 /** Set to write what the commands say into the page. */
 const isWritten = process.env['CROSSGEAR_WRITE_PAGE'] === 'yes'
 
@@ -90,7 +96,9 @@ test.skipIf(lacksRedis)(
     onTestFinished(() => redis.stop())
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
     const store = ['--redis-url', `unix://${redis.path}`]
-    const own = ['--web-password', password, '--handle-prefix', 'H:jobs']
+    const settings = `${await temporaryFolder()}/crossgear.toml`
+    await writeFile(settings, nightly)
+    const own = ['--web-password', password, '--handle-prefix', 'H:jobs', '--config', settings]
     const gateway = startGateway(['serve', ...doors, ...store, ...own])
     onTestFinished(async () => {
       gateway.child.kill('SIGTERM')
