@@ -101,7 +101,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
       const id = await native('mail', fields)
       const lease = await takeOne('mail')
       expect(lease).toMatchObject({ id, foreground: false, waiting: 0, settled: false })
-      expect(await store.steps.finish('mail', [failed(lease)])).toEqual(['done'])
+      expect(await store.steps.finish('mail', [failed(lease)])).toEqual(['died'])
       expect(await world.server.zrange('xg:dead:mail', '0', '-1')).toEqual([String(id)])
       expect(await world.violations()).toEqual([])
     },

@@ -78,6 +78,8 @@ export class History {
   readonly runs: Run[] = []
   /** An operator queued jobs before their time, or again. */
   hasForced = false
+  /** When workers disconnected: a job on its way to one goes back, behind others. Milliseconds of the world. */
+  readonly lostWorkersMs: number[] = []
   readonly batches = new Map<string, Batch>()
   /** One line an event, if anybody reads them. */
   readonly #tell: (line: string) => void

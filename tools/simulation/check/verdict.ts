@@ -239,6 +239,8 @@ function* linesAreInOrder({ plan, history, runs }: Case): Iterable<string> {
     jobs.sort((one, other) => one.submittedMs - other.submittedMs)
     for (const [place, job] of jobs.entries()) {
       const beganMs = runs.get(job.label)?.[0]?.startedMs ?? Infinity
+      const { answeredMs = 0 } = job
+      if (history.lostWorkersMs.some((ms) => ms > answeredMs && ms < beganMs)) continue
       const later = jobs.slice(place + 1).find(({ label, submittedMs }) => {
         const otherMs = runs.get(label)?.[0]?.startedMs ?? Infinity
         return submittedMs > (job.answeredMs ?? Infinity) && otherMs < beganMs - orderSlackMs

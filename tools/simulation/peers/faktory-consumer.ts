@@ -22,6 +22,7 @@ export async function faktoryConsumer(peer: Peer, { isReliable }: WorkerHabits):
       await new Consumer(peer, port, wid, isReliable).work()
     }
     port.vanish()
+    history.lostWorkersMs.push(peer.timeline.nowMs)
     history.say(`${peer.name} is disconnected`)
     await clock.sleep(100 + random.next() * 400)
   }

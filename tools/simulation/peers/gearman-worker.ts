@@ -24,6 +24,7 @@ export async function gearmanWorker(peer: Peer, { isReliable }: WorkerHabits): P
       else port.send('CAN_DO', fn)
     }
     await new Worker(peer, port, isReliable, isTimed ? timeoutMs : undefined).work()
+    history.lostWorkersMs.push(peer.timeline.nowMs)
     history.say(`${peer.name} is disconnected`)
     await clock.sleep(100 + random.next() * 400)
   }

@@ -94,8 +94,9 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
       await world.native.push('mail', await world.native.write('mail', bytes), 'normal')
       await fill()
       const outcome = outcomeOf(await claimed())
-      const back = ['requeue', 'requeueFront'].includes(kind)
-      expect(await store.steps.finish('mail', [outcome])).toEqual([back ? 'requeued' : 'done'])
+      const ends = { requeue: 'requeued', requeueFront: 'requeued', dead: 'died' } as const
+      const end = ends[kind as keyof typeof ends] ?? 'done'
+      expect(await store.steps.finish('mail', [outcome])).toEqual([end])
     },
   )
 
