@@ -18,7 +18,13 @@ export {
   type FwpPriority,
   type ParsedJob,
 } from './job/job.ts'
-export { mergedCustom, renderJob, withCustom, writeEnvelope } from './job/job-text.ts'
+export {
+  mergedCustom,
+  renderJob,
+  withCustom,
+  withoutAttempts,
+  writeEnvelope,
+} from './job/job-text.ts'
 export {
   compactJson,
   decodeString,

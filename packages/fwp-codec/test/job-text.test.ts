@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseJob, renderJob, scanObject, withCustom, writeEnvelope } from '../src/index.ts'
+import {
+  maxJsonDepth,
+  parseJob,
+  renderJob,
+  scanObject,
+  withCustom,
+  withoutAttempts,
+  writeEnvelope,
+} from '../src/index.ts'
 
 const NONE: ReadonlyMap<string, string> = new Map()
 
@@ -16,6 +24,19 @@ describe('writeEnvelope', () => {
     expect(writeEnvelope(parseJob(Buffer.from(argument)))).toBe(
       '{"x":1.0,"jid":"12345678","jobtype":"a\\u0062","y":{ "z":[] }}',
     )
+  })
+})
+
+describe('withoutAttempts', () => {
+  const deep = `${'['.repeat(maxJsonDepth)}${']'.repeat(maxJsonDepth)}`
+  test.each([
+    ['{"a":1.0,"attempts":[{"at":"t"}],"b":{"attempts":[1]}}', '{"a":1.0,"b":{"attempts":[1]}}'],
+    ['{"attempts":[]}', '{}'],
+    ['{ "attempts":3, "b": {"attempts":[]} }', '{"attempts":3,"b":{"attempts":[]}}'],
+    ['{"message":"\\"attempts\\":[1]", "b":1}', '{"message":"\\"attempts\\":[1]", "b":1}'],
+    [`{"attempts":[${deep}]}`, `{"attempts":[${deep}]}`],
+  ])('takes the list out, and nothing else: %#', (failure, shown) => {
+    expect(withoutAttempts(failure)).toBe(shown)
   })
 })
 

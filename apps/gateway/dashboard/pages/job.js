@@ -16,6 +16,7 @@ import {
 } from '../parts/bits.js'
 import { placeOf } from '../parts/held-jobs.js'
 import { Payload } from '../parts/payload.js'
+import { Table } from '../parts/table.js'
 import { indented, visible } from '../payload-text.js'
 import { ResubmitDialog } from '../parts/submit-dialog.js'
 import { hrefOf } from '../router.js'
@@ -91,6 +92,7 @@ export function JobPage({ route }) {
         <${Facts} job=${job} />
       </div>
       ${job.error && html`<${Failure} error=${job.error} />`}
+      ${job.attempts.length > 1 && html`<${Attempts} attempts=${job.attempts} />`}
       <${Payload} title="Payload" part="payload" job=${job.id} shown=${job.payload} />
       ${
         job.output &&
@@ -204,5 +206,35 @@ function Failure({ error }) {
         html`<pre class="backtrace" tabindex="0">${error.backtrace.join('\n')}</pre>`
       }
     </div>
+  </section>`
+}
+
+/** @typedef {JobDetail['attempts'][number]} Attempt */
+
+/** @type {readonly import('../parts/table.js').Column<Attempt>[]} */
+const attemptColumns = [
+  {
+    ...{ id: 'error', label: 'Error', isMain: true },
+    cell: ({ type, message }) => html`<b><${Name} name=${type} /></b>
+      <span class="under wrapped"><bdi>${message || 'no message'}</bdi></span>`,
+  },
+  { ...{ id: 'at', label: 'Failed' }, cell: ({ at }) => html`<${When} time=${at} />` },
+]
+
+/**
+ * The only attempt of a job is its error.
+ *
+ * @param {{ attempts: readonly Attempt[] }} props
+ */
+function Attempts({ attempts }) {
+  return html`<section class="panel">
+    <header>
+      <h2>Attempts</h2>
+      <span class="muted">the last ${attempts.length} that failed, the newest first</span>
+    </header>
+    <${Table}
+      ...${{ columns: attemptColumns, rows: attempts.toReversed(), caption: 'Attempts that failed' }}
+      keyOf=${(/** @type {Attempt} */ _attempt, /** @type {number} */ at) => String(at)}
+    />
   </section>`
 }

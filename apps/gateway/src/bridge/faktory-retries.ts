@@ -6,18 +6,12 @@ import {
   type RetryRules,
 } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { attemptsAfter, type ForeignRecord, textOf } from './attempts.ts'
 
 /** A hundred years: a time that still has a name in a record. */
 const longestDelayMs = 3_155_760_000_000
 /** Retries of a Faktory job without a number of its own. */
 export const defaultFaktoryRetries = 25
-
-/** The record of the failure before, as a worker or another server may have written it. */
-interface FailureRecord {
-  readonly retry_count?: unknown
-  readonly failed_at?: unknown
-  readonly next_at?: unknown
-}
 
 /**
  * Retries by Faktory's rules, for Faktory's jobs and all that a route or the automatic rule treats
@@ -40,6 +34,7 @@ export class FaktoryRetries implements RetryRules {
     const count = failuresBefore(before)
     const isDead = retries <= 0 || count >= retries
     const delayMs = this.#delayMs(count)
+    const attempts = attemptsAfter(before, report, nowMs)
     const record = JSON.stringify({
       retry_count: count,
       // Of the first failure; a dead job keeps the time of its last retry.
@@ -50,6 +45,7 @@ export class FaktoryRetries implements RetryRules {
       ...(report.backtrace?.length ? { backtrace: report.backtrace } : {}),
       // Negative only where the producer said so.
       remaining: Math.max(Math.min(retries, 0), retries - count),
+      ...(attempts.length > 1 && { attempts }),
     })
     if (retries === 0) return { kind: 'fail', record }
     return isDead ? { kind: 'dead', record } : { kind: 'retry', record, delayMs }
@@ -84,15 +80,11 @@ function defaultRetries({ door, token, foreground }: FailedJob): number {
   return isRetried ? defaultFaktoryRetries : 0
 }
 
-function recordOf({ failure }: FailedJob): FailureRecord {
-  return failure === undefined ? {} : (JSON.parse(failure) as FailureRecord)
+function recordOf({ failure }: FailedJob): ForeignRecord {
+  return failure === undefined ? {} : (JSON.parse(failure) as ForeignRecord)
 }
 
 /** None where another program wrote the record. */
-function failuresBefore({ retry_count: count }: FailureRecord): number {
+function failuresBefore({ retry_count: count }: ForeignRecord): number {
   return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) + 1 : 0
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

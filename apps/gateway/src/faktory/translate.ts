@@ -9,6 +9,7 @@ import {
   mergedCustom,
   type PayloadRule,
   renderJob,
+  withoutAttempts,
   writeEnvelope,
 } from '@crossgear/fwp-codec'
 import { defaultFaktoryRetries } from '../bridge/faktory-retries.ts'
@@ -72,7 +73,7 @@ function textOf(job: Job, registry: LaneRegistry, ruleOf: PayloadRuleOf): string
   const { fn, queue } = registry.names.parse(job.lane)
   const { args, encoding } = argsOfInput(job.input, ruleOf(fn))
   const shown = new Map<string, string>()
-  if (job.failure !== undefined) shown.set('failure', job.failure)
+  if (job.failure !== undefined) shown.set('failure', withoutAttempts(job.failure))
   if (job.enqueuedAtMs !== undefined) shown.set('enqueued_at', timestamp(job.enqueuedAtMs))
   shown.set('jid', JSON.stringify(jidOf(job, registry)))
   if (!job.envelope?.includes('"jobtype"')) {

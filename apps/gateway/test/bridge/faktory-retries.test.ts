@@ -28,6 +28,57 @@ function failing(over: Partial<Job>, random = 0): FailureRuling {
   return new FaktoryRetries(() => random).ofFailure(held(over), { message: 'broken' }, nowMs)
 }
 
+/** The attempts that a record lists after one more failure. */
+function attemptsIn(before: object, message: string): unknown {
+  const job = held({ failure: JSON.stringify(before) })
+  const outcome = new FaktoryRetries(() => 0).ofFailure(job, { message, errtype: 'Oops' }, nowMs)
+  if (outcome.kind === 'fail') throw new Error(outcome.kind)
+  return (JSON.parse(outcome.record) as { attempts?: unknown }).attempts
+}
+
+describe('the attempts in a record', () => {
+  const now = { at: '2026-01-02T03:04:05.006Z', errtype: 'Oops' }
+
+  test('are the newest ten', () => {
+    const attempts = Array.from({ length: 10 }, (_, at) => {
+      return { at: `2026-01-01T00:00:0${at}Z`, errtype: 'E', message: `no ${at}` }
+    })
+    const newest = [...attempts.slice(1), { ...now, message: 'broken' }]
+    expect(attemptsIn({ retry_count: 9, attempts }, 'broken')).toEqual(newest)
+  })
+
+  test('have the first line of the message, cut at 200 characters, in whole characters', () => {
+    const before = { retry_count: 0, errtype: 'E', message: 'one\r\ntwo' }
+    expect(attemptsIn(before, `${'x'.repeat(199)}\u{1F389}`)).toEqual([
+      { errtype: 'E', message: 'one' },
+      { ...now, message: `${'x'.repeat(199)}\uFFFD` },
+    ])
+  })
+
+  test('begin with the last error of a record without a list, at its time if that is known', () => {
+    const failedAt = '2026-01-01T00:00:00Z'
+    const before = { failed_at: failedAt, errtype: 'Old', message: 'was' }
+    const old = { errtype: 'Old', message: 'was' }
+    const latest = { ...now, message: 'is' }
+    expect(attemptsIn({ ...before, retry_count: 0 }, 'is')).toEqual([
+      { at: failedAt, ...old },
+      latest,
+    ])
+    expect(attemptsIn({ ...before, retry_count: 3 }, 'is')).toEqual([old, latest])
+    expect(attemptsIn({ retry_count: 3 }, 'is')).toBeUndefined()
+  })
+
+  test('of another program are read as far as they make sense', () => {
+    const at = '0000-01-01T00:00:00+23:59'
+    const attempts = [null, 7, { at: 1, errtype: [], message: {} }, { at, message: 'm' }]
+    expect(attemptsIn({ retry_count: 1, attempts }, 'is')).toEqual([
+      { errtype: 'unknown', message: '' },
+      { at, errtype: 'unknown', message: 'm' },
+      { ...now, message: 'is' },
+    ])
+  })
+})
+
 describe('the outcome of a failure', () => {
   test.each([
     [0, 0, 'fail'],

@@ -118,7 +118,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.getByText('The page shows how it was.').waitFor()
   })
 
-  test('jobs with one error are queued together, and those with another stay', async () => {
+  test('jobs with one error are queued together, those with another stay, and attempts are listed', async () => {
     const place = { jobtype: 'grouped', queue: 'grouped', retry: -1 }
     for (const [jid, message] of [
       ['grouped-001', 'no answer'],
@@ -138,8 +138,15 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.locator('tr', { hasText: 'disk is full' }).waitFor()
     const again = [await client.fetch('grouped'), await client.fetch('grouped')]
     expect(again.map((job) => job?.jid).sort()).toEqual(['grouped-001', 'grouped-002'])
-    await client.ack('grouped-001')
     await client.ack('grouped-002')
+    await client.fail('grouped-001', new Error('still no answer'))
+    await openJobOf('jid=grouped-001')
+    const attempts = page.getByRole('table', { name: 'Attempts that failed' }).locator('tbody tr')
+    await attempts.first().waitFor()
+    expect(await attempts.allInnerTexts()).toEqual([
+      expect.stringContaining('still no answer'),
+      expect.stringContaining('no answer'),
+    ])
   })
 
   test('a paused queue hands out nothing until it is resumed', async () => {

@@ -155,7 +155,8 @@ describe('crossgear migrate into another server', () => {
       const dueMs = Date.now() + 86_400_000
       const envelope = (jid: string, queue: string): string =>
         JSON.stringify({ jid, jobtype: 'Mail', queue, retry: 3, custom: { big: 1 } })
-      const failure = JSON.stringify({ retry_count: 2, message: 'no', errtype: 'E', remaining: 1 })
+      const last = { retry_count: 2, message: 'no', errtype: 'E', remaining: 1 }
+      const failure = JSON.stringify({ ...last, attempts: [{ message: 'old' }] })
       const faktory = { door: 'faktory', function: 'Mail' }
       const lines = [
         lineOf({ payload: Buffer.from([0, 255, 1]) }),
@@ -201,7 +202,10 @@ describe('crossgear migrate into another server', () => {
       const texts = found.map((args) => JSON.stringify(args)).sort()
       expect(texts).toEqual(['["AP8B"]', '["plain text"]', '[1,12345678901234567000]'])
       const scheduled = await server.ask('ZRANGE', 'queue:Mail:scheduled', '0', '-1', 'WITHSCORES')
-      expect(Number(scheduled.split(/[\n,]/).at(-1))).toBeCloseTo(dueMs / 1000, 0)
+      const [id = '', dueSeconds] = scheduled.split(/[\n,]/)
+      expect(Number(dueSeconds)).toBeCloseTo(dueMs / 1000, 0)
+      const kept = await server.ask('HGET', `job:Mail:${id}`, 'failure')
+      expect(JSON.parse(kept)).toEqual(last)
     })
 
     test('a wrong password is one line', async () => {

@@ -63,6 +63,19 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     ])
   })
 
+  test('jobs show lists the attempts of a job that failed more than once, escaped', async () => {
+    const api = await openApi(open)
+    const client = await dead(api, ['dead-0001'])
+    const { run } = operatorOf(api)
+    expect((await run('jobs show dead-0001')).stdout).not.toContain('attempts')
+    await run('jobs retry dead-0001 --yes')
+    await client.ask('FETCH q')
+    await client.ask('FAIL {"jid":"dead-0001","errtype":"E2","message":"\\u001b[31mred\\nmore"}')
+    expect((await run('jobs show dead-0001')).stdout).toMatch(
+      /^attempts\n {2}\S+Z {2}E: disk full dead-0001\n {2}\S+Z {2}E2: \\u001b\[31mred\n/m,
+    )
+  })
+
   test('jobs show shows a job by any of its names, with control characters escaped', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()

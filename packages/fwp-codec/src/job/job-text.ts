@@ -1,3 +1,4 @@
+import { FwpError } from '../errors.ts'
 import type { FwpJob } from './job.ts'
 import { scanFields, scanObject } from './json-scan.ts'
 import { isAbsent } from './raw-values.ts'
@@ -48,6 +49,23 @@ export function withCustom(job: FwpJob, texts: Readonly<Record<string, string>>)
     ...job,
     custom,
     fields: [...fields, { key: 'custom', rawKey: '"custom"', value: custom }],
+  }
+}
+
+/**
+ * A stored `failure` as Faktory's programs know it: without the list `attempts` that Crossgear keeps in it.
+ * Text that is no JSON object within the limits is no record of a gateway, and stays as it is.
+ */
+export function withoutAttempts(failure: string): string {
+  if (!failure.includes('"attempts":[')) return failure
+  try {
+    const kept = [...scanFields(failure).values()].filter(
+      ({ key, value }) => key !== 'attempts' || !value.startsWith('['),
+    )
+    return `{${kept.map(({ rawKey, value }) => `${rawKey}:${value}`).join(',')}}`
+  } catch (error) {
+    if (!(error instanceof FwpError)) throw error
+    return failure
   }
 }
 

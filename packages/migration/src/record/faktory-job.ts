@@ -8,6 +8,7 @@ import {
   parseJob,
   parseRfc3339,
   renderJob,
+  withoutAttempts,
   writeEnvelope,
   type FwpJob,
 } from '@crossgear/fwp-codec'
@@ -95,7 +96,7 @@ export function faktoryOfRecord(
 ): string {
   const { args, encoding } = argsOfInput(record.payload)
   const shown = new Map(Object.entries(more))
-  if (record.failure !== undefined) shown.set('failure', record.failure)
+  if (record.failure !== undefined) shown.set('failure', withoutAttempts(record.failure))
   if (record.envelope === undefined) {
     shown.set('retry', String(record.retries ?? 0))
     if (encoding !== undefined) shown.set('custom', JSON.stringify({ encoding }))

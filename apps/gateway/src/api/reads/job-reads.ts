@@ -15,7 +15,7 @@ import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { pageSizes } from '../schemas/common.ts'
 import type { JobNames } from './job-names.ts'
 import { JobScan, type FoundJob } from './job-scan.ts'
-import { isOfKind, summaryOf, stateOf } from './job-view.ts'
+import { attemptsView, isOfKind, summaryOf, stateOf } from './job-view.ts'
 import { identityOf } from './worker-reads.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
 
@@ -66,6 +66,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
       const hasEnded = ['succeeded', 'failed'].includes(stateOf(job, standing))
       return {
         ...shown({ job, placed: standing }),
+        attempts: attemptsView(job),
         reserve_for_seconds: job.reserveForSeconds ?? null,
         retention_seconds: job.retentionSeconds ?? null,
         trace: job.trace ?? null,

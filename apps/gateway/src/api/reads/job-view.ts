@@ -1,12 +1,14 @@
 import { arrivalOf, type JobPlace, type JobState, type Standing } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
+import { attemptsOf, firstLineOf } from '../../bridge/attempts.ts'
 import { defaultFaktoryRetries } from '../../bridge/faktory-retries.ts'
 import { parseJson } from '../../json.ts'
 import { isoTime } from '../schemas/common.ts'
-import { failureBounds, type JobFilter, type jobSummary } from '../schemas/jobs.ts'
+import { failureBounds, type jobDetail, type JobFilter, type jobSummary } from '../schemas/jobs.ts'
 import type { JobNames } from './job-names.ts'
 
 export type JobSummaryView = Static<typeof jobSummary>
+type JobDetailView = Static<typeof jobDetail>
 
 /** A job's place, and its time there: when it is due, forgotten or taken back. */
 export interface Placed {
@@ -99,13 +101,20 @@ export function errorOf(failure: string | undefined): JobSummaryView['error'] {
   }
 }
 
+/** The newest failed runs of a job, the oldest first. */
+export function attemptsView({ failure }: Pick<JobState, 'failure'>): JobDetailView['attempts'] {
+  if (failure === undefined) return []
+  return attemptsOf(recordOf(failure)).map(({ at, errtype: type, message }) => {
+    return { at: at ?? null, type, message }
+  })
+}
+
 /** The kind and the first line by which failures are grouped; empty where there is none. */
 export function failureKindOf({ failure }: Pick<JobState, 'failure'>) {
   const { type, message } = errorOf(failure) ?? {}
-  const line = (message ?? '').split(/\r?\n/, 1)[0] ?? ''
   return {
     type: (type ?? '').slice(0, failureBounds.type),
-    line: line.slice(0, failureBounds.line),
+    line: firstLineOf(message ?? '', failureBounds.line),
   }
 }
 

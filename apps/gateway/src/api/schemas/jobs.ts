@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { attemptBounds } from '../../bridge/attempts.ts'
 import { oneOf, orNull, strict } from '../endpoint.ts'
 import {
   count,
@@ -162,8 +163,18 @@ export const bytesShown = strict({
   is_cut: Type.Boolean({ description: 'The payload is longer than the value' }),
 })
 
+const attempt = strict({
+  at: timeOrNull,
+  type: Type.String({ description: 'The kind of the error' }),
+  message: Type.String({ description: 'The first line of the error, cut' }),
+})
+
 export const jobDetail = strict({
   ...summary,
+  attempts: Type.Array(attempt, {
+    maxItems: attemptBounds.attempts,
+    description: 'Its newest failed runs, the oldest first',
+  }),
   reserve_for_seconds: orNull(seconds),
   retention_seconds: orNull(seconds),
   trace: orNull(Type.String(), 'The traceparent of its creation'),

@@ -30,7 +30,7 @@ async function run(context: CommandContext): Promise<ExitName> {
 
 /** Fields that are null or without news are left out. */
 function linesOf(job: Detail): readonly string[] {
-  const { payload, output, error, progress, held_by: holder, envelope, ...plain } = job
+  const { payload, output, error, attempts, progress, held_by: holder, envelope, ...plain } = job
   const rows: (readonly [string, unknown])[] = Object.entries(plain)
   if (holder) rows.push(...holderRows(holder))
   if (progress) rows.push(['progress', progressOf({ progress })])
@@ -47,6 +47,7 @@ function linesOf(job: Detail): readonly string[] {
   return [
     ...lines,
     ...(trace.length > 0 ? ['backtrace', ...trace] : []),
+    ...attemptLines(attempts),
     ...bytesLines('payload', payload),
     ...(output ? bytesLines('output', output) : []),
   ]
@@ -66,6 +67,16 @@ function holderRows(
     ['held_by.hostname', hostname],
     ['held_by.pid', pid],
   ]
+}
+
+/** The only attempt is the error itself. */
+function attemptLines(attempts: Detail['attempts']): readonly string[] {
+  if (attempts.length < 2) return []
+  const rows = attempts.map(({ at, type, message }) => {
+    const error = [type, message].filter(Boolean).join(': ')
+    return `  ${at ?? 'at an unknown time'}  ${shownName(error)}`
+  })
+  return ['attempts', ...rows]
 }
 
 function isNews(value: unknown): boolean {

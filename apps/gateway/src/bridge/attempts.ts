@@ -1,0 +1,63 @@
+import type { FailureReport } from '@crossgear/core-scheduler'
+import { formatRfc3339, parseRfc3339 } from '@crossgear/fwp-codec'
+
+/** Attempts that a record lists if there is more than one, and characters of each one's kind and message. */
+export const attemptBounds = { attempts: 10, type: 100, line: 200 } as const
+
+/** A failed run of a job, as its record lists it. `at`: RFC 3339; absent where it is not known. */
+export interface Attempt {
+  readonly at?: string
+  readonly errtype: string
+  readonly message: string
+}
+
+/** Anything that a worker, another server or an older version may have written as a `failure`. */
+export type ForeignRecord = Readonly<Record<string, unknown>>
+
+/** The newest attempts of a record, the oldest first. A record without a list knows its last error. */
+export function attemptsOf(record: ForeignRecord): readonly Attempt[] {
+  const { attempts, retry_count: count, failed_at: at, errtype, message } = record
+  if (Array.isArray(attempts)) {
+    return attempts.slice(-attemptBounds.attempts).flatMap((attempt) => attemptIn(attempt))
+  }
+  if (typeof errtype !== 'string' && typeof message !== 'string') return []
+  // `failed_at` is the time of the first failure.
+  return attemptIn({ at: (count ?? 0) === 0 ? at : undefined, errtype, message })
+}
+
+/** The attempts of a record and the one that fails now. */
+export function attemptsAfter(
+  before: ForeignRecord,
+  { errtype, message }: FailureReport,
+  nowMs: number,
+): readonly Attempt[] {
+  const now = attemptIn({ at: formatRfc3339(nowMs), errtype, message })
+  return [...attemptsOf(before), ...now].slice(-attemptBounds.attempts)
+}
+
+/** The first line of an error's message, cut. */
+export function firstLineOf(message: string, maxCharacters: number): string {
+  const line = message.split(/\r?\n/, 1)[0] ?? ''
+  return line.slice(0, maxCharacters).toWellFormed()
+}
+
+function attemptIn(value: unknown): readonly Attempt[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { at, errtype, message } = value as ForeignRecord
+  return [
+    {
+      ...(isTime(at) && { at }),
+      errtype: firstLineOf(textOf(errtype) ?? 'unknown', attemptBounds.type),
+      message: firstLineOf(textOf(message) ?? '', attemptBounds.line),
+    },
+  ]
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 35 && parseRfc3339(value) !== undefined
+}
+
+/** A text that is not empty. */
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
