@@ -224,8 +224,8 @@ export const faults: readonly SimulatedFault[] = [
     name: 'lost-worker-keeps-its-jobs',
     does: 'Jobs of a Gearman worker that vanished stay leased.',
     file: `${doors}/gearman/worker-side.ts`,
-    from: '    this.#abilities.clear()\n    for (const held of this.#held.values()) this.#lose(held)',
-    to: '    this.#abilities.clear()',
+    from: '    this.#derived = undefined\n    this.#loseAll([...this.#held.values()])',
+    to: '    this.#derived = undefined',
   },
   {
     name: 'worker-counted-twice',
