@@ -94,8 +94,10 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
       await world.native.push('mail', await world.native.write('mail', bytes), 'normal')
       await fill()
       const outcome = outcomeOf(await claimed())
-      const ends = { requeue: 'requeued', requeueFront: 'requeued', dead: 'died' } as const
-      const end = ends[kind as keyof typeof ends] ?? 'done'
+      const ends = new Map(
+        Object.entries({ requeue: 'requeued', requeueFront: 'requeued', dead: 'died' }),
+      )
+      const end = ends.get(kind) ?? 'done'
       expect(await store.steps.finish('mail', [outcome])).toEqual([end])
     },
   )
