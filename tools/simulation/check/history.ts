@@ -36,8 +36,6 @@ export interface Submitted {
   readonly data: string[]
   /** Its client has left, so a foreground job may go. */
   isDeserted: boolean
-  /** An operator, or an expiry, may have ended it. */
-  mayEnd?: string
 }
 
 export type RunEnd = 'complete' | 'fail' | 'exception' | 'vanished'

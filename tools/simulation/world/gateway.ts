@@ -70,11 +70,6 @@ export class Gateway {
     return this.#isOpen && !this.actor.isGone
   }
 
-  /** True once it was told to end, or has crashed. */
-  get isEnding(): boolean {
-    return this.actor.isGone
-  }
-
   async start(): Promise<void> {
     await this.scheduler.start()
     await this.#cron.start()

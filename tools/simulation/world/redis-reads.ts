@@ -57,12 +57,4 @@ export class RedisReads {
   async inputOf(lane: string, id: number): Promise<string> {
     return (await this.#redis.hget(`job:${lane}:${id}`, 'input')) ?? ''
   }
-
-  async namedWorkers(lane: string): Promise<number> {
-    const [count, consumers] = await Promise.all([
-      this.#redis.get(`count:${lane}`),
-      this.#redis.hget(`xg:lane:${lane}`, 'consumers'),
-    ])
-    return Number(count) - Number(consumers)
-  }
 }

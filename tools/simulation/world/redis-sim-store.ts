@@ -123,10 +123,6 @@ class RedisSimStore implements SimStore {
     ])
   }
 
-  namedWorkers(lane: string): Promise<number> {
-    return this.#turn(() => this.#reads.namedWorkers(lane))
-  }
-
   unfinished(): Promise<readonly string[]> {
     return this.#turn(() => this.#reads.unfinished())
   }

@@ -23,8 +23,6 @@ export interface SimStore {
   violations(): Promise<readonly string[]>
   /** Names of all that is left in structures that are empty once all jobs have ended. */
   leftovers(): Promise<readonly string[]>
-  /** By-name workers of a function, over all nodes. */
-  namedWorkers(lane: string): Promise<number>
   /** Jobs that stand in a queue or are running. */
   unfinished(): Promise<readonly string[]>
   /** All jobs and where they stand, as text; absent where that takes a call. */
@@ -54,10 +52,6 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
     crash: (name) => nodes.get(name)?.crash(),
     violations: () => world.violations(),
     leftovers: () => Promise.resolve(leftoversOf(world)),
-    namedWorkers: (lane) => {
-      const counts = [...world.lane(lane).workers.values()]
-      return Promise.resolve(counts.reduce((sum, { named }) => sum + named, 0))
-    },
     unfinished: () => {
       const found: string[] = []
       for (const lane of world.lanes) {

@@ -17,7 +17,7 @@ local call, format = redis.call, string.format
 -- The due jobs, a list a field, times in us. Keys are false where no gateway queued a job so far. `targets`: the ids that
 -- line up in a lane's level, of which `lined` has all.
 local ids, targets, keys, dues, cames, count, lined = {}, {}, {}, {}, {}, 0, {}
--- What is noted as the arrival of each, false where it is known.
+-- The arrival to note for each, false where it is known.
 local arrivals = {}
 -- Places in these lists by the length of ids. A set has ids of one time as texts, so each of these is mostly in order.
 local runs, areInOrder = {}, true
