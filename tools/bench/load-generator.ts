@@ -12,7 +12,16 @@ const sourceFiles = fileURLToPath(new URL('./load/', import.meta.url))
 const compiler = 'cc'
 
 /** The kind of load of a phase: see `load/main.c`. */
-export type Mode = 'foreground' | 'submit' | 'drain' | 'both' | 'push' | 'work' | 'cycle' | 'bridge'
+export type Mode =
+  | 'foreground'
+  | 'submit'
+  | 'drain'
+  | 'both'
+  | 'push'
+  | 'work'
+  | 'cycle'
+  | 'bridge'
+  | 'apart'
 
 /**
  * Settings of a phase. Defaults: 4 clients, 4 workers, a window of 100, 100 bytes and 30 seconds.

@@ -8,6 +8,8 @@
 // The request whose answer the connection waits for.
 enum { GREETING, HELLO, PUSH_SENT, FETCH_SENT, ACK_SENT };
 static const enum verb verb_sent[] = {[PUSH_SENT] = PUSH_VERB, [FETCH_SENT] = FETCH_VERB, [ACK_SENT] = ACK_VERB};
+// In APART one job in so many fails; none is tried again.
+#define FAILS_ONE_IN 100
 #define MAX_LINE 256
 #define MAX_QUEUE 24
 
@@ -54,6 +56,9 @@ static int write_queue(char *to, size_t room, const settings *set, uint32_t numb
   return snprintf(to, room, "queue%u", number % (uint32_t)set->queues);
 }
 
+// The queue of a job in APART: any, but the same in each run.
+static uint32_t any_queue(uint32_t number) { return (number * 2654435761u) >> 16; }
+
 static void say_hello(link_t *c) {
   char line[MAX_LINE];
   snprintf(line, sizeof line,
@@ -66,9 +71,10 @@ static void push(link_t *c) {
   const settings *set = &c->run->set;
   uint32_t number = c->first + c->submitted++;
   char head[MAX_LINE], queue[MAX_QUEUE];
-  write_queue(queue, sizeof queue, set, number);
-  snprintf(head, sizeof head, "PUSH {\"jid\":\"bench-%010u\",\"jobtype\":\"%s\",\"queue\":\"%s\",\"args\":[\"",
-           number, set->function, queue);
+  bool apart = set->mode == APART;
+  write_queue(queue, sizeof queue, set, apart ? any_queue(number) : number);
+  snprintf(head, sizeof head, "PUSH {\"jid\":\"bench-%010u\",\"jobtype\":\"%s\",\"queue\":\"%s\",%s\"args\":[\"",
+           number, set->function, queue, apart ? "\"retry\":0," : "");
   send_text(c, head);
   payload_write(buffer_reserve(&c->out, set->size), number, set->size);
   c->out.end += set->size;
@@ -109,8 +115,10 @@ static void ack(link_t *c, const reply *job) {
   atomic_fetch_add(&r->worked, 1);
 
   const char *end = memchr(jid, '"', (size_t)(job->text + job->size - jid));
-  send_text(c, "ACK {\"jid\":\"");
+  bool fails = r->set.mode == APART && number % FAILS_ONE_IN == 0;
+  send_text(c, fails ? "FAIL {\"jid\":\"" : "ACK {\"jid\":\"");
   buffer_append(&c->out, jid, (size_t)(end - jid));
+  if (fails) send_text(c, "\",\"errtype\":\"Error\",\"message\":\"one in a hundred");
   if (r->set.mode == BRIDGE) {
     // The Gearman client must get its payload back.
     send_text(c, "\",\"result\":\"");
@@ -125,10 +133,16 @@ static void next_push(link_t *c) {
 }
 
 static void begin(link_t *c) {
-  uint32_t all = (uint32_t)c->loop->count, jobs = c->run->set.jobs;
+  const settings *set = &c->run->set;
+  uint32_t jobs = set->jobs, all = (uint32_t)(set->mode == APART ? set->clients : c->loop->count);
+  if (set->mode == APART && c->index >= set->clients) {
+    fetch(c);
+    link_flush(c);
+    return;
+  }
   c->first = c->run->first + (uint32_t)((uint64_t)jobs * (uint32_t)c->index / all);
   c->quota = c->run->first + (uint32_t)((uint64_t)jobs * ((uint32_t)c->index + 1) / all) - c->first;
-  if (c->run->set.mode == PUSH || c->run->set.mode == CYCLE) next_push(c);
+  if (set->mode == PUSH || set->mode == CYCLE || set->mode == APART) next_push(c);
   else fetch(c);
   link_flush(c);
 }
@@ -145,7 +159,7 @@ static void on_pushed(link_t *c) {
   run *r = c->run;
   uint32_t created = atomic_fetch_add(&r->created, 1) + 1;
   if (r->set.mode == CYCLE) fetch(c);
-  else if (created == r->set.jobs) run_finish(r);
+  else if (created == r->set.jobs && r->set.mode == PUSH) run_finish(r);
   else next_push(c);
 }
 

@@ -38,7 +38,7 @@ int64_t payload_read(const unsigned char *from, size_t size, size_t wanted_size)
 // A Faktory verb, and the wait for its answer.
 enum verb { NO_VERB, PUSH_VERB, FETCH_VERB, ACK_VERB };
 
-enum mode { FOREGROUND, SUBMIT, DRAIN, BOTH, REST, PUSH, WORK, CYCLE, BRIDGE };
+enum mode { FOREGROUND, SUBMIT, DRAIN, BOTH, REST, PUSH, WORK, CYCLE, BRIDGE, APART };
 
 typedef struct {
   enum mode mode;

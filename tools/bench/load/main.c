@@ -1,6 +1,6 @@
 // The load generator: reads phases from stdin, one a line, and answers each with one line of JSON.
 //   load CAPACITY LARGEST_PAYLOAD
-//   foreground|submit|drain|both|rest|push|work|cycle|bridge key=value ...
+//   foreground|submit|drain|both|rest|push|work|cycle|bridge|apart key=value ...
 // Jobs are numbered through all phases of the process, at most CAPACITY of them, and a ledger keeps what
 // became of each. `rest` connects idle workers and holds them until the next line.
 #include "load.h"
@@ -31,7 +31,7 @@ _Noreturn void fail(const char *format, ...) {
 }
 
 static const char *const modes[] = {"foreground", "submit", "drain", "both",  "rest",
-                                    "push",       "work",   "cycle", "bridge"};
+                                    "push",       "work",   "cycle", "bridge", "apart"};
 
 static const settings defaults = {
     .clients = 4, .workers = 4, .window = 100, .queues = 1, .size = 100, .stall_s = 30, .function = "bench"};
@@ -89,7 +89,9 @@ static void open_workers(loop *l, run *r) {
 }
 
 static void open_faktory(loop *l, run *r) {
-  loop_open(l, r, r->set.mode == PUSH ? r->set.clients : r->set.workers);
+  enum mode mode = r->set.mode;
+  int producers = mode == PUSH || mode == APART ? r->set.clients : 0;
+  loop_open(l, r, producers + (mode == PUSH ? 0 : r->set.workers));
   for (int i = 0; i < l->count; i++) loop_connect(l, i, r->set.faktory_port, faktory_bytes);
 }
 
@@ -112,7 +114,7 @@ static void serve(run *r) {
   loop workers = {0}, clients = {0};
   pthread_t thread;
   bool gearman_works = mode == FOREGROUND || mode == DRAIN || mode == BOTH || mode == REST;
-  bool faktory = mode == PUSH || mode == WORK || mode == CYCLE || mode == BRIDGE;
+  bool faktory = mode == PUSH || mode == WORK || mode == CYCLE || mode == BRIDGE || mode == APART;
   bool submits = mode == FOREGROUND || mode == SUBMIT || mode == BOTH || mode == BRIDGE;
 
   if (gearman_works) open_workers(&workers, r);

@@ -1,9 +1,9 @@
 import type { RowGroup } from '../bench.ts'
 import { background, backgroundKept } from './background.ts'
 import { dashboards } from './dashboards.ts'
-import { bridge, faktory, faktoryLatency } from './faktory.ts'
+import { bridge, faktory, faktoryLatency, faktoryLoad } from './faktory.ts'
 import { floor } from './floor.ts'
-import { foreground } from './foreground.ts'
+import { foreground, uniqueIds } from './foreground.ts'
 import { hostile } from './hostile.ts'
 import { idleWorkers } from './idle-workers.ts'
 import { latency } from './latency.ts'
@@ -18,6 +18,7 @@ import { step } from './step.ts'
 /** Every group of rows, in the order of the table. */
 export const rowGroups: readonly RowGroup[] = [
   foreground,
+  uniqueIds,
   background,
   backgroundKept,
   latency,
@@ -25,6 +26,7 @@ export const rowGroups: readonly RowGroup[] = [
   queued,
   faktory,
   faktoryLatency,
+  faktoryLoad,
   bridge,
   native,
   step,
