@@ -44,7 +44,7 @@ async function measureSize(
       unit: 'us/job',
       ours: samples(ours, 'microseconds'),
       against: { name: 'gearmand', samples: samples(theirs, 'microseconds') },
-      ...(cpuTarget && { target: cpuTarget }),
+      target: cpuTarget,
     },
   ]
 }
