@@ -9,6 +9,7 @@ import { jobActs } from './jobs/acts.ts'
 import { listJobs } from './jobs/list.ts'
 import { listFailures } from './jobs/failures.ts'
 import { showJob } from './jobs/show.ts'
+import { traceJob } from './jobs/trace.ts'
 import { submissions } from './jobs/submit.ts'
 import { functionCommands } from './lanes/functions.ts'
 import { onePlaceCommands } from './lanes/one-place.ts'
@@ -20,6 +21,7 @@ export const commands: readonly CommandRow[] = [
   top,
   listJobs,
   showJob,
+  traceJob,
   listFailures,
   ...jobActs,
   ...submissions,

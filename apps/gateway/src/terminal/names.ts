@@ -1,13 +1,13 @@
 /** The commands that ask a running gateway, for the help of the program. */
 export const terminalCommands = {
   top: 'watch functions, jobs and workers of a running gateway',
-  jobs: 'list, show, retry, cancel, delete, move and submit jobs',
+  jobs: 'list, show, trace, retry, cancel, delete, move and submit jobs',
   queues: 'list, pause, resume, empty and drop Faktory queues',
   functions: 'list, pause and resume functions, open or close them to Faktory consumers',
   workers: 'list the workers of a gateway',
   nodes: 'list the gateways on the store',
   scale: 'print the figures of a function that an autoscaler needs',
-  cron: 'list, run, pause and resume jobs that are pushed by the clock',
+  cron: 'list, run, pause and resume cron jobs',
   batches: 'list Faktory batches, and show how far one is',
   reload: 'let a gateway read its settings again, as SIGHUP does',
   health: 'tell if a gateway answers and has its store',

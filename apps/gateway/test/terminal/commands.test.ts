@@ -76,6 +76,36 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
     )
   })
 
+  test('jobs trace tells what happened to a job and what comes next, by any of its names', async () => {
+    const api = await openApi(open)
+    const client = await dead(api, ['dead-0001'])
+    const { run } = operatorOf(api)
+    const died = await run('jobs trace dead-0001')
+    expect(died.stdout).toMatch(
+      /^job (\S+), handle \S+, jid dead-0001, function f, queue q\n {2}\S+Z {2}came by faktory, level 5\n {2}\S+Z {2}failed: E: disk full dead-0001\n {2}\S+Z {2}is dead, and forgotten in \S+, at \S+: crossgear jobs retry \1 runs it again\n$/,
+    )
+    await run('jobs retry dead-0001 --yes')
+    expect((await run('jobs trace dead-0001')).stdout).toContain('waits for a worker, in queue q')
+    await client.ask('FETCH q')
+    expect((await run('jobs trace dead-0001')).stdout).toMatch(
+      /runs at consumer \S+.*; its lease ends in \S+, at \S+Z\n$/,
+    )
+    await client.ask('ACK {"jid":"dead-0001"}')
+    expect(await run('jobs trace dead-0001')).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: expect.stringMatching(/^No job is called dead-0001: it has ended and is not kept/),
+    })
+    const peer = await api.gateway.peer()
+    await peer.submit('SUBMIT_JOB_BG', 'g', 'once-1', 'x')
+    const [line, ...more] = (await run('jobs trace once-1 --json')).stdout.trimEnd().split('\n')
+    expect(more).toEqual([])
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      job: expect.stringContaining('unique id once-1'),
+      events: [{ what: 'came by gearman, level 5' }, { what: expect.stringMatching(/^waits/) }],
+    })
+  })
+
   test('jobs show shows a job by any of its names, with control characters escaped', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()

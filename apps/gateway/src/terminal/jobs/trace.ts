@@ -1,0 +1,120 @@
+import type { Answer } from '../api-client.ts'
+import { type CommandContext, type CommandRow, printAll } from '../command-row.ts'
+import { shownName, shownSeconds } from '../shown-text.ts'
+import { type ExitName, TerminalError } from '../terminal-error.ts'
+
+type Detail = Answer<'getJob'>
+
+/** One thing that happened to a job, or that is to come. */
+interface TraceLine {
+  /** RFC 3339, or null where nobody noted it. */
+  readonly at: string | null
+  readonly what: string
+}
+
+export const traceJob: CommandRow = {
+  words: ['jobs', 'trace'],
+  summary: 'tell what happened to a job, where it is now, and what comes next',
+  arguments: [
+    {
+      name: 'job',
+      help: 'its id, Gearman handle, Faktory jid or Gearman unique id',
+      isRequired: true,
+    },
+  ],
+  run,
+}
+
+async function run(context: CommandContext): Promise<ExitName> {
+  const name = context.given.names[0] ?? ''
+  const jobs = await found(context, name)
+  const nowMs = Date.now()
+  const traces = jobs.map((job) => ({ job: namesOf(job), events: eventsOf(job, nowMs) }))
+  printAll(context, traces, () => traces.flatMap(({ job, events }) => [job, ...table(events)]))
+  if (jobs.length > 0) return 'done'
+  const hint = 'it has ended and is not kept, or no gateway on this store has accepted it'
+  context.stderr.write(`No job is called ${shownName(name)}: ${hint}.\n`)
+  return 'notFound'
+}
+
+/** The job of that name, else all jobs with that unique id. */
+async function found({ client }: CommandContext, name: string): Promise<readonly Detail[]> {
+  const detail = (job: string): Promise<Detail> =>
+    client.call('getJob', { params: { job }, query: { payload: 'none' } })
+  try {
+    return [await detail(name)]
+  } catch (error) {
+    if (!(error instanceof TerminalError) || error.exit !== 'notFound') throw error
+  }
+  const { jobs } = await client.call('listJobs', { query: { unique: name } })
+  return Promise.all(jobs.map(({ id }) => detail(id)))
+}
+
+function namesOf({ id, handle, jid, unique, function: fn, queue }: Detail): string {
+  const names = [
+    ['job', id],
+    ['handle', handle],
+    ['jid', jid],
+    ['unique id', unique],
+    ['function', fn],
+    ['queue', queue],
+  ]
+  return names
+    .flatMap(([title, name]) => (name ? [`${title ?? ''} ${shownName(name)}`] : []))
+    .join(', ')
+}
+
+/** In the order of time; the last lines are where it is, and what comes next. */
+function eventsOf(job: Detail, nowMs: number): readonly TraceLine[] {
+  const { enqueued_at: cameAt, door, level, attempts, lost_workers: lost, progress } = job
+  const { waiting_clients: clients } = job
+  return [
+    { at: cameAt, what: `came by ${door}, level ${level}` },
+    ...(job.resubmitted_from === null
+      ? []
+      : [{ at: cameAt, what: `as another run of ${job.resubmitted_from}` }]),
+    ...attempts.map(({ at, type, message }) => ({
+      at: at === null ? null : new Date(at).toISOString(),
+      what: `failed: ${[type, message].filter(Boolean).join(': ')}`,
+    })),
+    ...(lost > 0 ? [{ at: null, what: `workers that vanished while they had it: ${lost}` }] : []),
+    ...(progress?.noted_at
+      ? [{ at: progress.noted_at, what: 'its worker told its progress' }]
+      : []),
+    { at: new Date(nowMs).toISOString(), what: places[job.state](job, nowMs) },
+    ...(clients > 0 ? [{ at: null, what: `clients that wait for its end: ${clients}` }] : []),
+  ]
+}
+
+const places: Readonly<Record<Detail['state'], (job: Detail, nowMs: number) => string>> = {
+  waiting: ({ queue }) => `waits for a worker, in queue ${queue}`,
+  scheduled: ({ due_at: at }, nowMs) => `waits until it is due${inTime(at, nowMs)}`,
+  retry: ({ due_at: at }, nowMs) => `is tried again${inTime(at, nowMs)}`,
+  running: (job, nowMs) => `runs at ${workerOf(job)}${leaseOf(job, nowMs)}`,
+  dead: ({ id, forgotten_at: at }, nowMs) =>
+    `is dead, and forgotten${inTime(at, nowMs)}: crossgear jobs retry ${id} runs it again`,
+  succeeded: () => 'has succeeded; its result is kept for a while',
+  failed: () => 'has failed; its error is kept for a while',
+}
+
+function inTime(at: string | null, nowMs: number): string {
+  if (at === null) return ''
+  return ` in ${shownSeconds(Math.max(0, Date.parse(at) - nowMs) / 1000)}, at ${at}`
+}
+
+function workerOf({ held_by: holder }: Detail): string {
+  if (!holder) return 'a worker'
+  const { kind, node, node_answers: answers, worker } = holder
+  const name = worker ? ` ${worker.worker}${worker.name ? ` (${worker.name})` : ''}` : ''
+  const of = node === null || worker ? '' : ` of gateway ${node}`
+  return `${kind}${name}${of}${answers === false ? ', whose gateway does not answer' : ''}`
+}
+
+function leaseOf({ reserved_until: at }: Detail, nowMs: number): string {
+  return at === null ? '' : `; its lease ends${inTime(at, nowMs)}`
+}
+
+function table(events: readonly TraceLine[]): readonly string[] {
+  const width = Math.max(...events.map(({ at }) => at?.length ?? 0))
+  return events.map(({ at, what }) => `  ${(at ?? '-').padEnd(width)}  ${shownName(what)}`)
+}
