@@ -1,27 +1,5 @@
 import { Keys } from '@crossgear/gearmonkey-redis'
 
-const figureKey = /^(?:queue:(.*):([a-z]+)|(xg:busy|xg:dead|xg:lane|count):(.*))$/s
-const jobKey = /^job:(.*):\d+$/s
-
-/** The keys that a lane's figures are read from, each a bit of a set of them. */
-export const figureKeys = {
-  high: 1,
-  normal: 2,
-  low: 4,
-  scheduled: 8,
-  'xg:busy': 16,
-  'xg:dead': 32,
-  count: 64,
-  'xg:lane': 128,
-} as const
-const figureBits: ReadonlyMap<string, number> = new Map(Object.entries(figureKeys))
-
-/** All of a lane's {@link figureKeys}. */
-export const allFigureKeys = 255
-
-/** Jobs of a lane, as a bit beside these: the next ones, of which the figures tell since when they are queued. */
-export const nextJobs = 256
-
 /** Slots of the index of jids in a cluster. */
 export const jidSlots = 16
 
@@ -236,24 +214,6 @@ export class StoreKeys extends Keys {
     const queue = `queue:${tag}:`
     to.push(`${queue}high`, `${queue}normal`, `${queue}low`, `${queue}scheduled`)
     to.push(`xg:busy:${tag}`, `xg:dead:${tag}`, `count:${tag}`)
-  }
-
-  /** Appends such {@link figureKeys}. Times of its jobs are read besides, which no key of these leaves as they are. */
-  addFigureKeys(lane: string, bits: number, to: string[]): void {
-    const found: string[] = []
-    this.addPlaces(lane, found)
-    found.push(this.meta(lane))
-    for (const [place, key] of found.entries()) if (bits & (1 << place)) to.push(key)
-  }
-
-  /** The lane and the bit of such a key or job; not in a cluster. */
-  figureOf(key: string): { readonly lane: string; readonly bit: number } | undefined {
-    const jobsLane = jobKey.exec(key)?.[1]
-    if (jobsLane !== undefined) return { lane: jobsLane, bit: nextJobs }
-    const [, queued, band, kind, other] = figureKey.exec(key) ?? []
-    const lane = queued ?? other
-    const bit = figureBits.get(band ?? kind ?? '')
-    return lane === undefined || bit === undefined ? undefined : { lane, bit }
   }
 
   /** Lanes of a Faktory queue believed not empty, by the rank of their next job. */

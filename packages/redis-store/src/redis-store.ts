@@ -10,7 +10,6 @@ import { connect, eventConnection } from './connection/connection.ts'
 import { Confirmations, questionOf, type Durability } from './connection/durability.ts'
 import { storeErrorOf } from './connection/errors.ts'
 import { Events } from './connection/events.ts'
-import { KeyTracking } from './connection/key-tracking.ts'
 import type { MachineClock } from './connection/machine-clock.ts'
 import { Reachability } from './connection/reachability.ts'
 import { RedisContext } from './connection/redis-context.ts'
@@ -68,7 +67,7 @@ export interface RedisStoreOptions {
   readonly onForeignField?: (field: ForeignField) => void
   /** Name of the node, which no other node has or had. A random one. */
   readonly nodeName?: string
-  /** Clocks of this machine. Those of Node. */
+  /** Clock of this machine. That of Node. */
   readonly clock?: MachineClock
 }
 
@@ -143,8 +142,7 @@ export class RedisStore implements Store {
     this.#limited = cluster ? [steps, cluster] : [steps]
     this.steps = new ObservedSteps(cluster ?? steps, options.observer)
     this.jobs = new RedisJobs(context, this.#jids, steps)
-    const tracking = new KeyTracking(context, this.#eventRedis, events)
-    this.lanes = new RedisLanes(context, tracking, cluster)
+    this.lanes = new RedisLanes(context, cluster)
     this.admin = new RedisAdministration(context)
     this.queues = new RedisQueues({ ...bounds, context })
     this.cron = new RedisCron(context)

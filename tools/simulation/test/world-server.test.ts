@@ -37,7 +37,7 @@ describe.skipIf(lacking)(`the server of a world${lacking && ` (lacks ${lacking})
 
   test('gives its date to nodes, which have names and clocks of their own', async () => {
     server.setDate(atMs)
-    const clock = { nowMs: () => 0, uptimeMs: () => 0 }
+    const clock = { nowMs: () => 0 }
     const store = new RedisStore({ path: server.redis.path }, { nodeName: 'gateway7', clock })
     await store.open()
     try {

@@ -95,7 +95,7 @@ class RedisSimStore implements SimStore {
       throttles: settings.throttles,
       reserveForSeconds,
       nodeName: name,
-      clock: { nowMs: () => epochMs + timeline.nowMs, uptimeMs: () => timeline.nowMs },
+      clock: { nowMs: () => epochMs + timeline.nowMs },
     }
     const leave = (): void => this.crash(name)
     const node = new RedisNode(server.redis.path, options, this.#turn, leave)

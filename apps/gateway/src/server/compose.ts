@@ -25,7 +25,7 @@ import { JobHistory } from '../ops/history/job-history.ts'
 import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
-import { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
+import { storeSnapshots } from '../ops/metrics/store-snapshot.ts'
 import { observeWith } from '../ops/observe.ts'
 import type { Readiness, WebParts } from '../ops/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
@@ -146,7 +146,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
   const fleet = new Fleet({ scheduler, doors, clock: systemClock, node, version: parts.version })
   const figuresNowMs = parts.figuresNowMs ?? (() => systemClock.nowMs())
-  const snapshots = new StoreSnapshots(scheduler, figuresNowMs)
+  const snapshots = storeSnapshots(scheduler, figuresNowMs)
   return {
     node,
     doors,

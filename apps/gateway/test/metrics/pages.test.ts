@@ -223,8 +223,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
       () => nowMs,
     )
     const scrape = () => pages.answer('/metrics', undefined)
-    // Beats of the gateway come between some of them, and what changed before is told late to some: both add commands, and
-    // never take any away.
+    // Beats of the gateway come between some of them: they add commands, and never take any away.
     const leastOfMany = async (): Promise<number> => {
       const counts: number[] = []
       for (let look = 0; look < 20; look += 1) {

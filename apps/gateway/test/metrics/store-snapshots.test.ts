@@ -1,46 +1,60 @@
 import { LaneNames, totalsOf, type Scheduler } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
 import { LatestView } from '../../src/api/reads/snapshot-view.ts'
-import { StoreSnapshots } from '../../src/ops/metrics/store-snapshot.ts'
+import { MetricsPages } from '../../src/ops/metrics/metrics-pages.ts'
+import { storeSnapshots } from '../../src/ops/metrics/store-snapshot.ts'
 
 /** Counts the looks at the store; the test moves the clock. */
 function startSnapshots() {
-  const looks = { counts: 0, backlogs: 0 }
+  const looks = { counts: 0 }
   let nowMs = 0
   const registry = { names: new LaneNames(), all: () => [] }
-  const counted = (what: keyof typeof looks) => () => {
-    looks[what] += 1
-    return Promise.resolve([])
-  }
   const scheduler = {
     ...{ registry, nodes: new Map(), queues: { holdsBack: () => false }, storeNowMs: () => nowMs },
     jobs: {
-      counts: counted('counts'),
-      backlogs: counted('backlogs'),
+      counts: () => {
+        looks.counts += 1
+        return Promise.resolve([])
+      },
       formerTotals: () => Promise.resolve(totalsOf(() => 0)),
     },
   } as unknown as Scheduler
-  const snapshots = new StoreSnapshots(scheduler, () => nowMs)
-  return { looks, snapshots, view: new LatestView(snapshots), pass: (ms: number) => (nowMs += ms) }
+  const snapshots = storeSnapshots(scheduler, () => nowMs)
+  const none = () => Promise.resolve([])
+  const store = async () => ({ figures: [], readAtMs: (await snapshots.get()).readAtMs })
+  const pages = new MetricsPages({ node: none, gearman: none, faktory: none, store }, () => nowMs)
+  return {
+    ...{ looks, snapshots, view: new LatestView(snapshots), pass: (ms: number) => (nowMs += ms) },
+    scrape: async (accept?: string) => (await pages.answer('/metrics', accept)).body,
+  }
 }
 
-test('a scrape shares the figures that the API and the event stream read within a second', async () => {
-  const { looks, snapshots, view, pass } = startSnapshots()
-  const first = await view.get()
+test('scrapes, the API and the event stream share one reading of the store within a second', async () => {
+  const { looks, snapshots, view, scrape, pass } = startSnapshots()
+  const [first, second] = await Promise.all([view.get(), snapshots.get(), scrape()])
+  expect(first.snapshot).toBe(second)
   pass(999)
   expect(await view.get()).toBe(first)
-  expect(await snapshots.backlog()).toBe(first.snapshot)
-  expect(looks).toEqual({ counts: 1, backlogs: 0 })
+  await scrape()
+  expect(looks).toEqual({ counts: 1 })
   pass(1)
   expect(await view.get()).not.toBe(first)
-  expect(looks).toEqual({ counts: 2, backlogs: 0 })
+  await scrape()
+  expect(looks).toEqual({ counts: 2 })
 })
 
-test('without viewers a scrape reads only the figures that it shows, once a second for all pages', async () => {
-  const { looks, snapshots, pass } = startSnapshots()
-  const both = await Promise.all([snapshots.backlog(), snapshots.backlog()])
-  expect(both[0]).toBe(both[1])
-  pass(1_000)
-  await snapshots.backlog()
-  expect(looks).toEqual({ counts: 0, backlogs: 2 })
+test('a scrape shows the age of its figures of the store, in both formats, at the moment of the answer', async () => {
+  const { snapshots, scrape, pass } = startSnapshots()
+  await snapshots.get()
+  pass(200)
+  expect(await scrape()).toMatch(/^crossgear_snapshot_age_seconds 0\.2$/m)
+  pass(790)
+  expect(await scrape()).toMatch(/^crossgear_snapshot_age_seconds 0\.99$/m)
+  const open = await scrape('application/openmetrics-text')
+  expect(open).toMatch(/^crossgear_snapshot_age_seconds 0\.99\n# EOF\n$/m)
+  pass(10)
+  // The page was made 800 ms ago: it is kept, but not longer than a second.
+  expect(await scrape()).toMatch(/^crossgear_snapshot_age_seconds 1$/m)
+  pass(200)
+  expect(await scrape()).toMatch(/^crossgear_snapshot_age_seconds 0$/m)
 })

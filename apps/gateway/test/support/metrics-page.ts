@@ -5,7 +5,7 @@ import { MetricsPages, type FigureSources } from '../../src/ops/metrics/metrics-
 export function figuresOf(metrics: Metrics): FigureSources {
   return {
     node: () => metrics.figures(),
-    store: () => Promise.resolve([]),
+    store: () => Promise.resolve({ figures: [] }),
     gearman: () => Promise.resolve([]),
     faktory: () => Promise.resolve([]),
   }

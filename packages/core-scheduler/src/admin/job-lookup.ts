@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { Steps } from '../dispatch/steps.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneBacklog, LaneCounts, LaneTotals } from '../store/lane-ports.ts'
+import type { LaneCounts, LaneTotals } from '../store/lane-ports.ts'
 import type { Store } from '../store/store.ts'
 import { UniqueLookup } from './unique-lookup.ts'
 
@@ -96,10 +96,5 @@ export class JobLookup {
   /** The counters of lanes that are gone. */
   formerTotals(): Promise<LaneTotals> {
     return this.#store.lanes.formerTotals()
-  }
-
-  /** The figures of all lanes that a scrape shows, with the age of the oldest job. */
-  backlogs(): Promise<readonly LaneBacklog[]> {
-    return this.#store.lanes.backlogs([...this.#registry.all()])
   }
 }

@@ -23,17 +23,6 @@ export interface LaneSizes {
   readonly workers: number
 }
 
-/** The figures of one lane that its scrapes show. */
-export interface LaneBacklog extends LaneSizes {
-  /** Scheduled jobs that wait for a retry. */
-  readonly retrying: number
-  /**
-   * When the next job was queued, milliseconds since 1970; undefined without a job, or if not asked
-   * for.
-   */
-  readonly oldestMs: number | undefined
-}
-
 /**
  * Counters of a lane. A job that leaves all places is counted once: submitted = waiting + running + scheduled + dead +
  * completed + failed + lost + expired + cancelled + deleted. The others count events on the way.
@@ -69,7 +58,14 @@ export interface IdleTimes {
 }
 
 /** All figures of one lane. */
-export interface LaneCounts extends LaneBacklog, LaneTotals {
+export interface LaneCounts extends LaneSizes, LaneTotals {
+  /** Scheduled jobs that wait for a retry. */
+  readonly retrying: number
+  /**
+   * When the next job was queued, milliseconds since 1970; undefined without a job, or if not asked
+   * for.
+   */
+  readonly oldestMs: number | undefined
   /** Its queue was removed, and no job has come since. */
   readonly isRemoved: boolean
   readonly openness: LaneOpenness['state']
@@ -95,8 +91,6 @@ export interface LaneStore {
   all(): Promise<ReadonlyMap<string, number>>
   /** Jobs and workers in lanes, at a third of the cost of {@link counts}. */
   sizes(lanes: readonly string[]): Promise<readonly LaneSizes[]>
-  /** The same with the next jobs, at half of its cost. */
-  backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]>
   /** With {@link LaneCounts.oldestMs} on request. */
   counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>
   /**

@@ -3,22 +3,19 @@
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:
 --   1, 2 open and close: string, braces of a cluster or empty
---   3 extent (sizes: places and workers; backlog: the next jobs and retries too; totals: counters, without the next jobs;
---     oldest: all): string
+--   3 extent (sizes: places and workers; totals: retries and counters too; oldest: all): string
 --   4 1 if the automatic rule opens lanes to consumers: flag
 --   5 and more: lanes: strings
--- Returns one list, packed: the time (ms), and per lane a number of figures, then as many of: since when the next job has
+-- Returns one list, packed: per lane a number of figures, then as many of: since when the next job has
 -- been queued (us; 0 where none is or it was not asked for), normal, workers that may get its jobs, running, scheduled,
--- high, low, dead, retrying. Of a backlog then 1 if jobs wait beside its lists, until when its workers are told apart (ms).
--- Else expired, submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open for good, 2 closed
--- by workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no job has come
--- since, until when workers that left close it (ms, 0 otherwise), died, lost, cancelled, deleted, moved, rerun, killed.
+-- high, low, dead, retrying, expired, submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open
+-- for good, 2 closed by workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no
+-- job has come since, died, lost, cancelled, deleted, moved, rerun, killed.
 --#include keys
 --#include lanes
-local now, size, extent, isAutoOpen, firstLane = nowMs(), 1, ARGV[3], ARGV[4] == '1', 5
-local found = { now }
-local isBacklog, isOfTotals = extent == 'backlog', extent == 'totals' or extent == 'oldest'
-local withSince = isBacklog or extent == 'oldest'
+local now, size, extent, isAutoOpen, firstLane = nowMs(), 0, ARGV[3], ARGV[4] == '1', 5
+local found = {}
+local isOfTotals, withSince = extent ~= 'sizes', extent == 'oldest'
 -- The fields of a lane's hash that the extent needs: each costs a walk through the hash.
 local fields = {
   'aside',
@@ -78,8 +75,7 @@ end
 local function addTotals(lane, workers, meta)
   local state = meta[3] == '1' and 1 or meta[3] and 3 or 0
   local closed, isWorked = tonumber(meta[4] or 0), workers > tonumber(meta[2] or 0)
-  local isLeft = state == 0 and not isWorked and closed > now
-  if state == 0 and (isWorked or isLeft) then state = 2 end
+  if state == 0 and (isWorked or closed > now) then state = 2 end
   for at = 6, 10 do
     found[size + at - 5] = tonumber(meta[at] or 0)
   end
@@ -88,24 +84,22 @@ local function addTotals(lane, workers, meta)
     found[size + at - 4] = tonumber(meta[at] or 0)
   end
   found[size + 10] = meta[14] and meta[14] == (redis.call('GET', laneKey('uid', lane)) or '0') and 1 or 0
-  found[size + 11] = isLeft and closed or 0
   for at = 15, #fields do
-    found[size + at - 3] = tonumber(meta[at] or 0)
+    found[size + at - 4] = tonumber(meta[at] or 0)
   end
-  size = size + #fields - 3
+  size = size + #fields - 4
 end
 
--- Workers that may get the lane's jobs, and until when those that left close it to consumers (ms, 0 otherwise).
+-- Workers that may get the lane's jobs.
 local function workersOf(lane, workers, meta)
   local consumers = tonumber(meta[2] or 0)
-  if workers == 0 or consumers <= 0 then return workers, 0 end
+  if workers == 0 or consumers <= 0 then return workers end
   local open, closed, labelled = meta[3], meta[4], meta[5]
   if not isOfTotals then
     local more = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'labelled')
     open, closed, labelled = more[1], more[2], more[3]
   end
-  local gate = gateOf(open, closed, now)
-  return ableWorkers(workers, consumers, tonumber(labelled or 0), gate, isAutoOpen), math.max(0, gate)
+  return ableWorkers(workers, consumers, tonumber(labelled or 0), gateOf(open, closed, now), isAutoOpen)
 end
 
 -- The keys of all that the lanes hold, `keysPerLane` each. Most of many lanes are empty, which one question tells.
@@ -173,24 +167,20 @@ local function addCounts(lane, at, left)
     scheduled, high, low = sizeOf('ZCARD', laterKey), sizeOf('LLEN', highKey), sizeOf('LLEN', lowKey)
     dead = redis.call('ZCARD', lostKey)
     since = earlier(earlier(since, sinceOf(lane, highKey, high)), sinceOf(lane, lowKey, low))
-    if scheduled > 0 and extent ~= 'sizes' then retrying = retryingOf(lane, laterKey) end
+    if scheduled > 0 and isOfTotals then retrying = retryingOf(lane, laterKey) end
   end
   if meta[1] then
     high, normal, low = high + sizeAside(lane, 9, 7), normal + sizeAside(lane, 6, 4), low + sizeAside(lane, 3, 1)
   end
-  local first, able, untilMs = size, workersOf(lane, workers, meta)
+  local first, able = size, workersOf(lane, workers, meta)
   found[first + 1] = 0
   found[first + 2], found[first + 3], found[first + 4], found[first + 5] = since, normal, able, running
   size = first + 5
-  if isOfTotals or meta[1] or scheduled + high + low + dead + untilMs > 0 then
+  if isOfTotals or meta[1] or scheduled + high + low + dead > 0 then
     found[first + 6], found[first + 7], found[first + 8] = scheduled, high, low
     found[first + 9], found[first + 10] = dead, retrying
     size = first + 10
     if isOfTotals then addTotals(lane, workers, meta) end
-    if isBacklog and (meta[1] or untilMs > 0) then
-      found[first + 11], found[first + 12] = meta[1] and 1 or 0, untilMs
-      size = first + 12
-    end
   elseif running == 0 and able == 0 then
     size = normal == 0 and first + 1 or first + 3
   end

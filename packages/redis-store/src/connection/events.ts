@@ -4,17 +4,11 @@ import type { StoreKeys } from '../keys.ts'
 import { announced, happened, newsCame, relayed } from './messages.ts'
 import type { RedisContext } from './redis-context.ts'
 
-/** The server's own channel for keys that a tracking connection asked for. */
-const changedKeys = '__redis__:invalidate'
-
 /** Subscriptions of the connection beside its own node's and the common one. */
 interface Channels {
   readonly names: ReadonlySet<string>
   readonly patterns: ReadonlySet<string>
 }
-
-/** Called with each key that was changed, and without one after a flush. */
-type KeyListener = (key?: string) => void
 
 /**
  * Receives the store's channels: its own node's, the common one, those of watched lanes and those of their news. Scripts
@@ -31,9 +25,6 @@ export class Events implements EventStore {
   #listener: StoreListener | undefined
   #hasStarted = false
   #isProbing = false
-  #keyListener: KeyListener | undefined
-  /** The server's number of this connection. */
-  #client: Promise<number | undefined> = Promise.resolve(undefined)
   /** The server's `INFO replication` at the begin of this connection. */
   #server: Promise<string | undefined> = Promise.resolve(undefined)
 
@@ -121,19 +112,8 @@ export class Events implements EventStore {
     await this.#redis.ping()
   }
 
-  /**
-   * Listens for changed keys, which the server reports to the connection of this number; undefined
-   * if it gives no numbers. To be called again for each new connection.
-   */
-  async listenForKeys(listener: KeyListener): Promise<number | undefined> {
-    this.#keyListener = listener
-    await this.#redis.subscribe(changedKeys)
-    return this.#client
-  }
-
   /** Sent before it subscribes: later the server takes no such questions. */
   #learnServer(): void {
-    this.#client = this.#redis.client('ID').catch(() => undefined)
     this.#server = this.#redis.info('replication').catch(() => undefined)
   }
 
@@ -184,22 +164,11 @@ export class Events implements EventStore {
     }
   }
 
-  /** A list of keys, or nothing after a flush, whatever ioredis says of messages. */
-  #onKeys(message: unknown): void {
-    const listener = this.#keyListener
-    if (!Array.isArray(message)) listener?.()
-    else for (const key of message) listener?.(String(key))
-  }
-
   #isReady(): boolean {
     return this.#redis.status === 'ready'
   }
 
   #onMessage(channel: string, message: Buffer): void {
-    if (channel === changedKeys) {
-      this.#onKeys(message)
-      return
-    }
     const listener = this.#listener
     if (!listener) return
     if (channel === this.#nodeChannel) relayed(listener, message)

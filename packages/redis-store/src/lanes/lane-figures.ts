@@ -4,7 +4,7 @@ import { unpack } from '../scripts/packed.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** As the counts script names them. */
-type Extent = 'sizes' | 'backlog' | 'totals' | 'oldest'
+type Extent = 'sizes' | 'totals' | 'oldest'
 
 /** Up to this many lanes are all read, at some 10 us each. */
 const fewLanes = 1_024
@@ -17,21 +17,17 @@ export class LaneFigures {
     this.#context = context
   }
 
-  /** The figures of lanes, in their order. With `before` no lane is left out: it is called as a call is sent, with its lanes. */
+  /** The figures of lanes, in their order. */
   async read<Figures>(
     lanes: readonly string[],
     extent: Extent,
     figuresOf: ReadFigures<Figures>,
-    before?: (some: readonly string[]) => void,
   ): Promise<readonly Figures[]> {
-    const { call, redis, isCluster } = this.#context
-    if (before || isCluster || lanes.length <= fewLanes) {
-      return this.#readAll(lanes, extent, figuresOf, before)
-    }
-    const [seconds = 0] = (await call(() => redis.time())).map(Number)
+    const { isCluster } = this.#context
+    if (isCluster || lanes.length <= fewLanes) return this.#readAll(lanes, extent, figuresOf)
     const occupied = await this.#occupied(lanes, extent)
     const read = await this.#readAll(occupied, extent, figuresOf)
-    const none = new CountsReply([seconds * 1_000])
+    const none = new CountsReply([])
     let at = 0
     return lanes.map((lane) => {
       if (lane !== occupied[at]) return figuresOf(lane, none)
@@ -44,11 +40,9 @@ export class LaneFigures {
     lanes: readonly string[],
     extent: Extent,
     figuresOf: ReadFigures<Figures>,
-    before?: (some: readonly string[]) => void,
   ): Promise<readonly Figures[]> {
     const { run, keys, perLanes, isAutoOpen } = this.#context
     return perLanes(lanes, async (some, first) => {
-      before?.(some)
       const list = await run(
         'counts',
         [keys.busy(first)],

@@ -2,7 +2,6 @@ import {
   StoreError,
   totalsOf,
   type IdleTimes,
-  type LaneBacklog,
   type LaneCounts,
   type LaneOpenness,
   type LaneSizes,
@@ -11,23 +10,13 @@ import {
   type WorkerCount,
 } from '@crossgear/core-scheduler'
 import type { ClusterSteps } from '../cluster/cluster-steps.ts'
-import {
-  addNextJobs,
-  backlogReadOf,
-  readableKeys,
-  sameKeys,
-  type BacklogRead,
-} from './backlog-parts.ts'
-import { changedParts } from './changed-parts.ts'
-import { countsOf, lastingCountsOf, sizesOf } from './counts.ts'
+import { countsOf, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import { LaneFigures } from './lane-figures.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
 import { isNoTag, numbersOf, registerLane, withdrawLane } from './registration.ts'
-import { sameWhole, UnchangedLanes, type Lasting } from './unchanged-lanes.ts'
 import type { QueueKind } from '@crossgear/gearmonkey-redis'
-import type { KeyTracking } from '../connection/key-tracking.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies QueueKind[]
@@ -44,27 +33,12 @@ export class RedisLanes implements LaneStore {
   readonly #cluster: ClusterSteps | undefined
   readonly #scan: KeyScan
   readonly #figures: LaneFigures
-  readonly #backlogs: UnchangedLanes<BacklogRead>
-  readonly #counts: UnchangedLanes<Lasting<LaneCounts>>
 
   /** `cluster` is healed with the lanes. */
-  constructor(context: RedisContext, tracking: KeyTracking, cluster?: ClusterSteps) {
+  constructor(context: RedisContext, cluster?: ClusterSteps) {
     this.#context = context
     this.#cluster = cluster
     this.#figures = new LaneFigures(context)
-    this.#backlogs = new UnchangedLanes(context, tracking, {
-      whole: (lanes, onSend) => this.#figures.read(lanes, 'backlog', backlogReadOf, onSend),
-      same: sameKeys,
-      parts: {
-        keysOf: readableKeys,
-        addNextJobs: (last, keys) => addNextJobs(context.keys, last, keys),
-        read: (lanes, onSend) => changedParts(context, lanes, onSend),
-      },
-    })
-    this.#counts = new UnchangedLanes(context, tracking, {
-      whole: (lanes, onSend) => this.#figures.read(lanes, 'oldest', lastingCountsOf, onSend),
-      same: sameWhole,
-    })
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
 
@@ -127,12 +101,8 @@ export class RedisLanes implements LaneStore {
     return this.#figures.read(lanes, 'sizes', sizesOf)
   }
 
-  backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
-    return this.#backlogs.read(lanes)
-  }
-
   counts(lanes: readonly string[], withOldest = false): Promise<readonly LaneCounts[]> {
-    return withOldest ? this.#counts.read(lanes) : this.#figures.read(lanes, 'totals', countsOf)
+    return this.#figures.read(lanes, withOldest ? 'oldest' : 'totals', countsOf)
   }
 
   async discover(): Promise<readonly string[]> {

@@ -2,7 +2,6 @@
 export type ScriptName =
   | 'abandon'
   | 'add-history'
-  | 'backlog-parts'
   | 'batch-callback'
   | 'batch-commit'
   | 'batch-join'

@@ -18,7 +18,7 @@ const growing: ReadonlySet<ScriptName> = new Set([
 ])
 
 /** Scripts with packed arguments, as their heads say. */
-const packed: ReadonlySet<ScriptName> = new Set(['step', 'step-free', 'import', 'backlog-parts'])
+const packed: ReadonlySet<ScriptName> = new Set(['step', 'step-free', 'import'])
 
 /** Steps without submissions also run on a full server: one file, two commands. */
 const fileOf: Readonly<Partial<Record<ScriptName, string>>> = { 'step-free': 'step' }

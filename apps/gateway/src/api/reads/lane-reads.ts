@@ -10,10 +10,9 @@ import {
   type overview,
   type queueEntry,
 } from '../schemas/lanes.ts'
-import { queuedIn } from '../../ops/metrics/store-snapshot.ts'
+import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 import { latelyOf } from './history-reads.ts'
 import { LaneSums } from './lane-sums.ts'
-import type { CountedLane } from './lane-sums.ts'
 import type { LatestView } from './snapshot-view.ts'
 
 type FunctionView = Static<typeof functionEntry>
@@ -48,7 +47,7 @@ export function laneReads({
   | 'getScale'
   | 'listThrottles'
 > {
-  const shown = (lane: CountedLane): FunctionView => ({
+  const shown = (lane: LaneFigures): FunctionView => ({
     ...functionView(lane),
     openness:
       bridgeFaktory === 'routed' && lane.counts.openness === 'auto'
@@ -59,8 +58,8 @@ export function laneReads({
   })
 
   /** Some lanes together, and those with the most to do one by one. */
-  const entriesOf = (lanes: readonly CountedLane[]) => {
-    const load = ({ counts }: CountedLane): number => queuedIn(counts) + counts.running
+  const entriesOf = (lanes: readonly LaneFigures[]) => {
+    const load = ({ counts }: LaneFigures): number => queuedIn(counts) + counts.running
     const busiest = [...lanes].sort((one, other) => load(other) - load(one)).slice(0, mostEntries)
     const entries = busiest.map((lane) => shown(lane))
     return { sums: LaneSums.of(lanes), entries, entries_total: lanes.length }
@@ -192,7 +191,7 @@ function throttleView(queue: string, { concurrency, perWorker, timeoutMs, rate }
 /** The parts of an entry besides its figures. */
 type Access = Pick<FunctionView, 'openness' | 'is_paused' | 'is_function_paused'>
 
-function functionView(lane: CountedLane): Omit<FunctionView, keyof Access> {
+function functionView(lane: LaneFigures): Omit<FunctionView, keyof Access> {
   const { fn, queue, counts } = lane
   const sums = LaneSums.of([lane])
   return {

@@ -1,4 +1,4 @@
-import type { LaneCounts, LaneTotals } from '@crossgear/core-scheduler'
+import type { LaneTotals } from '@crossgear/core-scheduler'
 import type { TotalName } from '../schemas/lanes.ts'
 import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 
@@ -19,9 +19,6 @@ const counterOf: Readonly<Record<TotalName, keyof LaneTotals>> = {
 }
 const totalNames = Object.keys(counterOf) as readonly TotalName[]
 
-/** A lane with its counters. */
-export type CountedLane = LaneFigures<LaneCounts>
-
 /** Figures of some lanes together. */
 export class LaneSums {
   waiting = 0
@@ -38,13 +35,13 @@ export class LaneSums {
     number
   >
 
-  static of(lanes: readonly CountedLane[]): LaneSums {
+  static of(lanes: readonly LaneFigures[]): LaneSums {
     const sums = new LaneSums()
     for (const lane of lanes) sums.add(lane)
     return sums
   }
 
-  add({ counts, oldestSeconds }: CountedLane): void {
+  add({ counts, oldestSeconds }: LaneFigures): void {
     this.addTotals(counts)
     this.waiting += queuedIn(counts)
     this.running += counts.running

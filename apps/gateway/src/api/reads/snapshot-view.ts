@@ -1,10 +1,11 @@
 import { inPieces } from '../../in-pieces.ts'
 import {
+  type LaneFigures,
   queuedIn,
+  type StoreSnapshot,
   type StoreSnapshots,
-  type WholeSnapshot,
 } from '../../ops/metrics/store-snapshot.ts'
-import { type CountedLane, LaneSums } from './lane-sums.ts'
+import { LaneSums } from './lane-sums.ts'
 import { type FigureTable, ListOrders } from './list-orders.ts'
 
 /** Functions that the overview names. */
@@ -25,12 +26,12 @@ interface Whole {
   readonly functions: number
   readonly queues: ReadonlyMap<string, QueueFigures>
   /** Lanes with the most to do, the busiest first. */
-  readonly busiest: readonly CountedLane[]
+  readonly busiest: readonly LaneFigures[]
 }
 
 type SortWord = 'waiting' | 'running' | 'scheduled' | 'retry' | 'dead' | 'oldest'
 
-const laneFigures: FigureTable<CountedLane, SortWord | 'workers'> = {
+const laneFigures: FigureTable<LaneFigures, SortWord | 'workers'> = {
   waiting: ({ counts }) => queuedIn(counts),
   running: ({ counts }) => counts.running,
   scheduled: ({ counts }) => counts.scheduled - counts.retrying,
@@ -51,14 +52,14 @@ const queueFigures: FigureTable<QueueFigures, SortWord> = {
 
 /** A snapshot in the shapes that are asked for. Each is made once, in pieces, for all callers. */
 export class SnapshotView {
-  readonly snapshot: WholeSnapshot
-  readonly functions: ListOrders<CountedLane, SortWord | 'workers'>
+  readonly snapshot: StoreSnapshot
+  readonly functions: ListOrders<LaneFigures, SortWord | 'workers'>
   #whole: Promise<Whole> | undefined
   #queues: Promise<ListOrders<QueueFigures, SortWord>> | undefined
   readonly #answers = new Map<string, Promise<object>>()
   #answersWith: readonly unknown[] = []
 
-  constructor(snapshot: WholeSnapshot) {
+  constructor(snapshot: StoreSnapshot) {
     this.snapshot = snapshot
     const entries = snapshot.lanes
     this.functions = new ListOrders({ entries, byName: byFunction, figures: laneFigures })
@@ -105,13 +106,13 @@ export class LatestView {
   }
 
   async get(): Promise<SnapshotView> {
-    const snapshot = await this.#snapshots.whole()
+    const snapshot = await this.#snapshots.get()
     if (this.#view?.snapshot !== snapshot) this.#view = new SnapshotView(snapshot)
     return this.#view
   }
 }
 
-function byFunction(one: CountedLane, other: CountedLane): number {
+function byFunction(one: LaneFigures, other: LaneFigures): number {
   return compared(one.fn, other.fn) || compared(one.queue, other.queue)
 }
 
@@ -123,12 +124,12 @@ function compared(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-async function wholeOf({ lanes, former }: WholeSnapshot): Promise<Whole> {
+async function wholeOf({ lanes, former }: StoreSnapshot): Promise<Whole> {
   const functions = new Set<string>()
   const queues = new Map<string, QueueFigures>()
   const sums = new LaneSums()
   sums.addTotals(former)
-  const busiest: CountedLane[] = []
+  const busiest: LaneFigures[] = []
   await inPieces(lanes, (lane) => {
     const { fn, queue } = lane
     functions.add(fn)
@@ -144,7 +145,7 @@ async function wholeOf({ lanes, former }: WholeSnapshot): Promise<Whole> {
 }
 
 /** Keeps the lanes with the most to do, in order. */
-function addBusy(busiest: CountedLane[], lane: CountedLane): void {
+function addBusy(busiest: LaneFigures[], lane: LaneFigures): void {
   const load = loadOf(lane)
   const last = busiest.at(-1)
   if (load === 0 || (busiest.length === busiestShown && last && loadOf(last) >= load)) return
@@ -153,6 +154,6 @@ function addBusy(busiest: CountedLane[], lane: CountedLane): void {
   if (busiest.length > busiestShown) busiest.pop()
 }
 
-function loadOf({ counts }: CountedLane): number {
+function loadOf({ counts }: LaneFigures): number {
   return queuedIn(counts) + counts.running
 }

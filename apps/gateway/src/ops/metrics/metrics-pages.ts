@@ -1,15 +1,22 @@
 import type { Answer } from '../page.ts'
 import { Cached } from './cached.ts'
 import { faktoryServerFigures } from './figures/faktory-figures.ts'
-import type { Figure } from './figure.ts'
-import { contentTypes, type Format, formatFor, render } from './render.ts'
+import { type Figure, gauge, only } from './figure.ts'
+import { contentTypes, type Format, formatFor, lastLine, render } from './render.ts'
+
+/** Figures, of which some may be the store's. */
+export interface PageFigures {
+  readonly figures: readonly Figure[]
+  /** When those of the store were read, milliseconds by the pages' clock. Absent without any. */
+  readonly readAtMs?: number | undefined
+}
 
 /** Sources of the pages' figures. */
 export interface FigureSources {
   /** Counters of this gateway. */
   node(): Promise<readonly Figure[]>
   /** Never rejects: without an answer of the store there are figures that say so. */
-  store(): Promise<readonly Figure[]>
+  store(): Promise<PageFigures>
   /** The same under the names of gearmand's exporter. */
   gearman(): Promise<readonly Figure[]>
   /** The same for those of INFO, which reads the store again. */
@@ -19,29 +26,40 @@ export interface FigureSources {
 /** Lifetime of a page, ms: a scrape costs the same for any number of readers. */
 const pageLifetimeMs = 1000
 
+/** A page without its age and its last line. */
+interface Body {
+  readonly text: string
+  readonly readAtMs: number | undefined
+}
+
 /** Pages for Prometheus, by path. */
 export class MetricsPages {
-  readonly #bodies: ReadonlyMap<string, Cached<string>>
+  readonly #bodies: ReadonlyMap<string, Cached<Body>>
+  readonly #nowMs: () => number
 
   constructor(sources: FigureSources, nowMs: () => number) {
+    this.#nowMs = nowMs
     const node = new Cached(pageLifetimeMs, nowMs, () => sources.node())
-    const pages: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+    const pages: Readonly<Record<string, () => Promise<PageFigures>>> = {
       '/metrics': async () => {
         // First: reading all functions may fold some that the node counts.
-        const ofStore = await sources.store()
-        return [...(await node.get()), ...ofStore]
+        const { figures, readAtMs } = await sources.store()
+        return { figures: [...(await node.get()), ...figures], readAtMs }
       },
-      '/metrics/node': () => node.get(),
-      '/metrics/gearman': () => sources.gearman(),
+      '/metrics/node': async () => ({ figures: await node.get() }),
+      '/metrics/gearman': async () => ({ figures: await sources.gearman() }),
       '/metrics/faktory': async () => {
         const [own, faktory] = await Promise.all([node.get(), sources.faktory()])
-        return [...faktory, ...faktoryServerFigures(own)]
+        return { figures: [...faktory, ...faktoryServerFigures(own)] }
       },
     }
     const formats = Object.keys(contentTypes) as readonly Format[]
     const bodies = Object.entries(pages).flatMap(([path, figures]) =>
       formats.map((format) => {
-        const make = async (): Promise<string> => render(await figures(), format)
+        const make = async (): Promise<Body> => {
+          const { figures: shown, readAtMs } = await figures()
+          return { text: render(shown, format), readAtMs }
+        }
         return [keyOf(path, format), new Cached(pageLifetimeMs, nowMs, make)] as const
       }),
     )
@@ -52,8 +70,17 @@ export class MetricsPages {
 
   async answer(path: string, accept: string | undefined): Promise<Answer> {
     const format = formatFor(accept)
-    const body = (await this.#bodies.get(keyOf(path, format))?.get()) ?? ''
+    const page = await this.#bodies.get(keyOf(path, format))?.get()
+    const body = `${page?.text ?? ''}${render(this.#ageOf(page), format)}${lastLine[format]}`
     return { status: 200, type: contentTypes[format], body }
+  }
+
+  /** Of this moment: the page may have been made before. */
+  #ageOf(page: Body | undefined): readonly Figure[] {
+    if (page?.readAtMs === undefined) return []
+    const ageSeconds = Math.max(0, this.#nowMs() - page.readAtMs) / 1000
+    const help = 'Time since the figures of the whole store on this page were read'
+    return [gauge('crossgear_snapshot_age_seconds', help, only(ageSeconds))]
   }
 }
 

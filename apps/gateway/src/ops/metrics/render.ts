@@ -12,6 +12,9 @@ export function formatFor(accept: string | undefined): Format {
   return accept?.includes('application/openmetrics-text') ? 'openMetrics' : 'prometheus'
 }
 
+/** The last line of a page. */
+export const lastLine: Readonly<Record<Format, string>> = { prometheus: '', openMetrics: '# EOF\n' }
+
 /** Figures in the scrape format. */
 export function render(figures: readonly Figure[], format: Format): string {
   let text = ''
@@ -27,7 +30,7 @@ export function render(figures: readonly Figure[], format: Format): string {
       text += `${one} ${shown(values[at] ?? 0)}${exemplar === undefined ? '' : ` # ${exemplar}`}\n`
     }
   }
-  return format === 'openMetrics' ? `${text}# EOF\n` : text
+  return text
 }
 
 function shown(value: number): string {

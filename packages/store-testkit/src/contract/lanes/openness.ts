@@ -156,7 +156,6 @@ export function opennessContract(open: OpenWorld): void {
           ...all,
           ...(await store.lanes.counts(['mail'])),
           ...(await store.lanes.sizes(['mail'])),
-          ...(await store.lanes.backlogs(['mail'])),
         ].map((counts) => counts.workers)
         expect(new Set(found).size).toBe(1)
         return found[0]

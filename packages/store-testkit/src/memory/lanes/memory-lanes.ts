@@ -1,6 +1,5 @@
 import type {
   IdleTimes,
-  LaneBacklog,
   LaneCounts,
   LaneOpenness,
   LaneSizes,
@@ -60,17 +59,6 @@ export class MemoryLanes implements LaneStore {
     return (await this.counts(lanes)).map((counts) => {
       const { lane, high, normal, low, running, scheduled, dead, workers } = counts
       return { lane, high, normal, low, running, scheduled, dead, workers }
-    })
-  }
-
-  async backlogs(lanes: readonly string[]): Promise<readonly LaneBacklog[]> {
-    return (await this.counts(lanes, true)).map((counts) => {
-      const { lane, high, normal, low, running, scheduled, dead, workers } = counts
-      const { retrying, oldestMs } = counts
-      return {
-        ...{ lane, high, normal, low, running, scheduled, dead, workers },
-        ...{ retrying, oldestMs },
-      }
     })
   }
 

@@ -6,7 +6,7 @@ import { counter, gauge, labelText, only, type Figure } from '../figure.ts'
 import { gearmanFigures } from './gearman-figures.ts'
 import { BoundedLabels } from '../labels.ts'
 import { migrationFigures, notedFields } from './migration-figures.ts'
-import type { FigureSources } from '../metrics-pages.ts'
+import type { FigureSources, PageFigures } from '../metrics-pages.ts'
 import type { Metrics } from '../metrics.ts'
 import { storeFigures } from './store-figures.ts'
 import type { StoreSnapshots } from '../store-snapshot.ts'
@@ -65,20 +65,21 @@ export class GatewayFigures implements FigureSources {
     ]
   }
 
-  async store(): Promise<readonly Figure[]> {
+  async store(): Promise<PageFigures> {
     const { metrics, snapshots, migrations } = this.#parts
     const [snapshot, noted] = await Promise.all([
-      inTime(snapshots.backlog()),
+      inTime(snapshots.get()),
       inTime(migrations.latest(notedFields)),
     ])
     const labels = { functions: metrics.labels, queues: this.#queues }
     const ofStore = snapshot ? await storeFigures(snapshot, labels) : []
-    return [...ofStore, ...migrationFigures(noted ?? [])]
+    const figures = [...ofStore, ...migrationFigures(noted ?? [])]
+    return { figures, readAtMs: snapshot?.readAtMs }
   }
 
   async gearman(): Promise<readonly Figure[]> {
     const { snapshots, gearmandVersion: version } = this.#parts
-    const snapshot = await inTime(snapshots.backlog())
+    const snapshot = await inTime(snapshots.get())
     return await gearmanFigures({ snapshot, labels: this.#lanes, version })
   }
 

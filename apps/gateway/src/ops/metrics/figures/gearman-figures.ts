@@ -1,4 +1,4 @@
-import type { LaneBacklog } from '@crossgear/core-scheduler'
+import type { LaneSizes } from '@crossgear/core-scheduler'
 import { inPieces } from '../../../in-pieces.ts'
 import { gauge, labelText, only, type Figure } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
@@ -12,10 +12,10 @@ interface Parts {
   readonly version: string
 }
 
-const waiting = (lane: LaneBacklog): number => queuedIn(lane) + lane.scheduled
+const waiting = (lane: LaneSizes): number => queuedIn(lane) + lane.scheduled
 
 /** Figures by function: name, help, and how a lane counts. */
-const byFunction: readonly (readonly [string, string, (lane: LaneBacklog) => number])[] = [
+const byFunction: readonly (readonly [string, string, (lane: LaneSizes) => number])[] = [
   ['gearman_jobs', 'number of jobs queued or running', (lane) => waiting(lane) + lane.running],
   ['gearman_jobs_running', 'number of running jobs', ({ running }) => running],
   [

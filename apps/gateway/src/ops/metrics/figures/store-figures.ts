@@ -1,4 +1,4 @@
-import type { LaneBacklog } from '@crossgear/core-scheduler'
+import type { LaneCounts } from '@crossgear/core-scheduler'
 import { inPieces } from '../../../in-pieces.ts'
 import { gauge, labelText, only, type Figure, type Value } from '../figure.ts'
 import type { BoundedLabels } from '../labels.ts'
@@ -7,7 +7,7 @@ import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 const ofStore = 'of the whole store, the same at every node'
 
 /** Jobs of a lane by state. */
-const states: readonly (readonly [state: string, count: (counts: LaneBacklog) => number])[] = [
+const states: readonly (readonly [state: string, count: (counts: LaneCounts) => number])[] = [
   ['waiting', queuedIn],
   ['running', ({ running }) => running],
   ['scheduled', ({ scheduled, retrying }) => scheduled - retrying],
