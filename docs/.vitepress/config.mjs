@@ -50,7 +50,7 @@ const groups = [
       { text: 'Security', link: '/security' },
       { text: 'Limits', link: '/limits' },
       { text: 'Tuning', link: '/tuning' },
-      { text: 'Several processes', link: '/processes' },
+      { text: 'Several gateways', link: '/several-gateways' },
       { text: 'The admin API', link: '/api' },
       { text: 'Metrics', link: '/metrics' },
       { text: 'Tracing', link: '/tracing' },

@@ -44,8 +44,6 @@ export const quickScale: Scale = {
 export interface Bench {
   readonly generator: LoadGenerator
   readonly scale: Scale
-  /** Of the gateway. */
-  readonly processes: number
   readonly startGateway: () => Promise<Gateway>
 }
 

@@ -2,15 +2,12 @@ import { parseArgs } from 'node:util'
 import { fullScale, quickScale, type Scale } from './bench.ts'
 
 const maxRounds = 1000
-const maxProcesses = 64
 
 /** The options of `npm run bench -- ...`. */
 export interface Request {
   readonly help: boolean
   readonly scale: Scale
   readonly quick: boolean
-  /** Of the gateway. */
-  readonly processes: number
   /** Names of row groups, in the order of the table. */
   readonly rows: readonly string[]
   /** File for the figures as JSON. */
@@ -36,7 +33,6 @@ export function parseCommandLine(words: readonly string[], known: readonly strin
     help: values.help === true,
     quick,
     scale: { ...scale, rounds: wholeOf('rounds', values.rounds, maxRounds) ?? scale.rounds },
-    processes: wholeOf('processes', values.processes, maxProcesses) ?? 1,
     rows: known.filter((name) => wanted.includes(name)),
     json: values.json,
     page: values.page,
@@ -52,7 +48,6 @@ function parse(words: readonly string[]) {
         quick: { type: 'boolean' },
         rows: { type: 'string' },
         rounds: { type: 'string' },
-        processes: { type: 'string' },
         json: { type: 'string' },
         page: { type: 'string' },
       },
@@ -77,7 +72,6 @@ Drives gearmand and the built gateway with the same load in turn, and prints med
   --quick        fewer rounds and jobs: some two minutes, for a look between two changes
   --rows LIST    only these, with commas between them: ${known.join(', ')}
   --rounds N     turns that count at each server (default: ${fullScale.rounds}, --quick: ${quickScale.rounds})
-  --processes N  processes of the gateway (default: 1)
   --json FILE    also writes every sample as JSON
   --page FILE    also writes the results into a page, between its two result marks
   --help         this text

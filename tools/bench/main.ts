@@ -20,14 +20,13 @@ function absentPrograms(): readonly string[] {
 }
 
 async function measure(request: Request): Promise<void> {
-  const { rows, scale, page, processes } = request
+  const { rows, scale, page } = request
   // Checked before minutes of work.
   const pageText = page === undefined ? '' : readPage(page)
   const machine = describeMachine()
-  const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}\n- Processes of the gateway: ${processes}`
+  const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}`
   process.stdout.write(`${head}\n\n`)
-  const start = () => startGateway({ processes })
-  const bench = { generator: LoadGenerator.compile(), scale, processes, startGateway: start }
+  const bench = { generator: LoadGenerator.compile(), scale, startGateway }
   const figures: Judged[] = []
   /** Of groups without a table of their own. */
   const common: Judged[] = []
@@ -45,10 +44,7 @@ async function measure(request: Request): Promise<void> {
       writeFileSync(page, replaceResults(pageText, `${head}\n\n${tables()}`))
     }
     if (request.json !== undefined) {
-      writeFileSync(
-        request.json,
-        `${JSON.stringify({ machine, scale, processes, figures }, null, 2)}\n`,
-      )
+      writeFileSync(request.json, `${JSON.stringify({ machine, scale, figures }, null, 2)}\n`)
     }
   }
   process.stdout.write(`${tables()}\n`)

@@ -92,9 +92,3 @@ export function peakBytes(pid: number): number {
 export function sumOver(pids: readonly number[], of: (pid: number) => number): number {
   return pids.reduce((sum, pid) => sum + of(pid), 0)
 }
-
-/** Running child processes of a process. */
-export function childrenOf(pid: number): readonly number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return text.trim() === '' ? [] : text.trim().split(' ').map(Number)
-}

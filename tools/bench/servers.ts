@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
 import { freePort } from '../testing/free-port.ts'
 import { RedisServer } from '../testing/redis-server.ts'
-import { childrenOf, startProgram, type Running } from './processes.ts'
+import { startProgram, type Running } from './processes.ts'
 
 const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
 const pollMs = 2
@@ -63,8 +63,6 @@ export interface GatewayWays {
   readonly gearman?: number
   /** Words before the program. None. */
   readonly nodeWords?: readonly string[]
-  /** 1. */
-  readonly processes?: number
   /** Opens the web port. false. */
   readonly web?: boolean
   /** Opens the HTTP port. false. */
@@ -76,12 +74,12 @@ export interface GatewayWays {
 /** Starts the built gateway on a running Redis. Not ready yet when this returns. */
 export function startGatewayAt(
   redisPath: string,
-  { gearman = 0, nodeWords = [], processes = 1, web, http, words: more = [] }: GatewayWays = {},
+  { gearman = 0, nodeWords = [], web, http, words: more = [] }: GatewayWays = {},
 ): Running {
   const doors = ['--gearman-port', String(gearman), '--faktory-port', '0']
   const others = ['--web-port', web ? '0' : 'off', '--http-port', http ? '0' : 'off']
   const store = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
-  const words = [...doors, ...others, ...store, '--processes', String(processes), ...more]
+  const words = [...doors, ...others, ...store, ...more]
   return startProgram(process.execPath, [...nodeWords, gateway, 'serve', ...words])
 }
 
@@ -90,7 +88,7 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
   const redis = await advisedRedis()
   const running = startGatewayAt(redis.path, ways)
   const ports = await running.said(readyDoors)
-  const ownPids = [running.pid, ...childrenOf(running.pid)]
+  const ownPids = [running.pid]
   return {
     name: 'gateway',
     port: ports.get('gearman') ?? 0,

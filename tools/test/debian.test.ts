@@ -188,6 +188,13 @@ describe.skipIf(
       stopped: 'inactive',
       activated: expect.stringMatching(/^OK /) as unknown,
       upgraded: 'other active',
+      lonely: '0 Several gateways need one Redis',
+      four: '4 Ready: gearman, faktory, web, 4 nodes',
+      answers: 'crossgear crossgear@2 crossgear@3 crossgear@4 ',
+      across: 'booted-02',
+      rolled: '0 the same, 0 refused',
+      first: expect.stringMatching(/^OK [\d.]+ inactive$/) as unknown,
+      all: '0 the same, 4 active',
       failed: '0',
       purged: 'not-found not-found refused',
       emptied: '',
@@ -199,5 +206,5 @@ describe.skipIf(
       left: '',
     })
     expect(Number(found['exposure'])).toBeLessThanOrEqual(2.5)
-  }, 120_000)
+  }, 300_000)
 })

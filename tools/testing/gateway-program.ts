@@ -6,10 +6,7 @@ import { fileURLToPath } from 'node:url'
 const builtVariable = 'GATEWAY_BUILT'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const bundles = `${root}apps/gateway/out-tsc/bundle`
-const bundle = `${bundles}/main.js`
-/** Gateways that differ in what users cannot set. */
-const testGateways = `${root}apps/gateway/test/processes/programs`
+const bundle = `${root}apps/gateway/out-tsc/bundle/main.js`
 
 /**
  * Builds the gateway once for all that this process and its children start: it starts in half the time that the
@@ -32,11 +29,9 @@ export function bundleGateway(): void {
 function isBundled(): boolean {
   if (!existsSync(bundle)) return false
   const bundledMs = statSync(bundle).mtimeMs
-  const folders = ['apps', 'packages']
-    .flatMap((place) =>
-      readdirSync(`${root}${place}`).map((name) => `${root}${place}/${name}/dist`),
-    )
-    .concat(testGateways)
+  const folders = ['apps', 'packages'].flatMap((place) =>
+    readdirSync(`${root}${place}`).map((name) => `${root}${place}/${name}/dist`),
+  )
   return folders
     .filter((folder) => existsSync(folder))
     .flatMap((folder) =>
@@ -70,12 +65,4 @@ export function gatewayWords(): readonly string[] {
 /** The same with the bundle, where there is one: for tests that start it often. */
 export function bundleWords(): readonly string[] {
   return isBuilt() && existsSync(bundle) ? [bundle] : gatewayWords()
-}
-
-/** The same for a gateway of a test. */
-export function testGatewayWords(name: string): readonly string[] {
-  const bundled = `${bundles}/${name}.js`
-  return isBuilt() && existsSync(bundled)
-    ? [bundled]
-    : [...typescriptWords(), `${testGateways}/${name}.ts`]
 }

@@ -16,7 +16,6 @@ const announcement: Announcement = {
   ],
   store: { kind: 'private', describe: 'private Redis 7', nativeUrl: 'redis://127.0.0.1:6379' },
   hasPassword: false,
-  processes: 1,
   voice: 'text',
   log: recordingLog().log,
 }

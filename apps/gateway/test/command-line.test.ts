@@ -46,6 +46,11 @@ describe.concurrent('the command line', () => {
   test.each([
     ['help nope', 2, 'There is no such command or argument (nope): see crossgear --help.'],
     ['nope --help', 2, 'There is no such command or argument (nope): see crossgear --help.'],
+    [
+      '--processes 2',
+      2,
+      '--processes is gone: start several gateways on one store (docs/several-gateways.md).',
+    ],
     ['help jobs nope', 1, 'There is no command "jobs nope": see crossgear jobs --help.'],
     ['help queues nope', 1, 'There is no command "queues nope": see crossgear queues --help.'],
     ['help migrate nope', 1, 'There is no command "nope": see crossgear migrate --help.'],

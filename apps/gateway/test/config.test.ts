@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadConfig, type ConfigSources } from '../src/config/load-config.ts'
@@ -74,12 +73,6 @@ describe('settings', () => {
   test('may name the file in the environment', async () => {
     const env = { CROSSGEAR_CONFIG: await file('drain_seconds = 3') }
     expect(load({ env }).drainSeconds).toBe(3)
-  })
-
-  test('count the cores for processes = auto', () => {
-    const { processes } = load({ flags: { processes: 'auto' } })
-    expect(processes).toBe(Math.min(availableParallelism(), 64))
-    expect([load().processes, load({ flags: { processes: '3' } }).processes]).toEqual([1, 3])
   })
 
   test('ignore an empty variable', () => {
@@ -181,6 +174,10 @@ describe('a wrong value is refused in one line that names valid ones', () => {
       'CROSSGEAR_REDISURL is not a setting: did you mean CROSSGEAR_REDIS_URL?',
     ],
     ['CROSSGEAR_COLOUR', 'CROSSGEAR_COLOUR is not a setting: see crossgear --help'],
+    [
+      'CROSSGEAR_PROCESSES',
+      'CROSSGEAR_PROCESSES is gone: start several gateways on one store (docs/several-gateways.md).',
+    ],
   ])('an unknown variable, without showing its value: %s', (name, message) => {
     expect(refusal(() => load({ env: { [name]: 's3cret' } }))).toBe(message)
   })
@@ -292,6 +289,10 @@ describe('the file', () => {
     ['gearmn_port = 1', 'gearmn_port in FILE is not a setting: did you mean gearman_port?'],
     ['gearman-port = 1', 'gearman-port in FILE is not a setting: did you mean gearman_port?'],
     ['config = "x"', 'config in FILE is not a setting: see crossgear --help'],
+    [
+      'processes = 2',
+      'processes in FILE is gone: start several gateways on one store (docs/several-gateways.md).',
+    ],
     [
       '[bridge]\nfaktry = "auto"',
       'bridge.faktry in FILE is not a setting: did you mean bridge.faktory?',

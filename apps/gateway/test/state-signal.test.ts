@@ -60,12 +60,4 @@ describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', { timeout: 60_000 }
     gateway.child.kill('SIGTERM')
     expect((await gateway.exited).code).toBe(0)
   })
-
-  test('of several processes each prints its own', async () => {
-    const gateway = started(['serve', ...ports, '--processes', '2'], env)
-    await gateway.ready
-    gateway.child.kill('SIGTTIN')
-    const lines = await gateway.said(/State \(SIGTTIN\): node \S+, jobs handed out by it/, 2)
-    expect(new Set(lines.map((line) => /node (\S+),/.exec(line)?.[1])).size).toBe(2)
-  })
 })

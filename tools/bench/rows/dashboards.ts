@@ -117,8 +117,8 @@ function both(one: Turn, other: Turn): Turn {
 /** Foreground jobs while ten dashboards are open, against none before and after, at one gateway. */
 export const dashboards: RowGroup = {
   name: 'dashboards',
-  measure: ({ generator, scale, processes }: Bench) =>
-    withServers([() => startGateway({ processes, web: true })], async ([gateway]) => {
+  measure: ({ generator, scale }: Bench) =>
+    withServers([() => startGateway({ web: true })], async ([gateway]) => {
       if (!gateway) return []
       const half = Math.min(scale.jobs, mostJobs) / 2
       const rounds = scale.rounds * turnsPerRound

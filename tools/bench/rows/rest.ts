@@ -41,14 +41,14 @@ async function shareOfCore(pids: readonly number[], seconds: number): Promise<nu
 /** From the start of the process, with a running Redis, to the first answer. */
 export const start: RowGroup = {
   name: 'start',
-  async measure({ scale, processes }) {
+  async measure({ scale }) {
     const samples: number[] = []
     const redis = await advisedRedis()
     try {
       for (let round = 0; round < scale.rounds; round++) {
         const port = await freePort()
         const before = performance.now()
-        const running = startGatewayAt(redis.path, { gearman: port, processes })
+        const running = startGatewayAt(redis.path, { gearman: port })
         samples.push(((await serving(port)) - before) / msPerSecond)
         await running.stop()
       }

@@ -85,8 +85,8 @@ async function scrapes(gateway: Gateway, count: number): Promise<readonly Cost[]
 /** A scrape of `/metrics` with many functions and jobs, by processor time. */
 export const scrape: RowGroup = {
   name: 'scrape',
-  measure: ({ scale: { rounds, queued }, processes }: Bench) =>
-    withServers([() => startGateway({ processes, web: true })], async ([gateway]) => {
+  measure: ({ scale: { rounds, queued } }: Bench) =>
+    withServers([() => startGateway({ web: true })], async ([gateway]) => {
       if (!gateway) return []
       await fill(gateway, queued)
       for (let at = 0; at < warmUp; at += 1) {

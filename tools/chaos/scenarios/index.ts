@@ -4,7 +4,6 @@ import { gatewayScenarios } from './gateways.ts'
 import { linkScenarios } from './links.ts'
 import { powerScenarios } from './power.ts'
 import type { Scenario } from './scenario.ts'
-import { processScenarios } from './processes.ts'
 import { serverScenarios } from './servers.ts'
 import { upgradeScenarios } from './upgrade.ts'
 import { workerScenarios } from './workers.ts'
@@ -14,7 +13,6 @@ export const scenarios: readonly Scenario[] = [
   ...gatewayScenarios,
   ...dropScenarios,
   ...upgradeScenarios,
-  ...processScenarios,
   ...workerScenarios,
   ...serverScenarios,
   ...powerScenarios,

@@ -28,8 +28,6 @@ export class Gateway implements Way {
   program: readonly string[]
   readonly #options: GatewayOptions
   #process: OwnProcess | undefined
-  /** Pids by number, if it has several. */
-  readonly #processes = new Map<number, number>()
   #reloads = 0
 
   private constructor(options: GatewayOptions, ports: readonly [number, number, number]) {
@@ -73,16 +71,11 @@ export class Gateway implements Way {
     await new Promise<void>((resolve, reject) => {
       createInterface(started.child.stdout!).on('line', (line) => {
         log.write(`${line}\n`)
-        this.#note(line)
+        if (line.includes('"msg":"Reload (')) this.#reloads += 1
         if (line.includes('"msg":"Ready."')) resolve()
       })
       void started.exited.then(() => reject(new Error(`${name} ended: see ${folder}`)))
     })
-  }
-
-  /** Pids of the serving processes, from the log. */
-  processes(): readonly number[] {
-    return [...this.#processes.values()]
   }
 
   /** Its counters that have a door, by `<name> <door>`. */
@@ -99,20 +92,12 @@ export class Gateway implements Way {
     return counters
   }
 
-  /** Makes it read its settings again. Settles when all its processes have. */
+  /** Makes it read its settings again. Settles when it has. */
   async reload(): Promise<void> {
-    const reloads = this.#reloads + Math.max(1, this.#processes.size)
+    const reloads = this.#reloads + 1
     this.process.child.kill('SIGHUP')
     await waitFor(`${this.node} reads its settings`, () =>
       Promise.resolve(this.#reloads >= reloads),
     )
-  }
-
-  /** `Process 2 is ready.`, `Reload (SIGHUP): applied.` */
-  #note(line: string): void {
-    if (line.includes('"msg":"Reload (')) this.#reloads += 1
-    if (!line.includes(' is ready."')) return
-    const { process, pid } = JSON.parse(line) as { process: number; pid: number }
-    this.#processes.set(process, pid)
   }
 }

@@ -26,21 +26,12 @@ test('a number of rounds counts more than --quick', () => {
   expect(scale).toEqual({ ...quickScale, rounds: 7 })
 })
 
-test('the gateway has the requested number of processes, else one', () => {
-  expect(parseCommandLine(['--processes', '2'], known).processes).toBe(2)
-  expect(parseCommandLine([], known).processes).toBe(1)
-})
-
-test.each([
-  ['--rows', 'speed'],
-  ['--processes', '0'],
-  ['--rounds', '0'],
-  ['--rounds', 'x'],
-  ['--fast'],
-  ['word'],
-])('an invalid option is a usage error: %s %s', (...words) => {
-  expect(() => parseCommandLine(words, known)).toThrow(UsageError)
-})
+test.each([['--rows', 'speed'], ['--rounds', '0'], ['--rounds', 'x'], ['--fast'], ['word']])(
+  'an invalid option is a usage error: %s %s',
+  (...words) => {
+    expect(() => parseCommandLine(words, known)).toThrow(UsageError)
+  },
+)
 
 test('the help names every row group', () => {
   const names = rowGroups.map(({ name }) => name)

@@ -60,6 +60,57 @@ before=$(pid)
 dpkg --force-depends --install "$here/crossgear.deb" >>"$here/dpkg" 2>&1
 say upgraded "$([ "$(pid)" != "$before" ] && echo other) $(property ActiveState)"
 
+# Four gateways on one store, behind the sockets of the service: docs/several-gateways.md.
+gateways=(crossgear crossgear@2 crossgear@3 crossgear@4)
+pids() { for unit in "${gateways[@]}"; do property MainPID "$unit"; done; }
+# Only one of them takes connections: the others stand still.
+alone() { for pid in $(pids); do [ "$pid" = "$(property MainPID "$1")" ] || kill -STOP "$pid"; done; }
+together() { kill -CONT $(pids); }
+# A Faktory connection to the one that takes connections, as descriptor $1.
+greeted() {
+  eval "exec $1<>/dev/tcp/127.0.0.1/7419"
+  printf 'HELLO {"v":2,"wid":"worker-%s","hostname":"h","pid":1,"labels":[]}\r\n' "$1" >&"$1"
+  head -c 5 <&"$1" >/dev/null
+  read -r <&"$1" && read -r <&"$1"
+}
+
+systemctl start crossgear@2 2>/dev/null
+say lonely "$(property ActiveState crossgear@2 | grep -c '^active$') $(journalctl --unit=crossgear@2 --output=cat | grep -o 'Several gateways need one Redis' | sort -u)"
+systemctl stop crossgear@2
+systemd-run --quiet --unit=store --property=Type=exec redis-server --port 6399 --save ''
+sed -i 's|^#redis_url =.*|redis_url = "redis://127.0.0.1:6399"|' /etc/crossgear/crossgear.toml
+systemctl restart crossgear
+systemctl enable --quiet --now crossgear@2 crossgear@3 crossgear@4
+say four "$(for unit in "${gateways[@]}"; do property StatusText "$unit"; done | sort | uniq -c | sed 's/^ *//'), $(redis-cli -p 6399 ZCARD xg:nodes) nodes"
+say answers "$(for unit in "${gateways[@]}"; do
+  alone "$unit"
+  exec 5<>/dev/tcp/127.0.0.1/4730
+  echo getpid >&5
+  [ "$(head -n 1 <&5 | tr -d '\r')" = "OK $(property MainPID "$unit")" ] && printf '%s ' "$unit"
+  exec 5>&-
+  together
+done)"
+alone crossgear@2 && greeted 6 && together
+alone crossgear@4 && greeted 7 && together
+printf 'PUSH {"jid":"booted-02","jobtype":"tick","args":[]}\r\n' >&6
+printf 'FETCH default\r\n' >&7
+say across "$(timeout 30 grep --max-count=1 -o 'booted-02' <&7)"
+exec 6>&- 7>&-
+rm "$here/enough"
+while [ ! -e "$here/enough" ]; do version || echo refused; done >"$here/clients" 2>/dev/null &
+before=$(pids)
+for unit in "${gateways[@]}"; do systemctl restart "$unit"; done
+systemctl kill --kill-whom=main --signal=KILL crossgear@3
+until [ "$(property NRestarts crossgear@3) $(property ActiveState crossgear@3)" = '1 active' ]; do :; done
+touch "$here/enough"
+wait
+say rolled "$(comm -12 <(echo "$before" | sort) <(pids | sort) | wc -l) the same, $(grep -c refused "$here/clients") refused"
+systemctl stop crossgear
+say first "$(version) $(property ActiveState)"
+before=$(pids)
+dpkg --force-depends --install "$here/crossgear.deb" >>"$here/dpkg" 2>&1
+say all "$(comm -12 <(echo "$before" | sort) <(pids | sort) | wc -l) the same, $(systemctl is-active "${gateways[@]}" | sort | uniq -c | sed 's/^ *//')"
+
 say exposure "$(systemd-analyze security --no-pager crossgear.service | grep -o 'level for.*: [0-9.]*' | grep -o '[0-9.]*$')"
 say failed "$(systemctl list-units --failed --plain --no-legend 'crossgear*' | wc -l)"
 journalctl --unit=crossgear --output=cat >"$here/journal"

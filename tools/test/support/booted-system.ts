@@ -37,7 +37,7 @@ export async function bootWith(folder: string, deb: string): Promise<Record<stri
   fs.copyFileSync(steps, join(shared, 'steps'))
   fs.copyFileSync(deb, join(shared, 'crossgear.deb'))
   const words = ['--mount', 'sh', '-c', boot, 'boot', layer, shared, process.execPath]
-  const ways = { timeout: 110_000, killSignal: 'SIGKILL' } as const
+  const ways = { timeout: 290_000, killSignal: 'SIGKILL' } as const
   const { stdout, stderr } = await promisify(execFile)('unshare', words, ways)
   const result = join(shared, 'result')
   const lines = fs.existsSync(result) ? fs.readFileSync(result, 'utf8').trimEnd().split('\n') : []

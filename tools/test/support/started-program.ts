@@ -29,13 +29,16 @@ export async function startProgram(
   throw new Error(`the gateway does not start: ${printed}`)
 }
 
-/** Has a stock client's job done by a stock worker. */
-export async function bridgedByGearman(port: number, workload: string): Promise<string> {
-  const place = ['-h', '127.0.0.1', '-p', String(port), '-f', 'upper']
-  const worker = spawn('gearman', [...place, '-w', '-c', '1', '--', 'tr', 'a-z', 'A-Z'], {
-    stdio: 'ignore',
-  })
-  const answer = execFileSync('gearman', place, { input: workload, encoding: 'utf8' })
+/** Has a stock client's job done by a stock worker, which may be at another port. */
+export async function bridgedByGearman(
+  port: number,
+  workload: string,
+  workersPort = port,
+): Promise<string> {
+  const at = (place: number) => ['-h', '127.0.0.1', '-p', String(place), '-f', 'upper']
+  const words = [...at(workersPort), '-w', '-c', '1', '--', 'tr', 'a-z', 'A-Z']
+  const worker = spawn('gearman', words, { stdio: 'ignore' })
+  const answer = execFileSync('gearman', at(port), { input: workload, encoding: 'utf8' })
   if (worker.exitCode === null) await once(worker, 'exit')
   return answer
 }

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Help, Option } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
+import { refuseRemoved } from '../config/removed-options.ts'
 import { StartError } from '../errors.ts'
 import { explained, unknownInHelp } from './command-parser.ts'
 import { completionName, completionSummary } from './completion/names.ts'
@@ -134,6 +135,8 @@ function explain(error: CommanderError, program: Command): string {
     const stray = program.commands.flatMap(({ args }) => args)
     return noSuchCommand(stray.join(' '))
   }
+  const [flag, name = ''] = /--([\w-]+)/.exec(error.message) ?? []
+  if (flag !== undefined) refuseRemoved(name.replaceAll('-', '_'), flag)
   return `${explained(error)}: see crossgear --help.`
 }
 

@@ -4,6 +4,7 @@ import { parse, TomlError } from 'smol-toml'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import { type CronEntry, CronEntryError, readCronEntry } from '../ops/cron/cron-entry.ts'
 import { keyOf, type OptionName, optionNames } from './options.ts'
+import { refuseRemoved } from './removed-options.ts'
 import { isTable, readRoutes, type Route } from './routes.ts'
 import { readThrottles } from './throttles.ts'
 import { closest } from './unknown-variables.ts'
@@ -36,6 +37,7 @@ export function readConfigFile(path: string): FileSettings {
   for (const [key, value] of flatten(settings, '')) {
     const name = namesByKey.get(key)
     if (name === undefined) {
+      refuseRemoved(key, `${key} in ${path}`)
       throw new StartError(`${key} in ${path} is not a setting: ${remedyFor(key)}`, 2)
     }
     values.set(name, value)

@@ -1,14 +1,10 @@
-import { availableParallelism } from 'node:os'
 import { jobOptions } from './job-options.ts'
 import { limitOptions } from './limit-options.ts'
 import { outputOptions } from './output-options.ts'
 import { portOptions } from './port-options.ts'
 import { storeOptions } from './store-options.ts'
 import { tlsOptions } from './tls-options.ts'
-import { countOrAuto, type OptionRow, row } from './value-kinds.ts'
-
-/** Each has its own connections to the store. */
-const maxProcesses = 64
+import type { OptionRow } from './value-kinds.ts'
 
 /** Every setting of the gateway, in the order of `--help`. */
 export const options = {
@@ -16,13 +12,6 @@ export const options = {
   ...tlsOptions,
   ...storeOptions,
   ...jobOptions,
-  processes: row({
-    group: 'Processes',
-    argument: 'n',
-    help: `processes that share the ports (experimental); auto: one for each core, 1 to ${maxProcesses}`,
-    value: countOrAuto(maxProcesses, availableParallelism()),
-    fallback: 1,
-  }),
   ...limitOptions,
   ...outputOptions,
 } as const satisfies Record<string, unknown>

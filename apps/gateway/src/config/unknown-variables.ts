@@ -1,5 +1,6 @@
 import { StartError } from '../errors.ts'
 import { optionNames, variablesOf } from './options.ts'
+import { refuseRemoved } from './removed-options.ts'
 
 const prefix = 'CROSSGEAR_'
 
@@ -25,6 +26,7 @@ export function refuseUnknownVariables(env: Readonly<Record<string, string | und
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(prefix) || !value || known.includes(name)) continue
     if (ofServices.test(name) || serviceUrl.test(value)) continue
+    refuseRemoved(name.slice(prefix.length).toLowerCase(), name)
     const own = known.filter((variable) => variable.startsWith(prefix))
     const advice = closest(
       name.slice(prefix.length),

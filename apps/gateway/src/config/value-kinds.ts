@@ -29,15 +29,6 @@ export function wholeNumber(min: number, max: number): ValueKind<number> {
   return { expected: `a whole number from ${min} to ${max}`, read: integer(min, max) }
 }
 
-/** `auto` stands for a given number, limited to the bound. */
-export function countOrAuto(max: number, auto: number): ValueKind<number> {
-  const read = integer(1, max)
-  return {
-    expected: `a whole number from 1 to ${max}, or auto`,
-    read: (value) => (value === 'auto' ? Math.min(auto, max) : read(value)),
-  }
-}
-
 export function portOr<Word extends string>(word: Word): ValueKind<number | Word> {
   const read = integer(0, maxPort)
   return {

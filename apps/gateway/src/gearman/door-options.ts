@@ -38,8 +38,6 @@ export interface GearmanDoorOptions {
   readonly version: string
   /** Answer to the text command `verbose`. ERROR. */
   readonly verbosity?: string
-  /** Answer to the text command `getpid`. This process. */
-  readonly pid?: number
   /** Clients get exceptions without asking for them. false. */
   readonly exceptionsForAll?: boolean
   /** The function of a worker's last job is tried last. false. */

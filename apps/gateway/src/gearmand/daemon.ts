@@ -90,7 +90,7 @@ export function writePidFile(path: string | undefined, pid = process.pid): PidFi
   }
 }
 
-export const noPidFile: PidFile = { remove: () => undefined, putBack: () => undefined }
+const noPidFile: PidFile = { remove: () => undefined, putBack: () => undefined }
 
 /** Undefined where there is no such file. */
 function textIn(file: string): string | undefined {

@@ -26,18 +26,16 @@ const reasons: Readonly<Record<string, string>> = {
 /** The log in gearmand's form: a file that can be reopened, stderr, or none. */
 export class LogFile {
   readonly #path: string
-  readonly #thread: string
   /** Why lines go to stderr and not to the file, which a server without a terminal has to say otherwise. */
   problem: string | undefined
   #fd: number | undefined
 
   /**
    * `where`: a path, `stderr` or `none`. Falls back to stderr, and says so, if the file cannot be
-   * opened. `thread`: the writer.
+   * opened.
    */
-  constructor(where = usualPath, thread = 'main') {
+  constructor(where = usualPath) {
     this.#path = where
-    this.#thread = thread
     if (where === 'stderr') this.#fd = stderr
     else if (where !== 'none') this.#open()
   }
@@ -78,7 +76,7 @@ export class LogFile {
 
   #write(word: string, message: string): void {
     if (this.#fd === undefined) return
-    const line = `${word.padStart(7)} ${timeText(new Date())} [ ${this.#thread.padStart(5)} ] ${message}\n`
+    const line = `${word.padStart(7)} ${timeText(new Date())} [  main ] ${message}\n`
     try {
       writeSync(this.#fd, line)
     } catch {

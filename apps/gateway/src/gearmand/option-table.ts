@@ -131,7 +131,7 @@ export const gearmandOptions: readonly GearmandOption[] = [
   some('config-file', 'File with options (default /etc/gearmand.conf); also @file.', text),
   none('syslog', 'the log goes where --log-file says'),
   none('coredump', 'the system decides about core files'),
-  none('threads', 'CROSSGEAR_PROCESSES says how many processes serve', { short: 't', ...number }),
+  none('threads', 'a gateway is one process; several share a store', { short: 't', ...number }),
   some('user', 'User to run as.', { short: 'u', ...text }),
   some('verbose', 'FATAL, ALERT, CRITICAL, ERROR (default), WARNING, NOTICE, INFO, DEBUG.', text),
   some('version', 'Print the version.', { short: 'V' }),

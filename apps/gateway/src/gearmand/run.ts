@@ -2,9 +2,8 @@ import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError } from '../errors.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import type { Reread } from '../server/reload.ts'
-import { processNumber } from '../cluster/child.ts'
 import { withConfigFile } from './config-file.ts'
-import { detach, isDetached, report, switchUser, noPidFile, writePidFile } from './daemon.ts'
+import { detach, isDetached, report, switchUser, writePidFile } from './daemon.ts'
 import { LogFile, logLevelOf, type Verbosity } from './log-file.ts'
 import { helpText } from './option-table.ts'
 import { type Given, parseWords } from './parse-words.ts'
@@ -69,17 +68,12 @@ async function serveAsGearmand(
 ): Promise<number> {
   process.title = 'gearmand'
   const user = given.get('user')
-  const number = processNumber()
-  // The parent of several processes did what is done once.
-  if (user !== undefined && number === undefined) switchUser(user)
+  if (user !== undefined) switchUser(user)
   const settings = settle(given, env)
   const reread = (): Reread => rereadAsGearmand(settings, words, env)
-  const logFile = new LogFile(
-    given.get('log-file'),
-    number === undefined ? undefined : `proc ${number}`,
-  )
+  const logFile = new LogFile(given.get('log-file'))
   process.on('SIGHUP', () => logFile.reopen())
-  const pidFile = number === undefined ? writePidFile(given.get('pid-file')) : noPidFile
+  const pidFile = writePidFile(given.get('pid-file'))
   try {
     return await serveLogged(settings, logFile, { version, env, reread })
   } catch (error) {
@@ -97,7 +91,7 @@ async function serveLogged(
 ): Promise<number> {
   const level = logLevelOf(verbosity)
   const log = logFile.logger(level)
-  if (processNumber() === undefined) for (const note of notes) logFile.notice(note)
+  for (const note of notes) logFile.notice(note)
   try {
     const { serve } = await import('../server/serve.ts')
     return await serve(withLevel(config, verbosity), version, {

@@ -7,7 +7,7 @@ export const loopback = '127.0.0.1'
 export const anyHost = '*'
 
 /** The address that one server of a port binds to. */
-export interface BindAddress {
+interface BindAddress {
   readonly host: string
   readonly ipv6Only: boolean
 }

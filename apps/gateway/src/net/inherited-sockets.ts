@@ -12,7 +12,7 @@ const firstDescriptor = 3
 const maxDescriptors = 64
 
 /** Names in LISTEN_FDNAMES. */
-export const socketNames = ['gearman', 'faktory', 'http', 'web'] as const
+const socketNames = ['gearman', 'faktory', 'http', 'web'] as const
 
 /** The flags of the ports that they stand for. */
 const flagsByName: ReadonlyMap<string, string> = new Map(

@@ -75,7 +75,7 @@ export async function listenOnAll(
 }
 
 /** System errors for an address, or a family, that the machine lacks. */
-export const absentCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+const absentCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 async function bind(server: Server, options: ListenOptions): Promise<void> {
   server.listen(options)
@@ -88,11 +88,7 @@ function boundPort(server: Server): number | undefined {
 }
 
 /** The error for a port that cannot be opened, with a remedy. */
-export function listenError(
-  error: unknown,
-  { host, port }: ListenAddress,
-  flag: string,
-): StartError {
+function listenError(error: unknown, { host, port }: ListenAddress, flag: string): StartError {
   const explain = advice[systemCode(error)]
   const message =
     explain?.(port, host, flag) ?? `Port ${port} on ${host} cannot be opened: ${oneLine(error)}.`

@@ -144,21 +144,3 @@ export async function nameServer(connection: StoreProbe): Promise<string> {
   if (valkey !== undefined) return `Valkey ${valkey}`
   return `Redis ${info.get('redis_version') ?? '(version unknown)'}`
 }
-
-const reachableWithinMs = 2000
-
-/** True if some server of the store answers. */
-export async function storeAnswers(address: StoreAddress): Promise<boolean> {
-  try {
-    const server = await locateServer(address, reachableWithinMs)
-    const connection = await StoreProbe.open(server, reachableWithinMs)
-    try {
-      await connection.command('PING')
-      return true
-    } finally {
-      connection.end()
-    }
-  } catch {
-    return false
-  }
-}

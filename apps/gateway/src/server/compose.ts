@@ -94,8 +94,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...(durability && { durability }),
   })
   const { node } = redisStore
-  // If several processes write one log, lines name their writer.
-  const log = parts.parentPid === undefined ? parts.log : parts.log.child({ node })
+  const { log } = parts
   const tracing = config.tracing ? await traceJobs(names, parts.version) : undefined
   if (tracing && !tracing.hasSdk) {
     log.warn(

@@ -87,8 +87,6 @@ export interface DoorParts {
   readonly verbosity?: string
   /** Opens the ports, where no other process does. By this process itself. */
   readonly openPort?: OpenPort
-  /** The parent of several processes, whose pid the Gearman text command `getpid` answers. This process is alone. */
-  readonly parentPid?: number
 }
 
 /** Gives changed certificates and passwords to the doors; open connections continue. */
@@ -111,7 +109,7 @@ export function doorsOf(
   scheduler: Scheduler,
   hooks: (door: 'gearman' | 'faktory' | 'http') => ReturnType<typeof doorHooks>,
 ): Door[] {
-  const { config, version, tls, openPort: open, parentPid: pid, log } = parts
+  const { config, version, tls, openPort: open, log } = parts
   const gearmand = gearmandVersions[config.gearmandVersion]
   const { host, handlePrefix, maxConnections, maxPacketBytes } = config
   const sockets = {
@@ -146,7 +144,6 @@ export function doorsOf(
       maxFunctions: config.maxFunctions,
       adminFrom,
       shutdown: parts.shutdown,
-      ...(pid !== undefined && { pid }),
       ...(parts.verbosity !== undefined && { verbosity: parts.verbosity }),
       ...(tls.gearman && { tls: tls.gearman }),
       ...hooks('gearman'),

@@ -1,9 +1,7 @@
 import type { Logger } from 'pino'
-import type { ChildSettings } from '../cluster/child.ts'
 import type { AccessOptions } from '../api/access.ts'
 import { type Config, webHostOf } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
-import type { InheritedSockets } from '../net/inherited-sockets.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
 import type { Voice } from '../ops/log/logger.ts'
@@ -29,8 +27,6 @@ export interface ServeWays {
   readonly searchPath?: string
   /** The answer to the Gearman text command `verbose`. ERROR. */
   readonly verbosity?: string
-  /** Interval of the processes' heartbeats, ms. 5000. */
-  readonly aliveEveryMs?: number
   /** The environment, by which a service manager hands over sockets. Empty. */
   readonly env?: NodeJS.ProcessEnv
   /** Called when every door is open. The banner. */
@@ -46,9 +42,6 @@ export interface Opening {
   readonly log: Logger
   readonly ways: ServeWays
   readonly openPort: OpenPort
-  readonly sockets: InheritedSockets
-  /** Set where this is one of several processes. */
-  readonly child: ChildSettings | undefined
   /** Set where the socket of the web port was handed over. */
   readonly web: Pick<WebParts, 'openPort'>
   /** Reads the settings again, once the gateway runs. */
@@ -62,15 +55,15 @@ export interface Opening {
 }
 
 /** Opens the store that the configuration names. */
-export async function openOwn({ config, log, ways, signal }: Opening): Promise<OpenStore> {
+async function openOwn({ config, log, ways, signal }: Opening): Promise<OpenStore> {
   const store = await openStore(config, log, ways.searchPath, signal)
   await checkDurability(config.durability, store, log)
   return store
 }
 
-/** Waits for the store; meanwhile the web port, if it is this process's own, says why the gateway is not ready. */
-export function waitForStore(
-  { config, log, signal, web, ways, child }: Opening,
+/** Waits for the store; meanwhile the web port says why the gateway is not ready. */
+function waitForStore(
+  { config, log, signal, web, ways }: Opening,
   closers: Closers,
 ): { readonly wait: StoreWait; readonly web: () => WebServer | undefined } {
   let waiting: WebServer | undefined
@@ -80,8 +73,7 @@ export function waitForStore(
       const { env = {} } = ways
       notify(env, log, ['--ready', '--status=Waiting for the store'])
       const { webPort: port } = config
-      // Each of several processes gets the sockets from its parent, which must not close them.
-      if (port === 'off' || (config.processes > 1 && !child && web.openPort)) return
+      if (port === 'off') return
       const { createWebServer } = await import('../ops/web-server.ts')
       const check = () => Promise.resolve({ ready: false, reason: wait.reason } as const)
       const host = webHostOf(config)
@@ -95,13 +87,11 @@ export function waitForStore(
   return { wait, web: () => waiting }
 }
 
-/** Opens a gateway in this process. */
-export async function openAlone(opening: Opening, closers: Closers): Promise<RunningGateway> {
-  const { config, log, tls, ways, openPort, child } = opening
+/** Opens the gateway. */
+export async function openGateway(opening: Opening, closers: Closers): Promise<RunningGateway> {
+  const { config, log, tls, ways, openPort } = opening
   const { wait, web: waiting } = waitForStore(opening, closers)
-  const store = child
-    ? { ...child.store, close: () => Promise.resolve() }
-    : await wait.for(() => openOwn(opening))
+  const store = await wait.for(() => openOwn(opening))
   closers.push({ what: 'store', close: () => store.close() })
   const { compose } = await import('./compose.ts')
   const composition = await wait.for(() =>
@@ -109,7 +99,6 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
       ...{ config, version: opening.version, tls, store, log, openPort },
       shutdown: opening.shutdown,
       fail: opening.fail,
-      ...(child && { parentPid: child.parentPid }),
       ...(ways.verbosity !== undefined && { verbosity: ways.verbosity }),
     }),
   )
@@ -142,8 +131,6 @@ export async function openAlone(opening: Opening, closers: Closers): Promise<Run
       `the store (${store.describe}) ${readiness.ready ? 'takes jobs' : `takes no jobs: ${readiness.reason}`}.`,
     ]
   }
-  const { node } = composition
-  if (child) log.info({ node, pid: process.pid }, `Process ${child.number} is ready.`)
   return { ...endable(composition), configure, state, store, doors: [...doors, ...web.doors] }
 }
 

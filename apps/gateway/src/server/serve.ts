@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { signalParent, receiveSettings, tellParent, withOwnWebPort } from '../cluster/child.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { StartError } from '../errors.ts'
@@ -15,7 +14,7 @@ import { HangUps } from './hang-up.ts'
 import { sizeHeap } from './heap.ts'
 import { notify } from './notify.ts'
 import { checkOpenNetwork, checkOpenSocket } from './open-network.ts'
-import { openAlone, type Opening, type ServeWays } from './open.ts'
+import { openGateway, type Opening, type ServeWays } from './open.ts'
 import { Reloader } from './reload.ts'
 import { StateSignal } from './state.ts'
 import {
@@ -40,7 +39,7 @@ const lookAgainMs = 100
  *     TLS files -> store -> objects -> doors -> web -> ready -> (signal) -> [last jobs] -> drain
  *     -> web, doors, objects, store closed
  *
- * Of several processes each has its own objects; their doors open when all are ready. A signal before that aborts.
+ * A signal before it is ready aborts the start.
  *
  * @throws StartError if it cannot start.
  */
@@ -51,8 +50,7 @@ export async function serve(
 ): Promise<number> {
   sizeHeap()
   const { env = {}, notes = [] } = ways
-  const child = await receiveSettings()
-  const sockets = readInheritedSockets(env, child?.parentPid ?? process.pid)
+  const sockets = readInheritedSockets(env, process.pid)
   refuseClosedDoors(sockets, config)
   const warnings = [...notes, ...(await checkOpenNetwork(config))]
   const openPort = openInherited(sockets, (flag, host) => {
@@ -60,13 +58,11 @@ export async function serve(
     if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
   })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
-  const { log: common, written } = ways.log
+  const { log, written } = ways.log
     ? { log: ways.log, written: () => Promise.resolve() }
     : await createLogger(config.logLevel, voice)
-  const log = child ? common.child({ process: child.number }) : common
   const settings: Settings = { config, tls: readDoorTls(config) }
   const signals = new StopSignals(log)
-  if (child) process.on('disconnect', () => signals.fail('its parent process has died'))
   const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))
   const stateSignal = new StateSignal(log, version)
   const closers: Closers = []
@@ -87,25 +83,13 @@ export async function serve(
     try {
       const opening: Opening = {
         ...{ ...settings, version, voice, log, ways, openPort },
-        ...(child && { config: withOwnWebPort(config, child) }),
-        ...{ sockets, child },
-        ...(reloader && {
-          reload: async (by) => {
-            const report = await reloader.reload(by)
-            if (child) signalParent(child, 'SIGHUP')
-            return report
-          },
-        }),
+        ...(reloader && { reload: reloader.reload }),
         web: sockets.has(flagOf('webPort')) ? { openPort } : {},
-        shutdown: (graceful) => {
-          if (child) signalParent(child, graceful ? 'SIGUSR1' : 'SIGTERM')
-          else signals.ask('shutdown', graceful)
-        },
+        shutdown: (graceful) => signals.ask('shutdown', graceful),
         fail: (reason) => signals.fail(reason),
         signal: abort.signal,
       }
-      const starting =
-        child || config.processes === 1 ? openAlone(opening, closers) : share(opening, closers)
+      const starting = openGateway(opening, closers)
       const gateway = await Promise.race([starting, signals.first, signals.graceful])
       if ('reason' in gateway) {
         log.info(`Stopping (${gateway.reason}) before the start is complete.`)
@@ -117,15 +101,10 @@ export async function serve(
       hasStarted(gateway)
       stateSignal.started(gateway)
       const { doors, store } = gateway
-      // Of several processes the first has checked the sockets.
-      const warns = child ? child.number === 1 : config.processes === 1
-      for (const warning of warns ? warnings : []) log.warn(warning)
-      if (child) tellParent(doors)
-      else {
-        const hasPassword = Boolean(config.faktoryPassword)
-        const ready = ways.ready ?? announce
-        ready({ version, doors, store, voice, log, hasPassword, processes: config.processes })
-      }
+      for (const warning of warnings) log.warn(warning)
+      const hasPassword = Boolean(config.faktoryPassword)
+      const ready = ways.ready ?? announce
+      ready({ version, doors, store, voice, log, hasPassword })
       notify(env, log, ['--ready', `--status=Ready: ${doors.map(({ name }) => name).join(', ')}`])
       if (reloader) hangUps?.reloadWith(reloader.reload)
       const { reason, exitCode } = await endReason(signals, gateway, log)
@@ -138,27 +117,18 @@ export async function serve(
     } finally {
       hangUps?.stop()
       await closeAll(closers, log)
-      if (opened && !child) log.info('Stopped.')
+      if (opened) log.info('Stopped.')
       await written()
       stateSignal.stop()
     }
   }
   const running = run()
-  // Only the parent ends at a second signal: a child may get the same one twice.
-  if (child) return await running
   const interrupted = signals.second.then(async () => {
     running.catch(() => undefined)
-    opened?.abandon?.()
     await Promise.race([closers[0]?.close(), delay(storeEndMs)])
     return interruptedCode
   })
   return await Promise.race([running, interrupted])
-}
-
-/** The parent of several processes serves no client itself. */
-async function share(opening: Opening, closers: Closers): Promise<RunningGateway> {
-  const { openProcesses } = await import('../cluster/processes.ts')
-  return await openProcesses(opening, closers)
 }
 
 /**

@@ -29,8 +29,6 @@ export interface RunningGateway extends Endable {
   configure(settings: Settings): Promise<void>
   /** Sentences for a person who asks for its state. */
   state(): Promise<readonly string[]>
-  /** Ends it at once, without waiting any longer. */
-  abandon?(): void
 }
 
 /** The end of a gateway in this process alone. */

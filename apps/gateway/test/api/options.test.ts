@@ -60,16 +60,4 @@ describe.skipIf(lacksRedis)('the options of the web port', { timeout: 60_000 }, 
     expect(await ask('/session', { method: 'POST', body })).toEqual([401, 'wrong_password'])
     expect(await ask('/session', { method: 'POST', body })).toEqual([429, 'too_many_tries'])
   })
-
-  test('with --processes 2 the API at each web port is that of a gateway on the store', async () => {
-    const { ports } = await gateway(['--processes', '2'])
-    const web = ports.filter(({ name }) => name === 'web')
-    const names = new Set<string>()
-    for (const { port } of web) {
-      const { body } = await sent(port, '/api/v1/nodes', {})
-      const { nodes } = body as { nodes: { node: string; is_this: boolean }[] }
-      for (const { node, is_this } of nodes) if (is_this) names.add(node)
-    }
-    expect(names.size).toBe(2)
-  })
 })

@@ -15,8 +15,8 @@ const passwords: ElsewhereCase = {
 }
 const webAccess = { file: 'api/options.test.ts' } as const
 const tlsDoors: ElsewhereCase = {
-  file: 'processes/start.test.ts',
-  title: 'two processes speak TLS, and Faktory with TLS',
+  file: 'tls/start.test.ts',
+  title: 'speaks TLS at both ports',
 }
 const repairs: ElsewhereCase = {
   file: 'bridge/native-worker.test.ts',
@@ -83,15 +83,8 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   },
   repair: repairs,
   repairLeaseSeconds: repairs,
-  processes: {
-    file: 'processes/start.test.ts',
-    title: '2 on the embedded store: both processes work on it',
-  },
   maxConnections: 'here',
-  maxConnectionsPerAddress: {
-    file: 'processes/sharing.test.ts',
-    title: 'has the limits of a gateway in each of them',
-  },
+  maxConnectionsPerAddress: 'here',
   backlog: 'here',
   keepaliveSeconds: 'here',
   maxPacketBytes: 'here',

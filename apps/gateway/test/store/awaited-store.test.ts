@@ -34,14 +34,11 @@ async function closingProxy(): Promise<string> {
 const waits = /cannot be reached \(.+\).* Waiting for it/
 
 describe.skipIf(lacksRedis)('a store that is away at the start', { timeout: 60_000 }, () => {
-  test.each([
-    ['one process', '1'],
-    ['several', '2'],
-  ])('is waited for with closed doors and a reason in /readyz, by %s', async (_how, processes) => {
+  test('is waited for with closed doors and a reason in /readyz', async () => {
     const server = await RedisServer.start()
     onTestFinished(() => server.stop())
     await server.kill()
-    const gateway = await start('--redis-url', server.url, '--processes', processes)
+    const gateway = await start('--redis-url', server.url)
     await gateway.said(waits)
     await expect.poll(async () => (await gateway.ask('/healthz')).status, patience).toBe(200)
     const answer = await gateway.ask('/readyz')

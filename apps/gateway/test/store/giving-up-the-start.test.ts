@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { writeFile } from 'node:fs/promises'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { listenOn } from '../../src/net/listen.ts'
@@ -14,21 +13,21 @@ const program = await findStoreProgram(process.env['PATH'], recordingLog().log)
 const lacksStore = program === undefined && 'redis-server'
 
 /** Answers every command that its data is still being read. */
-async function loadingStore(): Promise<{ readonly server: Server; readonly url: string }> {
+async function loadingStore(): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
     socket.on('data', () => socket.write('-LOADING Redis is loading the dataset in memory\r\n'))
   })
   onTestFinished(() => void server.close())
   const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--redis-url')
-  return { server, url: `redis://127.0.0.1:${port}` }
+  return `redis://127.0.0.1:${port}`
 }
 
 describe('a start that cannot be completed', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'because the store reads its data without end is given up at %s, with 0',
     async (signal) => {
-      const { url } = await loadingStore()
+      const url = await loadingStore()
       const gateway = startGateway([...baseWords, '--redis-url', url])
       await gateway.said(/The store is loading its data/)
       gateway.child.kill(signal)
@@ -38,15 +37,6 @@ describe('a start that cannot be completed', () => {
       expect(stdout).not.toContain('"Ready."')
     },
   )
-
-  test('is given up by several processes as well', async () => {
-    const { server, url } = await loadingStore()
-    const asked = once(server, 'connection')
-    const gateway = startGateway([...baseWords, '--redis-url', url, '--processes', '2'])
-    await asked
-    gateway.child.kill('SIGTERM')
-    expect((await gateway.exited).code).toBe(0)
-  })
 
   test.skipIf(lacksStore)(
     'because another gateway holds the lock of the data folder is given up at SIGTERM',

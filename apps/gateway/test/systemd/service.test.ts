@@ -15,10 +15,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const units = fileURLToPath(new URL('../../../../deploy/systemd/', import.meta.url))
 const programs = fileURLToPath(new URL('programs/', import.meta.url))
 const service = join(units, 'crossgear.service')
+const template = join(units, 'crossgear@.service')
 const lacksSystemd = lacks('systemd-analyze', '--version')
 
-/** Words for two processes that share the Gearman port. */
-const shared = ['--processes', '2', '--gearman-port', '4730', '--web-port', 'off']
+/** Words for a gateway with its Gearman port alone. */
+const gearmanOnly = ['--gearman-port', '4730', '--web-port', 'off']
 
 /** Words for a gateway with its web port alone, on a store of its own. */
 async function alone(): Promise<readonly string[]> {
@@ -58,12 +59,36 @@ describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
     const names = ['gearman', 'faktory', 'web'].map((name) =>
       join(units, `crossgear-${name}.socket`),
     )
-    const verify = spawnSync('systemd-analyze', ['verify', service, ...names], { encoding: 'utf8' })
+    const verify = spawnSync('systemd-analyze', ['verify', service, template, ...names], {
+      encoding: 'utf8',
+    })
     expect([verify.status, verify.stderr]).toEqual([0, ''])
   })
 
   test('are started again after any outage', () => {
     expect(readFileSync(service, 'utf8')).toMatch(/^StartLimitIntervalSec=0$/m)
+  })
+
+  test('of further gateways are like the first, but for their store, web port and settings', () => {
+    const [first, further] = [service, template].map((unit) =>
+      readFileSync(unit, 'utf8').split('\n'),
+    )
+    const isSetting = (line: string) => line !== '' && !line.startsWith('#')
+    expect(first?.filter((line) => isSetting(line) && !further?.includes(line))).toEqual([
+      'Description=Crossgear, a job broker for Gearman, Faktory and GearMonkey',
+      'Environment=CROSSGEAR_DATA_DIR=%S/crossgear CROSSGEAR_LOG_FORMAT=json',
+      'Sockets=crossgear-gearman.socket crossgear-faktory.socket crossgear-web.socket',
+      'StateDirectory=crossgear',
+      'StateDirectoryMode=0700',
+    ])
+    expect(further?.filter((line) => isSetting(line) && !first?.includes(line))).toEqual([
+      'Description=Crossgear, gateway %i on the store of crossgear.service',
+      expect.stringMatching(/^ExecStartPre=.*set redis_url/),
+      'EnvironmentFile=-/etc/crossgear/crossgear-%i.env',
+      'Environment=CROSSGEAR_LOG_FORMAT=json',
+      'Environment=CROSSGEAR_WEB_PORT=742%i',
+      'Sockets=crossgear-gearman.socket crossgear-faktory.socket',
+    ])
   })
 
   test('leave the service exposed to 2.5 at most', () => {
@@ -99,7 +124,7 @@ describe.skipIf(lacksSystemd)('the units, with systemd-analyze', () => {
 describe('sockets that were handed over', () => {
   test.each([
     ['a gateway', 'web', [], 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n', '200 OK'],
-    ['a gateway of two processes', 'gearman', shared, 'version\n', 'OK 1.'],
+    ['one at its Gearman port', 'gearman', gearmanOnly, 'version\n', 'OK 1.'],
   ])('refuse no client while %s restarts', async (_what, name, words, request, expected) => {
     const { port, next, start } = await holdSocket('127.0.0.1', name, words)
     const ask = async () => {

@@ -1,5 +1,11 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { lacksOpenssl, makeCertificates } from './support/certificates.ts'
 
 test.each(['gearman', 'faktory'])(
   'a gateway whose %s certificate is missing reports that in one line and does not start',
@@ -10,3 +16,28 @@ test.each(['gearman', 'faktory'])(
     expect(code).toBe(2)
   },
 )
+
+test.skipIf(lacksOpenssl)('a gateway with certificates speaks TLS at both ports', async () => {
+  const { server } = await makeCertificates()
+  const flags = ['gearman', 'faktory'].flatMap((door) => [
+    ...[`--${door}-port`, '0', `--${door}-tls-cert`, server.cert],
+    ...[`--${door}-tls-key`, server.key],
+  ])
+  const store = ['--data-dir', await temporaryFolder(), '--store-port', '0']
+  const gateway = startGateway([...flags, ...store, '--web-port', 'off', '--log-format', 'json'])
+  onTestFinished(async () => {
+    gateway.child.kill('SIGTERM')
+    await gateway.exited
+  })
+  const { doors } = await gateway.ready
+  const secured = async (door: string) => {
+    const port = doors.find(({ name }) => name === door)?.port ?? 0
+    const socket = connect({ port, host: '127.0.0.1', ca: readFileSync(server.cert) })
+    onTestFinished(() => void socket.destroy())
+    await once(socket, 'secureConnect')
+    return socket
+  }
+  await new GearmanPeer(await secured('gearman')).sync()
+  const [greeting] = (await once(await secured('faktory'), 'data')) as [Buffer]
+  expect(greeting.toString()).toMatch(/^\+HI /)
+})

@@ -99,7 +99,7 @@ function uniqueOf({ unique }: JobSummary): string {
 const handlers: { readonly [Name in AdminCommand['command']]: TextHandler<Name> } = {
   version: ({ context }) => formatVersion(context.options.version),
   verbose: ({ context }) => formatVerbose(context.options.verbosity ?? 'ERROR'),
-  getpid: ({ context }) => formatPid(context.options.pid ?? process.pid),
+  getpid: () => formatPid(process.pid),
   status,
   prioritystatus: priorityStatus,
   workers,

@@ -13,8 +13,6 @@ export interface Announcement {
   readonly doors: readonly OpenDoor[]
   readonly store: Pick<OpenStore, 'kind' | 'describe' | 'nativeUrl'>
   readonly hasPassword: boolean
-  /** Processes that share the doors. */
-  readonly processes: number
   readonly voice: Voice
   readonly log: Logger
 }
@@ -79,17 +77,16 @@ export function withoutPassword(announcement: Announcement): Announcement {
 
 /** The open doors and the store as data, without passwords. */
 export function describe(announcement: Announcement) {
-  const { doors, store, hasPassword, processes } = withoutPassword(announcement)
+  const { doors, store, hasPassword } = withoutPassword(announcement)
   const { kind, describe: server, nativeUrl } = store
   return {
-    processes,
     store: { kind, server, nativeUrl, try: nativeTrial(nativeUrl) },
     doors: doors.map((door) => ({ ...door, try: trialOf(door, hasPassword) })),
   }
 }
 
 export function renderBanner(announcement: Announcement): string {
-  const { version, doors, store, hasPassword, processes } = announcement
+  const { version, doors, store, hasPassword } = announcement
   const rows: Row[] = [
     ...doors.map((door) => ({
       title: trials[door.name]?.title ?? door.name,
@@ -106,7 +103,7 @@ export function renderBanner(announcement: Announcement): string {
   })
   return [
     '',
-    `Crossgear ${version} is ready${processes === 1 ? '' : ` with ${processes} processes`}.`,
+    `Crossgear ${version} is ready.`,
     '',
     `  ${'Store'.padEnd(titles)}  ${store.describe}`,
     ...lines,

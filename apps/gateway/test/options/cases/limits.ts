@@ -28,15 +28,20 @@ async function stallPeer(port: number): Promise<void> {
 
 /** Options that bound what comes from outside. */
 export const limitCases = (open: Open): Cases => ({
-  maxConnections: async () => {
-    const second = async (maxConnections: string): Promise<string> => {
-      const gateway = await open({ maxConnections })
-      await (await gateway.peer()).sync()
-      const peer = await gateway.peer()
-      return answerOr(peer, peer.ask('ECHO_REQ', 'x'))
-    }
-    expect([await second('1'), await second('2')]).toEqual(['closed', 'ECHO_RES'])
-  },
+  ...Object.fromEntries(
+    ['maxConnections', 'maxConnectionsPerAddress'].map((name) => [
+      name,
+      async () => {
+        const second = async (most: string): Promise<string> => {
+          const gateway = await open({ [name]: most })
+          await (await gateway.peer()).sync()
+          const peer = await gateway.peer()
+          return answerOr(peer, peer.ask('ECHO_REQ', 'x'))
+        }
+        expect([await second('1'), await second('2')]).toEqual(['closed', 'ECHO_RES'])
+      },
+    ]),
+  ),
   backlog: async () => {
     const listen = vi.spyOn(Server.prototype, 'listen')
     onTestFinished(() => listen.mockRestore())

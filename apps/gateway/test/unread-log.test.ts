@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { LogOutput } from '../../src/ops/log/log-output.ts'
-import type { ReadyLine } from '../support/gateway-process.ts'
+import { LogOutput } from '../src/ops/log/log-output.ts'
+import type { ReadyLine } from './support/gateway-process.ts'
 
 /** A pipe with both its ends; each end that is opened has its own flags. */
 function openPipe() {
@@ -80,17 +80,12 @@ describe.skipIf(lacksRedis)('a gateway whose log is not read', { timeout: 60_000
   })
   afterAll(() => redis.stop())
 
-  test.each([
-    { processes: 1, format: 'json' },
-    { processes: 2, format: 'json' },
-    { processes: 1, format: 'text' },
-  ])('serves its doors and ends at SIGTERM: %o', async ({ processes, format }) => {
+  test.each(['json', 'text'])('serves its doors and ends at SIGTERM, as %s', async (format) => {
     const pipe = openPipe()
     const ports = ['faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, 'off'])
     const words = [
       ...['serve', '--host', '127.0.0.1', '--gearman-port', '0', ...ports],
       ...['--redis-url', `unix://${redis.path}`, '--log-level', 'debug', '--log-format', format],
-      ...['--processes', String(processes)],
     ]
     const child = spawn(process.execPath, [...bundleWords(), ...words], {
       env: { PATH: process.env['PATH'] },
