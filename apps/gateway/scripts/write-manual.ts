@@ -2,9 +2,9 @@
 // (crossgear.bash and so on) and crossgear.toml, in which the given settings have these values.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commandTable } from '../src/cli/command-table.ts'
-import { shells } from '../src/cli/completion/names.ts'
-import { completionScript } from '../src/cli/completion/run-completion.ts'
+import { commandTable } from '../src/commands/command-table.ts'
+import { shells } from '../src/commands/completion/names.ts'
+import { completionScript } from '../src/commands/completion/run-completion.ts'
 import { readVersion } from '../src/cli/version.ts'
 import { keyOf, optionNames } from '../src/config/options.ts'
 import { exampleFile, type Preset } from './manual/example-file.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { completionName } from './cli/completion/names.ts'
+import { completionName } from './commands/completion/names.ts'
 import { guardOutput } from './cli/guarded-output.ts'
-import { runCommandLine } from './cli/program.ts'
+import { runCommandLine } from './commands/program.ts'
 import { readVersion } from './cli/version.ts'
 import { isTerminalCommand } from './terminal/names.ts'
 import { oneLine, StartError } from './errors.ts'
@@ -98,7 +98,7 @@ async function backup(act: 'backup' | 'restore', words: readonly string[]): Prom
 }
 
 async function completion(words: readonly string[]): Promise<number> {
-  const { runCompletion } = await import('./cli/completion/run-completion.ts')
+  const { runCompletion } = await import('./commands/completion/run-completion.ts')
   return runCompletion(words, process)
 }
 

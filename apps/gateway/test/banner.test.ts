@@ -4,7 +4,7 @@ import {
   describe as describeGateway,
   renderBanner,
   type Announcement,
-} from '../src/ops/log/banner.ts'
+} from '../src/server/banner.ts'
 import { recordingLog } from './support/recording-log.ts'
 
 const announcement: Announcement = {

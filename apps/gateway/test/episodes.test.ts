@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Episodes } from '../src/ops/log/episodes.ts'
+import { Episodes } from '../src/log/episodes.ts'
 
 test('an episode begins once, however often and for however long it happens', () => {
   let nowMs = 0

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LogDeduper } from '../src/ops/log/log-deduper.ts'
+import { LogDeduper } from '../src/log/log-deduper.ts'
 
 describe('the error of a background task', () => {
   let nowMs: number

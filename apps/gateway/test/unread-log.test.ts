@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { LogOutput } from '../src/ops/log/log-output.ts'
+import { LogOutput } from '../src/log/log-output.ts'
 import type { ReadyLine } from './support/gateway-process.ts'
 
 /** A pipe with both its ends; each end that is opened has its own flags. */

@@ -3,8 +3,8 @@ import { Agent, get, type IncomingMessage, type Server, createServer } from 'nod
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
-import { WebConnections, type WebConnectionEvents, webTimes } from '../src/ops/web-connections.ts'
-import { createWebServer } from '../src/ops/web-server.ts'
+import { WebConnections, type WebConnectionEvents, webTimes } from '../src/web/web-connections.ts'
+import { createWebServer } from '../src/web/web-server.ts'
 import { figuresOf } from './support/metrics-page.ts'
 import { recordingLog } from './support/recording-log.ts'
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { gatewayWords } from '@crossgear/tools/gateway-program'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
-import { createWebServer, type Readiness } from '../src/ops/web-server.ts'
+import { createWebServer, type Readiness } from '../src/web/web-server.ts'
 import { json } from '../src/ops/page.ts'
 import { figuresOf } from './support/metrics-page.ts'
 import { recordingLog, type RecordingLog } from './support/recording-log.ts'
@@ -113,7 +113,7 @@ describe('the web port', () => {
       const { cache } = createRequire(import.meta.url)
       const loaded = () => Object.keys(cache).some((path) => /node_modules.(fastify|ajv)./.test(path))
       await import(${module('server/compose')})
-      await import(${module('ops/web-server')})
+      await import(${module('web/web-server')})
       const atStart = loaded()
       await import(${module('api/web-app')})
       process.stdout.write(JSON.stringify([atStart, loaded()]))`

@@ -29,7 +29,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'password-in-the-ready-line',
     promise: "No log has the store's password.",
-    file: 'apps/gateway/src/ops/log/banner.ts',
+    file: 'apps/gateway/src/server/banner.ts',
     from: "'$1:***@'",
     to: "'$&'",
     test: 'apps/gateway/test/banner.test.ts',
@@ -37,7 +37,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'idle-web-connections-keep-probes-out',
     promise: 'A new connection to the web port takes the place of the oldest idle one.',
-    file: 'apps/gateway/src/ops/web-connections.ts',
+    file: 'apps/gateway/src/web/web-connections.ts',
     from: '(oldest ?? socket).destroy()',
     to: 'socket.destroy()',
     test: 'apps/gateway/test/web-connections.test.ts',

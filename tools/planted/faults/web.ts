@@ -13,7 +13,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'pages-change-for-anybody',
     promise: 'Only this machine changes something by the pages of the web port.',
-    file: 'apps/gateway/src/ops/web-server.ts',
+    file: 'apps/gateway/src/web/web-server.ts',
     from: 'if (isChange && !identity.isLocal)',
     to: 'if (isChange && identity.address === "")',
     test: 'apps/gateway/test/api/proxied-requests.test.ts',

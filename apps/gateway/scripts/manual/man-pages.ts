@@ -1,4 +1,4 @@
-import type { CommandEntry } from '../../src/cli/command-table.ts'
+import type { CommandEntry } from '../../src/commands/command-table.ts'
 import {
   flagOf,
   keyOf,

@@ -1,7 +1,7 @@
 import { StoreError } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { oneLine } from '../errors.ts'
-import type { Logger } from '../ops/log/logger.ts'
+import type { Logger } from '../log/logger.ts'
 import { type ApiAnswer, ApiError, refusalAnswer } from './api-error.ts'
 import type { Endpoint, Input } from './endpoint.ts'
 import { endpoints, type Endpoints, type OperationName } from './endpoints.ts'

@@ -1,7 +1,7 @@
 import type { StoreAddress } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { StartError } from '../errors.ts'
-import { parseStoreUrl } from '../redis-server/store-address.ts'
+import { parseStoreUrl } from '../config/store-address.ts'
 import { StoreFolder } from '../redis-server/store-folder.ts'
 
 /**

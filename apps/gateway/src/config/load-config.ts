@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Throttle } from '@crossgear/core-scheduler'
 import { oneLine, StartError } from '../errors.ts'
-import type { CronEntry } from '../ops/cron/cron-entry.ts'
+import type { CronEntry } from './cron-entry.ts'
 import { type FileSettings, readConfigFile } from './config-file.ts'
 import {
   flagOf,

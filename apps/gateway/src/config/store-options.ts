@@ -1,4 +1,4 @@
-import { maskStoreUrl, parseStoreUrl } from '../redis-server/store-address.ts'
+import { maskStoreUrl, parseStoreUrl } from './store-address.ts'
 import {
   checkedText,
   maxReplicas,

@@ -8,7 +8,7 @@ import { isTable } from '../config/routes.ts'
 import { readThrottles } from '../config/throttles.ts'
 import { closest } from '../config/unknown-variables.ts'
 import { oneLine, StartError, systemCode } from '../errors.ts'
-import type { CronEntry } from '../ops/cron/cron-entry.ts'
+import type { CronEntry } from '../config/cron-entry.ts'
 import { type BoundDoor, faktoryDoor, readBinding, webDoor } from './binding.ts'
 import { movingGuide } from './program.ts'
 

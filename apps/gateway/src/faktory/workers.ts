@@ -1,6 +1,6 @@
 import type { Clock, ConsumerNews, Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Hello } from '@crossgear/fwp-codec'
-import type { ConnectedWorker } from '../ops/fleet/connected-worker.ts'
+import type { ConnectedWorker } from '../net/connected-worker.ts'
 import { HandCounts } from '../ops/metrics/census.ts'
 import { HeldJobs } from './held-jobs.ts'
 

@@ -6,7 +6,7 @@ import { type Config, type ConfigSources, loadConfig } from '../config/load-conf
 import { readDurability } from '../config/value-kinds.ts'
 import { StartError } from '../errors.ts'
 import { openStore } from '../redis-server/open-store.ts'
-import { printStoreAddress } from '../redis-server/store-address.ts'
+import { printStoreAddress } from '../config/store-address.ts'
 import type { MigrateArguments } from './arguments.ts'
 
 /** The target store, with the relevant parts of the gateway's configuration. */

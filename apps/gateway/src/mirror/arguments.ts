@@ -1,7 +1,7 @@
 import { MigrationError, serverTargetOf, type ServerTarget } from '@crossgear/migration'
 import type { Command } from 'commander'
 import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
-import { maskStoreUrl, parseStoreUrl } from '../redis-server/store-address.ts'
+import { maskStoreUrl, parseStoreUrl } from '../config/store-address.ts'
 import { type ServerAddress, serverAddressOf, type Protocol } from './server-address.ts'
 
 /** The checked command line. */

@@ -1,4 +1,4 @@
-import type { ConnectedWorker } from '../ops/fleet/connected-worker.ts'
+import type { ConnectedWorker } from './connected-worker.ts'
 import type { Census } from '../ops/metrics/census.ts'
 import type { ListenAddress } from './listen.ts'
 

@@ -1,7 +1,7 @@
 import { locateServer, ProbeError, StoreProbe } from '@crossgear/redis-store'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
-import type { Logger } from '../ops/log/logger.ts'
+import type { Logger } from '../log/logger.ts'
 import { isAway, nameServer } from './given-store.ts'
 import type { OpenStore } from './open-store.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { locateServer, ProbeError, type StoreAddress, StoreProbe } from '@crossgear/redis-store'
 import { oneLine, StartError, StoreAway, systemCode } from '../errors.ts'
-import type { Logger } from '../ops/log/logger.ts'
-import { printStoreAddress } from './store-address.ts'
+import type { Logger } from '../log/logger.ts'
+import { printStoreAddress } from '../config/store-address.ts'
 
 const timeoutMs = 5000
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServerAddress } from '@crossgear/redis-store'
 import { oneLine } from '../errors.ts'
-import type { Logger } from '../ops/log/logger.ts'
+import type { Logger } from '../log/logger.ts'
 
 /** A store process that this gateway started or attached to. */
 export interface RunningStore {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
-import type { Logger } from '../ops/log/logger.ts'
+import type { Logger } from '../log/logger.ts'
 import type { StoreFolder } from './store-folder.ts'
 
 /** A store server that this gateway started. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ProbeError } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError, systemCode } from '../errors.ts'
-import type { Logger } from '../ops/log/logger.ts'
+import type { Logger } from '../log/logger.ts'
 import type { RunningStore } from './keep-running.ts'
 import {
   chooseStorePort,

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { ServerAddress } from '@crossgear/redis-store'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
-import type { Logger } from '../ops/log/logger.ts'
+import type { Logger } from '../log/logger.ts'
 import { privateFolder } from './private-folder.ts'
 
 /** Longest path of a unix socket: 108 bytes with the NUL on Linux; macOS takes 103. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import type { TlsOptions } from '../net/tls.ts'
-import { plainEntry } from '../ops/cron/cron-entry.ts'
+import { plainEntry } from '../config/cron-entry.ts'
 import type { DoorTls, Settings } from './doors.ts'
 
 /** The settings that a running gateway takes over. */

@@ -17,8 +17,8 @@ import type { OpenPort } from '../net/open-port.ts'
 import { RoundRobin } from '../net/round-robin.ts'
 import { readTls, type TlsOptions } from '../net/tls.ts'
 import { doorHooks } from '../ops/door-hooks.ts'
-import { Episodes } from '../ops/log/episodes.ts'
-import type { Logger } from '../ops/log/logger.ts'
+import { Episodes } from '../log/episodes.ts'
+import type { Logger } from '../log/logger.ts'
 
 /** A gateway's configuration, with the contents of the files that it names. */
 export interface Settings {

@@ -3,9 +3,9 @@ import type { AccessOptions } from '../api/access.ts'
 import { type Config, webHostOf } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
 import type { OpenPort } from '../net/open-port.ts'
-import type { Announcement, OpenDoor } from '../ops/log/banner.ts'
-import type { Voice } from '../ops/log/logger.ts'
-import type { WebParts, WebServer } from '../ops/web-server.ts'
+import type { Announcement, OpenDoor } from './banner.ts'
+import type { Voice } from '../log/logger.ts'
+import type { WebParts, WebServer } from '../web/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { type OpenStore, openStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
@@ -74,7 +74,7 @@ function waitForStore(
       notify(env, log, ['--ready', '--status=Waiting for the store'])
       const { webPort: port } = config
       if (port === 'off') return
-      const { createWebServer } = await import('../ops/web-server.ts')
+      const { createWebServer } = await import('../web/web-server.ts')
       const check = () => Promise.resolve({ ready: false, reason: wait.reason } as const)
       const host = webHostOf(config)
       const names = ownNames(config.allowedHosts, host)
@@ -169,7 +169,7 @@ export async function openWeb(
   const { webPort: port } = config
   const host = webHostOf(config)
   if (port === 'off') return { doors: [], configure: () => undefined }
-  const { createWebServer } = await import('../ops/web-server.ts')
+  const { createWebServer } = await import('../web/web-server.ts')
   const names = ownNames(config.allowedHosts, host)
   const web = createWebServer({ ...parts, names, access: accessOf(config) }, before)
   closers.push({ what: 'web', close: () => web.close() })

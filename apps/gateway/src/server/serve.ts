@@ -7,8 +7,8 @@ import {
   openInherited,
   readInheritedSockets,
 } from '../net/inherited-sockets.ts'
-import { announce } from '../ops/log/banner.ts'
-import { chooseVoice, createLogger, type Logger } from '../ops/log/logger.ts'
+import { announce } from './banner.ts'
+import { chooseVoice, createLogger, type Logger } from '../log/logger.ts'
 import { readDoorTls, type Settings } from './doors.ts'
 import { HangUps } from './hang-up.ts'
 import { sizeHeap } from './heap.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CronEntryError, readCronEntry } from '../../src/ops/cron/cron-entry.ts'
+import { CronEntryError, readCronEntry } from '../../src/config/cron-entry.ts'
 
 const job = { type: 'report' }
 const utc = (...parts: [number, number, number, number?, number?, number?]): number =>

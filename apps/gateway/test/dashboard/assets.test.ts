@@ -7,7 +7,7 @@ import type { ApiBackend } from '../../src/api/api.ts'
 import { readAssets, styleNames, withRelativeImports } from '../../src/dashboard/assets.ts'
 import { linkModules } from '../../src/dashboard/link-modules.ts'
 import { Metrics } from '../../src/ops/metrics/metrics.ts'
-import { createWebServer } from '../../src/ops/web-server.ts'
+import { createWebServer } from '../../src/web/web-server.ts'
 import { figuresOf } from '../support/metrics-page.ts'
 import { recordingLog } from '../support/recording-log.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { TurnQueue } from '../../src/ops/turn-queue.ts'
+import { TurnQueue } from '../../src/web/turn-queue.ts'
 
 test('a turn of the event loop begins a bounded number of works, in their order', async () => {
   const turns = new TurnQueue(2)

@@ -8,7 +8,7 @@ import { lacksValkey, RedisServer, type ServerShape } from '@crossgear/tools/red
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { listenOn } from '../../src/net/listen.ts'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
-import { parseStoreUrl } from '../../src/redis-server/store-address.ts'
+import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { ask } from '../http/support/http-client.ts'

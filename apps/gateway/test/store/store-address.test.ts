@@ -3,7 +3,7 @@ import {
   maskStoreUrl,
   parseStoreUrl,
   printStoreAddress,
-} from '../../src/redis-server/store-address.ts'
+} from '../../src/config/store-address.ts'
 
 describe('a store URL', () => {
   const tcp = { host: 'h', port: 6379, tls: false, db: 0 }

@@ -1,6 +1,6 @@
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { type Answer, BodyError, json, type PageRequest, readJson } from '../page.ts'
-import { CronEntryError } from './cron-entry.ts'
+import { CronEntryError } from '../../config/cron-entry.ts'
 import type { Cron, CronView } from './cron.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { Assignment, Clock, JobRef, Scheduler } from '@crossgear/core-sched
 import { parseJson } from '../../json.ts'
 import type { Door } from '../../net/door.ts'
 import type { Hands } from '../metrics/census.ts'
-import type { ConnectedWorker } from './connected-worker.ts'
+import type { ConnectedWorker } from '../../net/connected-worker.ts'
 
 /** Nodes only answer questions of this form: others are of another version. */
 const form = 1

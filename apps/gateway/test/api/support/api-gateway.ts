@@ -8,7 +8,7 @@ import type { AccessOptions } from '../../../src/api/access.ts'
 import type { actResult } from '../../../src/api/schemas/acts.ts'
 import type { jobDetail, jobPage } from '../../../src/api/schemas/jobs.ts'
 import type { WebLimit } from '../../../src/ops/web-limits.ts'
-import { createWebServer } from '../../../src/ops/web-server.ts'
+import { createWebServer } from '../../../src/web/web-server.ts'
 import { type ComposedGateway, type Flags, type Open } from '../../options/composed-gateway.ts'
 import { recordingLog, type RecordingLog } from '../../support/recording-log.ts'
 

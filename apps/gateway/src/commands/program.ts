@@ -3,10 +3,10 @@ import { type Config, type ConfigSources, loadConfig } from '../config/load-conf
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import { refuseRemoved } from '../config/removed-options.ts'
 import { StartError } from '../errors.ts'
-import { explained, unknownInHelp } from './command-parser.ts'
+import { explained, unknownInHelp } from '../cli/command-parser.ts'
 import { completionName, completionSummary } from './completion/names.ts'
 import { terminalCommands } from '../terminal/names.ts'
-import { versionLine } from './version.ts'
+import { versionLine } from '../cli/version.ts'
 
 export interface CommandLine {
   readonly version: string

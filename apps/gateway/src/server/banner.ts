@@ -1,5 +1,5 @@
-import type { OpenStore } from '../../redis-server/open-store.ts'
-import type { Logger, Voice } from './logger.ts'
+import type { OpenStore } from '../redis-server/open-store.ts'
+import type { Logger, Voice } from '../log/logger.ts'
 
 /** A port that is open. */
 export interface OpenDoor {

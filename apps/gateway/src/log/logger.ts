@@ -1,5 +1,5 @@
 import pino, { type Logger, type LoggerOptions } from 'pino'
-import type { Config } from '../../config/load-config.ts'
+import type { Config } from '../config/load-config.ts'
 import { LogOutput } from './log-output.ts'
 
 export type { Logger } from 'pino'

@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { endBroken } from '../http/broken-requests.ts'
 import { AddressCounts, countedAddress } from '../net/addresses.ts'
-import type { WebLimit } from './web-limits.ts'
+import type { WebLimit } from '../ops/web-limits.ts'
 
 export interface WebBounds {
   /** Connections at a time. */

@@ -19,12 +19,12 @@ import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type ListenAddress, listenOn } from '../net/listen.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import { TurnQueue } from './turn-queue.ts'
-import { Episodes } from './log/episodes.ts'
-import type { Logger } from './log/logger.ts'
+import { Episodes } from '../log/episodes.ts'
+import type { Logger } from '../log/logger.ts'
 import type { Reload } from '../server/reload.ts'
-import { type FigureSources, MetricsPages } from './metrics/metrics-pages.ts'
+import { type FigureSources, MetricsPages } from '../ops/metrics/metrics-pages.ts'
 import { type WebConnectionEvents, WebConnections, webTimes } from './web-connections.ts'
-import { type Answer, apiPrefix, json, type Page } from './page.ts'
+import { type Answer, apiPrefix, json, type Page } from '../ops/page.ts'
 
 /** Readiness to take jobs, with the reason if not. */
 export type Readiness =
