@@ -401,7 +401,7 @@ export const faults: readonly PlantedFault[] = [
     name: 'ended-job-abandoned',
     promise: 'A client that leaves abandons the jobs that it still waits for alone.',
     file: 'apps/gateway/src/gearman/client-side.ts',
-    from: 'if (isFinal(event)) this.#session.client.forget(this)',
+    from: 'if (isFinal(event)) this.#client.forget(this)',
     to: '',
     test: 'apps/gateway/test/gearman/client-side.test.ts',
   },

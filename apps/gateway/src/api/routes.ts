@@ -5,7 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { StartError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { Logger } from '../log/logger.ts'
-import type { Reload } from '../server/reload.ts'
+import type { Reload } from './schemas/session.ts'
 import { type Access, type Identity, sessionCookie } from './access.ts'
 import type { Role } from './session-tokens.ts'
 import type { ApiBackend, ApiInput } from './api.ts'

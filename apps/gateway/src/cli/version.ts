@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { faktoryVersion } from '../faktory/faktory-version.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
-
-/** Faktory version in INFO: client libraries compare the number. */
-export const faktoryVersion = '1.10.0'
 
 /** Output of `--version`. */
 export function versionLine(version: string): string {

@@ -1,9 +1,10 @@
-import { Command, CommanderError, Help, Option } from 'commander'
+import { Command, CommanderError, Help } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
-import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
+import { optionNames } from '../config/options.ts'
 import { refuseRemoved } from '../config/removed-options.ts'
 import { StartError } from '../errors.ts'
 import { explained, unknownInHelp } from '../cli/command-parser.ts'
+import { commanderOption, formatItem, helpWidth } from '../cli/help-layout.ts'
 import { completionName, completionSummary } from './completion/names.ts'
 import { terminalCommands } from '../terminal/names.ts'
 import { versionLine } from '../cli/version.ts'
@@ -120,15 +121,6 @@ export function createProgram(version: string, serve: (flags: Flags) => Promise<
   return program
 }
 
-/** Without a default: only explicit flags may override the environment. */
-export function commanderOption(name: OptionName): Option {
-  const { argument, help, group, fallback, shownFallback } = optionRow(name)
-  const shown = shownFallback ?? String(fallback)
-  return new Option(`${flagOf(name)} <${argument}>`, `${help} (default: ${shown})`).helpGroup(
-    `${group}:`,
-  )
-}
-
 function explain(error: CommanderError, program: Command): string {
   if (error.code === 'commander.excessArguments') {
     // Words that are no option and no value of one, of the command that has taken them.
@@ -142,33 +134,4 @@ function explain(error: CommanderError, program: Command): string {
 
 function noSuchCommand(words: string): string {
   return `There is no such command or argument (${words}): see crossgear --help.`
-}
-
-/** Least width for a description beside its option; below that it moves to the next line. */
-const minBeside = 40
-const indent = '      '
-/** Longest lines of help, however wide the terminal is. */
-const maxWidth = 120
-const defaultWidth = 80
-
-/** Columns of help: the terminal's, else 80. */
-export function helpWidth(): number {
-  const { columns } = process.stdout
-  // A terminal of unknown width reports 0.
-  return Math.min(columns > 0 ? columns : defaultWidth, maxWidth)
-}
-
-/** An option and its description, wrapped at the width of the help. */
-export function formatItem(
-  term: string,
-  termWidth: number,
-  description: string,
-  help: Help,
-): string {
-  const width = help.helpWidth ?? defaultWidth
-  if (width - termWidth - 4 >= minBeside) {
-    return Help.prototype.formatItem.call(help, term, termWidth, description, help)
-  }
-  const lines = help.boxWrap(description, width - indent.length).split('\n')
-  return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n')
 }

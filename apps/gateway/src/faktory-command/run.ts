@@ -1,4 +1,4 @@
-import { faktoryVersion } from '../cli/version.ts'
+import { faktoryVersion } from '../faktory/faktory-version.ts'
 import type { HelpOutput } from '../cli/command-parser.ts'
 import type { Config, ConfigSources } from '../config/load-config.ts'
 import { StartError } from '../errors.ts'

@@ -97,18 +97,15 @@ export class Fetch implements FetchRequest, IdleWorker {
     this.#claim()
   }
 
-  /** Takes no job any more, but waits for its time. */
   withdraw(): void {
     this.#session.context.scheduler.removeIdle(this)
   }
 
-  /** The client sends nothing any more. A job that it gets now would wait for its `reserve_for`. */
   giveUp(): void {
     this.cancel()
     this.#answer(nullBulk)
   }
 
-  /** The client has left. */
   cancel(): void {
     this.#stopTimer?.()
     this.#session.context.scheduler.removeIdle(this)

@@ -1,7 +1,7 @@
 import type { LaneCounts, LaneTotals, Scheduler, TimedTask } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { inPieces } from '../in-pieces.ts'
-import { faktoryVersion } from '../cli/version.ts'
+import { faktoryVersion } from './faktory-version.ts'
 
 const bytesPerMb = 1024 * 1024
 

@@ -11,7 +11,6 @@ import {
 import type { Connection, ConnectionHandler, WorkLeft } from '../net/connection.ts'
 import type { ReplySlot } from '../net/reply-slots.ts'
 import type { FaktoryContext } from './context.ts'
-import type { Fetch } from './fetch.ts'
 import type { Greeting } from './handshake.ts'
 import type { Worker, WorkerConnection } from './workers.ts'
 
@@ -30,11 +29,21 @@ export type Handler = (session: Session, argument: Buffer) => void
 /** A handler for every verb of the protocol. */
 export type Handlers = Readonly<Record<Verb, Handler>>
 
+/** A FETCH in progress. */
+interface PendingFetch {
+  /** Takes no job any more, but waits for its time. */
+  withdraw(): void
+  /** The client sends nothing any more. A job that it gets now would wait for its `reserve_for`. */
+  giveUp(): void
+  /** The client has left. */
+  cancel(): void
+}
+
 /** One connection: greeting, HELLO, then commands, answered in order. */
 export class Session implements ConnectionHandler, WorkerConnection {
   readonly context: FaktoryContext
   /** FETCH commands in progress. */
-  readonly fetches = new Set<Fetch>()
+  readonly fetches = new Set<PendingFetch>()
   readonly #connection: Connection
   readonly #handlers: Handlers
   readonly #decoder = new LineDecoder({ maxLineBytes: maxHelloBytes })

@@ -1,7 +1,7 @@
 import type { Clock, ConsumerNews, Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Hello } from '@crossgear/fwp-codec'
 import type { ConnectedWorker } from '../net/connected-worker.ts'
-import { HandCounts } from '../ops/metrics/census.ts'
+import { HandCounts } from '../net/census.ts'
 import { HeldJobs } from './held-jobs.ts'
 
 /** States of a worker, in their only order. */

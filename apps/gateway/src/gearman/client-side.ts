@@ -11,24 +11,24 @@ import {
 } from '@crossgear/core-scheduler'
 import { encodeResponse } from '@crossgear/gearman-codec'
 import type { ReplySlot } from '../net/reply-slots.ts'
-import type { Session } from './session.ts'
+import type { SideSession } from './side-session.ts'
 import { untilNul } from './translate.ts'
 
 /** The client side of a connection: the jobs it waits for. */
 export class ClientSide {
   /** True: WORK_EXCEPTION; false: WORK_FAIL instead. */
   exceptions: boolean
-  readonly #session: Session
+  readonly #session: SideSession
   readonly #awaited = new Set<SubmittedJob>()
 
-  constructor(session: Session, exceptions: boolean) {
+  constructor(session: SideSession, exceptions: boolean) {
     this.#session = session
     this.exceptions = exceptions
   }
 
   submit(lane: string, job: NewJob): void {
     const slot = this.#session.connection.reserve()
-    this.#session.scheduler.submit(lane, new SubmittedJob(this.#session, lane, job, slot))
+    this.#session.scheduler.submit(lane, new SubmittedJob(this.#session, this, { lane, job, slot }))
   }
 
   await(job: SubmittedJob): void {
@@ -49,19 +49,27 @@ export class ClientSide {
 /** Stands in for a stored job, so that its payload can be freed. */
 const spent: NewJob = { input: new Uint8Array(0), door: 'gearman', level: 5, foreground: false }
 
+interface Requested {
+  readonly lane: string
+  readonly job: NewJob
+  readonly slot: ReplySlot
+}
+
 /** A submitted job, from its SUBMIT_JOB to its last event. */
 export class SubmittedJob implements Submission, Waiter {
   job: NewJob
   readonly waiter?: Waiter
-  readonly #session: Session
+  readonly #session: SideSession
+  readonly #client: ClientSide
   readonly #lane: string
   /** Slot of the last event; the next must not overtake it. */
   #slot: ReplySlot
   #id = 0
   #handle = ''
 
-  constructor(session: Session, lane: string, job: NewJob, slot: ReplySlot) {
+  constructor(session: SideSession, client: ClientSide, { lane, job, slot }: Requested) {
     this.#session = session
+    this.#client = client
     this.#lane = lane
     this.job = job
     this.#slot = slot
@@ -84,7 +92,7 @@ export class SubmittedJob implements Submission, Waiter {
     }
     this.#id = result.id
     this.#handle = this.#session.context.handles.format(laneNumber, result.id)
-    if (this.waiter && !this.gone) this.#session.client.await(this)
+    if (this.waiter && !this.gone) this.#client.await(this)
     this.#slot.fill(encodeResponse('JOB_CREATED', this.#handle))
   }
 
@@ -95,7 +103,7 @@ export class SubmittedJob implements Submission, Waiter {
   }
 
   onEvent(_ref: JobRef, event: JobEvent): void {
-    if (isFinal(event)) this.#session.client.forget(this)
+    if (isFinal(event)) this.#client.forget(this)
     const { connection } = this.#session
     const packet = this.#packetOf(event)
     if (this.#slot.hasLeft) connection.sendNow(packet)
@@ -116,7 +124,7 @@ export class SubmittedJob implements Submission, Waiter {
       case 'complete':
         return encodeResponse('WORK_COMPLETE', handle, event.output)
       case 'exception':
-        return this.#session.client.exceptions
+        return this.#client.exceptions
           ? encodeResponse('WORK_EXCEPTION', handle, event.message)
           : encodeResponse('WORK_FAIL', handle)
       case 'fail':

@@ -1,14 +1,10 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { LaneQuota } from '../net/lane-quota.ts'
-import type { Limiter } from '../net/limiter.ts'
 import type { SocketOptions } from '../net/listener.ts'
-import type { AdminAccess } from '../net/networks.ts'
 import type { DropReason } from '../net/connection.ts'
 import type { ConnectionLimits } from '../net/connection-limits.ts'
 import type { TlsOptions } from '../net/tls.ts'
-import type { Handles } from './handles.ts'
 import type { RejectReason } from './replies.ts'
-import type { Handlers, Session } from './session.ts'
 
 /** Options of the door. Defaults at the end of each line. */
 export interface GearmanDoorOptions {
@@ -54,15 +50,4 @@ export interface GearmanDoorOptions {
   readonly heldBack?: () => void
   readonly connected?: () => void
   readonly closed?: () => void
-}
-
-/** State shared by all sessions of the door. */
-export interface DoorContext {
-  readonly handlers: Handlers
-  readonly options: GearmanDoorOptions
-  readonly handles: Handles
-  readonly adminAccess: AdminAccess
-  readonly sessions: ReadonlySet<Session>
-  /** Runs lists of the whole store in turn, over all connections. */
-  readonly listing: Limiter
 }

@@ -7,11 +7,11 @@ import { AdminAccess } from '../net/networks.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import { Connection } from '../net/connection.ts'
 import type { ConnectedWorker } from '../net/connected-worker.ts'
-import { type Census, HandCounts } from '../ops/metrics/census.ts'
-import type { DoorContext, GearmanDoorOptions } from './door-options.ts'
+import { type Census, HandCounts } from '../net/census.ts'
+import type { GearmanDoorOptions } from './door-options.ts'
 import { handlers } from './handlers/index.ts'
 import { Handles } from './handles.ts'
-import { Session } from './session.ts'
+import { type DoorContext, Session } from './session.ts'
 
 /** Lists of the whole store made at a time: one may have a hundred thousand lines. */
 const listsAtOnce = 2

@@ -1,4 +1,5 @@
 import type {
+  Ability,
   Assignment,
   Delivery,
   FetchRequest,
@@ -12,7 +13,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import { encodeResponse, type ErrorPacketKey, noJob } from '@crossgear/gearman-codec'
 import type { ReplySlot } from '../net/reply-slots.ts'
-import type { Session } from './session.ts'
+import type { SideSession } from './side-session.ts'
 import { shownUnique, untilNul } from './translate.ts'
 
 /** A job as one of the three JOB_ASSIGN packets. */
@@ -34,22 +35,37 @@ export const assignWithReducer: AssignForm = (handle, fn, job) => {
   return encodeResponse('JOB_ASSIGN_ALL', ...args)
 }
 
+/** A request for a job, and the place of its answer. */
+export interface Grab {
+  readonly form: AssignForm
+  readonly slot: ReplySlot
+}
+
+/** The worker side of a connection, as its requests use it. */
+export interface Grabber {
+  readonly subscription: Subscription
+  /** The ability for a lane's job; undefined if given up meanwhile. */
+  abilityFor(lane: string): Ability | undefined
+  /** Gives it a job of this node. Its lease begins now. */
+  hold(handle: string, assignment: Assignment, ability: Ability): void
+}
+
 /** A worker's request for a job, until it is answered. */
 export class GrabbedJob implements FetchRequest {
   readonly subscription: Subscription
   readonly isPipelined: boolean
-  readonly #session: Session
-  readonly #form: AssignForm
-  readonly #slot: ReplySlot
+  readonly #session: SideSession
+  readonly #grabber: Grabber
+  readonly #grab: Grab
   /** The scheduler answered before {@link ask} returned, without asking the store. */
   #isAtHand = false
 
-  constructor(session: Session, form: AssignForm, slot: ReplySlot, isPipelined: boolean) {
+  constructor(session: SideSession, grabber: Grabber, grab: Grab, isPipelined: boolean) {
     this.#session = session
-    this.#form = form
-    this.#slot = slot
+    this.#grabber = grabber
+    this.#grab = grab
     this.isPipelined = isPipelined
-    this.subscription = session.worker.subscription
+    this.subscription = grabber.subscription
   }
 
   ask(): void {
@@ -67,17 +83,17 @@ export class GrabbedJob implements FetchRequest {
   }
 
   assigned(assignment: Delivery): void {
-    const { worker, context, scheduler } = this.#session
+    const { context, scheduler } = this.#session
     const { job } = assignment
-    const ability = worker.abilityFor(job.lane)
+    const ability = this.#grabber.abilityFor(job.lane)
     const handle = context.handles.of(job)
     if (!ability || handle === undefined) {
       scheduler.release(assignment, false)
       this.onEmpty()
       return
     }
-    worker.hold(handle, assignment, ability)
-    this.#answer(this.#form(handle, ability.fn, job))
+    this.#grabber.hold(handle, assignment, ability)
+    this.#answer(this.#grab.form(handle, ability.fn, job))
   }
 
   onEmpty(): void {
@@ -94,8 +110,8 @@ export class GrabbedJob implements FetchRequest {
   }
 
   #answer(bytes: Uint8Array): void {
-    if (this.#isAtHand) this.#slot.fillAtHand(bytes)
-    else this.#slot.fill(bytes)
+    if (this.#isAtHand) this.#grab.slot.fillAtHand(bytes)
+    else this.#grab.slot.fill(bytes)
   }
 }
 
@@ -131,7 +147,7 @@ export class HeldJob implements Leased {
  * Slot of the reply to a result: none, unless the worker no longer has the job. A job without a
  * lease time is rarely lost, so a job at hand does not wait for this reply.
  */
-function slotOf(session: Session, held: HeldJob): ReplySlot {
+function slotOf(session: SideSession, held: HeldJob): ReplySlot {
   return session.connection.reserveSilent(held.leaseMs === undefined)
 }
 
@@ -139,11 +155,11 @@ function slotOf(session: Session, held: HeldJob): ReplySlot {
 export class ResultReply implements Settlement {
   /** Stock workers send a result once. */
   readonly isRepeated = true
-  readonly #session: Session
+  readonly #session: SideSession
   readonly #slot: ReplySlot
   readonly #fault: ErrorPacketKey
 
-  constructor(session: Session, held: HeldJob, fault: ErrorPacketKey) {
+  constructor(session: SideSession, held: HeldJob, fault: ErrorPacketKey) {
     this.#session = session
     this.#slot = slotOf(session, held)
     this.#fault = fault
@@ -168,11 +184,11 @@ export class ResultReply implements Settlement {
 
 /** The reply to data, a warning or progress: none, unless the worker does not have the job. */
 export class ReportReply implements Reporting {
-  readonly #session: Session
+  readonly #session: SideSession
   readonly #slot: ReplySlot
   readonly #fault: ErrorPacketKey
 
-  constructor(session: Session, held: HeldJob, fault: ErrorPacketKey) {
+  constructor(session: SideSession, held: HeldJob, fault: ErrorPacketKey) {
     this.#session = session
     this.#slot = slotOf(session, held)
     this.#fault = fault

@@ -9,11 +9,12 @@ import {
   type ResponseName,
 } from '@crossgear/gearman-codec'
 import { Limiter } from '../net/limiter.ts'
+import type { AdminAccess } from '../net/networks.ts'
 import type { Connection, ConnectionHandler, WorkLeft } from '../net/connection.ts'
 import { ClientSide } from './client-side.ts'
-import type { DoorContext } from './door-options.ts'
 import { type FunctionName, FunctionNames } from './function-names.ts'
 import { type ErrorKey, errorReply, reasonOf, type RejectReason } from './replies.ts'
+import type { SideContext, SideSession } from './side-session.ts'
 import { WorkerSide } from './worker-side.ts'
 
 /** Rare packets with store calls that one connection runs at a time. */
@@ -30,12 +31,20 @@ export interface Handlers {
   readonly takeLine: (session: Session, line: string) => void
 }
 
+/** State shared by all sessions of the door. */
+export interface DoorContext extends SideContext {
+  readonly handlers: Handlers
+  readonly adminAccess: AdminAccess
+  readonly sessions: ReadonlySet<Session>
+  /** Runs lists of the whole store in turn, over all connections. */
+  readonly listing: Limiter
+}
+
 /** One connection: a client, a worker, an administrator, or all of them. */
-export class Session implements ConnectionHandler {
+export class Session implements ConnectionHandler, SideSession {
   readonly connection: Connection
   /** Number of the connection in the reply to `workers`. */
   readonly number: number
-  /** Identity for limits per worker. */
   readonly asWorker: WorkerIdentity
   readonly context: DoorContext
   readonly client: ClientSide
@@ -69,7 +78,6 @@ export class Session implements ConnectionHandler {
     return this.context.options.scheduler
   }
 
-  /** True once the connection has ended. One that is about to end still gets its replies. */
   get gone(): boolean {
     return this.#gone
   }
@@ -83,7 +91,6 @@ export class Session implements ConnectionHandler {
     this.connection.send(this.refusal(key))
   }
 
-  /** An ERROR packet about to be sent; counts it. */
   refusal(key: ErrorKey): Buffer {
     this.rejected(reasonOf(key))
     return errorReply(key)

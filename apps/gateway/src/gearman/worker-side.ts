@@ -1,9 +1,8 @@
 import type { Ability, Assignment, IdleWorker, Subscription } from '@crossgear/core-scheduler'
 import { noop } from '@crossgear/gearman-codec'
-import type { ReplySlot } from '../net/reply-slots.ts'
-import type { HandCounts } from '../ops/metrics/census.ts'
-import { type AssignForm, GrabbedJob, HeldJob } from './grabbed-job.ts'
-import type { Session } from './session.ts'
+import type { HandCounts } from '../net/census.ts'
+import { type AssignForm, type Grab, GrabbedJob, type Grabber, HeldJob } from './grabbed-job.ts'
+import type { SideSession } from './side-session.ts'
 
 /** Default of the most functions per connection. */
 const defaultMaxFunctions = 1_000
@@ -20,8 +19,8 @@ interface Derived {
 }
 
 /** The worker side of a connection: its abilities, its jobs, and if it sleeps. */
-export class WorkerSide implements IdleWorker {
-  readonly #session: Session
+export class WorkerSide implements IdleWorker, Grabber {
+  readonly #session: SideSession
   /** By name, the one to try first at the end. */
   #abilities = new Map<string, Ability>()
   #derived: Derived | undefined
@@ -30,13 +29,13 @@ export class WorkerSide implements IdleWorker {
   /** The job that it last ended with an exception. */
   #lastException: string | undefined
   /** Job requests among the bytes just read. */
-  #grabs: { readonly form: AssignForm; readonly slot: ReplySlot }[] = []
+  #grabs: Grab[] = []
   /** True if it ended a job among the bytes just read. */
   #hasEnded = false
   #asleep = false
   #sleptAs: Subscription | undefined
 
-  constructor(session: Session) {
+  constructor(session: SideSession) {
     this.#session = session
   }
 
@@ -102,8 +101,8 @@ export class WorkerSide implements IdleWorker {
    */
   turnOver(): void {
     const { scheduler } = this.#session
-    for (const { form, slot } of this.#grabs.splice(0)) {
-      new GrabbedJob(this.#session, form, slot, this.#hasEnded).ask()
+    for (const grab of this.#grabs.splice(0)) {
+      new GrabbedJob(this.#session, this, grab, this.#hasEnded).ask()
     }
     this.#hasEnded = false
     if (!this.#asleep || this.#sleptAs === this.subscription) return
@@ -117,13 +116,11 @@ export class WorkerSide implements IdleWorker {
     this.#session.connection.sendAtHand(noop)
   }
 
-  /** The ability for a lane's job; undefined if given up meanwhile. */
   abilityFor(lane: string): Ability | undefined {
     const { byLane } = this.#derive()
     return byLane.get(lane) ?? byLane.get(this.#session.scheduler.registry.names.parse(lane).fn)
   }
 
-  /** Gives it a job of this node. Its lease begins now. */
   hold(handle: string, assignment: Assignment, ability: Ability): void {
     this.keep(new HeldJob(handle, assignment, ability, this.#outstayed))
     if (this.#session.context.options.roundRobin) this.#tryLast(ability.fn)

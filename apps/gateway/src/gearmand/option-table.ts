@@ -1,5 +1,5 @@
 import { Help } from 'commander'
-import { formatItem, helpWidth } from '../commands/program.ts'
+import { formatItem, helpWidth } from '../cli/help-layout.ts'
 
 /** The guide for moving jobs from gearmand's queues. */
 export const movingGuide = 'docs/moving-from-gearmand.md'

@@ -1,5 +1,5 @@
 import type { ConnectedWorker } from './connected-worker.ts'
-import type { Census } from '../ops/metrics/census.ts'
+import type { Census } from './census.ts'
 import type { ListenAddress } from './listen.ts'
 
 /** A protocol of the gateway, on its own port. */

@@ -1,21 +1,10 @@
-import type { Static } from '@sinclair/typebox'
-import type { reloaded } from '../api/schemas/session.ts'
+import type { Reload, ReloadReport } from '../api/schemas/session.ts'
 import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError } from '../errors.ts'
 import type { Logger } from '../log/logger.ts'
 import { changesBetween } from './changes.ts'
 import { readDoorTls, type Settings } from './doors.ts'
 import { checkOpenNetwork } from './open-network.ts'
-
-/** The result of a reload, with names of settings as an operator writes them. */
-export type ReloadReport = Static<typeof reloaded>
-
-/**
- * Reads the settings again. `by`: who asks, for the log.
- *
- * @throws StartError for settings that cannot be used: nothing is changed.
- */
-export type Reload = (by: string) => Promise<ReloadReport>
 
 /** A configuration that was read again from where it came from. */
 export interface Reread {

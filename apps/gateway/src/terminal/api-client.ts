@@ -4,7 +4,7 @@ import { endpoints, type Endpoints, type OperationName } from '../api/endpoints.
 import { webEndpoints } from '../api/web-endpoints.ts'
 import { oneLine, systemCode } from '../errors.ts'
 import { apiPrefix } from '../ops/page.ts'
-import type { ReloadReport } from '../server/reload.ts'
+import type { ReloadReport } from '../api/schemas/session.ts'
 import type { GatewayAddress } from './gateway-address.ts'
 import { refusalOf, TerminalError } from './terminal-error.ts'
 

@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { commandParser, type HelpOutput } from '../cli/command-parser.ts'
-import { commanderOption, formatItem, helpWidth } from '../commands/program.ts'
+import { commanderOption, formatItem, helpWidth } from '../cli/help-layout.ts'
 import type { OptionName } from '../config/options.ts'
 import type { CommandRow, Given, OptionGiven } from './command-row.ts'
 import { addressOptions } from './gateway-address.ts'

@@ -2,7 +2,7 @@ import type { JobEvent, JobRef, NewJob, Submission } from '@crossgear/core-sched
 import { encodeResponse } from '@crossgear/gearman-codec'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { ClientSide, type SubmittedJob } from '../../src/gearman/client-side.ts'
-import type { Session } from '../../src/gearman/session.ts'
+import type { SideSession } from '../../src/gearman/side-session.ts'
 import { ReplyQueue, type ReplySlot } from '../../src/net/reply-slots.ts'
 
 const handle = 'H:test:1:7'
@@ -46,9 +46,8 @@ describe('a client with a foreground job', () => {
       abandon: (_waiter: unknown, refs: readonly JobRef[]) => void abandoned.push(...refs),
     }
     const context = { handles: { format: () => handle } }
-    const session = { scheduler, context, connection: wire, gone: false } as unknown as Session
+    const session = { scheduler, context, connection: wire, gone: false } as unknown as SideSession
     client = new ClientSide(session, true)
-    Object.assign(session, { client })
   })
 
   /** A job that the store has. */

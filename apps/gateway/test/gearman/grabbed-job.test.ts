@@ -1,8 +1,8 @@
-import type { Assignment, Delivery } from '@crossgear/core-scheduler'
+import type { Assignment, Delivery, Subscription } from '@crossgear/core-scheduler'
 import { encodeResponse, noJob } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
 import { assignPlain, GrabbedJob } from '../../src/gearman/grabbed-job.ts'
-import type { Session } from '../../src/gearman/session.ts'
+import type { SideSession } from '../../src/gearman/side-session.ts'
 import { ReplyQueue } from '../../src/net/reply-slots.ts'
 
 const handle = 'H:test:1:7'
@@ -18,17 +18,18 @@ function grabbed({ isAble = true, hasHandle = true } = {}) {
   const released: (readonly [Assignment, boolean])[] = []
   const queue = new ReplyQueue(() => sent.push(Buffer.from(queue.next()!).toString('latin1')))
   const session = {
-    worker: {
-      subscription: {},
-      abilityFor: () => (isAble ? { fn: 'mail' } : undefined),
-      hold: (of: string) => void held.push(of),
-    },
     context: { handles: { of: () => (hasHandle ? handle : undefined) } },
     scheduler: {
       release: (of: Assignment, isLost: boolean) => void released.push([of, isLost]),
     },
-  } as unknown as Session
-  const request = new GrabbedJob(session, assignPlain, queue.add(1), false)
+  } as unknown as SideSession
+  const grabber = {
+    subscription: {} as Subscription,
+    abilityFor: () => (isAble ? { fn: 'mail' } : undefined),
+    hold: (of: string) => void held.push(of),
+  }
+  const grab = { form: assignPlain, slot: queue.add(1) }
+  const request = new GrabbedJob(session, grabber, grab, false)
   return { request, sent, held, released }
 }
 

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  maskStoreUrl,
-  parseStoreUrl,
-  printStoreAddress,
-} from '../../src/config/store-address.ts'
+import { maskStoreUrl, parseStoreUrl, printStoreAddress } from '../../src/config/store-address.ts'
 
 describe('a store URL', () => {
   const tcp = { host: 'h', port: 6379, tls: false, db: 0 }

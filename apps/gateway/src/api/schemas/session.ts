@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict } from '../endpoint.ts'
 
 export const logIn = strict({ password: Type.String({ minLength: 1, maxLength: 1024 }) })
@@ -21,3 +21,13 @@ export const reloaded = strict({
     description: 'Settings that have changed but need a restart',
   }),
 })
+
+/** The result of a reload, with names of settings as an operator writes them. */
+export type ReloadReport = Static<typeof reloaded>
+
+/**
+ * Reads the settings again. `by`: who asks, for the log.
+ *
+ * @throws StartError for settings that cannot be used: nothing is changed.
+ */
+export type Reload = (by: string) => Promise<ReloadReport>

@@ -3,7 +3,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock, NewJob, Scheduler } from '@crossgear/core-scheduler'
 import { laneFor } from '../../faktory/lanes.ts'
 import { newJobOf, type PayloadRuleOf } from '../../faktory/translate.ts'
-import { type CronEntry, CronEntryError, plainEntry, readCronEntry } from '../../config/cron-entry.ts'
+import {
+  type CronEntry,
+  CronEntryError,
+  plainEntry,
+  readCronEntry,
+} from '../../config/cron-entry.ts'
 
 /** Interval of checks for entries that other nodes added, milliseconds. */
 const reloadEveryMs = 5_000

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { Assignment, Clock, JobRef, Scheduler } from '@crossgear/core-scheduler'
 import { parseJson } from '../../json.ts'
 import type { Door } from '../../net/door.ts'
-import type { Hands } from '../metrics/census.ts'
+import type { Hands } from '../../net/census.ts'
 import type { ConnectedWorker } from '../../net/connected-worker.ts'
 
 /** Nodes only answer questions of this form: others are of another version. */

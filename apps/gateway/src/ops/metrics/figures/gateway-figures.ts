@@ -1,6 +1,7 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { MigrationNotes } from '@crossgear/redis-store'
-import { type Census, censusFigures } from '../census.ts'
+import type { Census } from '../../../net/census.ts'
+import { censusFigures } from './census-figures.ts'
 import { faktoryFigures } from './faktory-figures.ts'
 import { counter, gauge, labelText, only, type Figure } from '../figure.ts'
 import { gearmanFigures } from './gearman-figures.ts'

@@ -1,0 +1,25 @@
+import type { Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
+import type { Connection } from '../net/connection.ts'
+import type { GearmanDoorOptions } from './door-options.ts'
+import type { Handles } from './handles.ts'
+import type { ErrorKey } from './replies.ts'
+
+/** State of the door that both sides of a connection use. */
+export interface SideContext {
+  readonly options: GearmanDoorOptions
+  readonly handles: Handles
+}
+
+/** The part of a session that its client side and its worker side use. */
+export interface SideSession {
+  readonly connection: Connection
+  readonly scheduler: Scheduler
+  readonly context: SideContext
+  /** Identity for limits per worker. */
+  readonly asWorker: WorkerIdentity
+  /** True once the connection has ended. One that is about to end still gets its replies. */
+  readonly gone: boolean
+  sendError(key: ErrorKey): void
+  /** An ERROR packet about to be sent; counts it. */
+  refusal(key: ErrorKey): Buffer
+}
