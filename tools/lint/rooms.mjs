@@ -3,7 +3,7 @@ import path from 'node:path'
 /** The order of the folders of a source tree: each imports only those before it, types included. */
 const orders = {
   'apps/gateway/src': [
-    ...['net', 'bridge', 'gearman', 'faktory', 'http', 'config', 'log', 'redis-server'],
+    ...['net', 'bridge', 'gearman', 'faktory', 'http', 'doors', 'config', 'log', 'redis-server'],
     ...['dashboard', 'ops', 'api', 'web', 'server'],
     ...['cli', 'migrate', 'backup', 'mirror', 'doctor', 'terminal', 'faktory-command', 'gearmand'],
     'commands',

@@ -1,3 +1,4 @@
+import { doors } from './doors.js'
 import { doorName } from './parts/bits.js'
 import { plural, reasonOf } from './format.js'
 
@@ -101,17 +102,15 @@ function holderWords(holder) {
 export function cancelMeaning({ state, door, waiting_clients: clients, held_by: holder }) {
   const waiting =
     clients > 0 &&
-    `${plural(clients, 'client')} that ${clients === 1 ? 'waits' : 'wait'} for it will get ${failureWords[door]}.`
+    `${plural(clients, 'client')} that ${clients === 1 ? 'waits' : 'wait'} for it will get ${failureOf(door)}.`
   const running = state === 'running' && (holder ? workerWords[holder.kind] : workerWords.worker)
   const usual = 'The job ends, and no worker gets it.'
   return [running || usual, waiting].filter(Boolean).join(' ')
 }
 
-const failureWords = {
-  gearman: 'WORK_FAIL',
-  http: 'the answer that it failed',
-  faktory: 'the state failed',
-  native: 'the error that it was cancelled',
+/** @param {string} door */
+function failureOf(door) {
+  return doors.find(({ name }) => name === door)?.failure ?? 'a failure'
 }
 
 const workerWords = {

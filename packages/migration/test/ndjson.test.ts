@@ -10,7 +10,7 @@ const record: fc.Arbitrary<JobRecord> = fc.record(
   {
     importId: bytes(16, 16),
     state: fc.constantFrom('queued', 'dead', 'working'),
-    door: fc.constantFrom('gearman', 'faktory', 'http', 'native'),
+    door: fc.constantFrom('gearman', 'faktory', 'http', 'native', 'echo'),
     fn: fc.string({ minLength: 1, unit: 'grapheme' }),
     queue: fc.constantFrom('bulk', 'a.b_c-d'),
     unique: bytes(0, 64),
@@ -38,6 +38,8 @@ test.each([
   ['7', 'it is no JSON object'],
   ['{"v":2}', 'its version is not 1'],
   ['{"v":1,"state":"lost"}', 'state is none that there is'],
+  ['{"v":1,"state":"queued"}', 'door is no name of a door'],
+  ['{"v":1,"state":"queued","door":"Gearman 2"}', 'door is no name of a door'],
   [
     '{"v":1,"state":"queued","door":"gearman","function":"f","level":5,"payload":"%"}',
     'payload is no base64',

@@ -1,3 +1,4 @@
+import { doors } from '../doors.js'
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
 import { Choice, SearchField } from '../parts/bits.js'
@@ -10,13 +11,11 @@ const states = /** @type {const} */ ([
   ['retry', 'Retrying'],
   ['dead', 'Dead'],
 ])
-const doors = /** @type {const} */ ([
+/** @type {readonly (readonly [name: string, title: string])[]} */
+const doorChoices = [
   ['', 'Any door'],
-  ['gearman', 'Gearman'],
-  ['faktory', 'Faktory'],
-  ['http', 'HTTP'],
-  ['native', 'GearMonkey'],
-])
+  ...doors.map(({ name, title }) => /** @type {const} */ ([name, title])),
+]
 const ages = /** @type {const} */ ([
   ['', 'Any age'],
   ['60', 'Over a minute'],
@@ -65,7 +64,7 @@ export function JobFilters({ filter, hasState, onChange }) {
       hasState &&
       html`<${Choice} label="State" value=${filter['state'] ?? ''} options=${states} onChange=${choice('state')} />`
     }
-    <${Choice} label="Door" value=${filter['door'] ?? ''} options=${doors} onChange=${choice('door')} />
+    <${Choice} label="Door" value=${filter['door'] ?? ''} options=${doorChoices} onChange=${choice('door')} />
     <${Choice}
       label="Age"
       value=${filter['older_than_seconds'] ?? ''}

@@ -1,3 +1,4 @@
+import { doors } from '../doors.js'
 import { html } from '../html.js'
 import { useEffect, useRef, useState } from '../lib/hooks.js'
 import { useDebounced, useNow } from '../state.js'
@@ -46,16 +47,9 @@ export function Badge({ tone = 'neutral', children }) {
   return html`<span class=${`badge ${tone}`}>${children}</span>`
 }
 
-const doorWords = /** @type {Readonly<Record<string, string>>} */ ({
-  gearman: 'Gearman',
-  faktory: 'Faktory',
-  http: 'HTTP',
-  native: 'GearMonkey',
-})
-
 /** @param {string} door */
 export function doorName(door) {
-  return Object.hasOwn(doorWords, door) ? (doorWords[door] ?? door) : door
+  return doors.find(({ name }) => name === door)?.title ?? door
 }
 
 /**

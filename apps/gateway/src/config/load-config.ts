@@ -12,6 +12,7 @@ import {
   type OptionValue,
   variablesOf,
 } from './options.ts'
+import { portNames } from './port-options.ts'
 import type { Route } from './routes.ts'
 import { refuseUnknownVariables } from './unknown-variables.ts'
 
@@ -41,13 +42,6 @@ export interface ForeignSettings {
   readonly throttles: ReadonlyMap<string, Throttle>
 }
 
-const doorNames = [
-  'gearmanPort',
-  'faktoryPort',
-  'httpPort',
-  'webPort',
-] as const satisfies OptionName[]
-
 export interface Given {
   /** The source's name in the error line. */
   readonly from: string
@@ -70,8 +64,8 @@ export function loadConfig(sources: ConfigSources): Config {
     cron: [...(file?.cron ?? []), ...(foreign?.cron ?? [])],
     throttles: new Map([...(file?.throttles ?? []), ...(foreign?.throttles ?? [])]),
   })
-  if (doorNames.every((name) => config[name] === 'off')) {
-    const flags = doorNames.map(flagOf).join(', ')
+  if (portNames.every((name) => config[name] === 'off')) {
+    const flags = portNames.map(flagOf).join(', ')
     throw new StartError(`Every door is off: open at least one of ${flags}.`, 2)
   }
   return config

@@ -1,9 +1,11 @@
 import { hostname } from 'node:os'
+import { type DoorName, doors } from '../doors/table.ts'
 import { readHostNames } from '../net/foreign-requests.ts'
 import { readNetworks } from '../net/networks.ts'
 import {
   checkedText,
   optional,
+  type OptionRow,
   portOr,
   row,
   secret,
@@ -24,6 +26,21 @@ const hostText = text(
   /^(\*|[\w.:%-]+)$/,
 )
 
+type DoorPort = `${DoorName}Port`
+
+const doorPorts = Object.fromEntries(
+  doors.map(({ name, port: { help, fallback } }) => [
+    `${name}Port`,
+    row({ group: 'Doors', argument: 'port', help, value: portOr('off'), fallback }),
+  ]),
+) as Readonly<Record<DoorPort, OptionRow<number | 'off'>>>
+
+/** The options of all ports. */
+export const portNames: readonly (DoorPort | 'webPort')[] = [
+  ...doors.map(({ name }) => `${name}Port` as const),
+  'webPort',
+]
+
 /** The ports, and who may do what there. */
 export const portOptions = {
   host: row({
@@ -33,27 +50,7 @@ export const portOptions = {
     value: hostText,
     fallback: '127.0.0.1',
   }),
-  gearmanPort: row({
-    group: 'Doors',
-    argument: 'port',
-    help: 'port for Gearman clients and workers; off closes the door, 0 takes a free port',
-    value: portOr('off'),
-    fallback: 4730,
-  }),
-  faktoryPort: row({
-    group: 'Doors',
-    argument: 'port',
-    help: 'port for Faktory producers and consumers, or off',
-    value: portOr('off'),
-    fallback: 7419,
-  }),
-  httpPort: row({
-    group: 'Doors',
-    argument: 'port',
-    help: 'port for jobs submitted with HTTP (POST /function), or off',
-    value: portOr('off'),
-    fallback: 'off',
-  }),
+  ...doorPorts,
   webPort: row({
     group: 'Doors',
     argument: 'port',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { waysIn } from '../doors/names.ts'
 import { linkModules } from './link-modules.ts'
 
 /** A file of the dashboard. */
@@ -52,7 +53,10 @@ export const styleNames = 'base layout parts tables forms job layers narrow'.spl
 
 /** The files that a browser gets, by path: own modules are joined to one, and so are style sheets. */
 export function readAssets(): ReadonlyMap<string, Asset> {
-  const app = linkModules('app.js', { read: ownFile, isOutside: (path) => path.startsWith('lib/') })
+  const app = linkModules('app.js', {
+    read: moduleText,
+    isOutside: (path) => path.startsWith('lib/'),
+  })
   const styles = styleNames.map((name) => ownFile(`style/${name}.css`))
   const files: Record<string, string> = {
     '/': ownFile('index.html'),
@@ -85,6 +89,13 @@ export function withRelativeImports(
 /** Source maps are not served: a browser with its tools open would ask for them. */
 function withoutMap(text: string): string {
   return text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n')
+}
+
+/** The table of doors is no file: it is made of the gateway's own. */
+function moduleText(path: string): string {
+  if (path !== 'doors.js') return ownFile(path)
+  const rows = waysIn.map(({ name, title, failure }) => ({ name, title, failure }))
+  return `export const doors = ${JSON.stringify(rows)}\n`
 }
 
 function ownFile(path: string): string {

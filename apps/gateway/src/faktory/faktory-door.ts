@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import { error, type PayloadRule } from '@crossgear/fwp-codec'
 import { isLoopback } from '../net/addresses.ts'
-import type { Door } from '../net/door.ts'
+import type { Door, LiveDoor } from '../net/door.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import type { LaneQuota } from '../net/lane-quota.ts'
 import { Listener, type SocketOptions } from '../net/listener.ts'
@@ -209,7 +209,7 @@ export class FaktoryDoor implements Door {
   }
 
   /** Applies to new connections; open ones continue. */
-  configure({ tls, password }: Pick<FaktoryDoorOptions, 'tls' | 'password'>): void {
+  configure({ tls, password }: LiveDoor): void {
     if (tls) this.#listener.renewTls(tls)
     this.#handshake.configure(password)
   }

@@ -1,10 +1,9 @@
 import type { Socket } from 'node:net'
-import type { Door } from '../net/door.ts'
+import type { Door, LiveDoor } from '../net/door.ts'
 import { Limiter } from '../net/limiter.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { Listener } from '../net/listener.ts'
 import { AdminAccess } from '../net/networks.ts'
-import type { TlsOptions } from '../net/tls.ts'
 import { Connection } from '../net/connection.ts'
 import type { ConnectedWorker } from '../net/connected-worker.ts'
 import { type Census, HandCounts } from '../net/census.ts'
@@ -67,9 +66,8 @@ export class GearmanDoor implements Door {
     return this.#listener.listen()
   }
 
-  /** Connections from now on get this certificate. */
-  renewTls(tls: TlsOptions): void {
-    this.#listener.renewTls(tls)
+  configure({ tls }: LiveDoor): void {
+    if (tls) this.#listener.renewTls(tls)
   }
 
   stopAccepting(): void {

@@ -68,3 +68,8 @@ export class AddressCounts {
     else this.#counts.delete(address)
   }
 }
+
+/** A host in front of a port. */
+export function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

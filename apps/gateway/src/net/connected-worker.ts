@@ -4,7 +4,8 @@ import type { Assignment } from '@crossgear/core-scheduler'
 export interface ConnectedWorker {
   /** Its name among the workers of this node; never reused. */
   readonly name: string
-  readonly door: 'gearman' | 'faktory'
+  /** The name of its door. */
+  readonly door: string
   /** The name that it gave itself: a Gearman client id or a Faktory wid; else empty. */
   readonly calledItself: string
   readonly wid?: string | undefined

@@ -1,10 +1,18 @@
 import type { ConnectedWorker } from './connected-worker.ts'
 import type { Census } from './census.ts'
 import type { ListenAddress } from './listen.ts'
+import type { TlsOptions } from './tls.ts'
+
+/** Settings that a door may take over while it is open. */
+export interface LiveDoor {
+  /** For connections from now on. As before. */
+  readonly tls?: TlsOptions
+  readonly password?: string
+}
 
 /** A protocol of the gateway, on its own port. */
 export interface Door {
-  /** `gearman`, `faktory`, `http` */
+  /** As in its row. */
   readonly name: string
   /** Its port, once it is open. */
   readonly address: ListenAddress | undefined
@@ -12,6 +20,8 @@ export interface Door {
   listen(): Promise<ListenAddress>
   /** Accepts no more connections; open ones are served as before. */
   stopAccepting(): void
+  /** Takes other settings over while connections are open. It has none. */
+  configure?(live: LiveDoor): void
   /** Hands out no more jobs and accepts no more connections; outcomes are still taken. */
   drain(): void
   /** Connected clients and workers. */

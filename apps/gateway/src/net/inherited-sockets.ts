@@ -11,22 +11,16 @@ export type InheritedSockets = ReadonlyMap<string, readonly number[]>
 const firstDescriptor = 3
 const maxDescriptors = 64
 
-/** Names in LISTEN_FDNAMES. */
-const socketNames = ['gearman', 'faktory', 'http', 'web'] as const
-
-/** The flags of the ports that they stand for. */
-const flagsByName: ReadonlyMap<string, string> = new Map(
-  socketNames.map((name) => [name, `--${name}-port`]),
-)
-
 /**
  * The sockets that were handed over to this process, as sd_listen_fds(3) has it: none where LISTEN_PID names another.
+ * `portNames`: the names that sockets may have in LISTEN_FDNAMES.
  *
  * @throws StartError (code 2) for one that belongs to no port.
  */
 export function readInheritedSockets(
   { LISTEN_PID: pid, LISTEN_FDS: count, LISTEN_FDNAMES: names = '' }: NodeJS.ProcessEnv,
   ownPid: number,
+  portNames: readonly string[],
 ): InheritedSockets {
   const sockets = new Map<string, number[]>()
   if (pid !== String(ownPid)) return sockets
@@ -37,14 +31,14 @@ export function readInheritedSockets(
   const given = names.split(':')
   for (let at = 0; at < total; at += 1) {
     const name = given[at] ?? ''
-    const flag = flagsByName.get(name)
-    if (flag === undefined) {
-      const known = [...flagsByName.keys()].join(', ')
+    if (!portNames.includes(name)) {
+      const known = portNames.join(', ')
       throw new StartError(
         `LISTEN_FDNAMES calls socket ${at + 1} "${name}": set FileDescriptorName of its unit to one of ${known}.`,
         2,
       )
     }
+    const flag = `--${name}-port`
     sockets.set(flag, [...(sockets.get(flag) ?? []), firstDescriptor + at])
   }
   return sockets

@@ -1,3 +1,6 @@
+import { doors } from '../doors/table.ts'
+import { bracketed } from '../net/addresses.ts'
+import type { DoorRow } from '../net/door-row.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import type { Logger, Voice } from '../log/logger.ts'
 
@@ -24,38 +27,16 @@ interface Row {
   readonly try?: string
 }
 
-const faktoryLines = [
-  'HELLO {"v":2}',
-  'PUSH {"jid":"hello-0001","jobtype":"hello","args":["world"]}',
-  'END',
-]
+type Shown = Pick<DoorRow, 'title' | 'trial'>
 
-interface Trial {
-  readonly title: string
-  /** A command for a client on this machine. */
-  readonly command: (host: string, port: number, hasPassword: boolean) => string
+const web: Shown = {
+  title: 'Dashboard',
+  trial: (host, port) => `http://${bracketed(host)}:${port}/`,
 }
 
-const trials: Readonly<Record<string, Trial>> = {
-  gearman: {
-    title: 'Gearman',
-    command: (host, port) => `gearman -h ${host} -p ${port} -b -f hello world`,
-  },
-  faktory: {
-    title: 'Faktory',
-    command: (host, port, hasPassword) =>
-      hasPassword
-        ? `FAKTORY_URL=tcp://:PASSWORD@${bracketed(host)}:${port} <any Faktory client>`
-        : `printf '${faktoryLines.join(String.raw`\n`)}\\n' | curl -s telnet://${bracketed(host)}:${port}`,
-  },
-  http: {
-    title: 'HTTP',
-    command: (host, port) => `curl -d world http://${bracketed(host)}:${port}/hello`,
-  },
-  web: {
-    title: 'Dashboard',
-    command: (host, port) => `http://${bracketed(host)}:${port}/`,
-  },
+/** How a port is called, and a command that shows it at work. */
+function shownOf(port: string): Shown | undefined {
+  return port === 'web' ? web : doors.find(({ name }) => name === port)
 }
 
 /** Announces that the gateway is ready: text for a person, one log line for a program. */
@@ -89,7 +70,7 @@ export function renderBanner(announcement: Announcement): string {
   const { version, doors, store, hasPassword } = announcement
   const rows: Row[] = [
     ...doors.map((door) => ({
-      title: trials[door.name]?.title ?? door.name,
+      title: shownOf(door.name)?.title ?? door.name,
       address: `${bracketed(door.host)}:${door.port}`,
       try: trialOf(door, hasPassword) ?? '',
     })),
@@ -114,7 +95,7 @@ export function renderBanner(announcement: Announcement): string {
 }
 
 function trialOf({ name, host, port }: OpenDoor, hasPassword: boolean): string | undefined {
-  return trials[name]?.command(reachable(host), port, hasPassword)
+  return shownOf(name)?.trial(reachable(host), port, hasPassword)
 }
 
 /** A command that shows a native client at work. */
@@ -125,8 +106,4 @@ function nativeTrial(url: string): string {
 /** The address for a client on this machine of a door that listens on every address. */
 function reachable(host: string): string {
   return { '*': '127.0.0.1', '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import { plainEntry } from '../config/cron-entry.ts'
+import { type TlsDoor, tlsFileOptions } from '../config/tls-options.ts'
 import type { DoorTls, Settings } from './doors.ts'
 
 /** The settings that a running gateway takes over. */
@@ -21,17 +22,6 @@ const tables: Readonly<Record<'routes' | 'throttles' | 'cron', (config: Config) 
   throttles: ({ throttles }) => throttles,
   cron: ({ cron }) => cron.map(plainEntry),
 }
-
-type TlsFile = 'cert' | 'key' | 'ca'
-
-/** The options that name the files of a door. */
-const tlsFiles: readonly (readonly [keyof DoorTls, TlsFile, OptionName])[] = [
-  ['gearman', 'cert', 'gearmanTlsCert'],
-  ['gearman', 'key', 'gearmanTlsKey'],
-  ['gearman', 'ca', 'gearmanTlsCa'],
-  ['faktory', 'cert', 'faktoryTlsCert'],
-  ['faktory', 'key', 'faktoryTlsKey'],
-]
 
 /** Compares the settings of a running gateway with others that are valid as a whole. */
 export function changesBetween(running: Settings, next: Settings): Changes {
@@ -52,7 +42,7 @@ export function changesBetween(running: Settings, next: Settings): Changes {
     changed.add(name)
     config[name] = next.config[name as keyof typeof tables]
   }
-  for (const [door, file, name] of tlsFiles) {
+  for (const { door, file, option: name } of tlsFileOptions) {
     const isSame = isDeepStrictEqual(running.tls[door]?.[file], next.tls[door]?.[file])
     if (!isSame && !bound.has(name)) changed.add(flagOf(name))
   }
@@ -66,22 +56,22 @@ export function changesBetween(running: Settings, next: Settings): Changes {
 
 /** Files whose change a listening port cannot follow: those that turn TLS, or asking for certificates, on or off. */
 function boundFiles(running: DoorTls, next: DoorTls): ReadonlySet<OptionName> {
-  const bound = tlsFiles.filter(([door, file]) => {
+  const bound = tlsFileOptions.filter(({ door, file }) => {
     const [before, after] = [running[door], next[door]]
     if (!before || !after) return before !== after
     return (before[file] === undefined) !== (after[file] === undefined)
   })
-  return new Set(bound.map(([, , name]) => name))
+  return new Set(bound.map(({ option }) => option))
 }
 
 /** The certificates of ports that speak TLS already. */
 function renewed(running: DoorTls, next: DoorTls): DoorTls {
-  const doors = (['gearman', 'faktory'] as const).flatMap((door): [string, TlsOptions][] => {
+  const renewals = (Object.keys(running) as TlsDoor[]).flatMap((door): [string, TlsOptions][] => {
     const [before, after] = [running[door], next[door]]
     if (!before) return []
     if (!after) return [[door, before]]
     const ca = before.ca && (after.ca ?? before.ca)
     return [[door, { ...before, cert: after.cert, key: after.key, ...(ca && { ca }) }]]
   })
-  return Object.fromEntries(doors)
+  return Object.fromEntries(renewals)
 }

@@ -141,7 +141,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   }
   metrics.storeUp(true)
   const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
-  const doors = doorsOf({ ...parts, log, payloadRuleOf }, scheduler, hooksOf)
+  const doors = await doorsOf({ ...parts, log, payloadRuleOf }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
   const fleet = new Fleet({ scheduler, doors, clock: systemClock, node, version: parts.version })
   const figuresNowMs = parts.figuresNowMs ?? (() => systemClock.nowMs())

@@ -1,5 +1,6 @@
 import type { Config } from '../config/load-config.ts'
 import { flagOf, type OptionName } from '../config/options.ts'
+import { doors } from '../doors/table.ts'
 import { StartError } from '../errors.ts'
 import { bindAddresses, isLoopback } from '../net/addresses.ts'
 
@@ -12,23 +13,9 @@ interface OpenPort {
 
 /** Ports, with the warning for each that is open without a password. */
 const ports: readonly OpenPort[] = [
-  {
-    port: 'gearmanPort',
-    isGuarded: ({ gearmanTlsVerifyClients, gearmanTlsCert, gearmanTlsCa }) =>
-      gearmanTlsVerifyClients && gearmanTlsCert !== undefined && gearmanTlsCa !== undefined,
-    warning: `The Gearman port is open to the network: every machine in it may submit and take jobs. The protocol knows no passwords: ask for certificates (${flagOf('gearmanTlsVerifyClients')}), or let a firewall guard the port.`,
-  },
-  {
-    port: 'faktoryPort',
-    isGuarded: ({ faktoryPassword }) => faktoryPassword !== undefined,
-    warning: `The Faktory port is open to the network without a password (${flagOf('faktoryOpen')} yes): every machine in it may submit and take jobs.`,
-  },
-  {
-    port: 'httpPort',
-    isGuarded: () => false,
-    warning:
-      'The HTTP port is open to the network: every machine in it may submit jobs. It knows no passwords: let a firewall guard it.',
-  },
+  ...doors.map(({ name, isGuarded, openWarning: warning }): OpenPort => {
+    return { port: `${name}Port`, isGuarded, warning }
+  }),
   {
     port: 'webPort',
     isGuarded: ({ webOpen }) => !webOpen,

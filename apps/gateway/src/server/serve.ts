@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
+import { portNames } from '../config/port-options.ts'
+import { socketNames } from '../doors/names.ts'
 import { StartError } from '../errors.ts'
 import {
   type InheritedSockets,
@@ -50,7 +52,7 @@ export async function serve(
 ): Promise<number> {
   sizeHeap()
   const { env = {}, notes = [] } = ways
-  const sockets = readInheritedSockets(env, process.pid)
+  const sockets = readInheritedSockets(env, process.pid, socketNames)
   refuseClosedDoors(sockets, config)
   const warnings = [...notes, ...(await checkOpenNetwork(config))]
   const openPort = openInherited(sockets, (flag, host) => {
@@ -137,7 +139,7 @@ export async function serve(
  * @throws StartError (code 2)
  */
 function refuseClosedDoors(sockets: InheritedSockets, config: Config): void {
-  for (const option of ['gearmanPort', 'faktoryPort', 'httpPort', 'webPort'] as const) {
+  for (const option of portNames) {
     const flag = flagOf(option)
     if (config[option] !== 'off' || !sockets.has(flag)) continue
     throw new StartError(

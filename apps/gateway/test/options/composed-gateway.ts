@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import type { ApiBackend } from '../../src/api/api.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { OptionName } from '../../src/config/options.ts'
+import type { Door } from '../../src/net/door.ts'
 import { compose } from '../../src/server/compose.ts'
 import { readDoorTls } from '../../src/server/doors.ts'
 import { openStore } from '../../src/redis-server/open-store.ts'
@@ -15,6 +16,8 @@ import { recordingLog } from '../support/recording-log.ts'
 export interface ComposedGateway {
   readonly doors: readonly string[]
   port(door: string): number
+  /** An open door. */
+  door(name: string): Door
   peer(...functions: readonly string[]): Promise<GearmanPeer>
   faktory(): Promise<FwpClient>
   metrics(): Promise<string>
@@ -53,6 +56,11 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
     return {
       doors: [...open.keys()],
       port,
+      door: (name) => {
+        const found = composition.doors.find((door) => door.name === name)
+        if (!found) throw new Error(`${name} is off`)
+        return found
+      },
       peer: async (...functions) => {
         const peer = await GearmanPeer.connect(port('gearman'))
         onTestFinished(() => peer.leave())

@@ -1,5 +1,13 @@
-/** The protocol by which a job entered. `native` is a GearMonkey client that wrote to Redis itself. */
-export type Door = 'gearman' | 'faktory' | 'http' | 'native'
+/** Name of the door by which a job entered, such as `gearman`; {@link nativeDoor} for none. */
+export type Door = string
+
+/** The door of a job that a GearMonkey client wrote to Redis itself. */
+export const nativeDoor = 'native'
+
+/** True for a name that a door may have: 1 to 32 lower-case letters, digits and hyphens, a letter first. */
+export function isDoorName(text: string): boolean {
+  return /^[a-z][a-z\d-]{0,31}$/.test(text) && text !== nativeDoor
+}
 
 /** FWP priority, 1 (least urgent) to 9. Gearman HIGH, normal and LOW are 8, 5 and 2. */
 export type Level = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9
@@ -44,7 +52,8 @@ export interface CronTick {
 export interface NewJob {
   /** The stored payload, unchanged. */
   readonly input: Uint8Array
-  readonly door: Exclude<Door, 'native'>
+  /** Not {@link nativeDoor}. */
+  readonly door: Door
   readonly level: Level
   /** True if a client of this node waits for the outcome. */
   readonly foreground: boolean

@@ -1,6 +1,6 @@
 import type { ActiveLeases } from '../dispatch/active-leases.ts'
 import type { LeaseStarts } from '../dispatch/lease-starts.ts'
-import { holderOf } from '../model/job.ts'
+import { holderOf, nativeDoor } from '../model/job.ts'
 import type { Door, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
 import type { Clock } from '../clock.ts'
 import type { Observer, RunEnd } from '../observer.ts'
@@ -148,7 +148,7 @@ export class Outcomes {
     if (outcome.kind !== 'complete' || isWanted || !assignment) return outcome
     const { job } = assignment
     const isLong = outcome.output.length >= longOutput
-    const isKept = job.door === 'native' || (job.retentionSeconds ?? 0) > 0
+    const isKept = job.door === nativeDoor || (job.retentionSeconds ?? 0) > 0
     const isAwaitedElsewhere = job.waiting > 0 && !this.#parts.waiters.has(job.lane, job.id)
     if (!isLong || isKept || isAwaitedElsewhere) return outcome
     return { ...outcome, withheld: true }

@@ -1,4 +1,4 @@
-import type { LaneNames, Level } from '@crossgear/core-scheduler'
+import { type LaneNames, type Level, nativeDoor } from '@crossgear/core-scheduler'
 import type { RedisStore } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
 import { keptRejectBytes } from '../record/fit.ts'
@@ -120,7 +120,7 @@ export class BackupSource implements Source {
         else {
           const importId = importIdOf(this.identity, lane, String(id), one.job.input)
           const record = recordOfStanding(one, importId, this.#names)
-          const level = one.job.door === 'native' ? levels.get(lane)?.get(id) : undefined
+          const level = one.job.door === nativeDoor ? levels.get(lane)?.get(id) : undefined
           results.set(at, level === undefined ? record : { ...record, level })
         }
       }

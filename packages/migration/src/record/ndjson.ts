@@ -1,4 +1,4 @@
-import { isQueueName, type Door, type Level } from '@crossgear/core-scheduler'
+import { isDoorName, isQueueName, type Level, nativeDoor } from '@crossgear/core-scheduler'
 import { furtherFields, type Setting } from '@crossgear/redis-store'
 import { importIdOf } from './identity.ts'
 import { recordStates, type JobRecord, type RecordState } from './record.ts'
@@ -8,8 +8,6 @@ export const ndjsonVersion = 1
 
 /** Names of batches, callbacks and traces are shorter. */
 const mostFurtherChars = 1024
-
-const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
 
 type Line = Readonly<Record<string, unknown>>
 type Draft = { -readonly [Name in keyof JobRecord]?: JobRecord[Name] }
@@ -144,7 +142,8 @@ export function recordOfLine(text: string): JobRecord | string {
   if (line['v'] !== ndjsonVersion) return `its version is not ${ndjsonVersion}`
   const { state, door, function: fn, level, payload, import_id: importId } = line
   if (!recordStates.includes(state as RecordState)) return 'state is none that there is'
-  if (!doors.includes(door as Door)) return 'door is none that there is'
+  if (!isText(door) || !(isDoorName(door) || door === nativeDoor))
+    return 'door is no name of a door'
   if (!isText(fn) || fn === '') return 'function is missing'
   if (!isNumber(level) || level < 1 || level > 9) return 'level is not 1 to 9'
   if (!isBase64(payload)) return 'payload is no base64'
@@ -162,7 +161,7 @@ export function recordOfLine(text: string): JobRecord | string {
     // A line of another program is identified by its whole content.
     importId: isOwn ? Buffer.from(importId, 'hex') : importIdOf('ndjson', text),
     state: state as RecordState,
-    door: door as Door,
+    door,
     fn,
     level: level as Level,
     payload: bytesOf(payload),

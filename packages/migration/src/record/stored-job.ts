@@ -1,4 +1,4 @@
-import type { LaneNames } from '@crossgear/core-scheduler'
+import { type LaneNames, nativeDoor } from '@crossgear/core-scheduler'
 import type { ImportedJob, StandingJob } from '@crossgear/redis-store'
 import { digestOf } from './identity.ts'
 import type { JobRecord, RecordState } from './record.ts'
@@ -53,7 +53,7 @@ export function digestOfRecord(record: JobRecord): Buffer {
 }
 
 function keyOf({ door, unique, payload, importId }: JobRecord): Buffer | undefined {
-  return door === 'native' ? undefined : keyOfUnique(unique, payload, importId)
+  return door === nativeDoor ? undefined : keyOfUnique(unique, payload, importId)
 }
 
 /** The digest of a stored job. */

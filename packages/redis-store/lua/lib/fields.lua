@@ -1,8 +1,10 @@
 -- Values in a job's hash as the broker writes them; nil for all others, which another program may have put there. The
 -- twin of job-fields.ts.
 
--- The door by which a job came; nil for a native client.
-local function doorIn(text) return (text == 'gearman' or text == 'faktory' or text == 'http') and text or nil end
+-- The door by which a job came; nil for a native client. The twin of isDoorName.
+local function doorIn(text)
+  return text and text ~= 'native' and #text <= 32 and string.find(text, '^%l[%l%d-]*$') and text or nil
+end
 
 -- One table: a script has at most 200 locals. No comparison holds for nan.
 local read = {

@@ -1,4 +1,4 @@
-import type { Door, NewJob } from '@crossgear/core-scheduler'
+import { type Door, nativeDoor, type NewJob } from '@crossgear/core-scheduler'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import type { FurtherFields } from './standing-job.ts'
 
@@ -34,7 +34,7 @@ export function addJob(args: ScriptArgument[], imported: ImportedJob): void {
   const { job, door, place, arrivedUs, forgetAtMs } = imported
   const dueMs = place === 'dead' ? forgetAtMs : job.dueAtMs
   args.push(imported.importId, imported.digest, placeCodes[place], job.level, dueMs ?? '')
-  if (door === 'native') {
+  if (door === nativeDoor) {
     // A native program writes no more than these.
     args.push('', '', '-', '', job.input)
   } else args.push(job.unique ?? '', job.jid ?? '', arrivedUs, door, job.input)

@@ -1,5 +1,11 @@
 import { isUtf8 } from 'node:buffer'
-import type { Door, Lease, Level, Status } from '@crossgear/core-scheduler'
+import {
+  isDoorName,
+  type Lease,
+  type Level,
+  nativeDoor,
+  type Status,
+} from '@crossgear/core-scheduler'
 
 /** A job while the fields of its hash are read. */
 export type Draft = { -readonly [Name in keyof Lease]?: Lease[Name] | undefined }
@@ -27,7 +33,6 @@ const lastMs = 253_402_300_799_999
 const mostReserveSeconds = 86_400
 
 const statuses: ReadonlySet<string> = new Set<Status>(['idle', 'busy', 'success', 'error'])
-const doors: ReadonlySet<string> = new Set<Door>(['gearman', 'faktory', 'http'])
 
 /** Fields that only scripts use. */
 const scriptFields: ReadonlySet<string> = new Set(['stale', 'once_until', 'callback', 'ran'])
@@ -153,8 +158,8 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   [
     'door',
     take('door', (value) => {
-      const door = value.toString('latin1')
-      return doors.has(door) ? (door as Door) : undefined
+      const door = textIn(value, mostNameBytes)
+      return isDoorName(door) ? door : undefined
     }),
   ],
   [
@@ -239,7 +244,7 @@ export class FieldReader {
       job.settled = false
       this.#leaveOut('settled')
     }
-    if (job.door === 'native') this.#endNative()
+    if (job.door === nativeDoor) this.#endNative()
     if (this.#foreign) {
       const { lane = '', id = 0 } = job
       for (const field of this.#foreign) this.#told({ lane, id, field })

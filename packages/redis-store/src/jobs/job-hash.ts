@@ -1,5 +1,6 @@
 import {
   holderOf,
+  nativeDoor,
   type Job,
   type JobRef,
   type JobState,
@@ -74,7 +75,7 @@ function emptyDraft(lane: string, id: number): Draft {
   return {
     lane,
     id,
-    door: 'native',
+    door: nativeDoor,
     level: 5,
     losses: 0,
     settled: false,
@@ -90,7 +91,7 @@ function leaseDraft(lane: string, id: number): Draft {
     id,
     token: undefined,
     status: undefined,
-    door: 'native',
+    door: nativeDoor,
     level: 5,
     losses: 0,
     settled: false,

@@ -1,5 +1,5 @@
 import {
-  type Door,
+  nativeDoor,
   type HeartbeatReply,
   type LeasedRef,
   type Loss,
@@ -156,7 +156,7 @@ export class RedisNodes implements NodeStore {
       const reply = await run('reclaim-node', [keys.busy(lane)], [...args, place, cursor])
       const [jobs, next, from, leases, refusal] = reply as ReclaimReply
       for (const [id, token = '', door] of chunks(leases.map(String), 3)) {
-        consumed.push({ lane, id: Number(id), token, door: door as Door })
+        consumed.push({ lane, id: Number(id), token, door: door ?? nativeDoor })
       }
       putBack += jobs
       place = next

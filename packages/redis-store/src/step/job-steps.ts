@@ -3,7 +3,6 @@ import {
   noStep,
   soleAnswer,
   StoreError,
-  type Door,
   type ClaimRequest,
   type LaneSubmitted,
   type Lease,
@@ -256,7 +255,7 @@ export class JobSteps {
         claims[at]?.throttled?.(String(throttled[index]), Number(throttled[index + 1]))
       }
       for (let index = 0; index + 1 < expired.length; index += 2) {
-        claims[at]?.expired?.(String(expired[index]), String(expired[index + 1]) as Door)
+        claims[at]?.expired?.(String(expired[index]), String(expired[index + 1]))
       }
       const taken = await this.#leases(jobs, values)
       const claim = claims[at]

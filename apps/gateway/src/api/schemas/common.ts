@@ -4,7 +4,6 @@ import { orNull, strict } from '../endpoint.ts'
 /** Entries on one page of a list, and the most that may be asked for. */
 export const pageSizes = { usual: 50, most: 1_000 } as const
 
-export const doors = ['gearman', 'faktory', 'http', 'native'] as const
 export const jobStates = ['waiting', 'running', 'scheduled', 'retry', 'dead'] as const
 export type ListedState = (typeof jobStates)[number]
 

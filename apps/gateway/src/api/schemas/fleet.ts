@@ -50,7 +50,7 @@ const held = strict({
 const identity = {
   worker: Type.String({ description: 'Its id in the API' }),
   node: Type.String({ description: 'The gateway at which it is connected' }),
-  door: oneOf(['gearman', 'faktory'] as const),
+  door: Type.String(),
   name: Type.String({ description: 'What it calls itself: a Gearman client id or a Faktory wid' }),
   wid: orNull(Type.String()),
   address: orNull(Type.String(), 'Address and port of its first connection'),

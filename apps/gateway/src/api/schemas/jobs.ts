@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { attemptBounds } from '../../bridge/attempts.ts'
+import { doorsOfJobs } from '../../doors/names.ts'
 import { oneOf, orNull, strict } from '../endpoint.ts'
 import {
   count,
   cursor,
-  doors,
   functionName,
   jobStates,
   limit,
@@ -28,7 +28,7 @@ const filterProperties = {
   function: Type.Optional(functionName),
   queue: Type.Optional(queueName),
   state: Type.Optional(oneOf(jobStates, 'Where jobs stand. Any.')),
-  door: Type.Optional(oneOf(doors, 'The protocol by which jobs came. Any.')),
+  door: Type.Optional(oneOf(doorsOfJobs, 'The protocol by which jobs came. Any.')),
   older_than_seconds: Type.Optional(
     Type.Number({ minimum: 0, description: 'Queued at least this long ago' }),
   ),
@@ -89,7 +89,7 @@ const summary = {
   function: Type.String(),
   queue: Type.String(),
   state: oneOf([...jobStates, 'succeeded', 'failed'] as const),
-  door: oneOf(doors),
+  door: Type.String({ description: `Such as ${doorsOfJobs.join(', ')}` }),
   level: Type.Integer({ minimum: 1, maximum: 9, description: 'Faktory priority' }),
   unique: orNull(Type.String()),
   enqueued_at: orNull(

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { warnOfGoingAway } from '../../../src/server/doors.ts'
+import { warnOfGoingAway } from '../../../src/faktory/build-faktory.ts'
+import { warnings } from '../../../src/server/doors.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 import { faktoryGateways } from '../support/faktory-gateway.ts'
 import { figures, pushLine } from '../support/figures.ts'
@@ -18,7 +19,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () =
 
   async function open() {
     const recorded = recordingLog()
-    const goingAway = warnOfGoingAway(recorded.log, () => 0)
+    const goingAway = warnOfGoingAway(warnings(recorded.log, () => 0))
     return { ...(await gateways.open({ goingAway })), recorded }
   }
 

@@ -39,6 +39,22 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await seen(store, 'mail', 1)).toMatchObject({ status: 'busy', token: named.token })
     })
 
+    test.each(['echo', 'a', `${'x'.repeat(30)}-9`])(
+      'a job keeps the name of its door, whatever doors there are: %s',
+      async (door) => {
+        const world = await open()
+        const store = await world.node()
+        const retentionSeconds = 300
+        const id = await submitOne(store, 'mail', { door, foreground: true, retentionSeconds })
+        const lease = await takeOne(store, 'mail')
+        expect(lease).toMatchObject({ id, door })
+        expect(await store.steps.finish('mail', [completed(lease, 'out')])).toEqual(['done'])
+        expect(await seen(store, 'mail', id)).toMatchObject({ door, status: 'success' })
+        expect(await world.secondsLeft('mail', id)).toBeGreaterThan(0)
+        expect(await world.violations()).toEqual([])
+      },
+    )
+
     test.each([
       ['complete', completed],
       ['fail', failed],

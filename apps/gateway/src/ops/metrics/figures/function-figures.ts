@@ -1,12 +1,15 @@
 import type { Door, EndedRun, JobAct } from '@crossgear/core-scheduler'
+import { doorsOfJobs } from '../../../doors/names.ts'
 import { labelText, seriesName } from '../figure.ts'
 import { sampledTraceId } from '../../tracing/trace-context.ts'
 import { PlainHistogram } from '../plain-histogram.ts'
 
 /** From a millisecond, for an idle worker, to an hour. */
 const latencyBounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300, 3600]
-const doors: readonly Door[] = ['gearman', 'faktory', 'http', 'native']
-const placeOf: Readonly<Record<Door, number>> = { gearman: 0, faktory: 1, http: 2, native: 3 }
+/** The last stands for doors of other gateways on the store. */
+const labels = [...doorsOfJobs, 'other']
+const places: ReadonlyMap<Door, number> = new Map(labels.map((door, place) => [door, place]))
+const placeOf = (door: Door): number => places.get(door) ?? labels.length - 1
 /** The door of a worker, by how it got its job. */
 const doorOf: Readonly<Record<EndedRun['by'], Door>> = {
   named: 'gearman',
@@ -67,7 +70,7 @@ export class FunctionFigures {
   readonly series: Readonly<Record<JobAct, string>>
   /** By door; created with a door's first job. */
   readonly #doors: (DoorCounters | undefined)[] = []
-  /** By pair of doors: a job's door times 4, plus its worker's. */
+  /** By pair of doors: a job's door times the number of labels, plus its worker's. */
   readonly #times: Readonly<Record<'wait' | 'run', (PlainHistogram | undefined)[]>> = {
     wait: [],
     run: [],
@@ -81,15 +84,15 @@ export class FunctionFigures {
   }
 
   count(counter: JobCounter, door: Door): void {
-    const of = (this.#doors[placeOf[door]] ??= new DoorCounters(this.#label, door))
+    const place = placeOf(door)
+    const of = (this.#doors[place] ??= new DoorCounters(this.#label, labels[place] ?? ''))
     of.counts[counter] += 1
   }
 
   /** How long a job waited, or ran. */
   time(what: 'wait' | 'run', doorIn: Door, by: EndedRun['by'], ms: number, trace?: string): void {
-    const doorOut = doorOf[by]
-    const pair = placeOf[doorIn] * doors.length + placeOf[doorOut]
-    const times = (this.#times[what][pair] ??= this.#latencies(what, doorIn, doorOut))
+    const [from, to] = [placeOf(doorIn), placeOf(doorOf[by])]
+    const times = (this.#times[what][from * labels.length + to] ??= this.#latencies(what, from, to))
     times.observe(ms / 1000, trace === undefined ? undefined : sampledTraceId(trace))
   }
 
@@ -101,8 +104,9 @@ export class FunctionFigures {
     return this.#times[what].filter((times) => times !== undefined)
   }
 
-  #latencies(what: 'wait' | 'run', doorIn: Door, doorOut: Door): PlainHistogram {
-    const labels = labelText({ function: this.#label, door_in: doorIn, door_out: doorOut })
-    return new PlainHistogram(`crossgear_job_${what}_seconds`, labels, latencyBounds)
+  #latencies(what: 'wait' | 'run', from: number, to: number): PlainHistogram {
+    const doors = { door_in: labels[from] ?? '', door_out: labels[to] ?? '' }
+    const label = labelText({ function: this.#label, ...doors })
+    return new PlainHistogram(`crossgear_job_${what}_seconds`, label, latencyBounds)
   }
 }

@@ -1,0 +1,31 @@
+import { type GearmandVersion, gearmandVersions } from '../gearman/gearmand-version.ts'
+import type { DoorParts } from '../net/door-row.ts'
+import { ownNames } from '../net/foreign-requests.ts'
+import { HttpDoor } from './http-door.ts'
+
+/** The options of the gateway that the door reads. */
+export interface HttpSettings {
+  readonly gearmandVersion: GearmandVersion
+  readonly handlePrefix: string
+  readonly maxPacketBytes: number
+  readonly maxBufferedBytes: number
+  readonly stallSeconds: number
+  readonly allowedHosts: string | undefined
+}
+
+export function buildHttp(parts: DoorParts<HttpSettings>): HttpDoor {
+  const { settings, scheduler, host, port, turns } = parts
+  return new HttpDoor({
+    ...{ scheduler, host, port, turns },
+    sockets: parts.sockets,
+    maxConnections: parts.maxConnections,
+    laneQuota: parts.laneQuota,
+    handlePrefix: settings.handlePrefix,
+    version: gearmandVersions[settings.gearmandVersion].number,
+    maxBodyBytes: settings.maxPacketBytes,
+    maxBufferedBytes: settings.maxBufferedBytes,
+    stallMs: settings.stallSeconds * 1000,
+    hostNames: ownNames(settings.allowedHosts, host),
+    ...parts.hooks,
+  })
+}
