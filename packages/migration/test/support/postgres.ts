@@ -103,7 +103,7 @@ export class Postgres {
       '-qAtc',
       text,
     ]
-    return execFileSync(join(programs, 'psql'), words).toString().trim()
+    return execFileSync(join(programs, 'psql'), words, { stdio: 'pipe' }).toString().trim()
   }
 
   /** Asks for passwords from now on. */

@@ -1,15 +1,13 @@
 import type { Query, RowDataPacket } from 'mysql2'
 import { MigrationError, reaching } from '../../errors.ts'
 import type { JobRecord } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
+import type { Page, PageBounds } from '../../source.ts'
 import { recordOfRow } from './gearmand-row.ts'
-import { columnsOf, pageOf, removedTable, rowOf } from './gearmand-table.ts'
+import { GearmandSqlSource, othersOpen } from './gearmand-sql.ts'
+import { pageOf } from './gearmand-table.ts'
 import { describeTable, sessionOf, type Session, type Table } from './mysql-table.ts'
 
-const limits = [
-  'This table keeps no order, and foreground jobs are never in it.',
-  'Of a unique id of 64 bytes gearmand kept the first 63.',
-]
+const limits = ['This table keeps no order, and foreground jobs are never in it.']
 
 /** Rows buffered by the driver. */
 const rowsAhead = 4
@@ -39,22 +37,15 @@ interface DataRow {
 type Cursor = readonly [fn: string, unique: string]
 
 /** The table of `gearmand -q MySQL`, by function and unique id as bytes. */
-export class GearmandMysqlSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
-  readonly #session: Session
+export class GearmandMysqlSource extends GearmandSqlSource {
   readonly #options: GearmandMysqlOptions
   readonly #table: Table
 
   private constructor(session: Session, options: GearmandMysqlOptions, table: Table) {
-    this.identity = options.identity
-    this.#session = session
+    const { identity } = options
+    super(session, table, { identity, limits, users: othersOpen(table.others) })
     this.#options = options
     this.#table = table
-    if (table.others > 0) {
-      this.liveReason = `${table.others} other connections are open to this database, and jobs that run are still in it`
-    }
   }
 
   static open(options: GearmandMysqlOptions): Promise<GearmandMysqlSource> {
@@ -74,19 +65,12 @@ export class GearmandMysqlSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return reaching(this.identity, async () => {
-      const [row] = await this.#session.rows(`SELECT COUNT(*) AS jobs FROM ${this.#table.name}`)
-      return Number(row?.['jobs'] ?? 0)
-    })
-  }
-
   /** One read of everything, while another connection removes. */
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     const { fn, unique, name, time } = this.#table
     const start = after === undefined ? undefined : (JSON.parse(after) as Cursor)
     const from = start ? `WHERE (IFNULL(${fn}, ''), IFNULL(${unique}, '')) >= (?, ?)` : ''
-    const reading = await reaching(this.identity, () => sessionOf(this.#options))
+    const reading = await this.reaching(() => sessionOf(this.#options))
     try {
       const query = reading.connection.query<RowDataPacket[]>(
         `SELECT ${fn} AS fn, ${unique} AS uniq, priority, data, ${time} AS time FROM ${name}
@@ -100,65 +84,14 @@ export class GearmandMysqlSource implements Source {
     }
   }
 
-  /** The note and the rows go in one transaction. */
-  remove(records: readonly JobRecord[]): Promise<void> {
-    const { name, fn, unique, columnOf } = this.#table
-    const where = `function_name <=> ${columnOf.fn} AND unique_key <=> ${columnOf.unique}`
-    const exactly = `${fn} <=> ? AND ${unique} <=> ?`
-    return reaching(this.identity, async () => {
-      if (records.length === 0) return
-      // CREATE TABLE would end a transaction.
-      await this.#session.rows(
-        `CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BINARY(16)) ENGINE = InnoDB`,
-      )
-      await this.#session.together(async () => {
-        await this.#session.rows(`DELETE FROM ${removedTable}`)
-        await this.#session.rows(
-          `INSERT INTO ${removedTable} VALUES ${records.map(() => '(?)').join()}`,
-          records.map(({ importId }) => importId),
-        )
-        for (const { sourceKey } of records) {
-          const names = sourceKey ? namesOf(sourceKey) : []
-          await this.#session.rows(`DELETE FROM ${name} WHERE ${where} AND ${exactly} LIMIT 1`, [
-            ...names,
-            ...names,
-          ])
-        }
-      })
-    })
-  }
-
-  lastRemoved(): Promise<readonly Buffer[]> {
-    return reaching(this.identity, async () => {
-      const known = await this.#session.rows(`SHOW TABLES LIKE '${removedTable}'`)
-      if (known.length === 0) return []
-      const rows = await this.#session.rows(`SELECT import_id AS id FROM ${removedTable}`)
-      return rows.map((row) => row['id'] as Buffer)
-    })
-  }
-
-  forgetRemoved(): Promise<void> {
-    return reaching(this.identity, async () => {
-      await this.#session.rows(`DROP TABLE IF EXISTS ${removedTable}`)
-    })
-  }
-
-  restore(records: readonly JobRecord[]): Promise<void> {
-    const { name, hasTime, columnOf } = this.#table
-    const marks = [columnOf.unique, columnOf.fn, '?', '?', ...(hasTime ? ['?'] : [])]
-    const insert = `INSERT INTO ${name} (${columnsOf(hasTime).join()}) VALUES (${marks.join()})`
-    return reaching(this.identity, () =>
-      this.#session.together(async () => {
-        for (const record of records) {
-          const statement = `${insert} ON DUPLICATE KEY UPDATE priority = priority`
-          await this.#session.rows(statement, rowOf(record, hasTime))
-        }
-      }),
-    )
-  }
-
-  close(): Promise<void> {
-    return this.#session.end()
+  protected async deleteRows(records: readonly JobRecord[]): Promise<void> {
+    const { name, fn, unique, nameMarks } = this.#table
+    const where = `function_name <=> ${nameMarks[1]} AND unique_key <=> ${nameMarks[0]}`
+    const statement = `DELETE FROM ${name} WHERE ${where} AND ${fn} <=> ? AND ${unique} <=> ? LIMIT 1`
+    for (const { sourceKey } of records) {
+      const names = sourceKey ? namesOf(sourceKey) : []
+      await this.session.rows(statement, [...names, ...names])
+    }
   }
 
   async *#read(query: Query, bounds: PageBounds): AsyncGenerator<Page> {
@@ -167,7 +100,7 @@ export class GearmandMysqlSource implements Source {
     const stream = query.stream({ highWaterMark: rowsAhead })
     const found = (stream as AsyncIterable<DataRow, undefined>)[Symbol.asyncIterator]()
     for (;;) {
-      const next = await reaching(this.identity, () => found.next())
+      const next = await this.reaching(() => found.next())
       const isOver = next.done === true
       if (!isOver) {
         rows.push(next.value)

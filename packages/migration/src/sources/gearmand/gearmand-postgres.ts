@@ -1,14 +1,12 @@
 import type { Client } from 'pg'
 import { reaching } from '../../errors.ts'
 import type { JobRecord } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
+import type { Page, PageBounds } from '../../source.ts'
 import { recordOfRow } from './gearmand-row.ts'
-import { columnsOf, hasRunTimes, pageOf, removedTable, rowOf } from './gearmand-table.ts'
+import { GearmandSqlSource, othersOpen, type SqlSession, transaction } from './gearmand-sql.ts'
+import { hasRunTimes, pageOf, removedTable } from './gearmand-table.ts'
 
-const limits = [
-  'This table keeps no order, and foreground jobs are never in it.',
-  'Of a unique id of 64 bytes gearmand kept the first 63.',
-]
+const limits = ['This table keeps no order, and foreground jobs are never in it.']
 
 interface SizeRow {
   readonly fn: string
@@ -29,25 +27,25 @@ interface DataRow {
 type Cursor = readonly [fn: string, unique: string]
 
 /** The table of `gearmand -q Postgres`, by function and unique id. */
-export class GearmandPostgresSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
+export class GearmandPostgresSource extends GearmandSqlSource {
   readonly #client: Client
-  readonly #table: string
-  readonly #hasTime: boolean
 
   private constructor(
     client: Client,
     options: { identity: string; table: string; hasTime: boolean; others: number },
   ) {
-    this.#client = client
-    this.identity = options.identity
-    this.#table = client.escapeIdentifier(options.table)
-    this.#hasTime = options.hasTime
-    if (options.others > 0) {
-      this.liveReason = `${options.others} other connections are open to this database, and jobs that run are still in it`
+    const { identity, table, hasTime, others } = options
+    const bytes = (at: number): string => `convert_from($${at}, getdatabaseencoding())`
+    const sql = {
+      ...{ name: client.escapeIdentifier(table), hasTime },
+      mark: (at: number) => `$${at + 1}`,
+      nameMarks: [bytes(1), bytes(2)] as const,
+      noteType: 'BYTEA)',
+      findNote: `SELECT 1 WHERE to_regclass('${removedTable}') IS NOT NULL`,
+      insertNew: (into: string) => `INSERT ${into} ON CONFLICT DO NOTHING`,
     }
+    super(sessionOf(client), sql, { identity, limits, users: othersOpen(others) })
+    this.#client = client
   }
 
   /** `address`: `postgres://user:password@host:port/database`. */
@@ -76,85 +74,21 @@ export class GearmandPostgresSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return reaching(this.identity, async () => {
-      const { rows } = await this.#client.query<{ n: string }>(
-        `SELECT count(*) AS n FROM ${this.#table}`,
-      )
-      return Number(rows[0]?.n ?? 0)
-    })
-  }
-
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     let last = after === undefined ? undefined : (JSON.parse(after) as Cursor)
     for (;;) {
       const first = last
-      const end = await reaching(this.identity, () => this.#endOf(first, bounds))
+      const end = await this.reaching(() => this.#endOf(first, bounds))
       if (!end) return
       last = end
-      yield await reaching(this.identity, () => this.#read(first, end))
+      yield await this.reaching(() => this.#read(first, end))
     }
   }
 
-  remove(records: readonly JobRecord[]): Promise<void> {
-    return reaching(this.identity, async () => {
-      const places = records.flatMap(({ sourceKey }) => sourceKey?.toString() ?? [])
-      const ids = records.map(({ importId }) => importId)
-      await this.#inOneStep(async () => {
-        await this.#client.query(`CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BYTEA)`)
-        await this.#client.query(`DELETE FROM ${removedTable}`)
-        await this.#client.query(`DELETE FROM ${this.#table} WHERE ctid = ANY($1::tid[])`, [places])
-        await this.#client.query(`INSERT INTO ${removedTable} SELECT unnest($1::bytea[])`, [ids])
-      })
-    })
-  }
-
-  lastRemoved(): Promise<readonly Buffer[]> {
-    return reaching(this.identity, async () => {
-      const known = await this.#client.query<{ table: string | null }>(
-        `SELECT to_regclass('${removedTable}')::text AS table`,
-      )
-      if ((known.rows[0]?.table ?? null) === null) return []
-      const { rows } = await this.#client.query<{ id: Buffer }>(
-        `SELECT import_id AS id FROM ${removedTable}`,
-      )
-      return rows.map(({ id }) => id)
-    })
-  }
-
-  forgetRemoved(): Promise<void> {
-    return reaching(this.identity, async () => {
-      await this.#client.query(`DROP TABLE IF EXISTS ${removedTable}`)
-    })
-  }
-
-  restore(records: readonly JobRecord[]): Promise<void> {
-    return reaching(this.identity, async () => {
-      const columns = columnsOf(this.#hasTime)
-      const marks = columns.map((_name, at) => `$${at + 1}`)
-      const sql = `INSERT INTO ${this.#table} (${columns.join()}) VALUES (${marks.join()}) ON CONFLICT DO NOTHING`
-      await this.#inOneStep(async () => {
-        for (const record of records) {
-          const [unique, name, ...others] = rowOf(record, this.#hasTime)
-          await this.#client.query(sql, [unique.toString(), name.toString(), ...others])
-        }
-      })
-    })
-  }
-
-  close(): Promise<void> {
-    return this.#client.end()
-  }
-
-  async #inOneStep(act: () => Promise<void>): Promise<void> {
-    await this.#client.query('BEGIN')
-    try {
-      await act()
-      await this.#client.query('COMMIT')
-    } catch (error) {
-      await this.#client.query('ROLLBACK')
-      throw error
-    }
+  protected async deleteRows(records: readonly JobRecord[]): Promise<void> {
+    const places = records.flatMap(({ sourceKey }) => sourceKey?.toString() ?? [])
+    const statement = `DELETE FROM ${this.table.name} WHERE ctid = ANY($1::tid[])`
+    await this.session.rows(statement, [places])
   }
 
   /** The last row of the next page. Names compare as bytes, not by collation. */
@@ -163,7 +97,7 @@ export class GearmandPostgresSource implements Source {
     { jobs, bytes: most }: PageBounds,
   ): Promise<Cursor | undefined> {
     const { rows } = await this.#client.query<SizeRow>(
-      `SELECT function_name AS fn, unique_key AS uniq, octet_length(data) AS size FROM ${this.#table}
+      `SELECT function_name AS fn, unique_key AS uniq, octet_length(data) AS size FROM ${this.table.name}
         ${after ? 'WHERE (function_name COLLATE "C", unique_key COLLATE "C") > ($2, $3)' : ''}
         ORDER BY function_name COLLATE "C", unique_key COLLATE "C" LIMIT $1`,
       [jobs, ...(after ?? [])],
@@ -176,11 +110,11 @@ export class GearmandPostgresSource implements Source {
   }
 
   async #read(after: Cursor | undefined, end: Cursor): Promise<Page> {
-    const time = this.#hasTime ? 'when_to_run' : 'NULL'
+    const time = this.table.hasTime ? 'when_to_run' : 'NULL'
     const { rows } = await this.#client.query<DataRow>(
       `SELECT ctid::text AS ctid, convert_to(function_name, getdatabaseencoding()) AS fn,
         convert_to(unique_key, getdatabaseencoding()) AS uniq, priority, data, ${time} AS time
-        FROM ${this.#table} WHERE (function_name COLLATE "C", unique_key COLLATE "C") <= ($1, $2)
+        FROM ${this.table.name} WHERE (function_name COLLATE "C", unique_key COLLATE "C") <= ($1, $2)
         ${after ? 'AND (function_name COLLATE "C", unique_key COLLATE "C") > ($3, $4)' : ''}
         ORDER BY function_name COLLATE "C", unique_key COLLATE "C"`,
       [...end, ...(after ?? [])],
@@ -210,4 +144,11 @@ async function namesOf(client: Client, table: string): Promise<ReadonlySet<strin
     [client.escapeIdentifier(table)],
   )
   return new Set(rows.map(({ name }) => name))
+}
+
+function sessionOf(client: Client): SqlSession {
+  const rows: SqlSession['rows'] = async (sql, values) => {
+    return (await client.query<object>(sql, values && [...values])).rows
+  }
+  return { rows, together: (act) => transaction(rows, 'BEGIN', act), end: () => client.end() }
 }

@@ -3,16 +3,16 @@ import { resolve } from 'node:path'
 import type { Database, JSValue, SQLiteValue, Statement } from 'node-sqlite3-wasm'
 import { MigrationError, reaching } from '../../errors.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
+import type { Page, PageBounds } from '../../source.ts'
 import { isRecord, recordOfRow } from './gearmand-row.ts'
+import { GearmandSqlSource, type SqlSession, transaction } from './gearmand-sql.ts'
 import { isInWalMode, usersOf, whenFree } from './sqlite-file.ts'
 import { rollBack } from './sqlite-journal.ts'
-import { columnsOf, hasRunTimes, removedTable, rowOf } from './gearmand-table.ts'
+import { hasRunTimes, removedTable } from './gearmand-table.ts'
 
 const limits = [
   'Jobs without a unique id replaced each other in this table: gearmand kept the last one.',
   'Foreground jobs are never in it, and neither reducers nor retries are.',
-  'Of a unique id of 64 bytes gearmand kept the first 63.',
 ]
 
 type Row = Readonly<Record<string, SQLiteValue>>
@@ -26,32 +26,34 @@ interface Opened {
 }
 
 /** The table of `gearmand -q libsqlite3`, in the order in which jobs came. */
-export class GearmandSqliteSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
-  readonly #db: Database
-  readonly #table: string
+export class GearmandSqliteSource extends GearmandSqlSource {
   readonly #rows: Statement
-  /** Files of old servers lack `when_to_run`. */
-  readonly #hasTime: boolean
   readonly #isMoved: boolean
 
   private constructor(db: Database, { path, table, isMoved, users }: Opened) {
+    const identity = `gearmand+sqlite:${path}?table=${table}`
+    const sql = {
+      name: `"${table.replaceAll('"', '""')}"`,
+      hasTime: hasRunTimes(columnsIn(db, table), table, path),
+      mark: () => '?',
+      // Names are bytes here, and text in the table.
+      nameMarks: ['CAST(? AS TEXT)', 'CAST(? AS TEXT)'] as const,
+      noteType: 'BLOB)',
+      findNote: `SELECT 1 FROM sqlite_master WHERE name = '${removedTable}'`,
+      insertNew: (into: string) => `INSERT OR IGNORE ${into}`,
+    }
+    const isOpen = users.length > 0
+    super(sessionOf(db, identity), sql, {
+      ...{ identity, limits },
+      users: isOpen ? `process ${users.join(', ')} has ${path} open` : undefined,
+    })
     this.#isMoved = isMoved
-    this.#db = db
-    this.#table = `"${table.replaceAll('"', '""')}"`
-    this.identity = `gearmand+sqlite:${path}?table=${table}`
-    this.#hasTime = hasRunTimes(this.#columns(table), table, path)
-    const time = this.#hasTime ? 'when_to_run' : 'NULL'
+    const time = sql.hasTime ? 'when_to_run' : 'NULL'
     this.#rows = db.prepare(
       `SELECT rowid AS id, CAST(function_name AS BLOB) AS fn, CAST(unique_key AS BLOB) AS uniq,
         priority, CAST(data AS BLOB) AS data, ${time} AS time
-        FROM ${this.#table} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
+        FROM ${sql.name} WHERE rowid > ? ORDER BY rowid LIMIT ?`,
     )
-    if (users.length > 0) {
-      this.liveReason = `process ${users.join(', ')} has ${path} open, and jobs that run are still in it`
-    }
   }
 
   /** `isMoved`: rows will be removed. */
@@ -87,13 +89,6 @@ export class GearmandSqliteSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return whenFree(this.identity, () => {
-      const row = this.#db.get(`SELECT count(*) AS n FROM ${this.#table}`) as Row | null
-      return Number(row?.['n'] ?? 0)
-    })
-  }
-
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     for (let last = Number(after ?? -1); ;) {
       const page = await whenFree(this.identity, () =>
@@ -105,49 +100,15 @@ export class GearmandSqliteSource implements Source {
     }
   }
 
-  remove(records: readonly JobRecord[]): Promise<void> {
-    return this.#change(() => {
-      this.#db.exec(`CREATE TABLE IF NOT EXISTS ${removedTable} (import_id BLOB)`)
-      this.#db.exec(`DELETE FROM ${removedTable}`)
-      this.#runAll(`DELETE FROM ${this.#table} WHERE rowid = ?`, records, ({ sourceKey }) => [
-        Number(sourceKey?.toString()),
-      ])
-      this.#runAll(`INSERT INTO ${removedTable} VALUES (?)`, records, ({ importId }) => [importId])
-    })
+  protected async deleteRows(records: readonly JobRecord[]): Promise<void> {
+    const ids = records.map(({ sourceKey }) => Number(sourceKey?.toString()))
+    const marks = ids.map(() => '?').join()
+    await this.session.rows(`DELETE FROM ${this.table.name} WHERE rowid IN (${marks})`, ids)
   }
 
-  lastRemoved(): Promise<readonly Buffer[]> {
-    const named = 'SELECT 1 FROM sqlite_master WHERE name = ?'
-    return whenFree(this.identity, () => {
-      if (!this.#db.get(named, [removedTable])) return []
-      const rows = this.#db.all(`SELECT import_id AS id FROM ${removedTable}`) as Row[]
-      return rows.map((row) => Buffer.from(bytesOf(row['id']) ?? []))
-    })
-  }
-
-  forgetRemoved(): Promise<void> {
-    return this.#change(() => this.#db.exec(`DROP TABLE IF EXISTS ${removedTable}`))
-  }
-
-  restore(records: readonly JobRecord[]): Promise<void> {
-    // Names are bytes here, and text in the table.
-    const marks = ['CAST(? AS TEXT)', 'CAST(? AS TEXT)', '?', '?', ...(this.#hasTime ? ['?'] : [])]
-    const columns = columnsOf(this.#hasTime).join()
-    const sql = `INSERT OR IGNORE INTO ${this.#table} (${columns}) VALUES (${marks.join()})`
-    return this.#change(() =>
-      this.#runAll(sql, records, (record) => [...rowOf(record, this.#hasTime)]),
-    )
-  }
-
-  close(): Promise<void> {
+  override close(): Promise<void> {
     this.#rows.finalize()
-    this.#db.close()
-    return Promise.resolve()
-  }
-
-  #columns(table: string): ReadonlySet<string> {
-    const rows = this.#db.all('SELECT name FROM pragma_table_info(?)', [table]) as Row[]
-    return new Set(rows.map((row) => String(row['name'])))
+    return super.close()
   }
 
   /**
@@ -204,33 +165,22 @@ export class GearmandSqliteSource implements Source {
       nowMs,
     )
   }
+}
 
-  /** Everything in one transaction. */
-  #change(act: () => void): Promise<void> {
-    return whenFree(this.identity, () => {
-      this.#db.exec('BEGIN IMMEDIATE')
-      try {
-        act()
-        this.#db.exec('COMMIT')
-      } catch (error) {
-        this.#db.exec('ROLLBACK')
-        throw error
-      }
-    })
-  }
+function columnsIn(db: Database, table: string): ReadonlySet<string> {
+  const rows = db.all('SELECT name FROM pragma_table_info(?)', [table]) as Row[]
+  return new Set(rows.map((row) => String(row['name'])))
+}
 
-  /** Runs one statement for each record. */
-  #runAll(
-    sql: string,
-    records: readonly JobRecord[],
-    valuesOf: (record: JobRecord) => JSValue[],
-  ): void {
-    const statement = this.#db.prepare(sql)
-    try {
-      for (const record of records) statement.run(valuesOf(record))
-    } finally {
-      statement.finalize()
-    }
+function sessionOf(db: Database, identity: string): SqlSession {
+  const rows: SqlSession['rows'] = (sql, values = []) =>
+    whenFree(identity, () => db.all(sql, [...values] as JSValue[]) as Row[])
+  return {
+    ...{ rows, together: (act) => transaction(rows, 'BEGIN IMMEDIATE', act) },
+    end: () => {
+      db.close()
+      return Promise.resolve()
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection, RowDataPacket } from 'mysql2'
-import { hasRunTimes } from './gearmand-table.ts'
+import { type SqlSession, type SqlTable, transaction } from './gearmand-sql.ts'
+import { hasRunTimes, removedTable } from './gearmand-table.ts'
 
 export interface MysqlAddress {
   readonly host: string
@@ -10,28 +11,18 @@ export interface MysqlAddress {
   readonly database: string
 }
 
-type Values = readonly (Buffer | string | number | null)[]
-
-/** A connection and the statements that go over it. */
-export interface Session {
+export interface Session extends SqlSession {
   readonly connection: Connection
-  rows(sql: string, values?: Values): Promise<readonly RowDataPacket[]>
-  /** Runs statements in one transaction. */
-  together(act: () => Promise<void>): Promise<void>
-  end(): Promise<void>
+  rows(...statement: Parameters<SqlSession['rows']>): Promise<readonly RowDataPacket[]>
 }
 
 /** gearmand's table: SQL for its parts. */
-export interface Table {
-  readonly name: string
+export interface Table extends SqlTable {
   readonly engine: string
   /** Names as gearmand's bytes. */
   readonly fn: string
   readonly unique: string
-  /** Placeholders that convert such bytes to the columns' types. */
-  readonly columnOf: { readonly fn: string; readonly unique: string }
   readonly time: string
-  readonly hasTime: boolean
   /** Connections to the database beside this one. */
   readonly others: number
 }
@@ -52,7 +43,7 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
   })
   // Errors are reported by the call that meets them.
   connection.on('error', () => undefined)
-  const rows = (sql: string, values: Values = []): Promise<readonly RowDataPacket[]> =>
+  const rows: Session['rows'] = (sql, values = []) =>
     new Promise((resolve, reject) => {
       connection.query<RowDataPacket[]>(sql, [...values], (error, found) => {
         if (error) reject(error)
@@ -61,16 +52,7 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
     })
   const session: Session = {
     ...{ connection, rows },
-    together: async (act) => {
-      await rows('START TRANSACTION')
-      try {
-        await act()
-        await rows('COMMIT')
-      } catch (error) {
-        await rows('ROLLBACK')
-        throw error
-      }
-    },
+    together: (act) => transaction(rows, 'START TRANSACTION', act),
     end: () => new Promise((resolve) => connection.end(() => resolve())),
   }
   await rows(`SET SESSION net_write_timeout = ${patienceSeconds}`)
@@ -122,7 +104,11 @@ export async function describeTable(
     engine: String(kind?.['engine']),
     fn: bytesOf('function_name'),
     unique: bytesOf('unique_key'),
-    columnOf: { fn: columnOf('function_name'), unique: columnOf('unique_key') },
+    mark: () => '?',
+    nameMarks: [columnOf('unique_key'), columnOf('function_name')],
+    noteType: 'BINARY(16)) ENGINE = InnoDB',
+    findNote: `SHOW TABLES LIKE '${removedTable}'`,
+    insertNew: (into) => `INSERT ${into} ON DUPLICATE KEY UPDATE priority = priority`,
     time: hasTime ? 'when_to_run' : 'NULL',
     hasTime,
     others,
