@@ -70,6 +70,12 @@ export interface Batch {
   isCommitted?: 'yes' | 'unknown'
 }
 
+/** The store has lost its writes of this time, milliseconds of the world. */
+export interface Loss {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
 /** All that the peers of a world did and saw. */
 export class History {
   readonly jobs = new Map<string, Submitted>()
@@ -78,6 +84,7 @@ export class History {
   hasForced = false
   /** When workers disconnected: a job on its way to one goes back, behind others. Milliseconds of the world. */
   readonly lostWorkersMs: number[] = []
+  readonly losses: Loss[] = []
   readonly batches = new Map<string, Batch>()
   /** One line an event, if anybody reads them. */
   readonly #tell: (line: string) => void

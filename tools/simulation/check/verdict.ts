@@ -1,5 +1,6 @@
 import type { FaultKind, Plan } from '../world/plan.ts'
 import type { History, Run, Submitted } from './history.ts'
+import { mayBeLost } from './losses.ts'
 
 /** Retries of a Faktory job without the field. */
 const manyRetries = 25
@@ -36,26 +37,34 @@ const isFailed = (run: Run): boolean =>
 const deadAfterMs = 2_000
 
 /** True if a client may hear that its job has failed though none has run it: its gateway counted as dead. */
-function mayFailUnrun({ faults }: Plan, { words }: Submitted, ran: readonly Run[]): boolean {
+function mayFailUnrun({ faults }: Plan, job: Submitted, ran: readonly Run[]): boolean {
+  const { words, submittedMs } = job
   const isFailed = words[0]?.kind === 'fail'
   const awayMs = faults.reduce((sum, { forMs }) => sum + forMs, 0)
   const mayBeLost = faults.some(({ kind }) => kind === 'crash')
-  return isFailed && awayMs >= deadAfterMs && (mayBeLost || !ran.some(isFinished))
+  // The end of a run comes to nothing at a gateway that counts as dead.
+  const isHeard = ({ endedMs = Infinity }: Run): boolean =>
+    endedMs >= submittedMs &&
+    !faults.some(
+      ({ atMs, forMs }) => forMs >= deadAfterMs && endedMs >= atMs && endedMs <= atMs + forMs,
+    )
+  const hasEnded = ran.some((run) => isFinished(run) && isHeard(run))
+  return isFailed && awayMs >= deadAfterMs && (mayBeLost || !hasEnded)
 }
 
 /**
  * True for a job that may fail once, where a lease may have been given to a gateway that had ended: it is over with the
  * lease, as with any lost worker's.
  */
-const mayEndWithItsLease = ({ faults }: Plan, { retries = 1 }: Submitted): boolean =>
-  retries <= 0 &&
-  faults.some(({ kind }) => kind === 'stop' || kind === 'crash') &&
-  faults.some(({ kind }) => kind.startsWith('store '))
+const mayEndWithItsLease = ({ faults }: Plan, { retries = 1 }: Submitted): boolean => {
+  const has = (kind: string): boolean => faults.some((fault) => fault.kind.startsWith(kind))
+  return retries <= 0 && (has('crash') || (has('stop') && has('store ')))
+}
 
 /** Each accepted job has run to an end, or its client left before. */
 function* everyJobEnds({ plan, history, runs }: Case): Iterable<string> {
   for (const job of history.jobs.values()) {
-    if (job.answer !== 'accepted' || job.lock !== undefined) continue
+    if (job.answer !== 'accepted' || job.lock !== undefined || mayBeLost(history, job)) continue
     const ran = runsOf(job, history, runs)
     if (job.foreground && (job.isDeserted || mayFailUnrun(plan, job, ran))) continue
     const isDead =
@@ -85,7 +94,8 @@ function* waitingClientsHear({ plan, history, runs }: Case): Iterable<string> {
         return end === 'complete' && (word.data === output || word.data === '')
       return end === 'fail' || end === 'exception'
     })
-    if (!isSaid && !mayFailUnrun(plan, job, ran))
+    const mayHaveGone = word.kind === 'fail' && mayBeLost(history, job)
+    if (!isSaid && !mayHaveGone && !mayFailUnrun(plan, job, ran))
       yield `${job.by} heard ${word.kind} ${word.data} of ${job.label}, which no worker had said`
     if (!plan.faults.every(({ kind }) => losesNoData.has(kind))) continue
     const said = ran.find(({ output }) => output === word.data)
@@ -162,7 +172,7 @@ function* retriesHold({ plan, history, runs }: Case): Iterable<string> {
 function* locksAreHeldOnce({ history, runs }: Case): Iterable<string> {
   const byLock = groupBy(
     [...history.jobs.values()].filter(
-      ({ lock, answer }) => lock !== undefined && answer === 'accepted',
+      (job) => job.lock !== undefined && job.answer === 'accepted' && !mayBeLost(history, job),
     ),
     ({ lock }) => lock,
   )
@@ -188,6 +198,7 @@ function* callbacksAreLast({ plan, history, runs }: Case): Iterable<string> {
       const pending = jobs.filter(
         (job) =>
           job.answer === 'accepted' &&
+          !mayBeLost(history, job) &&
           !hasRun(job, runs, first?.startedMs ?? Infinity, callback === 'success'),
       )
       if (first && pending.length > 0)

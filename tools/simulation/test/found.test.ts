@@ -21,6 +21,21 @@ const found: readonly (readonly [string, Plan])[] = [
       ],
     },
   ],
+  [
+    'the last worker of a function is not counted any more, though the store has lost that it left',
+    {
+      ...{ seed: 20_267, gateways: 3, wildMs: 4_740, functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasCron: false },
+      peers: [
+        { name: 'producer2', kind: 'faktory producer', jobs: 2 },
+        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
+      ],
+      faults: [
+        { number: 1, kind: 'stop', atMs: 1_577, forMs: 14 },
+        { number: 2, kind: 'store restarts with a loss', atMs: 2_975, forMs: 1_392 },
+      ],
+    },
+  ],
 ]
 
 test.each(found)('%s', async (_what, plan) => {

@@ -5,8 +5,8 @@ import { planOf } from '../world/plan.ts'
 import { RedisSimStores } from '../world/redis-sim-store.ts'
 import { World, type WorldEnd } from '../world/world.ts'
 
-/** Seeds with crashes, clock steps, native peers and throttles. */
-const seeds = [3, 11, 12, 13, 17]
+/** Seeds with crashes, clock steps, native peers, throttles, and and a store that restarts without its last writes. */
+const seeds = [3, 11, 12, 13, 17, 47]
 
 const lacking = lacksRedis || lacksCompiler
 
@@ -39,7 +39,7 @@ describe.skipIf(lacking)(`worlds on the real scripts${lacking && ` (lacks ${lack
       const others = await RedisSimStores.start()
       try {
         await live(13, others)
-        for (const seed of [3, 12]) {
+        for (const seed of [3, 47]) {
           const { story } = await live(seed)
           expect(story.split('\n').length).toBeGreaterThan(10)
           expect((await live(seed, others)).story).toBe(story)

@@ -1,8 +1,11 @@
 import type { Random } from '@crossgear/tools/random'
 import type { FaultKind, FaultPlan } from './plan.ts'
+import { restarts } from './restarts.ts'
 import { noFaults, type LinkFaults } from './store-link.ts'
 import type { Gateway } from './gateway.ts'
 import type { World } from './world.ts'
+
+type StoreFault = Extract<FaultKind, `store ${string}`>
 
 /** A fault of one gateway, for a time. */
 interface Spell {
@@ -19,7 +22,7 @@ const linkFault = (faults: Partial<LinkFaults>): Spell => ({
   },
 })
 
-const spells: Readonly<Record<Exclude<FaultKind, `store ${string}`>, Spell>> = {
+const spells: Readonly<Record<Exclude<FaultKind, StoreFault>, Spell>> = {
   crash: {
     begin: (gateway, { store }) => {
       store.crash(gateway.actor.name)
@@ -38,41 +41,40 @@ const spells: Readonly<Record<Exclude<FaultKind, `store ${string}`>, Spell>> = {
   'lose messages': linkFault({ lostMessages: 100 }),
 }
 
-const ofStore: Readonly<
-  Partial<Record<FaultKind, (world: World, forMs: number, random: Random) => void>>
-> = {
-  'store clock step': (world, _forMs, random) => {
-    const ms = random.pick([-3_000, -500, 500, 3_000])
-    world.say(`the store's clock steps by ${ms} ms`)
-    world.store.stepClock(ms)
-  },
-  'store away': (world, forMs) => {
-    world.say(`the store is away for ${forMs} ms`)
-    const links = world.gateways.filter(({ actor }) => !actor.isGone).map(({ link }) => link)
-    for (const link of links) link.cut()
-    world.later(forMs, () => {
-      for (const link of links) link.mend()
-    })
-  },
-  'store stands still': (world, forMs) => {
-    world.say(`the store stands still for ${forMs} ms`)
-    world.server.isFrozen = true
-    world.later(forMs, () => world.timeline.thaw(world.server))
-  },
-}
+const ofStore: Readonly<Record<StoreFault, (world: World, forMs: number, random: Random) => void>> =
+  {
+    ...restarts,
+    'store clock step': (world, _forMs, random) => {
+      const ms = random.pick([-3_000, -500, 500, 3_000])
+      world.say(`the store's clock steps by ${ms} ms`)
+      world.store.stepClock(ms)
+    },
+    'store away': (world, forMs) => {
+      world.say(`the store is away for ${forMs} ms`)
+      const links = world.gateways.filter(({ actor }) => !actor.isGone).map(({ link }) => link)
+      for (const link of links) link.cut()
+      world.later(forMs, () => {
+        for (const link of links) link.mend()
+      })
+    },
+    'store stands still': (world, forMs) => {
+      world.say(`the store stands still for ${forMs} ms`)
+      world.server.isFrozen = true
+      world.later(forMs, () => world.timeline.thaw(world.server))
+    },
+  }
 
 /** A fault begins, and ends by itself. */
 export function injectFault(world: World, { kind, forMs, number }: FaultPlan): void {
   const random = world.random(`fault${number}`)
-  const ofAll = ofStore[kind]
-  if (ofAll) {
-    ofAll(world, forMs, random)
+  if (isOfStore(kind)) {
+    ofStore[kind](world, forMs, random)
     return
   }
   const alive = world.gateways.filter(({ isOpen }) => isOpen)
   if (alive.length === 0) return
   const gateway = random.pick(alive)
-  const { begin, end } = spells[kind as keyof typeof spells]
+  const { begin, end } = spells[kind]
   world.say(`${kind}: ${gateway.actor.name} for ${forMs} ms`)
   begin(gateway, world)
   world.later(forMs, () => {
@@ -80,3 +82,5 @@ export function injectFault(world: World, { kind, forMs, number }: FaultPlan): v
     end?.(gateway, world)
   })
 }
+
+const isOfStore = (kind: FaultKind): kind is StoreFault => Object.hasOwn(ofStore, kind)

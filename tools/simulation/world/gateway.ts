@@ -35,7 +35,7 @@ export class Gateway {
   readonly #timeline: Timeline
   readonly #doors: { readonly gearman: GearmanDoor; readonly faktory: FaktoryDoor }
   readonly #servers = new Map<DoorName, EventEmitter>()
-  readonly #wires = new Set<Wire>()
+  readonly #wires = new Map<Wire, DoorName>()
   readonly #cron: Cron
   #isOpen = false
 
@@ -78,9 +78,14 @@ export class Gateway {
     this.#isOpen = true
   }
 
+  /** Connections that are open at a door. */
+  connections(door: DoorName): number {
+    return [...this.#wires].filter(([wire, of]) => of === door && !wire.isOver).length
+  }
+
   /** A client connects; the socket is the gateway's side. */
   accept(door: DoorName, wire: Wire): void {
-    this.#wires.add(wire)
+    this.#wires.set(wire, door)
     wire.open((socket: Socket) => {
       if (this.#isOpen) this.#servers.get(door)?.emit('connection', socket)
       else socket.destroy()
@@ -99,7 +104,7 @@ export class Gateway {
   crash(): void {
     this.actor.isGone = true
     this.#isOpen = false
-    for (const wire of this.#wires) wire.gatewayGone()
+    for (const wire of this.#wires.keys()) wire.gatewayGone()
   }
 
   /** It ends as at SIGTERM: no more jobs, then its doors, then the store. */

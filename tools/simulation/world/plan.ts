@@ -18,7 +18,10 @@ export interface PeerPlan {
   readonly jobs: number
 }
 
-export const faultKinds = [
+/** The store loses writes that it has acknowledged. */
+const lossKinds = ['store restarts with a loss', 'store fails over'] as const
+
+const otherFaultKinds = [
   'crash',
   'freeze',
   'stop',
@@ -29,7 +32,10 @@ export const faultKinds = [
   'store away',
   'store stands still',
   'store clock step',
+  'store restarts',
 ] as const
+
+export const faultKinds = [...otherFaultKinds, ...lossKinds] as const
 export type FaultKind = (typeof faultKinds)[number]
 
 export interface FaultPlan {
@@ -80,14 +86,16 @@ export function planOf(seed: number): Plan {
   if (random.percent(20)) add('native worker', 1)
   if (random.percent(15)) add('operator', 1, random.whole(1, 3))
   const count = random.percent(15) ? 0 : random.whole(1, 4)
-  const faults = Array.from({ length: count }, (_none, at): FaultPlan => {
+  const fault = (at: number, kinds: readonly FaultKind[]): FaultPlan => {
     return {
       number: at + 1,
-      kind: random.pick(faultKinds),
+      kind: random.pick(kinds),
       atMs: random.whole(50, wildMs),
       forMs: random.whole(50, random.pick([300, 2_000, 6_000])),
     }
-  })
+  }
+  const faults = Array.from({ length: count }, (_none, at) => fault(at, otherFaultKinds))
+  if (random.percent(10)) faults.push(fault(count, lossKinds))
   return {
     ...{ seed, peers, faults, wildMs },
     gateways: random.whole(1, 3),

@@ -1,9 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { StoreListener } from '@crossgear/core-scheduler'
 import { RedisStore, type RedisStoreOptions } from '@crossgear/redis-store'
 import type { WorldConnection } from './world-server.ts'
 
 type Method = (...args: unknown[]) => unknown
 type Message = readonly [name: keyof StoreListener, args: readonly unknown[]]
+
+/** Between two looks if it is connected again, milliseconds of the real clock. */
+const lookEveryMs = 2
 
 /** Runs a real call in its turn. */
 export type Turn = <Answer>(call: () => Promise<Answer>) => Promise<Answer>
@@ -51,6 +55,18 @@ export class RedisNode {
       .find((line) => line.includes(name))
       ?.match(/^id=(\d+)/)?.[1]
     if (id !== undefined) await admin.call('CLIENT', 'KILL', 'ID', id)
+  }
+
+  /** Resolves when it is connected again, and knows which data the store has. */
+  async connected(): Promise<void> {
+    while (!this.#isGone) {
+      try {
+        await this.#real.check()
+        return
+      } catch {
+        await delay(lookEveryMs)
+      }
+    }
   }
 
   close(): Promise<void> {

@@ -1,5 +1,10 @@
 import type { WorldConnection } from './world-server.ts'
 
+interface NodeWorkers {
+  readonly named: number
+  readonly consumers: number
+}
+
 /** Jobs that stand in a queue or run: lane, id, status and payload by turns. */
 const unfinishedJobs = `
 local found = {}
@@ -38,6 +43,21 @@ end
 table.sort(found)
 return found`
 
+/** Worker counts of nodes: lane, kind and node, count by turns. */
+const workerCounts = `
+local found = {}
+for _, key in ipairs(redis.call('KEYS', 'xg:lane:*')) do
+  local fields = redis.call('HGETALL', key)
+  for at = 1, #fields, 2 do
+    if fields[at]:match('^[nc]:') then
+      found[#found + 1] = key:sub(9)
+      found[#found + 1] = fields[at]
+      found[#found + 1] = fields[at + 1]
+    end
+  end
+end
+return found`
+
 /** Reads of a real store by its world. */
 export class RedisReads {
   readonly #redis: WorldConnection
@@ -52,6 +72,21 @@ export class RedisReads {
 
   async leftovers(): Promise<readonly string[]> {
     return (await this.#redis.eval(leftBehind, 0)) as string[]
+  }
+
+  /** By lane and node. */
+  async workers(): Promise<ReadonlyMap<string, ReadonlyMap<string, NodeWorkers>>> {
+    const lanes = new Map<string, Map<string, NodeWorkers>>()
+    const counts = (await this.#redis.eval(workerCounts, 0)) as string[]
+    for (let at = 0; at + 2 < counts.length; at += 3) {
+      const [lane = '', field = '', count] = counts.slice(at, at + 3)
+      const nodes = lanes.get(lane) ?? new Map<string, NodeWorkers>()
+      lanes.set(lane, nodes)
+      const node = field.slice(2)
+      const kind = field.startsWith('n') ? 'named' : 'consumers'
+      nodes.set(node, { named: 0, consumers: 0, ...nodes.get(node), [kind]: Number(count) })
+    }
+    return lanes
   }
 
   async inputOf(lane: string, id: number): Promise<string> {

@@ -2,10 +2,11 @@ import { LaneNames } from '@crossgear/core-scheduler'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { SpecPeer } from '@crossgear/tools/spec-peer'
 import { OneAtATime } from './one-at-a-time.ts'
+import { changeServer, RedisMark } from './redis-mark.ts'
 import { RedisNode, type Turn } from './redis-node.ts'
 import { RedisReads } from './redis-reads.ts'
 import { homes, reserveForSeconds, type Settings } from './settings.ts'
-import type { SimNative, SimStore } from './sim-store.ts'
+import { surplusOf, type SimNative, type SimStore, type WorkersOf } from './sim-store.ts'
 import type { Timeline } from './timeline.ts'
 import { type WorldConnection, WorldServer } from './world-server.ts'
 
@@ -63,6 +64,7 @@ class RedisSimStore implements SimStore {
   readonly #reads: RedisReads
   #steppedMs = 0
   #sinceCheck = 0
+  #restarts = 0
 
   constructor(parts: Parts, empty: () => Promise<void>) {
     this.#parts = parts
@@ -109,6 +111,22 @@ class RedisSimStore implements SimStore {
     if (node) void this.#calls.run(() => node.leave(this.#parts.admin))
   }
 
+  mark(): () => void {
+    const mark = this.#turn(() => RedisMark.of(this.#parts.admin))
+    return () => void this.#turn(async () => (await mark).restore())
+  }
+
+  restart(): void {
+    const { admin } = this.#parts
+    this.#restarts += 1
+    const first = (this.#restarts % 16).toString(16)
+    void this.#turn(async () => {
+      await changeServer(admin, first)
+      await this.#dropConnections()
+      for (const node of this.#nodes.values()) await node.connected()
+    })
+  }
+
   async violations(): Promise<readonly string[]> {
     this.#sinceCheck += 1
     if (this.#sinceCheck < callsPerCheck) return []
@@ -116,11 +134,15 @@ class RedisSimStore implements SimStore {
     return this.#calls.run(() => this.#violations())
   }
 
-  leftovers(): Promise<readonly string[]> {
-    return this.#turn(async () => [
-      ...(await this.#violations()),
-      ...(await this.#reads.leftovers()),
-    ])
+  leftovers(workersOf: WorkersOf): Promise<readonly string[]> {
+    return this.#turn(async () => {
+      const counts = [...(await this.#reads.workers())]
+      return [
+        ...(await this.#violations()),
+        ...(await this.#reads.leftovers()),
+        ...counts.flatMap(([lane, workers]) => surplusOf(lane, workers, workersOf)),
+      ]
+    })
   }
 
   unfinished(): Promise<readonly string[]> {
@@ -131,6 +153,10 @@ class RedisSimStore implements SimStore {
     for (const node of this.#nodes.values()) await node.close()
     this.#nodes.clear()
     // The server drops them now, not when it sees that they are closed.
+    await this.#dropConnections()
+  }
+
+  async #dropConnections(): Promise<void> {
     for (const type of ['normal', 'pubsub']) {
       await this.#parts.admin.call('CLIENT', 'KILL', 'TYPE', type, 'SKIPME', 'yes')
     }

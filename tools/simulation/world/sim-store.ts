@@ -8,6 +8,9 @@ export interface SimNative extends NativePeer {
   inputOf(lane: string, id: number): Promise<string>
 }
 
+/** Workers that are connected to a node. */
+export type WorkersOf = (node: string) => { readonly named: number; readonly consumers: number }
+
 /** The one store of a world, for all its nodes. */
 export interface SimStore {
   readonly native: SimNative
@@ -19,10 +22,14 @@ export interface SimStore {
   join(name: string): Promise<Store>
   /** The node's process has ended. */
   crash(name: string): void
+  /** Remembers the data as they are now; the returned function gives them back to the server. */
+  mark(): () => void
+  /** The server's process is another one: nodes that look see that it may have lost data. */
+  restart(): void
   /** Broken invariants, cheap enough for each call. */
   violations(): Promise<readonly string[]>
-  /** Names of all that is left in structures that are empty once all jobs have ended. */
-  leftovers(): Promise<readonly string[]>
+  /** All that is left in structures that are empty once all jobs have ended, and workers that are counted and not there. */
+  leftovers(workersOf: WorkersOf): Promise<readonly string[]>
   /** Jobs that stand in a queue or are running. */
   unfinished(): Promise<readonly string[]>
   /** All jobs and where they stand, as text; absent where that takes a call. */
@@ -36,10 +43,9 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
   const names = new LaneNames(homes)
   const world = new MemoryStoreWorld(clock, { names, throttles, reserveForSeconds })
   const nodes = new Map<string, ReturnType<typeof world.join>>()
-  const native: SimNative = Object.assign(world.native, {
-    inputOf: (lane: string, id: number) =>
-      Promise.resolve(world.lane(lane).job(id, world.nowMs())?.input.toString() ?? ''),
-  })
+  const inputOf = (lane: string, id: number): Promise<string> =>
+    Promise.resolve(world.lane(lane).job(id, world.nowMs())?.input.toString() ?? '')
+  const native: SimNative = Object.assign(world.native, { inputOf })
   return {
     native,
     nowMs: () => world.nowMs(),
@@ -50,8 +56,17 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
       return Promise.resolve(node)
     },
     crash: (name) => nodes.get(name)?.crash(),
+    mark: () => {
+      const data = world.copyData()
+      return () => world.returnTo(data)
+    },
+    restart: () => world.nextEpoch(),
     violations: () => world.violations(),
-    leftovers: () => Promise.resolve(leftoversOf(world)),
+    leftovers: (workersOf) =>
+      Promise.resolve([
+        ...leftoversOf(world),
+        ...[...world.lanes].flatMap(({ lane, workers }) => surplusOf(lane, workers, workersOf)),
+      ]),
     unfinished: () => {
       const found: string[] = []
       for (const lane of world.lanes) {
@@ -98,6 +113,22 @@ function leftoversOf(world: Pick<MemoryStoreWorld, 'lanes' | 'holders'>): string
     if (leases.size > 0) found.push(`holder ${holder} still has ${[...leases.keys()].join(', ')}`)
   }
   return found
+}
+
+/** Workers of a lane that its store counts and that are not there. */
+export function surplusOf(
+  lane: string,
+  workers: ReadonlyMap<string, { readonly named: number; readonly consumers: number }>,
+  workersOf: WorkersOf,
+): string[] {
+  return [...workers].flatMap(([node, counted]) => {
+    const actual = workersOf(node)
+    return (['named', 'consumers'] as const)
+      .filter((kind) => counted[kind] > actual[kind])
+      .map(
+        (kind) => `${lane}: counts ${counted[kind]} ${kind} of ${node}, which has ${actual[kind]}`,
+      )
+  })
 }
 
 function stateOf(lane: ReturnType<MemoryStoreWorld['lane']>): string {

@@ -72,6 +72,7 @@ export class StoreLink {
   readonly #calls = new Set<Call>()
   #listener: StoreListener | undefined
   #isDown = false
+  #isServerGone = false
 
   constructor(
     world: { readonly timeline: Timeline; readonly random: Random; readonly server: Actor },
@@ -101,9 +102,22 @@ export class StoreLink {
     this.#down.send(() => this.#listener?.down('connection closed'))
   }
 
+  /** The server's process ends, and with it all connections. */
+  serverLeaves(): void {
+    this.#isServerGone = true
+    this.#up.cut()
+    this.cut()
+  }
+
+  /** Another process has the server's place. */
+  serverReturns(): void {
+    this.#isServerGone = false
+    this.mend()
+  }
+
   /** They are there again; messages of the meantime are lost. */
   mend(): void {
-    if (!this.#isDown) return
+    if (!this.#isDown || this.#isServerGone) return
     this.#isDown = false
     this.#down.send(() => this.#listener?.up())
   }

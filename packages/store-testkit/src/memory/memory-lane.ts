@@ -11,6 +11,7 @@ import {
   type Taken,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
+import { copyOf } from './copy-of.ts'
 import { isForeground, uniqueKey, type MemoryJob } from './memory-job.ts'
 
 export function noTotals(): Record<keyof LaneTotals, number> {
@@ -67,6 +68,17 @@ export class MemoryLane {
 
   constructor(lane: string) {
     this.lane = lane
+  }
+
+  /** The lane as it is now: nothing changes it. */
+  copy(): MemoryLane {
+    const fields = copyOf(Object.fromEntries(Object.entries(this)))
+    const copy = Object.assign(new MemoryLane(this.lane), fields)
+    for (const [id, job] of this.#jobs) copy.#jobs.set(id, copyOf(job))
+    copy.#lastId = this.#lastId
+    copy.#epoch = this.#epoch
+    copy.#idle = this.#idle
+    return copy
   }
 
   get lastId(): number {

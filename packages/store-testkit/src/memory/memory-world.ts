@@ -10,6 +10,7 @@ import {
   type StoreListener,
   type Watched,
 } from '@crossgear/core-scheduler'
+import { copyOf } from './copy-of.ts'
 import type { MemoryBatch } from './jobs/memory-batch.ts'
 import { type MemoryJob } from './memory-job.ts'
 import { MemoryLane, noTotals } from './memory-lane.ts'
@@ -37,6 +38,29 @@ interface Death {
   readonly by?: string
   /** Its last heartbeat by then. */
   readonly heartbeat?: number | undefined
+}
+
+/** Fields of a {@link MemoryWorld} with data. */
+const dataFields = [
+  'numbers',
+  'formerTotals',
+  'beats',
+  'deaths',
+  'leader',
+  'starts',
+  'cronEntries',
+  'pausedCron',
+  'batches',
+  'bridged',
+  'holders',
+  'paused',
+  'pausedFunctions',
+] as const satisfies readonly (keyof MemoryWorld)[]
+
+/** All data of a world, as they were once. */
+export interface MemoryData {
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly lanes: readonly MemoryLane[]
 }
 
 /** Runs one atomic step. */
@@ -124,6 +148,19 @@ export class MemoryWorld {
   nextEpoch(): void {
     this.#epoch += 1
     this.#lastLaneNumber += maxLanes
+  }
+
+  /** The data as they are now: nothing changes them. */
+  copyData(): MemoryData {
+    const fields = Object.fromEntries(dataFields.map((name) => [name, this[name]]))
+    return { fields: copyOf(fields), lanes: [...this.lanes].map((lane) => lane.copy()) }
+  }
+
+  /** The store has these data again; what was written since is lost. */
+  returnTo({ fields, lanes }: MemoryData): void {
+    Object.assign(this, copyOf(fields))
+    this.#lanes.clear()
+    for (const lane of lanes) this.#lanes.set(lane.lane, lane.copy())
   }
 
   /** A number that no lane has had. */

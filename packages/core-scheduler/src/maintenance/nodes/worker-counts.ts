@@ -36,6 +36,7 @@ export class WorkerCounts {
   readonly #consumers = new Map<string, number>()
   /** Consumers with a function's label, by function and queue. */
   readonly #labelled = new Map<string, number>()
+  /** Lanes without workers stay: the store may lose that their last one has left. */
   readonly #published = new Map<string, string>()
   #sending: Promise<void> | undefined
   /** Lanes whose counts may have changed. */
@@ -106,7 +107,10 @@ export class WorkerCounts {
 
   /** The store has lost this node's counts. */
   retell(): void {
-    for (const lane of this.#published.keys()) this.#published.set(lane, unknown)
+    for (const lane of this.#published.keys()) {
+      this.#published.set(lane, unknown)
+      this.#dirty.add(lane)
+    }
     for (const queue of this.#registry.queues()) {
       this.#dirtyQueues.set(queue, this.#registry.ofQueue(queue).values())
     }
@@ -191,7 +195,7 @@ export class WorkerCounts {
     try {
       const refused = await this.#store.lanes.setWorkers(counts)
       for (const [lane, published] of counts) {
-        this.#notePublished(lane, refused.has(lane) ? unknown : textOf(published))
+        this.#published.set(lane, refused.has(lane) ? unknown : textOf(published))
         // It was dropped meanwhile: nobody else would take its consumers back.
         if (!refused.has(lane) && this.#needsNotice(lane)) this.#dirty.add(lane)
       }
@@ -200,11 +204,6 @@ export class WorkerCounts {
       for (const lane of counts.keys()) this.#published.set(lane, unknown)
       this.#observer.error('worker counts', error)
     }
-  }
-
-  #notePublished(lane: string, figures: string): void {
-    if (figures === none) this.#published.delete(lane)
-    else this.#published.set(lane, figures)
   }
 }
 
