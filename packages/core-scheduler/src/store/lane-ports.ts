@@ -87,6 +87,8 @@ export interface WorkerCount {
 export interface LaneStore {
   /** Registers a lane. A new one is closed to consumers if its function's home lane is. */
   register(lane: string): Promise<number>
+  /** Gives no id in these lanes that a job may have had which the store has lost. */
+  skipLostIds(lanes: readonly string[]): Promise<void>
   /** The numbers of all lanes. */
   all(): Promise<ReadonlyMap<string, number>>
   /** Jobs and workers in lanes, at a third of the cost of {@link counts}. */

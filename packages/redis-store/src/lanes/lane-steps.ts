@@ -213,6 +213,14 @@ export class RedisLanes implements LaneStore {
     return refused
   }
 
+  async skipLostIds(lanes: readonly string[]): Promise<void> {
+    const { run, keys, perLanes, epoch } = this.#context
+    await perLanes(lanes, async (some, first) => {
+      await run('skip-ids', [keys.meta(first)], [epoch.epoch, ...some])
+      return []
+    })
+  }
+
   promote(): Promise<readonly { lane: string; jobs: number }[]> {
     return promote(this.#context)
   }

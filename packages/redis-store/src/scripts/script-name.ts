@@ -63,6 +63,7 @@ export type ScriptName =
   | 'repair'
   | 'set-ids'
   | 'set-workers'
+  | 'skip-ids'
   | 'standing'
   | 'step'
   | 'step-free'

@@ -34,11 +34,13 @@ export class StoreReset extends BackgroundLoop {
 
   async #remind(): Promise<void> {
     if (!this.#wasReset) return
-    const { store, waiters, events } = this.#parts
+    const { store, registry, waiters, events } = this.#parts
     // A later beat may set it again.
     this.#wasReset = false
     try {
       await this.#relearnLanes()
+      // Native programs and callbacks of batches take ids without a look at the epoch.
+      await store.lanes.skipLostIds([...registry.all()])
       for (const [lane, clients] of waiters.clients()) await store.nodes.waitAgain(lane, clients)
       await events.emitInTurn('storeReset')
     } catch (error) {

@@ -183,11 +183,10 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
 
   local lengths, newJids = lengthsOf(lane, count, at)
   local pushed = idsOfJids(lane, newJids)
-  -- Ids that were lost with the end of the store's data, since the epoch of its last id, with as much again.
-  local skipped = math.max(0, given[6] - tonumber(meta[11] or 0)) * 1048576
-  local last, problem = takeIds(lane, count, skipped)
+  local epochs = math.max(0, given[6] - tonumber(meta[11] or 0)) -- since that of its last id
+  local last, problem = takeIds(lane, count, epochs)
   if not last then error({ err = problem }) end
-  if skipped > 0 then redis.call('HSET', metaKey(lane), 'epoch', integer(given[6])) end
+  if epochs > 0 then redis.call('HSET', metaKey(lane), 'epoch', integer(given[6])) end
   dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { number, isNotified and 1 or 0, 0 }, nil
   local queued, jids, best, bestUs = {}, {}, nil, nil -- queued: ids by level

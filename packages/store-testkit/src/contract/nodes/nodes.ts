@@ -340,6 +340,21 @@ export function nodeContract(open: OpenWorld): void {
       expect(await world.violations()).toEqual([])
     })
 
+    test('nor do native programs get one, once a node has learnt of the other data', async () => {
+      const world = await open()
+      const a = await world.node()
+      await a.nodes.beat()
+      const first = await submitOne(a, 'mail')
+      await world.replaceData()
+      await a.nodes.beat()
+      for (let again = 0; again < 2; again += 1) await a.lanes.skipLostIds(['mail', 'sms'])
+      const second = await world.native.write('mail', Buffer.from('x'))
+      expect(second).toBeGreaterThan(first + 2 ** 20)
+      expect(await submitOne(a, 'mail')).toBe(second + 1)
+      expect(await world.native.write('sms', Buffer.from('x'))).toBeGreaterThan(2 ** 20)
+      expect(await world.violations()).toEqual([])
+    })
+
     test('a node that leaves gives back its jobs and does not count as dead', async () => {
       const world = await open()
       const [a, b] = [await world.node(), await world.node()]

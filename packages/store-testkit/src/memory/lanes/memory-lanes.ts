@@ -150,6 +150,12 @@ export class MemoryLanes implements LaneStore {
     })
   }
 
+  skipLostIds(lanes: readonly string[]): Promise<void> {
+    return this.#step((world) => {
+      for (const lane of lanes) world.lane(lane).begin(world.epoch)
+    })
+  }
+
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]> {
     return this.#step((world) => promoteDue(world))
   }
