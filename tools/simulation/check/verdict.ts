@@ -1,6 +1,7 @@
 import type { FaultKind, Plan } from '../world/plan.ts'
 import type { History, Run, Submitted } from './history.ts'
 import { mayBeLost } from './losses.ts'
+import { uniqueJobsJoin } from './unique.ts'
 
 /** Retries of a Faktory job without the field. */
 const manyRetries = 25
@@ -294,6 +295,7 @@ const rules: readonly Rule[] = [
   locksAreHeldOnce,
   callbacksAreLast,
   linesAreInOrder,
+  uniqueJobsJoin,
 ]
 
 /** All that is wrong with a world that has come to rest: empty if nothing. */

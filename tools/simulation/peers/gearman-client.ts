@@ -63,6 +63,8 @@ class Client {
   readonly #port: GearmanPort
   readonly #unanswered: Submitted[] = []
   readonly #waiting = new Map<string, Submitted[]>()
+  #submitted = 0
+  #answered = 0
 
   constructor(peer: Peer, port: GearmanPort) {
     this.#peer = peer
@@ -88,6 +90,9 @@ class Client {
     )
     const more = kind.isLater ? [String(dueSeconds)] : []
     this.#port.send(kind.name, fn, unique, ...more, label)
+    this.#submitted += 1
+    // Its answer comes at once, and still after those to all jobs before it.
+    if (random.percent(15)) this.#port.send('ECHO_REQ', String(this.#submitted))
   }
 
   /** Reads until nothing is owed any more, or the connection is over. */
@@ -109,6 +114,7 @@ class Client {
     const { history, timeline } = this.#peer
     const [handle = '', data = ''] = args.map(String)
     const kind = words[name]
+    if (name === 'JOB_CREATED' || name === 'ERROR') this.#answered += 1
     if (name === 'JOB_CREATED') {
       const job = this.#unanswered.shift()
       if (!job) throw new Error('JOB_CREATED for nothing')
@@ -119,6 +125,8 @@ class Client {
       if (job) history.answered(job, 'refused', timeline.nowMs, `${handle} ${data}`)
     } else if (name === 'WORK_DATA' || name === 'WORK_WARNING') {
       for (const job of this.#waiting.get(handle) ?? []) job.data.push(data)
+    } else if (name === 'ECHO_RES') {
+      if (Number(handle) > this.#answered) throw new Error('an answer has overtaken another')
     } else if (kind) {
       const jobs = this.#waiting.get(handle) ?? []
       const job = jobs.shift()
@@ -126,8 +134,8 @@ class Client {
       history.word(job, { kind, data, atMs: timeline.nowMs })
       if (jobs.length === 0) this.#waiting.delete(handle)
     }
-    if (this.#unanswered.length + this.#waiting.size === 0 && name !== 'OPTION_RES')
-      this.#maybeDone()
+    const isOfJob = name !== 'OPTION_RES' && name !== 'ECHO_RES'
+    if (isOfJob && this.#unanswered.length + this.#waiting.size === 0) this.#maybeDone()
   }
 
   /** Clients that have all their answers leave after a while. */

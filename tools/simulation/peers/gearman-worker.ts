@@ -17,11 +17,14 @@ export async function gearmanWorker(peer: Peer, { isReliable }: WorkerHabits): P
   const { random, clock, history } = peer
   for (;;) {
     const port = await connect(peer, 'gearman', new GearmanPort())
-    const names = isReliable ? functions : functions.filter(() => random.percent(70))
+    const some = functions.filter(() => isReliable || random.percent(70))
+    const names = some.length === 0 ? ([functions[0]] as const) : some
     const isTimed = !isReliable && random.percent(30)
     for (const fn of names) {
       if (isTimed) port.send('CAN_DO_TIMEOUT', fn, String(timeoutMs))
       else port.send('CAN_DO', fn)
+      // Named twice, it still counts as one worker.
+      if (isReliable) port.send('CAN_DO', fn)
     }
     await new Worker(peer, port, isReliable, isTimed ? timeoutMs : undefined).work()
     history.lostWorkersMs.push(peer.timeline.nowMs)

@@ -5,7 +5,7 @@ import { planOf } from '../world/plan.ts'
 import { RedisSimStores } from '../world/redis-sim-store.ts'
 import { World, type WorldEnd } from '../world/world.ts'
 
-/** Seeds with crashes, clock steps, native peers, throttles, and and a store that restarts without its last writes. */
+/** Seeds with crashes, clock steps, native peers, throttles, and a store that restarts without its last writes. */
 const seeds = [3, 11, 12, 13, 17, 47]
 
 const lacking = lacksRedis || lacksCompiler

@@ -1,6 +1,6 @@
 import type { WorldConnection } from './world-server.ts'
 
-interface NodeWorkers {
+interface Counted {
   readonly named: number
   readonly consumers: number
 }
@@ -75,12 +75,12 @@ export class RedisReads {
   }
 
   /** By lane and node. */
-  async workers(): Promise<ReadonlyMap<string, ReadonlyMap<string, NodeWorkers>>> {
-    const lanes = new Map<string, Map<string, NodeWorkers>>()
+  async workers(): Promise<ReadonlyMap<string, ReadonlyMap<string, Counted>>> {
+    const lanes = new Map<string, Map<string, Counted>>()
     const counts = (await this.#redis.eval(workerCounts, 0)) as string[]
     for (let at = 0; at + 2 < counts.length; at += 3) {
       const [lane = '', field = '', count] = counts.slice(at, at + 3)
-      const nodes = lanes.get(lane) ?? new Map<string, NodeWorkers>()
+      const nodes = lanes.get(lane) ?? new Map<string, Counted>()
       lanes.set(lane, nodes)
       const node = field.slice(2)
       const kind = field.startsWith('n') ? 'named' : 'consumers'

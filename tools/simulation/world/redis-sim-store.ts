@@ -6,7 +6,7 @@ import { changeServer, RedisMark } from './redis-mark.ts'
 import { RedisNode, type Turn } from './redis-node.ts'
 import { RedisReads } from './redis-reads.ts'
 import { homes, reserveForSeconds, type Settings } from './settings.ts'
-import { surplusOf, type SimNative, type SimStore, type WorkersOf } from './sim-store.ts'
+import { miscountsOf, type NodeWorkers, type SimNative, type SimStore } from './sim-store.ts'
 import type { Timeline } from './timeline.ts'
 import { type WorldConnection, WorldServer } from './world-server.ts'
 
@@ -134,15 +134,12 @@ class RedisSimStore implements SimStore {
     return this.#calls.run(() => this.#violations())
   }
 
-  leftovers(workersOf: WorkersOf): Promise<readonly string[]> {
-    return this.#turn(async () => {
-      const counts = [...(await this.#reads.workers())]
-      return [
-        ...(await this.#violations()),
-        ...(await this.#reads.leftovers()),
-        ...counts.flatMap(([lane, workers]) => surplusOf(lane, workers, workersOf)),
-      ]
-    })
+  leftovers(workers: NodeWorkers): Promise<readonly string[]> {
+    return this.#turn(async () => [
+      ...(await this.#violations()),
+      ...(await this.#reads.leftovers()),
+      ...miscountsOf(await this.#reads.workers(), workers),
+    ])
   }
 
   unfinished(): Promise<readonly string[]> {

@@ -8,8 +8,11 @@ export interface SimNative extends NativePeer {
   inputOf(lane: string, id: number): Promise<string>
 }
 
-/** Workers that are connected to a node. */
-export type WorkersOf = (node: string) => { readonly named: number; readonly consumers: number }
+/** Workers behind each node. */
+export type NodeWorkers = ReadonlyMap<
+  string,
+  { readonly named: number; readonly consumers: number }
+>
 
 /** The one store of a world, for all its nodes. */
 export interface SimStore {
@@ -28,8 +31,8 @@ export interface SimStore {
   restart(): void
   /** Broken invariants, cheap enough for each call. */
   violations(): Promise<readonly string[]>
-  /** All that is left in structures that are empty once all jobs have ended, and workers that are counted and not there. */
-  leftovers(workersOf: WorkersOf): Promise<readonly string[]>
+  /** All that is left in structures that are empty once all jobs have ended, and wrong counts of connected workers. */
+  leftovers(workers: NodeWorkers): Promise<readonly string[]>
   /** Jobs that stand in a queue or are running. */
   unfinished(): Promise<readonly string[]>
   /** All jobs and where they stand, as text; absent where that takes a call. */
@@ -62,11 +65,10 @@ export function memorySimStore(timeline: Timeline, { throttles }: Settings): Sim
     },
     restart: () => world.nextEpoch(),
     violations: () => world.violations(),
-    leftovers: (workersOf) =>
-      Promise.resolve([
-        ...leftoversOf(world),
-        ...[...world.lanes].flatMap(({ lane, workers }) => surplusOf(lane, workers, workersOf)),
-      ]),
+    leftovers: (workers) => {
+      const counts = new Map([...world.lanes].map((lane) => [lane.lane, lane.workers] as const))
+      return Promise.resolve([...leftoversOf(world), ...miscountsOf(counts, workers)])
+    },
     unfinished: () => {
       const found: string[] = []
       for (const lane of world.lanes) {
@@ -115,20 +117,26 @@ function leftoversOf(world: Pick<MemoryStoreWorld, 'lanes' | 'holders'>): string
   return found
 }
 
-/** Workers of a lane that its store counts and that are not there. */
-export function surplusOf(
-  lane: string,
-  workers: ReadonlyMap<string, { readonly named: number; readonly consumers: number }>,
-  workersOf: WorkersOf,
-): string[] {
-  return [...workers].flatMap(([node, counted]) => {
-    const actual = workersOf(node)
-    return (['named', 'consumers'] as const)
-      .filter((kind) => counted[kind] > actual[kind])
-      .map(
-        (kind) => `${lane}: counts ${counted[kind]} ${kind} of ${node}, which has ${actual[kind]}`,
-      )
-  })
+/** Workers that the store counts in a lane and that are not there, and nodes whose workers it counts in none. */
+export function miscountsOf(
+  lanes: ReadonlyMap<string, NodeWorkers>,
+  workers: NodeWorkers,
+): readonly string[] {
+  const found: string[] = []
+  const known = new Set<string>()
+  for (const [lane, nodes] of lanes) {
+    for (const [node, counted] of nodes) {
+      if (counted.named > 0) known.add(node)
+      const actual = workers.get(node) ?? { named: 0, consumers: 0 }
+      for (const kind of ['named', 'consumers'] as const) {
+        if (counted[kind] <= actual[kind]) continue
+        found.push(`${lane}: counts ${counted[kind]} ${kind} of ${node}, which has ${actual[kind]}`)
+      }
+    }
+  }
+  for (const [node, { named }] of workers)
+    if (named > 0 && !known.has(node)) found.push(`no lane counts the ${named} workers of ${node}`)
+  return found
 }
 
 function stateOf(lane: ReturnType<MemoryStoreWorld['lane']>): string {

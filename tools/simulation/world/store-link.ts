@@ -17,6 +17,9 @@ const maxDelayMs = 2
 /** A call without an answer fails after so long, milliseconds: as on a real store. */
 const answerWithinMs = 5_000
 
+/** Longest that a node takes to read an answer with jobs, milliseconds: later answers may be read before. */
+const maxReadMs = 1
+
 /** Until jobs of an unanswered claim are put back, milliseconds. */
 const takeBackMs = 1_000
 
@@ -39,6 +42,15 @@ interface Call {
   readonly stopWaiting: () => void
   /** The store has answered, and the answer is lost. */
   lose?: () => void
+}
+
+interface CallOptions<Answer> {
+  /** Time from the answer's arrival until it is read, milliseconds. */
+  readonly readMs?: number
+  /** Runs before the answer is taken. */
+  readonly tell?: () => void
+  /** Runs if the answer is not taken. */
+  readonly unheard?: (answer: Answer) => void
 }
 
 /** Parts of the store port, whose methods are calls over the network. */
@@ -130,12 +142,11 @@ export class StoreLink {
       steps: {
         step: (step) => {
           const { late, tell } = withLateCallbacks(step)
-          return this.#call(
-            'step',
-            () => store.steps.step(late),
+          return this.#call('step', () => store.steps.step(late), {
+            readMs: step.claims.length > 0 ? this.#random.next() * maxReadMs : 0,
             tell,
-            (answer) => this.#takeBack(store, answer),
-          )
+            unheard: (answer) => this.#takeBack(store, answer),
+          })
         },
       },
       node: store.node,
@@ -188,12 +199,10 @@ export class StoreLink {
     })
   }
 
-  /** `tell` runs before the answer is taken; `unheard` if it is not. */
   #call<Answer>(
     name: string,
     run: () => Answer,
-    tell = (): void => undefined,
-    unheard: (answer: Awaited<Answer>) => void = () => undefined,
+    { readMs = 0, tell, unheard }: CallOptions<Awaited<Answer>> = {},
   ): Promise<Awaited<Answer>> {
     if (this.#isDown) return Promise.reject(new StoreError('UNREACHABLE', notConnected))
     const random = this.#random
@@ -214,19 +223,21 @@ export class StoreLink {
       }
       this.#calls.add(call)
       const answered = (settle: () => void): void => {
-        this.#down.send(() => {
+        const read = (): void => {
           if (this.#ends(call)) settle()
-        }, answerLateMs)
+        }
+        const arrive = readMs > 0 ? () => this.#timeline.after(readMs, this.#node, read) : read
+        this.#down.send(arrive, answerLateMs)
       }
       this.#up.send(() => {
         const done = run()
         this.#executed(name)
         Promise.resolve(done).then(
           (value) => {
-            if (!this.#calls.has(call)) unheard(value)
-            call.lose = () => unheard(value)
+            if (!this.#calls.has(call)) unheard?.(value)
+            call.lose = () => unheard?.(value)
             answered(() => {
-              tell()
+              tell?.()
               resolve(value)
             })
           },

@@ -15,7 +15,7 @@ import { Gateway } from './gateway.ts'
 import { NativeLink } from './native-link.ts'
 import type { PeerPlan, Plan } from './plan.ts'
 import { homes, reserveForSeconds, type Settings } from './settings.ts'
-import type { SimStore, WorkersOf } from './sim-store.ts'
+import type { NodeWorkers, SimStore } from './sim-store.ts'
 import { noFaults, StoreLink } from './store-link.ts'
 import { actorOf, Timeline } from './timeline.ts'
 
@@ -169,18 +169,22 @@ export class World {
 
   /** Nothing has stayed behind, and counters are right. */
   async #checkEmpty(): Promise<void> {
-    const leftovers = (): Promise<readonly string[]> =>
-      this.store.leftovers((node) => this.#workersOf(node))
+    const leftovers = (): Promise<readonly string[]> => this.store.leftovers(this.#workers())
     if (this.plan.hasCron || (await leftovers()).length === 0) return
     // Notes of dead workers go with them.
     await this.timeline.runUntil(this.timeline.nowMs + cleanMs, () => this.#goesOn())
     this.problems.push(...(await leftovers()))
   }
 
-  #workersOf(node: string): ReturnType<WorkersOf> {
-    const gateway = this.gateways.find(({ actor }) => actor.name === node && !actor.isGone)
-    if (!gateway) return { named: 0, consumers: 0 }
-    return { named: gateway.connections('gearman'), consumers: gateway.connections('faktory') }
+  /** Once clients have left, all connections are those of workers. */
+  #workers(): NodeWorkers {
+    const alive = this.gateways.filter(({ actor }) => !actor.isGone)
+    return new Map(
+      alive.map((gateway) => [
+        gateway.actor.name,
+        { named: gateway.connections('gearman'), consumers: gateway.connections('faktory') },
+      ]),
+    )
   }
 
   #goesOn(): boolean {
