@@ -52,11 +52,13 @@ gearmandSqlContract(
       refill: `ATTACH '${path}.written' AS kept; DELETE FROM gearman_queue;
         INSERT INTO gearman_queue SELECT * FROM kept.gearman_queue`,
       reset: () => copyFileSync(`${path}.written`, path),
-      stop: () => Promise.resolve(rmSync(folder, { recursive: true })),
+      stop: () => {
+        rmSync(folder, { recursive: true })
+        return Promise.resolve()
+      },
     }),
   (queue) => {
-    const { open, move } = queue
-    const { submitted } = queue
+    const { open, move, submitted } = queue
     test('the unfinished transaction of a killed program is rolled back before jobs are read', async () => {
       const half = join(folder, 'half.sqlite')
       const db = new sqlite.Database(path)

@@ -29,18 +29,18 @@ export interface GearmandDatabase {
   stop(): Promise<void>
 }
 
-/** What tests of one database use beside it. */
+/** A queue in a database, for tests of this kind alone. */
 export interface GearmandQueue {
   readonly database: GearmandDatabase
   readonly target: TestTarget
   /** Jobs that a real gearmand has taken. */
   readonly submitted: readonly Submission[]
   /** Opens it once nobody else has it open. */
-  open(isMove?: boolean): Promise<Source>
-  openNow(isMove: boolean): Promise<Source>
+  readonly open: (isMove?: boolean) => Promise<Source>
+  readonly openNow: (isMove: boolean) => Promise<Source>
   /** Why it must not be read now. */
-  liveReason(): Promise<string | undefined>
-  move(isMove: boolean, name?: string): Promise<RunCounts>
+  readonly liveReason: () => Promise<string | undefined>
+  readonly move: (isMove: boolean, name?: string) => Promise<RunCounts>
 }
 
 const inADay = Math.floor(Date.now() / 1000) + 86_400
@@ -147,7 +147,7 @@ export function gearmandSqlContract(
       // The same jobs again, while the others still wait.
       expect(left()).toBe(jobs - batch)
       database.sql(database.refill)
-      // Those that had been removed came once more; their unique ids join the jobs that wait.
+      // Removed jobs came once more; their unique ids join the jobs that wait.
       const counts = { read: jobs, known: 0, joined: batch, removed: jobs }
       expect(await move(true)).toMatchObject(counts)
       expect(left()).toBe(0)
