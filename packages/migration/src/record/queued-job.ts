@@ -125,6 +125,38 @@ export function readQueued(
   }
 }
 
+/** The last failure of a job. */
+interface LastFailure {
+  /** Failed tries after the first. */
+  readonly retryCount: number
+  readonly retries: number
+  readonly failedAtMs: number | undefined
+  readonly message: string
+  readonly errtype: string
+  readonly backtrace?: unknown
+}
+
+/** A failure as Faktory's `failure`. */
+export function failureText(failure: LastFailure): string {
+  const { retryCount, retries, failedAtMs, message, errtype, backtrace } = failure
+  return JSON.stringify({
+    ...{ retry_count: retryCount, remaining: Math.max(0, retries - retryCount) },
+    ...(failedAtMs !== undefined && { failed_at: formatRfc3339(failedAtMs) }),
+    ...{ message, errtype },
+    ...(backtrace !== undefined && { backtrace }),
+  })
+}
+
+/** Class and arguments of a job of Ruby's; a text says what is missing. */
+export function classAndArgs(
+  fields: RawFields,
+): { readonly jobtype: string; readonly args: string } | string {
+  const jobtype = textOf(fields.get('class'))
+  const args = fields.get('args')
+  if (jobtype === undefined) return 'it has no class'
+  return isArray(args) ? { jobtype, args } : 'it has no args'
+}
+
 /** Fields as a JSON object, some with other values. */
 export function objectOf(fields: RawFields, others: Readonly<Record<string, string>> = {}): string {
   const all = new Map([...fields, ...Object.entries(others)])

@@ -107,19 +107,11 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
 
     test('consumers get the jobs of a queue in their old order', async () => {
       await move(false)
-      const lanes = ['Mail::Send@bulk', 'Report@bulk']
-      const groups = [{ lanes, queue: 'bulk' }]
-      const jids: (string | undefined)[] = []
-      for (;;) {
-        const [job] = await target.store.steps.claim({ by: 'consumer', groups, max: 1 })
-        if (!job) break
-        jids.push(job.jid)
-        await target.store.steps.finish(job.lane, [
-          { ...job, kind: 'complete', output: Buffer.alloc(0) },
-        ])
-      }
+      const jobs = await target.consumed('bulk', ['Mail::Send@bulk', 'Report@bulk'])
       const order = Array.from({ length: 15 }, (_none, at) => 2 * at + 1)
-      expect(jids).toEqual(order.map((at) => at.toString(16).padStart(24, '0')))
+      expect(jobs.map(({ jid }) => jid)).toEqual(
+        order.map((at) => at.toString(16).padStart(24, '0')),
+      )
     })
 
     test('a move empties it, and after a rollback Sidekiq reads the restored jobs', async () => {

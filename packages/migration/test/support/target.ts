@@ -1,4 +1,4 @@
-import { LaneNames } from '@crossgear/core-scheduler'
+import { LaneNames, type Lease } from '@crossgear/core-scheduler'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { RedisStore, type StandingJob } from '@crossgear/redis-store'
 import { RedisServer } from '@crossgear/tools/redis-server'
@@ -58,6 +58,19 @@ export class TestTarget {
       return { ...result, rejects }
     } finally {
       await source.close()
+    }
+  }
+
+  /** A consumer takes all jobs of a queue, one after the other. */
+  async consumed(queue: string, lanes: readonly string[]): Promise<readonly Lease[]> {
+    const taken: Lease[] = []
+    const ended = { kind: 'complete', output: Buffer.alloc(0) } as const
+    const claim = { by: 'consumer', groups: [{ lanes, queue }], max: 1 } as const
+    for (;;) {
+      const [job] = await this.store.steps.claim(claim)
+      if (!job) return taken
+      taken.push(job)
+      await this.store.steps.finish(job.lane, [{ ...job, ...ended }])
     }
   }
 

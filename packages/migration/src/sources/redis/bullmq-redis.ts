@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import type { Level } from '@crossgear/core-scheduler'
-import { formatRfc3339, FwpError, scanArray, scanObject } from '@crossgear/fwp-codec'
+import { FwpError, scanArray, scanObject } from '@crossgear/fwp-codec'
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
 import { keptRejectBytes } from '../../record/fit.ts'
 import {
+  failureText,
   objectOf,
   queuedOfRecord,
   recordOfQueued,
@@ -238,14 +239,11 @@ function failureOf(hash: ReadonlyMap<string, string>, retries: number): string |
   const message = hash.get('failedReason')
   const made = numberOf(hash.get('atm') ?? hash.get('attemptsMade')) ?? 0
   if (message === undefined || made === 0) return undefined
-  const failedAtMs = numberOf(hash.get('finishedOn') ?? hash.get('processedOn'))
   const stack = scanArray(hash.get('stacktrace') ?? '[]', mostStacks).at(-1)
   const [first = '', ...lines] = (textOf(stack) ?? '').split('\n')
-  return JSON.stringify({
-    retry_count: made - 1,
-    remaining: Math.max(0, retries - made + 1),
-    ...(failedAtMs !== undefined && { failed_at: formatRfc3339(failedAtMs) }),
-    message,
+  return failureText({
+    ...{ retryCount: made - 1, retries, message },
+    failedAtMs: numberOf(hash.get('finishedOn') ?? hash.get('processedOn')),
     errtype: /^[\w$.]+(?=:|$)/.exec(first)?.[0] ?? 'Error',
     ...(lines.length > 0 && { backtrace: lines.map((line) => line.trim()) }),
   })

@@ -1,7 +1,9 @@
-import { formatRfc3339, scanObject } from '@crossgear/fwp-codec'
+import { scanObject } from '@crossgear/fwp-codec'
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
 import {
+  classAndArgs,
+  failureText,
   isArray,
   objectOf,
   queuedOfRecord,
@@ -152,11 +154,9 @@ function recordOf(
 ): JobRecord | LeftThere | string {
   if (fields.has('retried_at')) return { reason: 'it was tried again since' }
   const payload = state === 'dead' ? scanObject(fields.get('payload') ?? '{}') : fields
-  const jobtype = textOf(payload.get('class'))
-  const args = payload.get('args')
+  const work = classAndArgs(payload)
   const home = queue ?? textOf(fields.get('queue'))
-  if (jobtype === undefined) return 'it has no class'
-  if (!isArray(args)) return 'it has no args'
+  if (typeof work === 'string') return work
   if (home === undefined) return 'it names no queue'
   const kept = objectOf(payload, { args: 'null' })
   const place: QueuedPlace = {
@@ -164,7 +164,7 @@ function recordOf(
     ...(state === 'scheduled' && { dueAtMs: Number(key.slice(key.lastIndexOf(':') + 1)) * 1000 }),
   }
   const job = {
-    ...({ system: 'resque', jobtype, args, retries, queue: home } as const),
+    ...({ system: 'resque', ...work, retries, queue: home } as const),
     parts: [key, found.text, String(found.copy)],
     original: state === 'dead' ? objectOf(fields, { payload: kept }) : kept,
     ...(state === 'dead' && { failure: failureOf(fields) }),
@@ -176,10 +176,8 @@ function recordOf(
 function failureOf(fields: RawFields): string {
   const failedAtMs = Date.parse(textOf(fields.get('failed_at')) ?? '')
   const backtrace = fields.get('backtrace')
-  return JSON.stringify({
-    retry_count: 0,
-    remaining: 0,
-    ...(!Number.isNaN(failedAtMs) && { failed_at: formatRfc3339(failedAtMs) }),
+  return failureText({
+    ...{ retryCount: 0, retries, failedAtMs: Number.isNaN(failedAtMs) ? undefined : failedAtMs },
     message: textOf(fields.get('error')) ?? '',
     errtype: textOf(fields.get('exception')) ?? 'unknown',
     ...(isArray(backtrace) && { backtrace: JSON.parse(backtrace) as unknown }),

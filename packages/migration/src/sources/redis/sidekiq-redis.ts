@@ -1,8 +1,8 @@
-import { formatRfc3339 } from '@crossgear/fwp-codec'
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
 import {
-  isArray,
+  classAndArgs,
+  failureText,
   objectOf,
   queuedOfRecord,
   readQueued,
@@ -112,11 +112,10 @@ function recordOf(
     ...(state === 'dead' && { forgetAtMs: atMs + deadForMs }),
   }
   return readQueued(raw, key, (fields) => {
-    const jobtype = textOf(fields.get('class'))
-    const args = fields.get('args')
+    const work = classAndArgs(fields)
     const jid = textOf(fields.get('jid'))
-    if (jobtype === undefined) return 'it has no class'
-    if (!isArray(args)) return 'it has no args'
+    if (typeof work === 'string') return work
+    const { jobtype, args } = work
     const createdAtMs = timeOf(fields.get('created_at'))
     const retries = retriesOf(fields)
     const failure = failureOf(fields, retries)
@@ -147,12 +146,9 @@ function retriesOf(fields: RawFields): number {
 function failureOf(fields: RawFields, retries: number): string | undefined {
   const raw = fields.get('retry_count') ?? ''
   if (!/^\d{1,9}$/.test(raw)) return undefined
-  const count = Number(raw)
-  const failedAtMs = timeOf(fields.get('retried_at')) ?? timeOf(fields.get('failed_at'))
-  return JSON.stringify({
-    retry_count: count,
-    remaining: Math.max(0, retries - count),
-    ...(failedAtMs !== undefined && { failed_at: formatRfc3339(failedAtMs) }),
+  return failureText({
+    ...{ retryCount: Number(raw), retries },
+    failedAtMs: timeOf(fields.get('retried_at')) ?? timeOf(fields.get('failed_at')),
     message: textOf(fields.get('error_message')) ?? '',
     errtype: textOf(fields.get('error_class')) ?? 'unknown',
   })
