@@ -85,6 +85,8 @@ export class History {
   /** When workers disconnected: a job on its way to one goes back, behind others. Milliseconds of the world. */
   readonly lostWorkersMs: number[] = []
   readonly losses: Loss[] = []
+  /** Since then there are workers for all jobs that never leave, milliseconds of the world. */
+  reliableFromMs = Infinity
   readonly batches = new Map<string, Batch>()
   /** One line an event, if anybody reads them. */
   readonly #tell: (line: string) => void

@@ -2,6 +2,7 @@ import type { FaultKind, Plan } from '../world/plan.ts'
 import type { History, Run, Submitted } from './history.ts'
 import { mayBeLost } from './losses.ts'
 import { uniqueJobsJoin } from './unique.ts'
+import { nobodyWaitsInVain } from './waiting.ts'
 
 /** Retries of a Faktory job without the field. */
 const manyRetries = 25
@@ -161,7 +162,8 @@ function* retriesHold({ plan, history, runs }: Case): Iterable<string> {
     if (job.door !== 'faktory' || job.lock !== undefined || job.answer !== 'accepted') continue
     const retries = job.retries ?? manyRetries
     const failed = (runs.get(job.label) ?? []).filter(
-      ({ end, settled }) => (end === 'fail' || end === 'exception') && settled !== 'no',
+      (run) =>
+        (run.end === 'fail' || run.end === 'exception') && run.settled !== 'no' && !isLate(run),
     )
     const bound = Math.max(retries, 0) + 1
     if (failed.length > bound)
@@ -296,6 +298,7 @@ const rules: readonly Rule[] = [
   callbacksAreLast,
   linesAreInOrder,
   uniqueJobsJoin,
+  nobodyWaitsInVain,
 ]
 
 /** All that is wrong with a world that has come to rest: empty if nothing. */

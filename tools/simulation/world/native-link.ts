@@ -5,7 +5,7 @@ type Method = (...args: unknown[]) => Promise<unknown>
 /** The network between native programs and the store. */
 export class NativeLink {
   readonly #store: SimNative
-  /** Resolves when the server is there. */
+  /** Resolves when calls may go on. */
   #up: Promise<void> = Promise.resolve()
   #return: (() => void) | undefined
   #breaks = 0
@@ -14,7 +14,7 @@ export class NativeLink {
     this.#store = store
   }
 
-  /** The server is gone: calls wait until it is back. */
+  /** The server is gone: calls wait until it is back, and a gateway has made ids safe that it may have lost. */
   cut(): void {
     this.#breaks += 1
     if (!this.#return) this.#up = new Promise((resolve) => (this.#return = resolve))

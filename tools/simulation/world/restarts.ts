@@ -17,7 +17,6 @@ function leaveFor(world: World, awayMs: number): void {
   world.later(awayMs, () => {
     world.say('the store is back')
     for (const link of links) link.serverReturns()
-    world.natives.mend()
   })
 }
 
