@@ -22,13 +22,14 @@
 --     lanes with outcomes: integer; per lane:
 --       lane: string
 --       queue (its hint index, empty for none): string
---       outcomes: integer; per outcome:
+--       values that follow: integer
+--       outcomes: integer
+--       runs of outcomes of one kind: integer; per run:
 --         kind: string
---         id: integer
---         token: string
---         five strings, the last two for `complete` alone:
---           complete: output, 1 if it is withheld as nobody elsewhere should want it, 1 if its end touches nothing but
---             its clients and its unique id and jid, these two
+--         outcomes: integer
+--         values of each: integer; these are its id, its token, and, as far as they are there:
+--           complete: output (0: withheld, as nobody elsewhere should want it), -, -
+--           end, a complete of a job that leaves nothing but its clients, unique id and jid: output as above, these two
 --           fail: message, 1 if thrown, failure JSON (empty: not kept)
 --           retry: message, delay (ms), failure JSON
 --           dead: message, -, failure JSON
@@ -120,7 +121,7 @@ local function skipOutcomes(from)
   from = from + 1
   for _ = 1, lanes do
     busyLanes[given[from]] = true
-    from = from + 3 + 8 * given[from + 2]
+    from = from + 3 + given[from + 2]
   end
   return from
 end
@@ -154,9 +155,9 @@ end
 
 at = outcomesAt + 1
 for index = 1, given[outcomesAt] do
-  local lane, queue, count = unpack(given, at, at + 2)
-  ended[index] = guarded(endLane, lane, queue, count, at + 3)
-  at = at + 3 + 8 * count
+  local lane, queue, values, count, runs = unpack(given, at, at + 4)
+  ended[index] = guarded(endLane, lane, queue, count, runs, at + 5)
+  at = at + 3 + values
 end
 
 local arrivedUs = given[submissionsAt]

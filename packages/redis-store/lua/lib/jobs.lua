@@ -1,7 +1,8 @@
 -- The consequences of the end of jobs. Needs keys.lua.
 --#include dependencies
 --#include jids
-local nativeRetention, relaySeconds = 90000, 60
+local nativeRetention = 90000
+local relaySeconds = 60
 local lockSeconds = 10
 -- Outputs up to this size, bytes, are sent to the nodes with waiting clients; they read longer ones.
 local mostRelayed = 16384
@@ -24,7 +25,8 @@ local function otherNodes(waiting, node)
 end
 
 local function relay(lane, id, others, kind, data)
-  for _, other in ipairs(others or {}) do
+  if not others then return end
+  for _, other in ipairs(others) do
     redis.call('PUBLISH', nodeChannel(other), kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
   end
 end
@@ -37,16 +39,36 @@ local function releaseLock(lane, id)
 end
 
 -- Collects the ends of many jobs of a lane; finishEnds does their common part at once. `isQuiet`: nobody is notified.
-local function endsOf(isQuiet) return { isQuiet = isQuiet, keys = {}, uniques = {}, jids = {}, told = {} } end
+local function endsOf(isQuiet)
+  return {
+    isQuiet = isQuiet,
+    keys = {},
+    uniques = {},
+    uniqueIds = {},
+    jids = {},
+    jidRefs = {},
+    told = {},
+  }
+end
 
--- Deletes the pairs ({ name, value }) that a hash still has.
-local function forgetPairs(hash, pairs)
-  local names, gone = {}, {}
-  for at, pair in ipairs(pairs) do
-    names[at] = pair[1]
+-- Adds a job that leaves nothing behind.
+local function addEnd(lane, id, unique, jid, ends)
+  ends.keys[#ends.keys + 1] = jobKey(lane, id)
+  if unique then
+    local at = #ends.uniques + 1
+    ends.uniques[at], ends.uniqueIds[at] = unique, id
   end
+  if jid then
+    local at = #ends.jids + 1
+    ends.jids[at], ends.jidRefs[at] = jid, id .. ' ' .. lane
+  end
+end
+
+-- Deletes the names that still have these values in a hash.
+local function forgetPairs(hash, names, values)
+  local gone = {}
   for at, value in ipairs(redis.call('HMGET', hash, unpack(names))) do
-    if value == pairs[at][2] then gone[#gone + 1] = names[at] end
+    if value == values[at] then gone[#gone + 1] = names[at] end
   end
   if #gone > 0 then redis.call('HDEL', hash, unpack(gone)) end
 end
@@ -55,8 +77,8 @@ local function finishEnds(lane, ends)
   for other, told in pairs(ends.told) do
     redis.call('PUBLISH', nodeChannel(other), 'complete\0' .. cmsgpack.pack({ lane, told }))
   end
-  if #ends.uniques > 0 then forgetPairs(uniqueKey(lane), ends.uniques) end
-  if #ends.jids > 0 then forgetPairs(jidsKey(), ends.jids) end
+  if #ends.uniques > 0 then forgetPairs(uniqueKey(lane), ends.uniques, ends.uniqueIds) end
+  if #ends.jids > 0 then forgetPairs(jidsKey(), ends.jids, ends.jidRefs) end
   if #ends.keys > 0 then redis.call('DEL', unpack(ends.keys)) end
 end
 
@@ -82,9 +104,7 @@ local function finishJob(lane, job, node, status, output, ends)
   local keep = not door and nativeRetention or job.keep and read.whole(job.keep) or 0
   if others and keep < relaySeconds then keep = relaySeconds end
   if ends and keep == 0 and not isCluster then
-    if job.unique then ends.uniques[#ends.uniques + 1] = { job.unique, id } end
-    if job.jid then ends.jids[#ends.jids + 1] = { job.jid, id .. ' ' .. lane } end
-    ends.keys[#ends.keys + 1] = key
+    addEnd(lane, id, job.unique, job.jid, ends)
   else
     forgetIndexes(lane, id, job.unique, job.jid, keep)
     if keep > 0 then

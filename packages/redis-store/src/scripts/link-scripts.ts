@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 const include = /^( *)--#include (\w+)\n/gm
+/** A number with a name, in a library. It stands in the place of the name: a function has room for 200 names. */
+const constant = /^local (\w+) = (\d[\d.e]*)\n/gm
 
 /** A script with everything it needs. */
 export interface LinkedScript {
@@ -18,9 +20,25 @@ export type LinkedScripts = Readonly<Record<string, LinkedScript>>
  * and libraries in `lua/lib/` are known by file name, whatever their folder.
  */
 export function linkScripts(folder: URL): LinkedScripts {
-  const libraries = textsIn(new URL('lib/', folder))
-  const scripts = textsIn(folder, 'lib')
-  return Object.fromEntries([...scripts].map(([name, lua]) => [name, linked(lua, libraries)]))
+  const constants = new Map<string, string>()
+  const libraries = mapped(textsIn(new URL('lib/', folder)), (lua) =>
+    lua.replace(constant, (_line, name: string, value: string) => {
+      constants.set(name, value)
+      return ''
+    }),
+  )
+  const names = new RegExp(`(?<![.\\w])(?:${[...constants.keys()].join('|')})\\b`, 'g')
+  const fill = (lua: string): string => lua.replace(names, (name) => constants.get(name) ?? name)
+  const filledIn = mapped(libraries, fill)
+  const scripts = mapped(textsIn(folder, 'lib'), fill)
+  return Object.fromEntries([...scripts].map(([name, lua]) => [name, linked(lua, filledIn)]))
+}
+
+function mapped(
+  texts: ReadonlyMap<string, string>,
+  change: (lua: string) => string,
+): ReadonlyMap<string, string> {
+  return new Map([...texts].map(([name, lua]) => [name, change(lua)]))
 }
 
 /** Lua files of a folder and its subfolders by name, without the folder `except`. */

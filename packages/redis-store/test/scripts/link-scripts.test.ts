@@ -48,6 +48,15 @@ test('helpers inside a function are not hoisted out of it', () => {
   expect(at('jobKey')).toBeLessThan(at('joinsBatch'))
 })
 
+test.each(['step', 'reclaim-node'])(
+  '%s has the numbers of its libraries in place of their names',
+  (name) => {
+    const script = readScript(name)
+    expect(script).not.toContain('relaySeconds')
+    expect(script).toContain(' < 60 then ')
+  },
+)
+
 const scripts = filesIn(folder).filter((file) => !file.startsWith('lib/'))
 
 test.each(scripts)('%s lists its keys and arguments, one a line, and what it returns', (file) => {

@@ -1,7 +1,7 @@
 -- Leases single jobs. Needs levels.lua, jobs.lua, throttle.lua, outcomes.lua, step.lua.
 
 -- The number of this node's next token.
-local sequence = 0
+local sequence
 
 -- The first letter of a token, by how a lane is open; see `by` in step.lua.
 local letters = {

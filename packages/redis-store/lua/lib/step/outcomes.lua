@@ -71,10 +71,11 @@ end
 -- Ends one lease. `tally`: work of its lane for the end of its part. Returns a digit: 1 done, 2 requeued, 3 expired,
 -- 4 the withheld output is wanted, 5 died, 6 lost, 0 unknown.
 local ending = {
-  complete = function(lane, job, tally, output, withheld)
+  complete = function(lane, job, tally, output)
     local isKept = not job.door or (job.keep and (read.whole(job.keep) or 0) > 0)
-    if withheld == '1' and (isKept or (job.waiting and withoutNode(job.waiting, node))) then return 4 end
-    finishJob(lane, job, node, 'success', output, tally.ends)
+    local isWithheld = output == 0
+    if isWithheld and (isKept or (job.waiting and withoutNode(job.waiting, node))) then return 4 end
+    finishJob(lane, job, node, 'success', isWithheld and '' or output, tally.ends)
     tally.completed = tally.completed + 1
     return 1
   end,
@@ -121,23 +122,37 @@ local function readEnding(lane, id, token)
   }
 end
 
--- The same if the node knows the rest. Retention may have changed since it was handed out.
-local function readToken(lane, id, unique, jid)
+-- Ends a job of which the node knows all but its clients elsewhere, and a retention that came since. Most have neither:
+-- those end together. Returns a digit as above.
+local function endKnown(lane, id, token, tally, output, unique, jid)
   local v = redis.call('HMGET', jobKey(lane, id), 'token', 'wait', 'keep')
-  return {
-    id = id,
-    token = v[1],
-    door = 'gearman',
-    waiting = v[2] and read.wait(v[2]),
-    keep = v[3],
-    unique = unique ~= '' and unique,
-    jid = jid ~= '' and jid,
-  }
+  if v[1] ~= token then return 0 end
+  local waiting, keep = v[2], v[3]
+  unique, jid = unique ~= '' and unique, jid ~= '' and jid
+  if isCluster or keep or (waiting and waiting ~= node and waiting ~= '') then
+    local job = { id = id, token = token, door = 'gearman', waiting = waiting and read.wait(waiting) }
+    job.keep, job.unique, job.jid = keep, unique, jid
+    return ending.complete(lane, job, tally, output)
+  end
+  addEnd(lane, id, unique, jid, tally.ends)
+  if not tally.ends.isQuiet then redis.call('PUBLISH', channelOf(lane), 'finish:' .. id) end
+  tally.completed = tally.completed + 1
+  return 1
 end
 
-local function needsQueues(at, count)
-  for kind = at, at + 8 * (count - 1), 8 do
-    if given[kind] == 'requeue' or given[kind] == 'requeueFront' or given[kind] == 'retry' then return true end
+-- The same for a job whose fields are read.
+local function endRead(lane, id, token, tally, kind, a, b, c)
+  local job = readEnding(lane, id, token)
+  return isHeldBy(lane, job, token) and ending[kind](lane, job, tally, a, b, c) or 0
+end
+
+local queueing = { requeue = true, requeueFront = true, retry = true }
+
+-- True if a lane with outcomes, the first at `at`, needs its queues.
+local function needsQueues(at, runs)
+  for _ = 1, runs do
+    if queueing[given[at]] then return true end
+    at = at + 3 + given[at + 1] * given[at + 2]
   end
   return false
 end
@@ -151,30 +166,39 @@ local function hasThrottled(queue)
   return hasSlots[queue]
 end
 
--- Ends leases from the one after `tally.index` on.
-local function endFrom(lane, queue, count, first, tally)
-  local throttled, ended, seen, results = hasThrottled(queue), tally.ended, tally.seen, tally.results
-  for index = tally.index + 1, count do
-    tally.index = index
-    local at = first + 8 * (index - 1)
-    local kind, id, token, a, b, c, unique, jid = unpack(given, at, at + 7)
-    local isKnown = kind == 'complete' and c == '1'
-    local job, result = isKnown and readToken(lane, id, unique, jid) or readEnding(lane, id, token), 0
-    if not seen[id] and isHeldBy(lane, job, token) then
-      result = ending[kind](lane, job, tally, a, b, c)
-      if result ~= 4 then
-        seen[id], ended[#ended + 1] = true, id
-        if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
+-- Ends leases from the one after `tally.index` on, in runs of one kind, the first at `at`.
+local function endFrom(lane, queue, runs, at, tally)
+  local throttled, ended, seen, index = hasThrottled(queue), tally.ended, tally.seen, 0
+  for _ = 1, runs do
+    local kind, count, width = unpack(given, at, at + 2)
+    at = at + 3
+    for first = at, at + width * (count - 1), width do
+      index = index + 1
+      if index > tally.index then
+        tally.index = index
+        local id, token, a, b, c, result = given[first], given[first + 1], given[first + 2], nil, nil, 0
+        if width > 3 then
+          b, c = given[first + 3], given[first + 4]
+        end
+        if not seen[id] then
+          result = kind == 'end' and endKnown(lane, id, token, tally, a, b or '', c or '')
+            or endRead(lane, id, token, tally, kind, a, b, c)
+        end
+        if result ~= 0 and result ~= 4 then
+          seen[id], ended[#ended + 1] = true, id
+          if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
+        end
+        tally.results[index] = result
       end
     end
-    results[index] = result
+    at = at + width * count
   end
 end
 
--- The outcomes of one lane, `count` of them from `first` on. One that fails is unknown, unless nothing else came with it:
--- then it is refused.
-local function endLane(lane, queue, count, first)
-  if needsQueues(first, count) then assertQueueTypes(lane) end
+-- The outcomes of one lane, `count` of them in `runs` from `at` on. One that fails is unknown, unless nothing else came with
+-- it: then it is refused.
+local function endLane(lane, queue, count, runs, at)
+  if needsQueues(at, runs) then assertQueueTypes(lane) end
   local tally = {
     completed = 0,
     retried = 0,
@@ -187,11 +211,11 @@ local function endLane(lane, queue, count, first)
     index = 0,
     freed = 0,
   }
-  local isSound, problem = pcall(endFrom, lane, queue, count, first, tally)
+  local isSound, problem = pcall(endFrom, lane, queue, runs, at, tally)
   while not isSound do
     if count == 1 then error(problem, 0) end
     tally.results[tally.index] = 0
-    isSound, problem = pcall(endFrom, lane, queue, count, first, tally)
+    isSound, problem = pcall(endFrom, lane, queue, runs, at, tally)
   end
   finishEnds(lane, tally.ends)
   if #tally.ended > 0 then pushAll('ZREM', busyKey(lane), tally.ended) end
