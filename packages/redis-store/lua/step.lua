@@ -41,22 +41,24 @@
 --       queue (its hint index, empty for none): string
 --       values that follow: integer
 --       1 if the node keeps all of the jobs: flag
---       jobs: integer; per job:
+--       jobs: integer
+--       runs of jobs of one level, kind and door: integer; per run:
+--         jobs: integer
 --         level: integer
---         place in the order of arrival: integer, us
 --         1 if foreground: flag
 --         door: string
---         input: bytes, or the number of a long one
---         values that follow: integer, 0 for none of these:
---         due (empty for now): integer, ms
---         unique (empty for none): bytes
---         jid (empty for none): string
---         lock (empty for none): string
---         how long the lock is held: integer, ms
---         batch (empty for none; in a cluster the name of the note by which the submission has joined it): string
---         cron entry (empty for none): string
---         tick of the entry: integer, ms
---         names and values of further fields: strings
+--         per job:
+--           place in the order of arrival: integer, us
+--           input: bytes, or the number of a long one
+--           values that follow: integer, 0 for none of these:
+--           values of the next six, up to the last one that there is: integer
+--           due (empty for now): integer, ms
+--           lock (empty for none): string
+--           how long the lock is held: integer, ms
+--           batch (empty for none; in a cluster the name of the note by which the submission has joined it): string
+--           cron entry: string
+--           tick of the entry: integer, ms
+--           names and values of further fields, first the unique id, then the jid: strings
 --     1 if the server knows all listeners: flag
 --     lanes on which the node listens: integer, lanes
 --     values that say which jobs the node still has: integer; per lane:
@@ -168,8 +170,8 @@ for index = 1, given[claimsAt] do
 end
 at = submissionsAt + 2
 for index = 1, given[submissionsAt + 1] do
-  local lane, queue, values, isKept, count = unpack(given, at, at + 4)
-  submitted[index] = guarded(submitLane, lane, queue, isKept, count, at + 5, arrivedUs)
+  local lane, queue, values, isKept, count, runs = unpack(given, at, at + 5)
+  submitted[index] = guarded(submitLane, lane, queue, isKept, count, runs, at + 6, arrivedUs)
   at = at + 3 + values
 end
 

@@ -68,7 +68,7 @@ export const faults: readonly PlantedFault[] = [
     name: 'pushed-again-runs-twice',
     promise: 'a push that is repeated for want of an answer makes no second job',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
-    from: 'if before and isPushedAgain(lane, before, from, upTo) then return -before end',
+    from: 'if before and isPushedAgain(lane, before, first, upTo) then return -before end',
     to: '',
     test: 'apps/gateway/test/store-trouble/second-try.test.ts',
     testName: 'Faktory, by the jid',

@@ -29,8 +29,8 @@ export const faults: readonly PlantedFault[] = [
     name: 'job-in-unregistered-lane',
     promise: 'A submission to a lane that is not registered registers it.',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
-    from: 'number = registeredNow(lane, queue)',
-    to: 'number = 1',
+    from: 'laneNumber = registeredNow(lane, queue)',
+    to: 'laneNumber = 1',
     test: underLoad,
   },
   {

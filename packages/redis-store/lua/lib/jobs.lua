@@ -52,8 +52,8 @@ local function endsOf(isQuiet)
 end
 
 -- Adds a job that leaves nothing behind.
-local function addEnd(lane, id, unique, jid, ends)
-  ends.keys[#ends.keys + 1] = jobKey(lane, id)
+local function addEnd(lane, id, key, unique, jid, ends)
+  ends.keys[#ends.keys + 1] = key
   if unique then
     local at = #ends.uniques + 1
     ends.uniques[at], ends.uniqueIds[at] = unique, id
@@ -104,7 +104,7 @@ local function finishJob(lane, job, node, status, output, ends)
   local keep = not door and nativeRetention or job.keep and read.whole(job.keep) or 0
   if others and keep < relaySeconds then keep = relaySeconds end
   if ends and keep == 0 and not isCluster then
-    addEnd(lane, id, job.unique, job.jid, ends)
+    addEnd(lane, id, key, job.unique, job.jid, ends)
   else
     forgetIndexes(lane, id, job.unique, job.jid, keep)
     if keep > 0 then

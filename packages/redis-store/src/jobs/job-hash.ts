@@ -18,12 +18,12 @@ export function addFields(args: ScriptArgument[], job: NewJob): void {
   addFurtherFields(args, job)
 }
 
-/** The same without the fields of every job. */
+/** The same without the fields of every job. A step takes the unique id and the jid from the first ones. */
 export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
-  if (job.level !== 5) args.push('level', String(job.level))
   if (job.unique) args.push('unique', job.unique)
-  if (job.reducer) args.push('reducer', job.reducer)
   if (job.jid !== undefined) args.push('jid', job.jid)
+  if (job.level !== 5) args.push('level', String(job.level))
+  if (job.reducer) args.push('reducer', job.reducer)
   if (job.envelope !== undefined) args.push('envelope', job.envelope)
   if (job.failure !== undefined) args.push('failure', job.failure)
   if (job.retries !== undefined) args.push('retries', String(job.retries))

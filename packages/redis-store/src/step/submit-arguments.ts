@@ -30,31 +30,44 @@ export function addArrivals(
   const { isCluster } = link
   const values = args.push(lane, link.queueOf(lane), 0)
   args.push(jobs.every(isKeepable) ? 1 : 0, jobs.length)
+  const runs = args.push(0)
+  let [count, run, size] = [0, 0, 0]
+  let before: NewJob | undefined
   for (const [at, job] of jobs.entries()) {
-    args.push(job.level, places[at] ?? 0, job.foreground ? 1 : 0, job.door)
+    if (!before || !isOfRun(before, job)) {
+      run = args.push(0, job.level, job.foreground ? 1 : 0, job.door) - 4
+      ;[count, size] = [count + 1, 0]
+    }
+    before = job
+    size += 1
+    args[run] = size
+    args.push(places[at] ?? 0)
     if (outside && job.input.length >= outsideFrom) args.push(outside.push(job.input))
     else args.push(job.input)
-    const count = args.push(0)
-    if (!isPlain(job))
-      addRest(args, job, (isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '')
-    args[count - 1] = args.length - count
+    const more = args.push(0)
+    if (!isPlain(job)) {
+      addExtras(args, job, (isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '')
+      addFurtherFields(args, job)
+    }
+    args[more - 1] = args.length - more
   }
+  args[runs - 1] = count
   args[values - 1] = args.length - values
 }
 
-/** Adds all of a job but payload, door and place in line; `batch` as the script names it. */
-function addRest(args: ScriptArgument[], job: NewJob, batch: string): void {
-  args.push(
-    job.dueAtMs ?? '',
-    job.unique ?? '',
-    job.jid ?? '',
-    job.lock?.key ?? '',
-    job.lock?.forMs ?? 0,
-    batch,
-    job.tick?.entry ?? '',
-    job.tick?.atMs ?? 0,
-  )
-  addFurtherFields(args, job)
+function isOfRun(one: NewJob, other: NewJob): boolean {
+  return one.level === other.level && one.foreground === other.foreground && one.door === other.door
+}
+
+/** Adds times, lock, batch and tick, up to the last one that the job has; `batch` as the script names it. */
+function addExtras(args: ScriptArgument[], job: NewJob, batch: string): void {
+  const { dueAtMs = '', lock, tick } = job
+  const extras = args.push(0)
+  if (tick || lock || batch || dueAtMs !== '') args.push(dueAtMs)
+  if (tick || lock || batch) args.push(lock?.key ?? '', lock?.forMs ?? 0)
+  if (tick || batch) args.push(batch)
+  if (tick) args.push(tick.entry, tick.atMs)
+  args[extras - 1] = args.length - extras
 }
 
 /** Properties of every job. Most of Gearman's have no others. */

@@ -37,7 +37,7 @@ local function takeFromGroup(claim, group)
   if queue ~= '' and last > first then
     takeByHint(claim, queue, group.leaseMs)
   elseif first == last then
-    if not drained[given[first]] and letterFor(claim, given[first]) then
+    if not drained[given[first]] and tokenStart(claim, given[first]) then
       takeFromLane(claim, given[first], group.leaseMs)
     end
   else
@@ -63,7 +63,7 @@ local function readClaim(at)
     taken = 0,
     corrections = 0,
     jobs = {},
-    letters = {},
+    starts = {},
     byQueue = {},
     byLane = {},
     deadlines = {},
@@ -83,7 +83,7 @@ local function readClaim(at)
   at = readThrottles(claim, at)
   -- Paused lanes are closed to this worker; what hints at them is set again when they are resumed.
   for lane = at + 1, at + given[at] do
-    claim.letters[given[lane]] = false
+    claim.starts[given[lane]] = false
   end
   return claim, at + 1 + given[at]
 end

@@ -14,7 +14,7 @@ local function claimsOf(lane)
     local group = claim.groups[1]
     if #claim.groups ~= 1 or group.first ~= group.last then break end
     if given[group.first] == lane then
-      if claim.byLane[lane] or claim.letters[lane] == false then break end
+      if claim.byLane[lane] or claim.starts[lane] == false then break end
       found[#found + 1] = claim
     end
   end
@@ -40,7 +40,7 @@ end
 -- The next of these claims with room; nil if there is none.
 local function nextTaker(lane, of)
   local claim = of[of.next]
-  while claim and (claim.taken >= claim.max or not letterFor(claim, lane)) do
+  while claim and (claim.taken >= claim.max or not tokenStart(claim, lane)) do
     of.next = of.next + 1
     claim = of[of.next]
   end

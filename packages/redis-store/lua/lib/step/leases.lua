@@ -12,15 +12,16 @@ local letters = {
   a = { open = 'c', auto = 'a' },
 }
 
--- The first letter of a lease's token: n by name, c a consumer, a a consumer by the automatic rule; false if the lane
--- is closed to this worker.
-local function letterFor(claim, lane)
-  local known = claim.letters[lane]
+-- The token of a lease up to its number. Its first letter: n by name, c a consumer, a a consumer by the automatic rule;
+-- false if the lane is closed to this worker.
+local function tokenStart(claim, lane)
+  local known = claim.starts[lane]
   if known == nil then
     local of = letters[claim.by]
     if not of.named and opennessBy[lane] == nil then opennessBy[lane] = openness(lane, now) or false end
-    known = of.named or of[opennessBy[lane]] or false
-    claim.letters[lane] = known
+    local letter = of.named or of[opennessBy[lane]]
+    known = letter and letter .. node .. '-' or false
+    claim.starts[lane] = known
   end
   return known
 end
@@ -106,13 +107,13 @@ end
 local noDeadline = 9e15
 
 -- The deadline of a job's lease, as text.
-local function deadlineOf(claim, job, leaseMs)
+local function deadlineOf(claim, reserveFor, leaseMs)
   if claim.isNamed and not leaseMs then
     claim.noDeadline = claim.noDeadline or integer(noDeadline - sequence)
     return claim.noDeadline
   end
   -- No job is reserved for more than a day.
-  local seconds = read.whole(job.reserve_for, 86400) or 0
+  local seconds = read.whole(reserveFor, 86400) or 0
   local ms = leaseMs or seconds > 0 and seconds * 1000 or defaultReserveMs
   if claim.leaseMs ~= ms then
     claim.leaseMs, claim.deadline = ms, integer(now + ms)
@@ -122,11 +123,11 @@ local function deadlineOf(claim, job, leaseMs)
 end
 
 -- Adds a job to the answer of a claim. Consecutive jobs that the node has become one string.
-local function answer(claim, lane, id, token, job)
+local function answer(claim, lane, id, token, enqueued, stored)
   local jobs = claim.jobs
-  if job.stored then
-    setAside(job.stored, reply)
-    jobs[#jobs + 1], jobs[#jobs + 2], claim.row = lane, { id, token, job.stored }, nil
+  if stored then
+    setAside(stored, reply)
+    jobs[#jobs + 1], jobs[#jobs + 2], claim.row = lane, { id, token, stored }, nil
     return
   end
   local row = claim.row
@@ -134,19 +135,18 @@ local function answer(claim, lane, id, token, job)
     row = { lane = lane }
     jobs[#jobs + 1], jobs[#jobs + 2], claim.row = lane, row, row
   end
-  row[#row + 1] = id .. ' ' .. token .. ' ' .. job.enqueued
+  row[#row + 1] = id .. ' ' .. token .. ' ' .. enqueued
 end
 
 local function nextToken(claim, lane)
   sequence = sequence + 1
-  return letterFor(claim, lane) .. node .. '-' .. sequence - 1
+  return tokenStart(claim, lane) .. sequence - 1
 end
 
--- The part of a lease beside the job's hash.
-local function grant(claim, lane, id, token, leaseMs, job)
-  if hearersOf(lane) == 'each' then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
-  answer(claim, lane, id, token, job)
-  local deadline = deadlineOf(claim, job, leaseMs)
+-- The part of a lease beside the job's hash. `reserveFor`, `stored`: of a job that was read, see readJob.
+local function grant(claim, lane, id, token, leaseMs, enqueued, reserveFor, stored)
+  answer(claim, lane, id, token, enqueued, stored)
+  local deadline = deadlineOf(claim, reserveFor, leaseMs)
   claim.taken = claim.taken + 1
   local throttle = claim.byLane[lane]
   if throttle then
@@ -185,7 +185,8 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   countLeft(lane, -1)
-  grant(claim, lane, id, token, leaseMs, job)
+  if hearersOf(lane) == 'each' then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
+  grant(claim, lane, id, token, leaseMs, job.enqueued, job.reserve_for, job.stored)
 end
 
 -- Leases popped jobs, or else the next one. `claim.popped`: those that are not done with, for the case of an error.

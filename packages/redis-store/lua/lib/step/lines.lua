@@ -35,7 +35,7 @@ local function takeInOrder(claim, first, last, leaseMs)
   local heads = {}
   for index = first, last do
     local lane = given[index]
-    if letterFor(claim, lane) then
+    if tokenStart(claim, lane) then
       local band, rankOfHead = headIn(lane)
       if band then heads[#heads + 1] = { lane, band, rankOfHead } end
     end
@@ -108,7 +108,7 @@ local function takeByHint(claim, queue, leaseMs)
     local lane, bound = hints[1], tonumber(hints[4] or math.huge)
     if not lane then return end
     local before, isStopped = claim.taken, false
-    if letterFor(claim, lane) then
+    if tokenStart(claim, lane) then
       claim.byLane[lane] = throttle
       for _, band in ipairs(bands) do
         isStopped = takeUpTo(claim, lane, band, bound, leaseMs)
@@ -116,7 +116,7 @@ local function takeByHint(claim, queue, leaseMs)
       end
     end
     if claim.taken == before then claim.corrections = claim.corrections + 1 end
-    if not letterFor(claim, lane) then
+    if not tokenStart(claim, lane) then
       redis.call('ZREM', ready, lane)
     elseif wantsMore(claim) and (isStopped or not throttle or claim.taken == before) then
       correctHint(claim, ready, lane, tonumber(hints[2]), leaseMs)

@@ -125,16 +125,18 @@ end
 -- Ends a job of which the node knows all but its clients elsewhere, and a retention that came since. Most have neither:
 -- those end together. Returns a digit as above.
 local function endKnown(lane, id, token, tally, output, unique, jid)
-  local v = redis.call('HMGET', jobKey(lane, id), 'token', 'wait', 'keep')
+  local key = jobKey(lane, id)
+  local v = redis.call('HMGET', key, 'token', 'wait', 'keep')
   if v[1] ~= token then return 0 end
   local waiting, keep = v[2], v[3]
-  unique, jid = unique ~= '' and unique, jid ~= '' and jid
+  if unique == '' then unique = nil end
+  if jid == '' then jid = nil end
   if isCluster or keep or (waiting and waiting ~= node and waiting ~= '') then
     local job = { id = id, token = token, door = 'gearman', waiting = waiting and read.wait(waiting) }
     job.keep, job.unique, job.jid = keep, unique, jid
     return ending.complete(lane, job, tally, output)
   end
-  addEnd(lane, id, unique, jid, tally.ends)
+  addEnd(lane, id, key, unique, jid, tally.ends)
   if not tally.ends.isQuiet then redis.call('PUBLISH', channelOf(lane), 'finish:' .. id) end
   tally.completed = tally.completed + 1
   return 1
@@ -181,7 +183,7 @@ local function endFrom(lane, queue, runs, at, tally)
           b, c = given[first + 3], given[first + 4]
         end
         if not seen[id] then
-          result = kind == 'end' and endKnown(lane, id, token, tally, a, b or '', c or '')
+          result = kind == 'end' and endKnown(lane, id, token, tally, a, b, c)
             or endRead(lane, id, token, tally, kind, a, b, c)
         end
         if result ~= 0 and result ~= 4 then

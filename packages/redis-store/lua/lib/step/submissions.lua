@@ -1,19 +1,17 @@
 -- Stores jobs of lanes and queues the due ones. Needs ids.lua, levels.lua, jids.lua, waits.lua, handover.lua,
 -- step.lua.
 
--- Joins a queued or running job with the same unique id.
-local function join(lane, unique, foreground)
-  local id = redis.call('HGET', uniqueKey(lane), unique)
-  if not id then return nil end
+-- Joins a queued or running job with the same unique id; false if it has ended.
+local function join(lane, id, foreground)
   local key = jobKey(lane, id)
   local job = jobFields(lane, id, 'status', 'wait')
-  if job[1] ~= 'idle' and job[1] ~= 'busy' then return nil end
-  if foreground then
+  if job[1] ~= 'idle' and job[1] ~= 'busy' then return false end
+  if foreground == 1 then
     redis.call('HSET', key, 'wait', countWait(read.wait(job[2]), node, 1))
   else
     redis.call('HDEL', key, 'fg')
   end
-  return id
+  return true
 end
 
 local function joinsBatch(lane, batch)
@@ -56,56 +54,56 @@ local function hintSubmitted(lane, queue, level, arrivedUs)
   return isOpen
 end
 
--- Places of a job's further values, from the first one on.
-local places = {
-  due = 0,
-  unique = 1,
-  jid = 2,
-  lock = 3,
-  lockMs = 4,
-  batch = 5,
-  tick = 6,
-  tickMs = 7,
-  fields = 8,
-}
+-- The unique id and the jid of a job, the first of its further fields from `first` to `upTo`.
+local function indexesOf(first, upTo)
+  local unique, jid
+  if first < upTo and given[first] == 'unique' then
+    unique, first = given[first + 1], first + 2
+  end
+  if first < upTo and given[first] == 'jid' then jid = given[first + 1] end
+  return unique, jid
+end
 
 -- True if a queued or running job came by the same push, whose answer its producer may have missed. Another push may have
--- the same jid; values and names of its fields stand from `from` to `upTo`.
-local function isPushedAgain(lane, id, from, upTo)
+-- the same jid; names and values of its fields stand from `first` to `upTo`.
+local function isPushedAgain(lane, id, first, upTo)
   local job = jobFields(lane, id, 'status', 'envelope')
   if job[1] ~= 'idle' and job[1] ~= 'busy' then return false end
-  for at = from + places.fields, upTo, 2 do
+  for at = first, upTo, 2 do
     if given[at] == 'envelope' then return given[at + 1] == job[2] end
   end
   return false
 end
 
--- Returns the reason not to store the job with values from `from` to `upTo`: minus the id of the job that it joined,
--- `ticked` or `locked`; nil for none. `pushed`: ids by jid.
-local function foundInstead(lane, from, upTo, foreground, pushed)
-  local unique, tick, lock = given[from + places.unique], given[from + places.tick], given[from + places.lock]
-  local joined = unique ~= '' and join(lane, unique, foreground == 1) or nil
-  if joined then return -joined end
-  if tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= given[from + places.tickMs] then
-    return 'ticked'
-  end
-  if lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
-  local before = pushed[given[from + places.jid]]
-  if before and isPushedAgain(lane, before, from, upTo) then return -before end
+-- Returns the reason not to store the job with extra values from `from` to `upTo`: minus the id of the job that it joined,
+-- `ticked` or `locked`; nil for none. `known`: see lookedUp.
+local function foundInstead(lane, from, upTo, foreground, unique, jid, known)
+  local first = from + 1 + given[from]
+  local joined = unique and known.ids[unique]
+  if joined and join(lane, joined, foreground) then return -joined end
+  local before = jid and known.idsOfJids[jid]
+  if before and isPushedAgain(lane, before, first, upTo) then return -before end
+  if first == from + 1 then return end
+  local _, lock, _, _, tick, tickMs = unpack(given, from + 1, first - 1)
+  if tick and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= tickMs then return 'ticked' end
+  if lock and lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
 end
 
--- Adds a stored job to the indexes: unique id, tick and lock; to `jids` for the index of jids.
-local function noteIndexes(lane, id, from, jids)
-  local due, unique, jid, lock =
-    given[from + places.due], given[from + places.unique], given[from + places.jid], given[from + places.lock]
-  local tick = given[from + places.tick]
-  if unique ~= '' then redis.call('HSET', uniqueKey(lane), unique, id) end
-  if tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(given[from + places.tickMs])) end
-  if lock ~= '' then
-    local ahead = due == '' and 0 or math.max(0, due - now)
-    redis.call('SET', uniqueLockKey(lane) .. ':' .. lock, id, 'PX', integer(given[from + places.lockMs] + ahead))
+-- Notes a stored job's unique id and jid for the indexes, and its tick and lock in them.
+local function noteIndexes(lane, id, from, unique, jid, known)
+  local first = from + 1 + given[from]
+  if unique then
+    local new = known.new
+    known.ids[unique], new[#new + 1], new[#new + 2] = id, unique, id
   end
-  if jid ~= '' then jids[#jids + 1] = { id, jid } end
+  if jid then known.pushed[#known.pushed + 1] = { id, jid } end
+  if first == from + 1 then return end
+  local due, lock, lockMs, _, tick, tickMs = unpack(given, from + 1, first - 1)
+  if tick then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
+  if lock and lock ~= '' then
+    local ahead = due == '' and 0 or math.max(0, due - now)
+    redis.call('SET', uniqueLockKey(lane) .. ':' .. lock, id, 'PX', integer(lockMs + ahead))
+  end
 end
 
 -- Long inputs that have become jobs, by number.
@@ -118,21 +116,48 @@ local function dropInputs(count)
   end
 end
 
--- How many jobs stand in each queue that one of the jobs goes to, and the jobs' jids. Raises an error if another program has put something in
--- the place of one: before anything is stored, so that the lane is refused as a whole.
-local function lengthsOf(lane, count, at)
-  local lengths, jids = {}, {}
-  for _ = 1, count do
-    local more = given[at + 5]
-    local jid = more > 0 and given[at + 6 + places.jid] or ''
-    if jid ~= '' then jids[#jids + 1] = jid end
-    local due = more > 0 and given[at + 6 + places.due] or ''
-    local isLater = due ~= '' and due > now
-    local place = isLater and 'scheduled' or bandOf(given[at])
-    lengths[place] = lengths[place] or redis.call(isLater and 'ZCARD' or 'LLEN', queueKey(lane, place))
-    at = at + 6 + more
+-- The ids that unique ids of a lane have, by unique id.
+local function idsOfUniques(lane, uniques)
+  local ids = {}
+  if #uniques == 0 then return ids end
+  for index, id in ipairs(redis.call('HMGET', uniqueKey(lane), unpack(uniques))) do
+    if id then ids[uniques[index]] = id end
   end
-  return lengths, jids
+  return ids
+end
+
+-- How many jobs stand in each queue that one of the jobs goes to, and for jobs with more than an input their unique ids and
+-- jids, by their number among all, and which ids these have already. Raises an error if another program has put something in
+-- the place of a queue: before anything is stored, so that the lane is refused as a whole.
+local function lookedUp(lane, runs, at)
+  local lengths, uniques, jids, known, number = {}, nil, nil, nil, 0
+  for _ = 1, runs do
+    local jobs, band = given[at], bandOf(given[at + 1])
+    at = at + 4
+    for _ = 1, jobs do
+      local more, place = given[at + 2], band
+      at, number = at + 3, number + 1
+      if more > 0 then
+        if not known then
+          known, uniques, jids = { unique = {}, jid = {}, new = {}, pushed = {} }, {}, {}
+        end
+        local first, upTo = at + 1 + given[at], at + more - 1
+        local due = first > at + 1 and given[at + 1] or ''
+        if due ~= '' and due > now then place = 'scheduled' end
+        local unique, jid = indexesOf(first, upTo)
+        known.unique[number], known.jid[number] = unique, jid
+        uniques[#uniques + 1], jids[#jids + 1] = unique, jid
+        at = upTo + 1
+      end
+      if not lengths[place] then
+        lengths[place] = redis.call(place == 'scheduled' and 'ZCARD' or 'LLEN', queueKey(lane, place))
+      end
+    end
+  end
+  if known then
+    known.ids, known.idsOfJids = idsOfUniques(lane, uniques), idsOfJids(lane, jids)
+  end
+  return lengths, known
 end
 
 -- After a flush ids begin again: none may be mistaken for one of the node's jobs.
@@ -142,33 +167,32 @@ local function dropReused(lane, id)
 end
 
 -- Sets the hash of a job. More fields and values follow.
-local function storeJob(key, status, enqueued, foreground, door, input, ...)
+local function storeJob(key, foreground, door, input, ...)
   local field = 'input'
   if type(input) == 'number' then
     redis.call('RENAME', inputKey(node, input), key)
     storedInputs[input] = true
-    field, input = 'status', status
+    field, input = 'door', door
   end
   if foreground == 1 then
-    -- stylua: ignore
-    redis.call('HSET', key, 'status', status, 'enqueued', enqueued, 'wait', node, 'fg', '1', 'door', door, field, input, ...)
+    redis.call('HSET', key, 'wait', node, 'fg', '1', 'door', door, field, input, ...)
   else
-    redis.call('HSET', key, 'status', status, 'enqueued', enqueued, 'door', door, field, input, ...)
+    redis.call('HSET', key, 'door', door, field, input, ...)
   end
 end
 
--- Stores the jobs of one lane, `count` of them from `at` on; `isKept`: 1 if the node keeps them. A lane that is not
+-- Stores the jobs of one lane, `count` in `runs` from `at` on; `isKept`: 1 if the node keeps them. A lane that is not
 -- registered is registered first, or in a cluster refused. Returns a list: the lane's number; 1 if others may have heard of
 -- the jobs, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 for
 -- a full queue; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has its job.
-local function submitLane(lane, queue, isKept, count, at, arrivedUs)
+local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   -- stylua: ignore
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
     'consumers', 'aside', 'lv7', 'lv4', 'lv1', 'epoch', 'number')
-  local number = tonumber(meta[12] or nil)
-  if not number then
-    number = registeredNow(lane, queue)
-    if not number then return isCluster and 'UNREGISTERED' or 'TOO_MANY_LANES' end
+  local laneNumber = tonumber(meta[12] or nil)
+  if not laneNumber then
+    laneNumber = registeredNow(lane, queue)
+    if not laneNumber then return isCluster and 'UNREGISTERED' or 'TOO_MANY_LANES' end
     local state = redis.call('HMGET', metaKey(lane), 'open', 'closed')
     meta[4], meta[5] = state[1], state[2]
   end
@@ -181,70 +205,78 @@ local function submitLane(lane, queue, isKept, count, at, arrivedUs)
     return limit > 0 and total >= limit
   end
 
-  local lengths, newJids = lengthsOf(lane, count, at)
-  local pushed = idsOfJids(lane, newJids)
+  local lengths, known = lookedUp(lane, runs, at)
   local epochs = math.max(0, given[6] - tonumber(meta[11] or 0)) -- since that of its last id
   local last, problem = takeIds(lane, count, epochs)
   if not last then error({ err = problem }) end
   if epochs > 0 then redis.call('HSET', metaKey(lane), 'epoch', integer(given[6])) end
   dropReused(lane, last - count + 1)
-  local nextId, results, earliestDue = last - count, { number, isNotified and 1 or 0, 0 }, nil
-  local queued, jids, best, bestUs = {}, {}, nil, nil -- queued: ids by level
+  local nextId, results, earliestDue = last - count, { laneNumber, isNotified and 1 or 0, 0 }, nil
+  local queued, best, bestUs, number = {}, nil, nil, 0 -- queued: ids by level
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
   local waiting = noted and takersOf(lane, lengths, meta[7])
-  for answer = 4, count + 3 do
-    local level, us, foreground, door, input, more = unpack(given, at, at + 5)
-    local from = at + 6
-    at, us = from + more, arrivedUs + us
-    local result = more > 0 and foundInstead(lane, from, at - 1, foreground, pushed) or nil
-    if not result and limited and isFull(level) then result = 0 end
-    if
-      not result
-      and more > 0
-      and given[from + places.batch] ~= ''
-      and not joinsBatch(lane, given[from + places.batch])
-    then
-      result = 'unbatched'
-    end
-    if not result then
-      nextId = nextId + 1
-      local id, due = integer(nextId), more > 0 and given[from + places.due] or ''
-      local key, enqueued = jobKey(lane, id), stamp(us)
-      local taker, first = waiting and nextTaker(lane, waiting), from + places.fields
-      local token = taker and nextToken(taker, lane)
-      if token then
-        storeJob(key, 'busy', enqueued, foreground, door, input, 'token', token, unpack(given, first, at - 1))
-      else
-        storeJob(key, 'idle', enqueued, foreground, door, input, unpack(given, first, at - 1))
-        if noted then noted[id] = enqueued end
+  for _ = 1, runs do
+    local jobs, level, foreground, door = unpack(given, at, at + 3)
+    at = at + 4
+    for _ = 1, jobs do
+      local us, input, more = arrivedUs + given[at], given[at + 1], given[at + 2]
+      local from, first, due, batch, unique, jid, result = at + 3, at + 3, '', '', nil, nil, nil
+      at, number = from + more, number + 1
+      if more > 0 then
+        first = from + 1 + given[from]
+        unique, jid = known.unique[number], known.jid[number]
+        result = foundInstead(lane, from, at - 1, foreground, unique, jid, known)
+        if first > from + 1 then
+          due, batch = given[from + 1], first > from + 4 and given[from + 4] or ''
+        end
       end
-      if more > 0 then noteIndexes(lane, id, from, jids) end
-      if isNotified then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
-      if token then
-        grant(taker, lane, id, token, taker.groups[1].leaseMs, { enqueued = enqueued })
-      elseif due ~= '' and due > now then
-        redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
-        if not earliestDue or due < earliestDue then earliestDue = due end
-      else
-        local ids = queued[level]
-        if ids then
-          ids[#ids + 1] = id
+      if not result and limited and isFull(level) then result = 0 end
+      if not result and batch ~= '' and not joinsBatch(lane, batch) then result = 'unbatched' end
+      if not result then
+        nextId = nextId + 1
+        local id, enqueued = integer(nextId), stamp(us)
+        local key, taker = jobKey(lane, id), waiting and nextTaker(lane, waiting)
+        local token = taker and nextToken(taker, lane)
+        if token then
+          -- stylua: ignore
+          storeJob(key, foreground, door, input, 'status', 'busy', 'enqueued', enqueued,
+            'token', token, unpack(given, first, at - 1))
         else
-          queued[level] = { id }
+          storeJob(key, foreground, door, input, 'status', 'idle', 'enqueued', enqueued, unpack(given, first, at - 1))
+          if noted then noted[id] = enqueued end
         end
-        countLeft(lane, 1)
-        if not best or level > best then
-          best, bestUs = level, us
+        if more > 0 then noteIndexes(lane, id, from, unique, jid, known) end
+        if isNotified then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
+        if token then
+          if isNotified then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
+          grant(taker, lane, id, token, taker.groups[1].leaseMs, enqueued)
+        elseif due ~= '' and due > now then
+          redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
+          if not earliestDue or due < earliestDue then earliestDue = due end
+        else
+          local ids = queued[level]
+          if ids then
+            ids[#ids + 1] = id
+          else
+            queued[level] = { id }
+          end
+          countLeft(lane, 1)
+          if not best or level > best then
+            best, bestUs = level, us
+          end
         end
+        total = total + 1
+        result = nextId
       end
-      total = total + 1
-      result = nextId
+      results[number + 3] = result
     end
-    results[answer] = result
   end
 
-  noteJids(lane, jids)
+  if known then
+    if #known.new > 0 then pushAll('HSET', uniqueKey(lane), known.new) end
+    noteJids(lane, known.pushed)
+  end
   if best then
     drained[lane] = nil
     enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] })
