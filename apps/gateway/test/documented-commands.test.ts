@@ -39,7 +39,7 @@ const commands = pages.flatMap((page) => {
 /** Options of the project's own scripts and of other programs that the pages name. */
 const flagsOfOthers = new Set([
   ...['--jobs', '--list', '--page', '--quick', '--rows', '--seed', '--soak'],
-  ...['--exhaustive', '--fault', '--plan', '--seeds'],
+  ...['--exhaustive', '--fault', '--oneline', '--plan', '--root', '--seeds'],
   ...['--daemonize', '--dbfilename', '--dir', '--status', '--unixsocket'],
   ...['--files', '--from-literal', '--help', '--read-only', '--rm', '--set'],
 ])
