@@ -21,5 +21,13 @@ export {
   type ResponseName,
 } from './packet-types.ts'
 export type { Packet, TextLine } from './packet.ts'
+export {
+  plainSubmissions,
+  type PlainSubmission,
+  type Priority,
+  submissionName,
+  type SubmissionType,
+  submissionTypes,
+} from './submissions.ts'
 export { splitArguments } from './split-arguments.ts'
 export type { Argument } from './write-packet.ts'

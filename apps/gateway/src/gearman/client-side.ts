@@ -1,4 +1,5 @@
 import {
+  defaultLevel,
   isFinal,
   type JobEvent,
   type JobRef,
@@ -47,7 +48,12 @@ export class ClientSide {
 }
 
 /** Stands in for a stored job, so that its payload can be freed. */
-const spent: NewJob = { input: new Uint8Array(0), door: 'gearman', level: 5, foreground: false }
+const spent: NewJob = {
+  input: new Uint8Array(0),
+  door: 'gearman',
+  level: defaultLevel,
+  foreground: false,
+}
 
 interface Requested {
   readonly lane: string

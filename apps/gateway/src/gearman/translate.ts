@@ -1,8 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { bandLevel, type FailureReport } from '@crossgear/core-scheduler'
-
-/** Levels of the three priorities: HIGH, normal, LOW. */
-export const levels = bandLevel
+import type { FailureReport } from '@crossgear/core-scheduler'
 
 const dash = 0x2d
 /** First byte of the key of jobs that coalesce by payload. No client's unique id contains it. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import {
+  defaultLevel,
   isFinal,
   type JobEvent,
   type JobRef,
@@ -27,7 +28,12 @@ export interface ExchangeParts extends Stall {
 type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
 
 /** Stands in for a stored job, so that its payload can be freed. */
-const spent: NewJob = { input: new Uint8Array(0), door: 'http', level: 5, foreground: false }
+const spent: NewJob = {
+  input: new Uint8Array(0),
+  door: 'http',
+  level: defaultLevel,
+  foreground: false,
+}
 
 /** One request from the whole of its body to its answer. */
 export class Exchange implements Submission, Waiter {

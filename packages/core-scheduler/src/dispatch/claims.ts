@@ -17,7 +17,7 @@ import type { ArrivalCounters } from './arrival-counters.ts'
 import type { Bridging } from './bridging.ts'
 import type { LeaseStarts } from './lease-starts.ts'
 import { LocalAnswers } from './local-answers.ts'
-import type { Kept } from './prefetch-buffer.ts'
+import type { PrefetchedJob } from './prefetch-buffer.ts'
 import { RoomTimers } from './room-timers.ts'
 import type { Steps } from './steps.ts'
 import type { WorkerLimits } from './worker-limits.ts'
@@ -294,7 +294,7 @@ export class Claims {
   }
 
   /** A consumer's lease time begins only now. */
-  #assignKept({ job, sinceMs }: Kept, request: FetchRequest): void {
+  #assignKept({ job, sinceMs }: PrefetchedJob, request: FetchRequest): void {
     const { clock, leaseStarts } = this.#parts
     const nowMs = clock.nowMs()
     const heldMs = nowMs - sinceMs

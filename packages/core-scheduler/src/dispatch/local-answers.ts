@@ -5,7 +5,7 @@ import type { FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
 import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
 import type { ArrivalCounters } from './arrival-counters.ts'
-import { PrefetchBuffer, prefetchTtlMs, type Kept } from './prefetch-buffer.ts'
+import { PrefetchBuffer, prefetchTtlMs, type PrefetchedJob } from './prefetch-buffer.ts'
 
 /** Most jobs that one call prefetches for workers that are being woken. */
 const mostAnticipated = 8
@@ -85,7 +85,7 @@ export class LocalAnswers {
   }
 
   /** Takes a prefetched job for a worker that asks: for a consumer one of its first queue. */
-  take(subscription: Subscription): Kept | undefined {
+  take(subscription: Subscription): PrefetchedJob | undefined {
     if (!this.#mayClaimAhead || !subscription.mayWait) return undefined
     const supplied = suppliedFor(subscription)
     const nowMs = this.#parts.clock.nowMs()
@@ -96,7 +96,7 @@ export class LocalAnswers {
   }
 
   /** The same if the store has nothing in any of its queues: a job of another queue will do. */
-  takeAny(subscription: Subscription): Kept | undefined {
+  takeAny(subscription: Subscription): PrefetchedJob | undefined {
     if (!this.#mayClaimAhead || !subscription.mayWait) return undefined
     const nowMs = this.#parts.clock.nowMs()
     const { ofQueue, idleKeys } = subscription
@@ -109,7 +109,7 @@ export class LocalAnswers {
     return undefined
   }
 
-  #takeSupplied(subscription: Subscription, nowMs: number): Kept | undefined {
+  #takeSupplied(subscription: Subscription, nowMs: number): PrefetchedJob | undefined {
     if (this.#prefetched.sizeFor(subscription) === 0) return undefined
     return this.#prefetched.take(subscription, nowMs)
   }

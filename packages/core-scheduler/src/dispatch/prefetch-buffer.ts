@@ -23,14 +23,14 @@ const restMs = 500
 const staleMs = 1_000
 
 /** A prefetched job. */
-export interface Kept {
+export interface PrefetchedJob {
   readonly job: Lease
   readonly sinceMs: number
 }
 
 interface Supply {
   readonly by: ClaimBy
-  kept: Kept[]
+  kept: PrefetchedJob[]
   /** Target number of prefetched jobs. */
   ahead: number
   /** The last call brought all that was asked for: the queue has more. */
@@ -58,7 +58,7 @@ export class PrefetchBuffer {
   }
 
   /** Takes a prefetched job for a worker that asks, if there is one. */
-  take(subscription: Subscription, nowMs: number): Kept | undefined {
+  take(subscription: Subscription, nowMs: number): PrefetchedJob | undefined {
     const supply = this.#supplyOf(subscription, nowMs)
     supply.askedMs = nowMs
     if (subscription.by === 'consumer') this.#noteConsumer(subscription)

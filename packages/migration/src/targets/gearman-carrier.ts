@@ -1,5 +1,5 @@
-import type { LaneNames } from '@crossgear/core-scheduler'
-import type { RequestName } from '@crossgear/gearman-codec'
+import { bandOf, type LaneNames } from '@crossgear/core-scheduler'
+import { submissionName } from '@crossgear/gearman-codec'
 import { reaching } from '../errors.ts'
 import type { JobRecord } from '../record/record.ts'
 import { GearmanConnection, refusalOf } from '../sources/live/gearman-connection.ts'
@@ -14,11 +14,6 @@ const limits = [
 ]
 
 const nul = 0
-const bands = [
-  { from: 7, request: 'SUBMIT_JOB_HIGH_BG' },
-  { from: 4, request: 'SUBMIT_JOB_BG' },
-  { from: 1, request: 'SUBMIT_JOB_LOW_BG' },
-] as const satisfies readonly { readonly from: number; readonly request: RequestName }[]
 
 export interface GearmanCarrierOptions {
   readonly host: string
@@ -81,8 +76,7 @@ export class GearmanCarrier implements Carrier {
       const seconds = String(Math.ceil(dueAtMs / 1000))
       this.#connection.send('SUBMIT_JOB_EPOCH', name, unique, seconds, payload)
     } else {
-      const band = bands.find(({ from }) => level >= from) ?? bands[1]
-      this.#connection.send(band.request, name, unique, payload)
+      this.#connection.send(submissionName(bandOf(level), true), name, unique, payload)
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { NewJob } from '@crossgear/core-scheduler'
+import { type NewJob, usualLevels } from '@crossgear/core-scheduler'
 import { AgeOrder } from './age-order.ts'
 
 /** Memory that kept jobs hold, bytes. Jobs beyond that are read from the store again. */
@@ -20,10 +20,7 @@ const mostRangesNamed = 64
 /** Most ranges per lane. Jobs of further ranges are read from the store. */
 const mostRanges = 16
 
-/** The usual level of each band: jobs of these levels need no counter. */
-const usualLevels: readonly number[] = [2, 5, 8]
-
-interface Kept {
+interface KeptJob {
   readonly job: NewJob
   /** `enqueued` in its hash; differs for another job with the same id, as after a flush. */
   readonly enqueued: string
@@ -44,7 +41,7 @@ interface Bounds {
 }
 
 interface Lane {
-  readonly jobs: AgeOrder<Kept>
+  readonly jobs: AgeOrder<KeptJob>
   ranges: Range[]
   /** Highest id that was claimed here: others below it are claimed too, here or elsewhere. */
   claimedUpTo: number
@@ -79,7 +76,7 @@ export class KeptJobs {
     if (known) dropReused(known, id)
     if (!isKeepable(job) || (known && this.#isBehind(known))) return
     const kept = known ?? {
-      jobs: new AgeOrder<Kept>(),
+      jobs: new AgeOrder<KeptJob>(),
       ranges: [],
       claimedUpTo: 0,
       isBehind: false,
@@ -182,7 +179,7 @@ export class KeptJobs {
     }
   }
 
-  #remove(lane: string, id: number, gone: Kept): void {
+  #remove(lane: string, id: number, gone: KeptJob): void {
     const kept = this.#lanes.get(lane)
     if (!kept?.jobs.delete(id)) return
     this.#release(gone)
@@ -190,7 +187,7 @@ export class KeptJobs {
     else dropEmpty(kept)
   }
 
-  #release({ job }: Kept): void {
+  #release({ job }: KeptJob): void {
     this.#size -= 1
     this.#bytes -= ownBytes(job) + this.#memory.release(job.input)
     if (job.unique) this.#bytes -= this.#memory.release(job.unique)

@@ -1,11 +1,12 @@
-import type {
-  Door,
-  Job,
-  JobState,
-  Level,
-  LookExtra,
-  NewJob,
-  Status,
+import {
+  defaultLevel,
+  type Door,
+  type Job,
+  type JobState,
+  type Level,
+  type LookExtra,
+  type NewJob,
+  type Status,
 } from '@crossgear/core-scheduler'
 import type { CallbackOf } from './jobs/memory-batch.ts'
 
@@ -73,7 +74,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     id,
     status,
     door,
-    level: job.level ?? 5,
+    level: job.level ?? defaultLevel,
     input,
     settled: isSettled(job),
     foreground: isForeground(job),

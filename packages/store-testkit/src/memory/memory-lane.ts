@@ -1,14 +1,15 @@
 import {
+  type Band,
   bandOf,
   bands,
-  totalsOf,
-  type Band,
+  defaultLevel,
   type IdleTimes,
   type LaneCounts,
   type LaneOpenness,
   type LaneTotals,
   type Level,
   type Taken,
+  totalsOf,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
 import { copyOf } from './copy-of.ts'
@@ -180,7 +181,7 @@ export class MemoryLane {
 
   /** Behind jobs of the same and higher levels in its band; native jobs keep their place. */
   enqueue(job: MemoryJob): void {
-    const level = job.level ?? 5
+    const level = job.level ?? defaultLevel
     const queue = this.queues[bandOf(level)]
     const lower = queue.findIndex((id) => this.#isBelow(id, level))
     queue.splice(lower < 0 ? queue.length : lower, 0, job.id)
@@ -188,7 +189,7 @@ export class MemoryLane {
 
   /** Before the jobs of its level, behind those of higher ones. */
   requeue(job: MemoryJob): void {
-    const level = job.level ?? 5
+    const level = job.level ?? defaultLevel
     const queue = this.queues[bandOf(level)]
     const place = queue.findIndex((id) => (this.#jobs.get(id)?.level ?? 0) <= level)
     queue.splice(place < 0 ? queue.length : place, 0, job.id)

@@ -1,18 +1,8 @@
-import type { RequestName } from '@crossgear/gearman-codec'
+import { submissionName } from '@crossgear/gearman-codec'
 import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
 import { argumentOf, openGearman, sayGearman, type GearmanLink } from './gearman-link.ts'
 import type { Answer, ResultListener, Submission, Submitter } from '../submission.ts'
 
-const background: Readonly<Record<Submission['priority'], RequestName>> = {
-  high: 'SUBMIT_JOB_HIGH_BG',
-  normal: 'SUBMIT_JOB_BG',
-  low: 'SUBMIT_JOB_LOW_BG',
-}
-const foreground: Readonly<Record<Submission['priority'], RequestName>> = {
-  high: 'SUBMIT_JOB_HIGH',
-  normal: 'SUBMIT_JOB',
-  low: 'SUBMIT_JOB_LOW',
-}
 const echoEveryMs = 2_000
 
 interface Pending {
@@ -59,7 +49,7 @@ export class GearmanClient implements Submitter {
       const dueSeconds = Math.floor(Date.now() / 1000) + delaySeconds
       sayGearman(link, 'SUBMIT_JOB_EPOCH', lane, key, String(dueSeconds), key)
     } else {
-      sayGearman(link, (submission.foreground ? foreground : background)[priority], lane, key, key)
+      sayGearman(link, submissionName(priority, !submission.foreground), lane, key, key)
     }
     return answered
   }

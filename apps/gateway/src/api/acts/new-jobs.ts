@@ -1,4 +1,10 @@
-import type { JobRef, NewJob, Scheduler, Submitted } from '@crossgear/core-scheduler'
+import {
+  defaultLevel,
+  type JobRef,
+  type NewJob,
+  type Scheduler,
+  type Submitted,
+} from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
@@ -94,5 +100,5 @@ function bytesOfBase64(text: string): Buffer {
 }
 
 function levelOf(level: number | undefined): NewJob['level'] {
-  return (level ?? 5) as NewJob['level']
+  return (level ?? defaultLevel) as NewJob['level']
 }

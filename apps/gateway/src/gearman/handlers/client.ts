@@ -1,15 +1,19 @@
-import type { JobState, Level, NewJob } from '@crossgear/core-scheduler'
-import { encodeResponse, maxUniqueBytes } from '@crossgear/gearman-codec'
+import {
+  bandLevel,
+  defaultLevel,
+  type JobState,
+  type Level,
+  type NewJob,
+} from '@crossgear/core-scheduler'
+import {
+  encodeResponse,
+  maxUniqueBytes,
+  type PlainSubmission,
+  plainSubmissions,
+} from '@crossgear/gearman-codec'
 import { nextMatch, readSchedule } from '../next-match.ts'
 import type { PacketHandler, Session } from '../session.ts'
-import {
-  argument,
-  coalescingKey,
-  denominatorDigits,
-  dueAt,
-  levels,
-  progressFigure,
-} from '../translate.ts'
+import { argument, coalescingKey, denominatorDigits, dueAt, progressFigure } from '../translate.ts'
 
 /** Fields of a job that depend on the packet's type. */
 interface Particulars {
@@ -51,18 +55,18 @@ function submitAt(level: Level, foreground: boolean): PacketHandler {
     submit(session, [argument(args, 0), argument(args, 1), argument(args, 2)], particulars)
 }
 
-export const submitJob = submitAt(levels.normal, true)
-export const submitJobBg = submitAt(levels.normal, false)
-export const submitJobHigh = submitAt(levels.high, true)
-export const submitJobHighBg = submitAt(levels.high, false)
-export const submitJobLow = submitAt(levels.low, true)
-export const submitJobLowBg = submitAt(levels.low, false)
+/** The handlers of submissions without further fields. */
+export const plainSubmits = Object.fromEntries(
+  plainSubmissions.map(({ name, priority, isBackground }) => {
+    return [name, submitAt(bandLevel[priority], !isBackground)]
+  }),
+) as Readonly<Record<PlainSubmission['name'], PacketHandler>>
 
 /** `SUBMIT_JOB_EPOCH` function, unique, seconds since 1970, data. */
 export const submitJobEpoch: PacketHandler = (session, args) => {
   const dueAtMs = dueAt(argument(args, 2))
   const job = [argument(args, 0), argument(args, 1), argument(args, 3)] as const
-  submit(session, job, { level: levels.normal, foreground: false, dueAtMs })
+  submit(session, job, { level: defaultLevel, foreground: false, dueAtMs })
 }
 
 /** `SUBMIT_JOB_SCHED` function, unique, minute, hour, day of month, month, day of week, data. */
@@ -74,14 +78,14 @@ export const submitJobSched: PacketHandler = (session, args) => {
     return
   }
   const job = [argument(args, 0), argument(args, 1), argument(args, 7)] as const
-  submit(session, job, { level: levels.normal, foreground: false, dueAtMs })
+  submit(session, job, { level: defaultLevel, foreground: false, dueAtMs })
 }
 
 /** `SUBMIT_REDUCE_JOB[_BACKGROUND]` function, unique, reducer, an unused argument, data. */
 function submitReduce(foreground: boolean): PacketHandler {
   return (session, args) => {
     const job = [argument(args, 0), argument(args, 1), argument(args, 4)] as const
-    submit(session, job, { level: levels.normal, foreground, reducer: argument(args, 2) })
+    submit(session, job, { level: defaultLevel, foreground, reducer: argument(args, 2) })
   }
 }
 

@@ -29,12 +29,7 @@ const notExpected: PacketHandler = (session) => session.sendError('COMMAND_NOT_E
 
 /** The handler of each packet. */
 const packets: Handlers['packets'] = {
-  SUBMIT_JOB: client.submitJob,
-  SUBMIT_JOB_BG: client.submitJobBg,
-  SUBMIT_JOB_HIGH: client.submitJobHigh,
-  SUBMIT_JOB_HIGH_BG: client.submitJobHighBg,
-  SUBMIT_JOB_LOW: client.submitJobLow,
-  SUBMIT_JOB_LOW_BG: client.submitJobLowBg,
+  ...client.plainSubmits,
   SUBMIT_JOB_EPOCH: client.submitJobEpoch,
   SUBMIT_JOB_SCHED: client.submitJobSched,
   SUBMIT_REDUCE_JOB: client.submitReduceJob,

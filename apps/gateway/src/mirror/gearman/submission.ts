@@ -1,22 +1,13 @@
-import { encodeRequest, type PacketName } from '@crossgear/gearman-codec'
+import { encodeRequest, type PacketName, submissionTypes } from '@crossgear/gearman-codec'
 import type { TappedPacket } from './packet-tap.ts'
 
-/** Submissions, and if their clients wait for a result. */
-const submissions: Readonly<Partial<Record<PacketName, 'foreground' | 'background'>>> = {
-  SUBMIT_JOB: 'foreground',
-  SUBMIT_JOB_HIGH: 'foreground',
-  SUBMIT_JOB_LOW: 'foreground',
-  SUBMIT_REDUCE_JOB: 'foreground',
-  SUBMIT_JOB_BG: 'background',
-  SUBMIT_JOB_HIGH_BG: 'background',
-  SUBMIT_JOB_LOW_BG: 'background',
-  SUBMIT_JOB_EPOCH: 'background',
-  SUBMIT_JOB_SCHED: 'background',
-  SUBMIT_REDUCE_JOB_BACKGROUND: 'background',
-}
-
 /** Names of all submissions. */
-export const submissionNames = Object.keys(submissions) as readonly PacketName[]
+export const submissionNames: readonly PacketName[] = submissionTypes.map(({ name }) => name)
+
+/** Submissions whose clients do not wait for a result. */
+const backgroundNames: ReadonlySet<PacketName> = new Set(
+  submissionTypes.filter(({ isBackground }) => isBackground).map(({ name }) => name),
+)
 
 /** Packets that answer a submission or an option, in the order of the requests. */
 export const answers: ReadonlySet<PacketName> = new Set(['JOB_CREATED', 'ERROR', 'OPTION_RES'])
@@ -30,7 +21,7 @@ export const workNames: readonly PacketName[] = [
 ]
 
 export function isBackground(name: PacketName): boolean {
-  return submissions[name] === 'background'
+  return backgroundNames.has(name)
 }
 
 /** The function that a submission names. */

@@ -1,3 +1,5 @@
+import { bandOf } from '@crossgear/core-scheduler'
+import { submissionName } from '@crossgear/gearman-codec'
 import { uniqueOfKey } from '@crossgear/migration'
 import type { Comparison } from '../results/comparison.ts'
 import { CopyConnection, type CopyOptions } from '../gearman/copy-connection.ts'
@@ -8,8 +10,6 @@ import type { TappedPacket } from '../gearman/packet-tap.ts'
 const resultNames = ['WORK_COMPLETE', 'WORK_FAIL', 'WORK_EXCEPTION'] as const
 /** Bytes of a result; no server takes longer ones. */
 const keptBytes = 64 * 1024 * 1024
-
-const bands = ['LOW', '', 'HIGH'] as const
 
 /** A Gearman server for copies of a store's jobs. */
 export class GearmanSink implements CopySink {
@@ -50,9 +50,7 @@ function submissionOf({ fn, standing }: StoredCopy, isWaited: boolean): TappedPa
     const epoch = Buffer.from(String(Math.ceil(dueAtMs / 1000)))
     return packet('SUBMIT_JOB_EPOCH', [...names, epoch, job.input])
   }
-  const band = bands[Math.floor((job.level - 1) / 3)] ?? ''
-  const name = ['SUBMIT_JOB', band, isWaited ? '' : 'BG'].filter((part) => part !== '').join('_')
-  return packet(name as TappedPacket['name'], [...names, job.input])
+  return packet(submissionName(bandOf(job.level), !isWaited), [...names, job.input])
 }
 
 function packet(name: TappedPacket['name'], args: readonly Buffer[]): TappedPacket {

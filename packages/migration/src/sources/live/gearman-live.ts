@@ -1,4 +1,5 @@
-import type { Level } from '@crossgear/core-scheduler'
+import { submissionName } from '@crossgear/gearman-codec'
+import { bandLevel, bandOf, bands, type Level } from '@crossgear/core-scheduler'
 import { reaching } from '../../errors.ts'
 import { keptRejectBytes } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
@@ -16,12 +17,6 @@ const limits = [
 ]
 
 const nothing = Buffer.alloc(0)
-
-const bands = [
-  { level: 8, request: 'SUBMIT_JOB_HIGH_BG' },
-  { level: 5, request: 'SUBMIT_JOB_BG' },
-  { level: 2, request: 'SUBMIT_JOB_LOW_BG' },
-] as const satisfies readonly { readonly level: Level; readonly request: string }[]
 
 /** Jobs that are taken twice, at once. */
 const doubtfulAtOnce = 50
@@ -109,9 +104,10 @@ export class GearmanLiveSource implements Source {
     return reaching(this.identity, async () => {
       for (const { fn, queue, unique = '', level, payload, dueAtMs } of records) {
         const name = queue === undefined ? fn : `${fn}@${queue}`
-        const band = bands[level >= 7 ? 0 : level >= 4 ? 1 : 2]
-        if (dueAtMs === undefined) this.#client.send(band.request, name, unique, payload)
-        else {
+        if (dueAtMs === undefined) {
+          const request = submissionName(bandOf(level), true)
+          this.#client.send(request, name, unique, payload)
+        } else {
           const seconds = String(Math.ceil(dueAtMs / 1000))
           this.#client.send('SUBMIT_JOB_EPOCH', name, unique, seconds, payload)
         }
@@ -154,7 +150,7 @@ export class GearmanLiveSource implements Source {
       return pageOf([notRead(fn, message)])
     }
     const waiting = await waitingFor(assigned, this.#worker, this.#client)
-    const level = (bands[band] ?? bands[1]).level
+    const level = bandLevel[bands[band] ?? 'normal']
     const results: (JobRecord | Reject)[] = []
     for (const [at, job] of assigned.entries()) {
       const { isKnown, clients } = waiting[at] ?? { isKnown: false }

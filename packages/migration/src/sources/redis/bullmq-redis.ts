@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Level } from '@crossgear/core-scheduler'
+import { defaultLevel, type Level } from '@crossgear/core-scheduler'
 import { FwpError, scanArray, scanObject } from '@crossgear/fwp-codec'
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
@@ -198,7 +198,7 @@ function recordOf(
   const priority = numberOf(hash.get('priority')) ?? 0
   const job = {
     ...({ system: 'bullmq', jobtype, queue, args, retries } as const),
-    level: levels[Math.min(priority, levels.length - 1)] ?? 5,
+    level: levels[Math.min(priority, levels.length - 1)] ?? defaultLevel,
     parts: [queue, id, hash.get('timestamp') ?? '', jobtype],
     original: originalOf(hash, {
       ...{ id, queue, place: key.slice(key.lastIndexOf(':') + 1) },

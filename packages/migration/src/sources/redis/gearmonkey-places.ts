@@ -1,4 +1,4 @@
-import type { Level } from '@crossgear/core-scheduler'
+import { bandLevel, type Level } from '@crossgear/core-scheduler'
 import type { ServerConnection, StoreKeys } from '@crossgear/redis-store'
 import type { RecordState } from '../../record/record.ts'
 import type { Place } from './redis-places.ts'
@@ -13,9 +13,24 @@ const structures: readonly {
   readonly level?: Level
 }[] = [
   { type: 'zset', state: 'working', key: (keys, lane) => keys.busy(lane) },
-  { type: 'list', state: 'queued', key: (keys, lane) => keys.queue(lane, 'high'), level: 8 },
-  { type: 'list', state: 'queued', key: (keys, lane) => keys.queue(lane, 'normal'), level: 5 },
-  { type: 'list', state: 'queued', key: (keys, lane) => keys.queue(lane, 'low'), level: 2 },
+  {
+    type: 'list',
+    state: 'queued',
+    key: (keys, lane) => keys.queue(lane, 'high'),
+    level: bandLevel.high,
+  },
+  {
+    type: 'list',
+    state: 'queued',
+    key: (keys, lane) => keys.queue(lane, 'normal'),
+    level: bandLevel.normal,
+  },
+  {
+    type: 'list',
+    state: 'queued',
+    key: (keys, lane) => keys.queue(lane, 'low'),
+    level: bandLevel.low,
+  },
   { type: 'zset', state: 'scheduled', key: (keys, lane) => keys.queue(lane, 'scheduled') },
   { type: 'zset', state: 'dead', key: (keys, lane) => keys.dead(lane) },
 ]

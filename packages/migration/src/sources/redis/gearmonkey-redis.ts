@@ -1,4 +1,4 @@
-import { LaneNames, type Level } from '@crossgear/core-scheduler'
+import { LaneNames, type Level, usualLevels } from '@crossgear/core-scheduler'
 import {
   jobOf,
   RedisStore,
@@ -23,9 +23,6 @@ const limits = [
   'Batches, locks and cron entries of the other store are not read; a job that clients wait for stays.',
   'A job that a worker has (busy) is queued again, and its run may be repeated.',
 ]
-
-/** Levels of jobs that are not counted. */
-const usualLevels = [8, 5, 2]
 
 export interface GearmonkeyRedisOptions {
   readonly identity: string
