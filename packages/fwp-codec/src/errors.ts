@@ -4,6 +4,7 @@
  */
 export const fwpErrors = {
   LINE_TOO_LONG: 'a line is longer than the decoder allows; the decoder stays failed',
+  INVALID_REPLY: 'a reply has no sign, a wrong length or too long a body; the decoder stays failed',
   INVALID_HELLO: 'the first line is no HELLO, or its JSON or a field of it is wrong',
   INVALID_JSON: 'a job is no strict JSON object, or a known field has the wrong type',
   INVALID_JID: 'a jid is missing, under 8 bytes or over 255',

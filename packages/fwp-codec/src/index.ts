@@ -46,6 +46,7 @@ export {
 export { hashPassword, isSameHash, verifyPassword } from './password.ts'
 export { parseQueueCommand, type QueueCommand } from './verb-arguments.ts'
 export { bulk, error, nullBulk, okReply, simple } from './reply.ts'
+export { ReplyDecoder, type Reply, type ReplyDecoderOptions } from './reply-decoder.ts'
 export { formatRfc3339, parseRfc3339 } from './job/timestamp.ts'
 export { parseTrack, type Track } from './verb-arguments.ts'
 export { parseCommand, type Command, type Verb } from './verbs.ts'

@@ -86,13 +86,14 @@ export class FeatureLoop {
     }
     const fields = { ...more, complete: callback(complete), success: callback(success) }
     const { body } = await askFaktory(link, 'BATCH NEW', fields)
-    if (typeof body !== 'string') throw new Error('no batch')
+    if (!body) throw new Error('no batch')
+    const bid = body.toString()
     for (const key of members) {
       const lane = this.#random.pick(this.#task.lanes)
-      const answer = await this.#push(link, key, lane, { custom: { bid: body } })
+      const answer = await this.#push(link, key, lane, { custom: { bid } })
       if (answer === 'refused') throw new Error('a batch without one of its jobs')
     }
-    return body
+    return bid
   }
 
   async #commit(link: FaktoryLink, name: string, bid: string): Promise<void> {

@@ -79,8 +79,8 @@ export class FaktoryWorker implements PeerWorker {
       }
       const { line, body } = await askFaktory(link, 'FETCH', queues)
       if (line.startsWith('-')) throw new Error(line)
-      if (typeof body !== 'string') continue
-      const { jid, args } = JSON.parse(body) as { jid: string; args: [string] }
+      if (!body) continue
+      const { jid, args } = JSON.parse(body.toString()) as { jid: string; args: [string] }
       await this.#work.run(keyOf(jid, args[0]), via)
       unsaid(jid)
       await this.#ack(link, jid)

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { FwpError, ReplyDecoder } from '@crossgear/fwp-codec'
 import type { PassedClient } from '../clients/copy-side.ts'
 import { PassedConnection, type Tap } from '../clients/passed-connection.ts'
 import type { ServerAddress } from '../server-address.ts'
@@ -25,7 +26,10 @@ export class FaktoryClient implements PassedClient {
       this.#commands += 1
       onLine(line, isCut)
     })
-    const fromServer = new ReplyTap(() => (this.#replies += 1))
+    const fromServer = new ReplyTap(
+      () => (this.#replies += 1),
+      () => (this.#replies = Infinity),
+    )
     this.#connection = new PassedConnection(client, { address, fromClient, fromServer, onClose })
   }
 
@@ -38,36 +42,28 @@ export class FaktoryClient implements PassedClient {
   }
 }
 
-/** Of a line that says how long the bytes behind it are. */
-const headBytes = 32
-const lineEndBytes = 2
-
 /** Counts the replies of a Faktory server that go by. */
 class ReplyTap implements Tap {
-  readonly #heads: LineTap
-  /** Bytes that are still to come of what a head announced. */
-  #left = 0
+  readonly #decoder = new ReplyDecoder({ keepsBodies: false })
+  readonly #onReply: () => void
+  readonly #onLost: () => void
+  #isLost = false
 
-  constructor(onReply: () => void) {
-    this.#heads = new LineTap(headBytes, (head) => {
-      const bytes = /^\$(\d+)$/.exec(head.toString('latin1'))?.[1]
-      if (bytes !== undefined) this.#left = Number(bytes) + lineEndBytes
-      onReply()
-    })
+  /** `onLost`: the server does not speak the protocol, so that nothing can be counted any more. */
+  constructor(onReply: () => void, onLost: () => void) {
+    this.#onReply = onReply
+    this.#onLost = onLost
   }
 
   push(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length;) {
-      if (this.#left > 0) {
-        const end = Math.min(chunk.length, at + this.#left)
-        this.#left -= end - at
-        at = end
-      } else {
-        const end = chunk.indexOf('\n', at)
-        const next = end < 0 ? chunk.length : end + 1
-        this.#heads.push(chunk.subarray(at, next))
-        at = next
-      }
+    if (this.#isLost) return
+    try {
+      this.#decoder.push(chunk)
+      while (this.#decoder.next()) this.#onReply()
+    } catch (error) {
+      if (!(error instanceof FwpError)) throw error
+      this.#isLost = true
+      this.#onLost()
     }
   }
 }

@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { hashPassword } from '@crossgear/fwp-codec'
+import { hashPassword, type Reply, ReplyDecoder } from '@crossgear/fwp-codec'
 
-/** A reply: text of `+`, bytes of `$`, null of `$-1`. A `-` is an Error. */
-type Reply = string | Buffer | null | Error
+/** Text of `+`, bytes of `$`, null of `$-1`. A `-` is an Error. */
+type Answer = string | Buffer | null | Error
 
 const lineEnd = '\r\n'
-/** A server sends no longer lines. */
-const mostLineBytes = 64 * 1024 * 1024
 const beatEveryMs = 15_000
 const answerWithinMs = 30_000
 
@@ -28,13 +26,10 @@ export interface FaktoryLogin {
 /** A connection to a Faktory server. */
 export class FaktoryConnection {
   readonly #socket: Socket
-  readonly #waiting: ((reply: Reply) => void)[] = []
-  readonly #early: Reply[] = []
+  readonly #waiting: ((answer: Answer) => void)[] = []
+  readonly #early: Answer[] = []
   readonly #wid = randomBytes(8).toString('hex')
-  #pieces: Buffer[] = []
-  #bytes = 0
-  /** With fewer bytes nothing can be complete. */
-  #needed = 1
+  readonly #decoder = new ReplyDecoder()
   #beat: ReturnType<typeof setInterval> | undefined
 
   private constructor(socket: Socket) {
@@ -98,9 +93,9 @@ export class FaktoryConnection {
 
   #next(): Promise<string | Buffer | null> {
     return new Promise((resolve, reject) => {
-      const settle = (reply: Reply): void => {
-        if (reply instanceof Error) reject(reply)
-        else resolve(reply)
+      const settle = (answer: Answer): void => {
+        if (answer instanceof Error) reject(answer)
+        else resolve(answer)
       }
       const early = this.#early.shift()
       if (early !== undefined) settle(early)
@@ -110,35 +105,20 @@ export class FaktoryConnection {
   }
 
   #read(chunk: Buffer): void {
-    this.#pieces.push(chunk)
-    this.#bytes += chunk.length
-    if (this.#bytes < this.#needed) return
-    let buffer = Buffer.concat(this.#pieces)
-    for (;;) {
-      const end = buffer.indexOf(lineEnd)
-      if (end < 0) {
-        if (buffer.length > mostLineBytes) this.#socket.destroy(new Error('a reply is too long'))
-        this.#needed = buffer.length + 1
-        break
+    try {
+      this.#decoder.push(chunk)
+      for (let reply = this.#decoder.next(); reply; reply = this.#decoder.next()) {
+        this.#settle(answerOf(reply))
       }
-      const line = buffer.toString('utf8', 0, end)
-      const size = line.startsWith('$') ? Number(line.slice(1)) : -1
-      const next = size < 0 ? end + 2 : end + 2 + size + 2
-      if (buffer.length < next) {
-        this.#needed = next
-        break
-      }
-      this.#settle(size < 0 ? replyOf(line) : Buffer.from(buffer.subarray(end + 2, end + 2 + size)))
-      buffer = buffer.subarray(next)
+    } catch (error) {
+      this.#socket.destroy(error instanceof Error ? error : new Error(String(error)))
     }
-    this.#pieces = [buffer]
-    this.#bytes = buffer.length
   }
 
-  #settle(reply: Reply): void {
+  #settle(answer: Answer): void {
     const waiting = this.#waiting.shift()
-    if (waiting) waiting(reply)
-    else this.#early.push(reply)
+    if (waiting) waiting(answer)
+    else this.#early.push(answer)
   }
 
   #fail(error: Error): void {
@@ -147,8 +127,8 @@ export class FaktoryConnection {
   }
 }
 
-function replyOf(line: string): Reply {
-  if (line.startsWith('$')) return null
+function answerOf({ line, body }: Reply): Answer {
+  if (body !== undefined) return body
   return line.startsWith('-')
     ? new FaktoryRefusal(`the server says ${line.slice(1).replace(/^ERR /, '')}`)
     : line.slice(1)
