@@ -37,6 +37,7 @@ export class StoreKeys extends Keys {
     this.epochs = `${broker}:epochs`
     this.laneNumber = `${broker}:lane-number`
     this.due = `${broker}:due`
+    this.deadlines = `${broker}:deadlines`
     this.callbacks = `${broker}:callbacks`
     this.joins = `${broker}:joins`
     this.holders = `${broker}:holders`
@@ -245,6 +246,9 @@ export class StoreKeys extends Keys {
   readonly laneNumber: string
   /** Lane to the due time of its next scheduled job, milliseconds. */
   readonly due: string
+
+  /** Lanes by when their first lease or dead job ends, milliseconds; a hint. */
+  readonly deadlines: string
   /**
    * Faktory workers with leases that end when they die, by when they were last heard of,
    * milliseconds.

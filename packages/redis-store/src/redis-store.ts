@@ -142,7 +142,7 @@ export class RedisStore implements Store {
     this.#limited = cluster ? [steps, cluster] : [steps]
     this.steps = new ObservedSteps(cluster ?? steps, options.observer)
     this.jobs = new RedisJobs(context, this.#jids, steps)
-    this.lanes = new RedisLanes(context, cluster)
+    this.lanes = new RedisLanes(context, clock, cluster)
     this.admin = new RedisAdministration(context)
     this.queues = new RedisQueues({ ...bounds, context })
     this.cron = new RedisCron(context)

@@ -42,6 +42,7 @@ const twins: Readonly<Record<string, (keys: StoreKeys) => string>> = {
   "nodeChannel('n1')": (keys) => keys.nodeChannel('n1'),
   'newsChannel(lane)': (keys) => keys.newsChannel('mail@bulk'),
   dueKey: (keys) => keys.due,
+  deadlinesKey: (keys) => keys.deadlines,
   'jidsKey(3)': (keys) => keys.jids(3),
   "endedKey('jid-0001')": (keys) => keys.ended('jid-0001'),
   callbacksKey: (keys) => keys.callbacks,

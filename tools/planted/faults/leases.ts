@@ -81,8 +81,8 @@ export const faults: readonly PlantedFault[] = [
     name: 'unknown-nodes-not-found',
     promise: 'What an unknown node left in the store is found and removed.',
     file: 'packages/core-scheduler/src/maintenance/maintenance.ts',
-    from: '      new UnknownNodes(parts),\n',
-    to: '',
+    from: ', new UnknownNodes(parts)]',
+    to: ']',
     test: 'packages/store-testkit/test/scheduler/nodes/unknown-nodes.test.ts',
   },
   {

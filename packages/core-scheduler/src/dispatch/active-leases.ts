@@ -6,6 +6,8 @@ import type { Assignment } from '../model/requests.ts'
 const perCheck = 500
 /** Interval at which a held job is checked, milliseconds. */
 const recheckAfterMs = 60_000
+/** Comparisons of a lane with the store after its last lease here: one that a failover brings back is found. */
+const comparisons = 3
 
 interface Held {
   readonly ref: JobRef
@@ -18,6 +20,10 @@ export class ActiveLeases {
   /** By token, least recently checked first. */
   readonly #byToken = new Map<string, Held>()
   readonly #waiting: (() => void)[] = []
+  /** Lanes with leases, each with the comparisons with the store that are left since the last one ended. */
+  readonly #lanes = new Map<string, number>()
+  /** Lanes with new leases that end at a time; whoever notes their deadlines takes them out. */
+  readonly timed = new Set<string>()
   #claims = 0
 
   get size(): number {
@@ -26,6 +32,23 @@ export class ActiveLeases {
 
   add({ job, sinceMs }: Assignment): void {
     this.#byToken.set(job.token, { ref: job, knownMs: sinceMs })
+    this.#lanes.set(job.lane, comparisons)
+  }
+
+  /** Lanes that may have leases of this node, for a comparison with the store. */
+  lanesToCompare(): readonly string[] {
+    for (const { ref } of this.#byToken.values()) this.#lanes.set(ref.lane, comparisons)
+    const lanes = [...this.#lanes.keys()]
+    for (const [lane, left] of this.#lanes) {
+      if (left > 1) this.#lanes.set(lane, left - 1)
+      else this.#lanes.delete(lane)
+    }
+    return lanes
+  }
+
+  /** A comparison found an unknown lease there. */
+  compareAgain(lane: string): void {
+    this.#lanes.set(lane, comparisons)
   }
 
   has(token: string): boolean {
@@ -44,7 +67,11 @@ export class ActiveLeases {
 
   /** The lease has ended. */
   remove(token: string): void {
-    if (this.#byToken.delete(token)) this.#resolveIfEmpty()
+    const held = this.#byToken.get(token)
+    if (!held) return
+    this.#lanes.set(held.ref.lane, comparisons)
+    this.#byToken.delete(token)
+    this.#resolveIfEmpty()
   }
 
   /** Resolves when no lease is held and no claim is in progress. */

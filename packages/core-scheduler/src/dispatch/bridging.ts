@@ -56,6 +56,18 @@ export class Bridging {
     this.#parts.observer.stranded(known.length, fresh)
   }
 
+  /** Lanes that the last checks found stranded. */
+  stranded(): readonly string[] {
+    return [...this.#checks.keys()]
+  }
+
+  /** Another node checks for all. */
+  forget(): void {
+    if (this.#checks.size === 0) return
+    this.#checks.clear()
+    this.#parts.observer.stranded(0, [])
+  }
+
   #dropped(lane: string): void {
     this.#checks.delete(lane)
     this.#bridged.delete(lane)

@@ -222,6 +222,8 @@ export class Claims {
         this.#takeBack(requests, jobs)
         return
       }
+      if (subscription.by === 'consumer' || groups.some(({ leaseMs }) => leaseMs !== undefined))
+        for (const { lane } of jobs) activeLeases.timed.add(lane)
       // Jobs of this node that were answered meanwhile had reached the store before the claim.
       if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
         this.#local.noteEmpty(subscription)

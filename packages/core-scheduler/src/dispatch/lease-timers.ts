@@ -11,7 +11,7 @@ export interface Leased {
 
 /**
  * Ends leases on time with one timer: leases of one length end in the order in which they began.
- * The store's own check, once a second, is for nodes that died.
+ * The store's own check is for nodes that died.
  */
 export class LeaseTimers {
   readonly #clock: Clock

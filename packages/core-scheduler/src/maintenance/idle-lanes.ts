@@ -1,51 +1,89 @@
+import type { Clock } from '../clock.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
+import { maxLanes, type LaneRegistry } from '../model/lane-registry.ts'
 import type { IdleTimes } from '../store/lane-ports.ts'
 import type { Store } from '../store/store.ts'
-import { BackgroundLoop, type LoopParts } from './background-loop.ts'
+import type { LaneCheck } from './lane-looks.ts'
 import { LaneRounds } from './lane-rounds.ts'
-import { beatEveryMs } from './nodes/heartbeat.ts'
 
 /** Lanes unused for so long are removed. */
 const idle: IdleTimes = { unusedMs: 60_000, emptiedMs: 600_000, keptMs: 7 * 24 * 3_600_000 }
-/** Heartbeats in which all lanes are checked, one call for each few lanes. */
-const beatsPerRound = 60
-const lanesPerCheck = 64
+/** A lane is checked twice after each of these times: the first check notes since when it is unused. */
+const checks = 2
+const newAfterMs = 61_000
+const movedAfterMs = 660_000
+/** Checks per heartbeat; more, so that all that are due are made within so many heartbeats. */
+const checksPerBeat = 4
+const beatsForDue = 600
+/** Lanes per heartbeat in turn where more than half of the numbers are taken. */
+const perBeatWhenFull = 256
 
-interface Parts extends LoopParts {
+interface Due {
+  readonly atMs: number
+  readonly left: number
+}
+
+interface Parts {
   readonly store: Pick<Store, 'lanes'>
+  readonly clock: Clock
   readonly registry: LaneRegistry
   readonly registrar: LaneRegistrar
-  /** One node leads, and removes lanes for all. */
-  readonly recovery: { readonly leads: boolean }
 }
 
 /** Removes unused lanes, so that there is always room for new ones. */
-export class IdleLanes extends BackgroundLoop {
+export class IdleLanes implements LaneCheck {
   readonly #parts: Parts
   readonly #rounds: LaneRounds
-  #beats = 0
+  /** New lanes, and lanes that have moved, in the order in which they are due. */
+  readonly #new = new Map<string, Due>()
+  readonly #moved = new Map<string, Due>()
   /** Removed by the last check, which may have missed a job that came at that moment. */
   #given: readonly string[] = []
 
   constructor(parts: Parts) {
-    super(parts, { name: 'idle lanes', everyMs: beatEveryMs, run: () => this.#look() })
     this.#parts = parts
-    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, beatsPerRound)
+    this.#rounds = new LaneRounds(parts.registry, perBeatWhenFull, Infinity)
   }
 
-  async #look(): Promise<void> {
-    const { store, registrar, recovery } = this.#parts
-    if (!recovery.leads) return
+  moved(lane: string, isNew: boolean): void {
+    if (isNew) this.#put(this.#new, lane, newAfterMs, checks)
+    this.#put(this.#moved, lane, movedAfterMs, checks)
+  }
+
+  async look(lanes: readonly string[]): Promise<readonly string[]> {
+    const { store, registry, registrar } = this.#parts
     if (this.#given.length > 0) {
       const given = this.#given
       this.#given = []
       for (const lane of await store.lanes.nonEmpty(given)) await registrar.register(lane)
     }
-    this.#beats += 1
-    if (this.#rounds.isOver && this.#beats % beatsPerRound !== 0) return
-    const given = await store.lanes.giveBack(this.#rounds.next(), idle)
-    for (const [lane, number] of given) registrar.dropped(lane, number)
+    const due = [...this.#due(this.#new, newAfterMs), ...this.#due(this.#moved, movedAfterMs)]
+    const inTurn = registry.size > maxLanes / 2 ? this.#rounds.next() : []
+    const given = await store.lanes.giveBack([...new Set([...lanes, ...due, ...inTurn])], idle)
+    for (const [lane, number] of given) {
+      this.#new.delete(lane)
+      this.#moved.delete(lane)
+      registrar.dropped(lane, number)
+    }
     this.#given = [...given.keys()]
+    return []
+  }
+
+  #put(line: Map<string, Due>, lane: string, afterMs: number, left: number): void {
+    line.delete(lane)
+    line.set(lane, { atMs: this.#parts.clock.nowMs() + afterMs, left })
+  }
+
+  #due(line: Map<string, Due>, afterMs: number): readonly string[] {
+    const nowMs = this.#parts.clock.nowMs()
+    const most = Math.max(checksPerBeat, Math.ceil(line.size / beatsForDue))
+    const due: string[] = []
+    for (const [lane, { atMs, left }] of line) {
+      if (atMs > nowMs || due.length >= most) break
+      due.push(lane)
+      line.delete(lane)
+      if (left > 1) this.#put(line, lane, afterMs, left - 1)
+    }
+    return due
   }
 }

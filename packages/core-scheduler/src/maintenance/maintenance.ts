@@ -17,6 +17,7 @@ import { BackgroundLoop, inTurn } from './background-loop.ts'
 import { DeadNodeReclaimer } from './nodes/dead-node-reclaimer.ts'
 import { Healer } from './healer.ts'
 import { IdleLanes } from './idle-lanes.ts'
+import { LaneLooks } from './lane-looks.ts'
 import { beatEveryMs, type Heartbeat } from './nodes/heartbeat.ts'
 import type { LeaseHolders } from './lease-holders.ts'
 import type { NativeRecovery } from './native-recovery.ts'
@@ -69,12 +70,15 @@ export class Maintenance {
     this.#reclaimer = new DeadNodeReclaimer(parts)
     this.#everyBeat = [
       new StoreReset(parts),
+      loop('native recovery', beatEveryMs, () => recovery.beat()),
       new Reaper(parts),
       loop('dead workers', beatEveryMs, () => holders.look()),
       loop('active leases', beatEveryMs, () => activeLeases.prune(store, clock.nowMs())),
-      new Healer(parts),
-      loop('native recovery', beatEveryMs, () => recovery.beat()),
-      new IdleLanes(parts),
+      new LaneLooks({
+        ...parts,
+        checks: [new Healer(parts), recovery, new IdleLanes(parts), new UnknownNodes(parts)],
+        onFollowing: () => parts.bridging.forget(),
+      }),
       loop('sweep', beatEveryMs, async () => {
         await notifications.recover()
         await notifications.sweep()
@@ -84,7 +88,6 @@ export class Maintenance {
       new Promoter(parts),
       loop('waiters', watchWaitersAfterMs, () => this.#watchWaiters()),
       new OrphanLeases(parts),
-      new UnknownNodes(parts),
       parts.routeChanges,
       loop('progress', progressEveryMs, () => notifications.pollProgress()),
     ]

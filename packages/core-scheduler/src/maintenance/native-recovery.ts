@@ -1,7 +1,8 @@
 import type { JobRef } from '../model/job.ts'
 import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
-import { LaneRounds } from './lane-rounds.ts'
+import type { Waiters } from '../results/waiters.ts'
+import type { LaneCheck } from './lane-looks.ts'
 import { SurveyPace } from './survey-pace.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Clock } from '../clock.ts'
@@ -11,17 +12,20 @@ import type { RetryPolicy } from '../model/retry-policy.ts'
 
 /** Leadership passes to another node when its owner is silent for this long, milliseconds. */
 const leadForMs = 3_500
-/** Steps through indexes of unfinished jobs per beat, each at most 1 ms of the store's time. */
+/** Steps through indexes of unfinished jobs per beat at full pace, each at most 1 ms of the store's time. */
 const sweepsPerBeat = 20
 /** The same through the index of jids. */
 const jidSweepsPerBeat = 4
+/** Beats per step through either index while no native worker does anything: a step reads 128 entries of a short one. */
+const beatsPerQuietStep = 10
+/** Entries of such a step of a long one. */
+const quietEntries = 50
 /** Repairs per lane and beat. */
 const repairsPerBeat = 50
-/** Lanes with orphans per beat; the rest wait for the next one. */
-const lanesPerBeat = 256
-/** Lanes per check for native workers; more lanes take turns, all within five checks. */
-const lanesPerCheck = 2_000
-const checksPerRound = 5
+/** Lanes with orphans per beat, and lanes with native workers; the rest wait for the next one. */
+const lanesPerBeat = 2
+/** Lanes with waiting clients that are checked for native workers, per beat. */
+const awaitedPerBeat = 64
 
 const mends = { report: 'nothing', strays: 'strays', on: 'all' } as const
 /** Finished jobs per call. */
@@ -44,19 +48,21 @@ export interface NativeRecoveryParts {
   readonly repair: RepairPolicy | undefined
   readonly registrar: LaneRegistrar
   readonly nativeOutcomes: NativeOutcomes
+  readonly waiters: Pick<Waiters, 'lanes'>
 }
 
 /**
  * Settles jobs that native workers finished without waiters, and repairs the orphans of native
  * programs. One node leads; each step is atomic, so that two leaders do no harm.
  */
-export class NativeRecovery {
+export class NativeRecovery implements LaneCheck {
   readonly #parts: NativeRecoveryParts
   #worked: ReadonlySet<string> = new Set()
   #leads = false
   #lanes: readonly string[] = []
   #lane = 0
   #sweepFrom: string | undefined
+  #beats = 0
   #jidsFrom: string | undefined
   /**
    * Start of the current walk through all jobs, and of the last complete one; this node's clock.
@@ -68,15 +74,15 @@ export class NativeRecovery {
   /** Lanes with candidates in this walk, and in the last one. */
   #suspicious = new Set<string>()
   #suspiciousBefore: ReadonlySet<string> = new Set()
-  #repaired = 0
+  readonly #suspiciousTurns = new Turns()
+  readonly #workedTurns = new Turns()
+  readonly #awaitedTurns = new Turns()
   readonly #finished = new Map<string, number[]>()
   #armed = false
-  readonly #rounds: LaneRounds
   readonly #pace = new SurveyPace()
 
   constructor(parts: NativeRecoveryParts) {
     this.#parts = parts
-    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
   }
 
   /** True while this is the node that leads. */
@@ -94,9 +100,20 @@ export class NativeRecovery {
     return this.#worked.has(lane)
   }
 
+  /** A worker began a job. */
+  started(lane: string): void {
+    if (this.#leads && this.#worked.has(lane)) this.#pace.fullPace()
+  }
+
+  /** Messages of native workers may be missing. */
+  eventsMissed(): void {
+    if (this.#worked.size > 0) this.#pace.fullPace()
+  }
+
   /** A job without a waiter at this node was finished. */
   finished(lane: string, id: number): void {
     if (!this.#leads || !this.#worked.has(lane)) return
+    this.#pace.fullPace()
     const ids = this.#finished.get(lane)
     if (ids) ids.push(id)
     else this.#finished.set(lane, [id])
@@ -110,26 +127,41 @@ export class NativeRecovery {
 
   /** Called once a second. */
   async beat(): Promise<void> {
-    const { store, repair } = this.#parts
+    const { store, repair, waiters } = this.#parts
     const had = this.#leads
     this.#leads = await store.native.holdLeadership(leadForMs)
     if (!this.#leads || !had) this.#forgetLaps()
-    const lanes = this.#rounds.next()
-    await this.#findWorkers(lanes)
+    await this.#findWorkers(this.#awaitedTurns.next([...waiters.lanes()], awaitedPerBeat))
     if (!this.#leads) return
-    await this.#sweep()
-    await this.#sweepJids()
+    this.#beats += 1
+    const turn = this.#beats % beatsPerQuietStep
+    if (this.#pace.isFull || turn === 0) await this.#sweep()
+    if (this.#pace.isFull || turn === beatsPerQuietStep / 2) await this.#sweepJids()
     await this.#surveyAll()
-    if (repair) await this.#repair(lanes, repair)
+    if (!repair) return
+    const suspicious = [...new Set([...this.#suspiciousBefore, ...this.#suspicious])]
+    const worked = this.#mendsCounts ? this.#workedTurns.next([...this.#worked], lanesPerBeat) : []
+    await this.#findWorkers(worked)
+    await this.#repair([...this.#suspiciousTurns.next(suspicious, lanesPerBeat), ...worked], repair)
+  }
+
+  /** Learns which of these lanes have native workers, and mends their counts. */
+  async look(lanes: readonly string[]): Promise<readonly string[]> {
+    const { repair } = this.#parts
+    await this.#findWorkers(lanes)
+    if (repair && this.#mendsCounts) await this.#repair(lanes, repair)
+    return []
   }
 
   /** Learns which of these lanes have native workers. */
   async #findWorkers(lanes: readonly string[]): Promise<void> {
+    if (lanes.length === 0) return
     const { store, registry } = this.#parts
     const found = await store.native.workedLanes(lanes, this.#leads && this.#mendsCounts)
     const worked = new Set(this.#worked)
     for (const lane of lanes) worked.delete(lane)
     for (const lane of worked) if (registry.numberOf(lane) === undefined) worked.delete(lane)
+    if (found.some((lane) => !this.#worked.has(lane))) this.#pace.fullPace()
     for (const lane of found) worked.add(lane)
     this.#worked = worked
   }
@@ -158,7 +190,8 @@ export class NativeRecovery {
 
   /** Goes round the lanes, so that each has its turn. */
   async #sweep(): Promise<void> {
-    for (let step = 0; step < sweepsPerBeat; step += 1) {
+    const { isFull } = this.#pace
+    for (let step = 0; step < (isFull ? sweepsPerBeat : 1); step += 1) {
       if (this.#lane >= this.#lanes.length) {
         // At most one round per beat.
         if (step > 0 && this.#lanes.length > 0) this.#lanes = []
@@ -167,7 +200,8 @@ export class NativeRecovery {
       }
       const lane = this.#lanes[this.#lane]
       if (lane === undefined) return
-      const { ids, next } = await this.#parts.store.native.sweep(lane, this.#sweepFrom)
+      const most = isFull ? undefined : quietEntries
+      const { ids, next } = await this.#parts.store.native.sweep(lane, this.#sweepFrom, most)
       this.#sweepFrom = next
       if (next === undefined) this.#lane += 1
       if (ids.length > 0) await this.#parts.nativeOutcomes.settleThese(lane, ids)
@@ -176,8 +210,10 @@ export class NativeRecovery {
 
   async #sweepJids(): Promise<void> {
     const { store, nativeOutcomes } = this.#parts
-    for (let step = 0; step < jidSweepsPerBeat; step += 1) {
-      const { refs, next } = await store.native.sweepJids(this.#jidsFrom)
+    const { isFull } = this.#pace
+    for (let step = 0; step < (isFull ? jidSweepsPerBeat : 1); step += 1) {
+      const most = isFull ? undefined : quietEntries
+      const { refs, next } = await store.native.sweepJids(this.#jidsFrom, most)
       this.#jidsFrom = next
       for (const [lane, ids] of byLane(refs)) await nativeOutcomes.settleThese(lane, ids)
       if (next === undefined) return
@@ -186,7 +222,6 @@ export class NativeRecovery {
 
   async #surveyAll(): Promise<void> {
     this.#pace.beat()
-    if (this.#worked.size > 0) this.#pace.fullPace()
     while (this.#pace.hasRoom) if (await this.#survey()) return
   }
 
@@ -194,7 +229,7 @@ export class NativeRecovery {
   async #survey(): Promise<boolean> {
     const { store, clock, repair, registry, registrar, nativeOutcomes } = this.#parts
     this.#lapSinceMs ??= clock.nowMs()
-    const page = await store.native.survey(repair !== undefined)
+    const page = await store.native.survey(repair !== undefined, this.#pace.most)
     this.#pace.looked(page)
     for (const [lane, ids] of byLane(page.unsettled)) await nativeOutcomes.settleThese(lane, ids)
     for (const lane of page.suspicious) {
@@ -215,7 +250,7 @@ export class NativeRecovery {
    * worker before a count is corrected.
    */
   async #repair(lanes: readonly string[], { mode, leaseMs }: RepairPolicy): Promise<void> {
-    if (this.#wholeLapSinceMs === undefined) return
+    if (this.#wholeLapSinceMs === undefined || lanes.length === 0) return
     const { store, clock, observer, retryPolicy } = this.#parts
     const sinceLapMs = clock.nowMs() - this.#wholeLapSinceMs
     const request = {
@@ -224,26 +259,27 @@ export class NativeRecovery {
       max: repairsPerBeat,
       ...retryPolicy.ofLoss(),
     }
-    const concerned = this.#mendsCounts ? lanes : this.#nextSuspicious()
-    for (const repair of await store.native.repair(concerned, request)) {
+    for (const repair of await store.native.repair(lanes, request)) {
       observer.repaired(repair, mode !== 'report' && !repair.left)
     }
-  }
-
-  /** Some of the lanes with candidates, in turn. */
-  #nextSuspicious(): readonly string[] {
-    const all = [...new Set([...this.#suspiciousBefore, ...this.#suspicious])]
-    if (this.#repaired >= all.length) this.#repaired = 0
-    const some = all.slice(this.#repaired, this.#repaired + lanesPerBeat)
-    this.#repaired += some.length
-    return some
   }
 
   #forgetLaps(): void {
     this.#lapSinceMs = undefined
     this.#wholeLapSinceMs = undefined
     this.#isPartial = true
-    this.#pace.fullPace()
+  }
+}
+
+/** Some of the lanes of a list at a time, in turn. */
+class Turns {
+  #next = 0
+
+  next(lanes: readonly string[], most: number): readonly string[] {
+    if (this.#next >= lanes.length) this.#next = 0
+    const some = lanes.slice(this.#next, this.#next + most)
+    this.#next += some.length
+    return some
   }
 }
 

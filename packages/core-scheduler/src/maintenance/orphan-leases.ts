@@ -1,5 +1,4 @@
 import type { ActiveLeases } from '../dispatch/active-leases.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Store } from '../store/store.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
@@ -9,7 +8,6 @@ const compareEveryMs = 60_000
 
 interface Parts extends LoopParts {
   readonly store: Pick<Store, 'jobs'>
-  readonly registry: LaneRegistry
   readonly activeLeases: ActiveLeases
   readonly outcomes: Outcomes
 }
@@ -32,9 +30,10 @@ export class OrphanLeases extends BackgroundLoop {
    * end long before.
    */
   async #compare(): Promise<void> {
-    const { store, registry, activeLeases, outcomes } = this.#parts
-    const held = await store.jobs.held([...registry.all()])
+    const { store, activeLeases, outcomes } = this.#parts
+    const held = await store.jobs.held(activeLeases.lanesToCompare())
     const unknown = held.filter(({ token }) => !activeLeases.has(token))
+    for (const { lane } of unknown) activeLeases.compareAgain(lane)
     const before = this.#unknownBefore
     this.#unknownBefore = new Set(unknown.map(({ token }) => token))
     for (const { lane, id, token } of unknown) {

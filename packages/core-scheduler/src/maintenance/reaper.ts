@@ -1,44 +1,72 @@
+import type { ActiveLeases } from '../dispatch/active-leases.ts'
 import type { LeasedJob } from '../model/job.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
 import type { Store } from '../store/store.ts'
 import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 import { beatEveryMs } from './nodes/heartbeat.ts'
-import { LaneRounds } from './lane-rounds.ts'
 import type { TaskTimes } from './task-times.ts'
 
-/**
- * Lanes per check, some 10 us of the store's time each; more lanes take turns, all within five
- * checks.
- */
-const lanesPerCheck = 2_000
-const checksPerRound = 5
+/** Lanes with a deadline that has passed, per check. */
+const lanesPerCheck = 256
 /** Expired leases per check and lane. */
 const maxExpired = 500
+/** Checks in which the deadlines of a lane are noted once: a lease that ends before those of others is noted late. */
+const checksPerNote = 10
 
 interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'jobs'>
-  readonly registry: LaneRegistry
+  readonly store: Pick<Store, 'jobs' | 'lanes'>
+  readonly activeLeases: ActiveLeases
   readonly outcomes: Outcomes
   readonly retryPolicy: RetryPolicy
   readonly tasks: TaskTimes
+  /** One node leads, and ends leases and dead jobs for all. */
+  readonly recovery: { readonly leads: boolean }
 }
 
-/** Ends expired leases. */
+/** Notes when leases end in the index of deadlines, and ends those whose time is up. */
 export class Reaper extends BackgroundLoop {
   readonly #parts: Parts
-  readonly #rounds: LaneRounds
+  #checks = 0
+  /** Lanes noted a moment ago. */
+  #noted = new Set<string>()
+  /** Lanes that left the index and were not served to the end. */
+  #due: readonly string[] = []
 
   constructor(parts: Parts) {
     super(parts, { name: 'reap', everyMs: beatEveryMs, run: () => this.#reap() })
     this.#parts = parts
-    this.#rounds = new LaneRounds(parts.registry, lanesPerCheck, checksPerRound)
   }
 
   async #reap(): Promise<void> {
-    const { store } = this.#parts
-    for (const job of await store.jobs.expired(this.#rounds.next(), maxExpired)) this.#expire(job)
+    const { store, recovery } = this.#parts
+    await this.#note()
+    if (recovery.leads) {
+      const due = this.#due.length > 0 ? this.#due : await store.lanes.overdue(lanesPerCheck)
+      this.#due = due
+    }
+    // Also without a lane: leases that this node has not heard of go back.
+    const expired = await store.jobs.expired(this.#due, maxExpired)
+    for (const job of expired) this.#expire(job)
+    if (this.#due.length > 0) await store.lanes.heal(this.#due)
+    this.#due = []
+  }
+
+  /** A later lease of a lane ends later, mostly: the index moves on when the first one ends. */
+  async #note(): Promise<void> {
+    const { store, activeLeases } = this.#parts
+    this.#checks += 1
+    if (this.#checks % checksPerNote === 0) this.#noted.clear()
+    const lanes = [...activeLeases.timed].filter((lane) => !this.#noted.has(lane))
+    if (lanes.length === 0) return
+    for (const lane of lanes) activeLeases.timed.delete(lane)
+    try {
+      await store.lanes.noteDeadlines(lanes)
+    } catch (error) {
+      for (const lane of lanes) activeLeases.timed.add(lane)
+      throw error
+    }
+    for (const lane of lanes) this.#noted.add(lane)
   }
 
   /**

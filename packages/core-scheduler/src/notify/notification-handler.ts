@@ -27,9 +27,9 @@ import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 
 /** Up to this many lanes are polled one by one for a worker that becomes idle. */
 const fewLanes = 64
-/** Lanes with idle workers per sweep; more lanes take turns, all within eight sweeps. */
-const sweptAtOnce = 2_000
-const sweepsPerRound = 8
+/** Lanes that a sweep passes in search of idle workers, and those with idle workers that it asks the store about. */
+const passedAtOnce = 2_000
+const sweptAtOnce = 8
 
 interface Parts {
   readonly store: Store
@@ -67,7 +67,7 @@ export class NotificationHandler implements StoreListener {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#toSweep = new LaneRounds(parts.registry, sweptAtOnce, sweepsPerRound)
+    this.#toSweep = new LaneRounds(parts.registry, 1, Infinity)
     this.#lanePoller = new LanePoller(parts)
     this.#progress = new ProgressPoller(parts.waiters)
     this.#jobPoller = new JobPoller({ ...parts, progress: this.#progress })
@@ -90,6 +90,7 @@ export class NotificationHandler implements StoreListener {
   }
 
   started(lane: string, id: number): void {
+    this.#parts.recovery.started(lane)
     this.#parts.submissions.settled(lane, () => {
       if (this.#parts.waiters.has(lane, id)) this.#progress.add(lane, id)
     })
@@ -142,6 +143,7 @@ export class NotificationHandler implements StoreListener {
     const { subscriptions } = this.#parts
     if (subscriptions.isCaughtUp || !this.#isListening) return
     const outages = this.#outages
+    this.#parts.recovery.eventsMissed()
     await this.#guard('catch up after reconnecting', async () => {
       await this.loadLanes()
       await this.#parts.queues.load()
@@ -215,11 +217,22 @@ export class NotificationHandler implements StoreListener {
   async sweep(): Promise<void> {
     await this.#guard('sweep', async () => {
       const { waiters } = this.#parts
-      if (this.#parts.wakeups.idle.size > 0) await this.#wakeIdle(this.#toSweep.next())
+      if (this.#parts.wakeups.idle.size > 0) await this.#wakeIdle(this.#nextIdle())
       for (const lane of [...waiters.lanes()]) {
         await this.#pollOld(lane, 1_000, { goneIsLost: true })
       }
     })
+  }
+
+  /** Some of the lanes with idle workers, in turn. */
+  #nextIdle(): readonly string[] {
+    const { registry, wakeups } = this.#parts
+    const found: string[] = []
+    const most = Math.min(passedAtOnce, registry.size)
+    for (let passed = 0; passed < most && found.length < sweptAtOnce; passed += 1) {
+      for (const lane of this.#toSweep.next()) if (wakeups.hasIdle(lane)) found.push(lane)
+    }
+    return found
   }
 
   /** Polls the progress of jobs that have native workers and waiters at this node. */
@@ -258,15 +271,14 @@ export class NotificationHandler implements StoreListener {
   async #discover(): Promise<void> {
     const { wakeups, registry, store, registrar } = this.#parts
     if (!wakeups.idle.hasConsumers()) return
-    for (const lane of await store.lanes.discover()) {
-      if (registry.numberOf(lane) === undefined) await registrar.register(lane)
-    }
+    const isKnown = (lane: string): boolean => registry.numberOf(lane) !== undefined
+    for (const lane of await store.lanes.discover(isKnown)) await registrar.register(lane)
   }
 
   async #pollLanes(fresh: ReadonlySet<string> | 'all'): Promise<void> {
     if (fresh === 'all') await this.#discover()
     const lanes = fresh === 'all' ? [...this.#parts.registry.all()] : [...fresh]
-    await this.#wakeFor(lanes, () => 1)
+    await this.#wakeIdle(lanes)
     for (const lane of lanes) {
       if (!this.#parts.waiters.hasLane(lane)) continue
       await this.#pollOld(lane, 0, { afterSilence: true })

@@ -97,9 +97,11 @@ export interface LaneStore {
   counts(lanes: readonly string[], withOldest?: boolean): Promise<readonly LaneCounts[]>
   /**
    * Walks on, at each call, in search of lanes made by native clients; returns lanes with queued or
-   * scheduled jobs, known ones included. A call is short, however large the store.
+   * scheduled jobs that the caller does not know. A call is short, however large the store.
    */
-  discover(): Promise<readonly string[]>
+  discover(isKnown: (lane: string) => boolean): Promise<readonly string[]>
+  /** For each lane a text that changes when a native program stores a job there, or counts a worker. */
+  marks(lanes: readonly string[]): Promise<readonly string[]>
   /** Lanes with queued jobs that somebody wants. */
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]>
   /**
@@ -132,8 +134,12 @@ export interface LaneStore {
   /** Moves due jobs into their queues; returns the lanes that got some. */
   promote(): Promise<readonly { readonly lane: string; readonly jobs: number }[]>
   /**
-   * Finds scheduled jobs and queued lanes of native programs. Returns closed lanes with jobs, no by-name worker, and
-   * consumers of their queue. `occupied`: skips lanes without waiting jobs; their worker notes and dead jobs stay.
+   * Finds scheduled jobs and queued lanes of native programs, and wakes workers for them; drops dead jobs whose time is up,
+   * and notes the next deadline. Returns closed lanes with jobs, no by-name worker, and consumers of their queue.
    */
-  heal(lanes: readonly string[], extent?: 'all' | 'occupied'): Promise<readonly string[]>
+  heal(lanes: readonly string[]): Promise<readonly string[]>
+  /** Notes in the index of deadlines when the first lease or dead job of each lane ends. */
+  noteDeadlines(lanes: readonly string[]): Promise<void>
+  /** Takes up to `max` lanes out of that index whose noted deadline has passed. */
+  overdue(max: number): Promise<readonly string[]>
 }

@@ -54,23 +54,25 @@ export interface NativeStore {
   unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]>
   /**
    * Walks a page of a lane's indexes of unfinished jobs: returns unsettled ones, drops entries of
-   * jobs that are gone. `next` continues; undefined: done.
+   * jobs that are gone. `next` continues; undefined: done. `most`: entries of a page, about; a millisecond's worth.
    */
   sweep(
     lane: string,
     from: string | undefined,
+    most?: number,
   ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }>
   /**
    * The same for the index of jids: unsettled jobs of any lane that {@link sweep} does not visit.
    */
   sweepJids(
     from?: string,
+    most?: number,
   ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }>
   /**
    * Walks a page of all jobs for unsettled ones; `remember` also notes orphans with the time of the
-   * first look. A call is short, however large the store.
+   * first look. A call is short, however large the store. `most`: jobs of a page; all that one step of the walk finds.
    */
-  survey(remember: boolean): Promise<SurveyPage>
+  survey(remember: boolean, most?: number): Promise<SurveyPage>
   /** Repairs, or reports, the noted orphans of these lanes. */
   repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]>
 }

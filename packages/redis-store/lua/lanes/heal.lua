@@ -1,6 +1,6 @@
--- Puts lanes with jobs of native programs into the indexes, drops dead jobs whose time is up, and notes by-name
--- workers. Reports a lane where another program has put another type in the place of a queue, after all others are
--- done.
+-- Puts lanes with jobs of native programs into the indexes, wakes workers for them, drops dead jobs whose time is up, and
+-- notes by-name workers and, outside a cluster, the next deadline. Reports a lane where another program has put another type
+-- in the place of a queue, after all others are done.
 -- KEYS:
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:
@@ -16,16 +16,18 @@
 --#include books
 local now, graceMs, isAutoOpen, stranded = nowMs(), tonumber(ARGV[3]), ARGV[4] == '1', {}
 
--- Asked once for all lanes: mostly none has scheduled or dead jobs.
-local listKeys, scheduledKeys, deadKeys, countKeys = {}, {}, {}, {}
+-- Asked once for all lanes: mostly none has scheduled or dead jobs, or leases.
+local listKeys, scheduledKeys, deadKeys, countKeys, busyKeys = {}, {}, {}, {}, {}
 for at = 5, #ARGV, 2 do
   local place = (at - 3) / 2
-  local normal, high, low, scheduled, _, dead, count = placeKeys(ARGV[at])
+  local normal, high, low, scheduled, busy, dead, count = placeKeys(ARGV[at])
   listKeys[place], scheduledKeys[place], deadKeys[place], countKeys[place] =
     { normal, high, low }, scheduled, dead, count
+  busyKeys[place] = busy
 end
 local hasScheduled = redis.call('EXISTS', unpack(scheduledKeys)) > 0
 local hasDead = redis.call('EXISTS', unpack(deadKeys)) > 0
+local hasLeases = not isCluster and redis.call('EXISTS', unpack(busyKeys)) > 0
 local counted = redis.call('MGET', unpack(countKeys))
 -- Per queue what its hint index gets.
 local ready = {}
@@ -45,6 +47,16 @@ local function forgetDead(lane)
   end
 end
 
+local function noteDeadline(lane, key)
+  local first = redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]
+  -- Leases without a deadline come last: see noDeadline in leases.lua.
+  if first and tonumber(first) < 8e15 then redis.call('ZADD', deadlinesKey, 'LT', first, lane) end
+end
+
+local function wake(lane, waiting)
+  if waiting > 0 then redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. waiting) end
+end
+
 local function noteReady(lane, queue, rankOfHead)
   if queue == '' then return end
   local heads = ready[queue]
@@ -57,18 +69,22 @@ local function noteReady(lane, queue, rankOfHead)
 end
 
 local function healLane(place, lane, queue)
-  local scheduled = scheduledKeys[place]
+  local scheduled, waiting = scheduledKeys[place], 0
   -- Most lanes are empty.
   local lists = listKeys[place]
   local places = redis.call('EXISTS', lists[1], lists[2], lists[3], scheduled, deadKeys[place])
   if places > 0 then
     -- Raises an error if another program has put another type in the place of a queue.
     for _, list in ipairs(lists) do
-      redis.call('LLEN', list)
+      waiting = waiting + redis.call('LLEN', list)
     end
     if hasScheduled then noteDue(lane, scheduled) end
-    if hasDead then forgetDead(lane) end
+    if hasDead then
+      forgetDead(lane)
+      if not isCluster then noteDeadline(lane, deadKeys[place]) end
+    end
   end
+  if hasLeases then noteDeadline(lane, busyKeys[place]) end
   local meta = redis.call('HMGET', metaKey(lane), 'open', 'closed', 'consumers', 'aside')
   -- Native workers take from the lists alone.
   if meta[4] then refillLane(lane) end
@@ -86,9 +102,14 @@ local function healLane(place, lane, queue)
   local state = opennessOf(lane, meta[1], closed, meta[3], now, named)
   if state then
     noteReady(lane, queue, rankOfHead)
-    if state == 'open' or isAutoOpen then return end
+    if state == 'open' or isAutoOpen then return wake(lane, waiting) end
   elseif queue ~= '' then
     redis.call('ZREM', readyKey(queue), lane)
+  end
+  if isWorked then
+    wake(lane, waiting)
+  elseif closed > now and not isCluster then
+    redis.call('ZADD', deadlinesKey, 'LT', closed, lane)
   end
   local hasConsumers = not isWorked and tonumber(meta[3] or 0) > 0
   if hasConsumers and tonumber(redis.call('HGET', metaKey(lane), 'labelled') or 0) <= 0 then

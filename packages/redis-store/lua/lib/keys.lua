@@ -64,6 +64,7 @@ local function inputKey(node, number) return 'xg:input:' .. node .. ':' .. numbe
 local function newsChannel(lane) return 'xg:news:' .. database .. (lane and ':' .. lane or '') end
 local function nodeChannel(node) return 'xg:node:' .. database .. ':' .. node end
 local dueKey, callbacksKey, joinsKey = broker .. ':due', broker .. ':callbacks', broker .. ':joins'
+local deadlinesKey = broker .. ':deadlines'
 local batchesKey = broker .. ':batches'
 local function jidsKey(slot) return open == '' and 'xg:jids' or laneKey('xg:jids', slot) end
 local function endedKey(jid) return 'xg:ended:' .. jid end

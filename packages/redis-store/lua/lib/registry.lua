@@ -121,5 +121,6 @@ local function unregisterLane(lane, fields, now)
     if redis.call('HEXISTS', lanesKey, former) == 0 then redis.call('DEL', metaKey(former)) end
   end
   redis.call('ZREM', dueKey, lane)
+  redis.call('ZREM', deadlinesKey, lane)
   return known
 end

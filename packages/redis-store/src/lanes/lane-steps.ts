@@ -13,10 +13,12 @@ import type { ClusterSteps } from '../cluster/cluster-steps.ts'
 import { countsOf, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import { LaneFigures } from './lane-figures.ts'
+import { marksOf, noteDeadlines } from './lane-looks.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
 import { isNoTag, numbersOf, registerLane, withdrawLane } from './registration.ts'
 import type { QueueKind } from '@crossgear/gearmonkey-redis'
+import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies QueueKind[]
@@ -30,13 +32,15 @@ const keysPerLook = 5_000
 /** The store port's part for lanes: the registry, figures, due jobs. */
 export class RedisLanes implements LaneStore {
   readonly #context: RedisContext
+  readonly #clock: ClockOffset
   readonly #cluster: ClusterSteps | undefined
   readonly #scan: KeyScan
   readonly #figures: LaneFigures
 
   /** `cluster` is healed with the lanes. */
-  constructor(context: RedisContext, cluster?: ClusterSteps) {
+  constructor(context: RedisContext, clock: ClockOffset, cluster?: ClusterSteps) {
     this.#context = context
+    this.#clock = clock
     this.#cluster = cluster
     this.#figures = new LaneFigures(context)
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
@@ -105,13 +109,14 @@ export class RedisLanes implements LaneStore {
     return this.#figures.read(lanes, withOldest ? 'oldest' : 'totals', countsOf)
   }
 
-  async discover(): Promise<readonly string[]> {
+  async discover(isKnown: (lane: string) => boolean): Promise<readonly string[]> {
     const found: string[] = []
     // One look per server of the cluster.
     for (let looks = this.#context.masters().length; looks > 0; looks -= 1) {
       found.push(...(await this.#scan.next()))
     }
-    return this.#withJobs(found.map((key) => this.#context.keys.laneOf(key)))
+    const lanes = found.map((key) => this.#context.keys.laneOf(key))
+    return this.#withJobs(lanes.filter((lane) => !isKnown(lane)))
   }
 
   /** In a shared store most such keys may belong to others. */
@@ -222,19 +227,29 @@ export class RedisLanes implements LaneStore {
   }
 
   promote(): Promise<readonly { lane: string; jobs: number }[]> {
-    return promote(this.#context)
+    return promote(this.#context, this.#clock)
   }
 
-  async heal(
-    lanes: readonly string[],
-    extent: 'all' | 'occupied' = 'all',
-  ): Promise<readonly string[]> {
-    const { run, keys, graceMs, isAutoOpen, perLanesThere } = this.#context
-    const healed = extent === 'all' ? lanes : await this.#occupied(lanes)
-    const stranded = await perLanesThere(healed, async (some, first) => {
+  marks(lanes: readonly string[]): Promise<readonly string[]> {
+    return marksOf(this.#context, lanes)
+  }
+
+  noteDeadlines(lanes: readonly string[]): Promise<void> {
+    return noteDeadlines(this.#context, lanes)
+  }
+
+  async overdue(max: number): Promise<readonly string[]> {
+    const { run, keys } = this.#context
+    return ((await run('overdue', [keys.deadlines], [max])) as Buffer[]).map(String)
+  }
+
+  async heal(lanes: readonly string[]): Promise<readonly string[]> {
+    const { run, keys, graceMs, isAutoOpen, isCluster, perLanesThere } = this.#context
+    const stranded = await perLanesThere(lanes, async (some, first) => {
       const args = [graceMs, isAutoOpen ? '1' : '0', ...this.#context.withQueues(some)]
       return ((await run('heal', [keys.queue(first, 'scheduled')], args)) as Buffer[]).map(String)
     })
+    if (isCluster) await noteDeadlines(this.#context, lanes)
     await this.#cluster?.heal()
     return stranded
   }

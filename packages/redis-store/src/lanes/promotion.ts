@@ -1,3 +1,4 @@
+import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Lanes with due jobs per look at the index. */
@@ -17,12 +18,21 @@ const callsAtOnce = 2
 type Reply = readonly (readonly [moved: number, dueMs: Buffer, turn: number])[]
 const turn = { more: 1, none: 2 }
 
-/** Moves the due jobs of all lanes into their queues; returns how many, by lane. */
-export async function promote(context: RedisContext): Promise<{ lane: string; jobs: number }[]> {
-  const { run, keys } = context
+/**
+ * Moves the due jobs of all lanes into their queues; returns how many, by lane. `clock` chooses the lanes: one plain command
+ * where nothing is due. Which jobs are due is up to the store's clock.
+ */
+export async function promote(
+  context: RedisContext,
+  clock: ClockOffset,
+): Promise<{ lane: string; jobs: number }[]> {
+  const { call, redis, keys } = context
   const promoted = new Map<string, number>()
   for (let looks = 0, isOver = false; !isOver && looks < mostLooks; looks += 1) {
-    const due = ((await run('due-lanes', [keys.due], [lanesPerLook])) as Buffer[]).map(String)
+    const nowMs = clock.nowMs()
+    const due = await call(() =>
+      redis.zrangebyscore(keys.due, '-inf', nowMs, 'LIMIT', 0, lanesPerLook),
+    )
     isOver = due.length === 0 || (await new Promotion(context, due, promoted).run())
   }
   return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))

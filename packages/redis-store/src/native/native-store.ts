@@ -53,6 +53,8 @@ export class RedisNativeStore implements NativeStore {
   readonly #jids: JidIndex
   readonly #orphans: OrphanScanner
   readonly #scan: KeyScan
+  /** Keys that the scan found and no page has held. */
+  #found: readonly string[] = []
 
   constructor(context: RedisContext, dead: DeadBounds) {
     this.#context = context
@@ -88,11 +90,12 @@ export class RedisNativeStore implements NativeStore {
   async sweep(
     lane: string,
     from = 'unique 0',
+    most = entriesPerSweep,
   ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }> {
     const { run, keys } = this.#context
     const [index = '', cursor = '0'] = from.split(' ')
     const key = index === 'unique' ? keys.unique(lane) : keys.jid(lane)
-    const reply = (await run('sweep', [key], [lane, cursor, entriesPerSweep])) as Buffer[]
+    const reply = (await run('sweep', [key], [lane, cursor, most])) as Buffer[]
     const [next = '0', ...ids] = numbersAsText(reply)
     if (index === 'jid' && this.#context.isCluster) await this.#jids.heal(lane, cursor)
     const following = index === 'unique' ? 'jid 0' : undefined
@@ -101,17 +104,19 @@ export class RedisNativeStore implements NativeStore {
 
   sweepJids(
     from?: string,
+    most?: number,
   ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }> {
-    return this.#jids.sweep(from)
+    return this.#jids.sweep(from, most)
   }
 
-  async survey(remember: boolean): Promise<SurveyPage> {
+  async survey(remember: boolean, most = Infinity): Promise<SurveyPage> {
     if (this.#orphans.isOn) {
       const isOver = await this.#orphans.goOn()
-      return { jobs: 0, unsettled: [], suspicious: [], lapEnded: isOver && this.#scan.isAtStart }
+      return { jobs: 0, unsettled: [], suspicious: [], lapEnded: isOver && this.#isAtStart }
     }
     const { keys } = this.#context
-    const found = await this.#scan.next()
+    if (this.#found.length === 0) this.#found = await this.#scan.next()
+    const found = this.#take(most)
     const byLane = idsByLane(found, (key) => keys.jobOf(key))
     await this.#endLocks(idsByLane(found, (key) => keys.lockOf(key)))
     let jobs = 0
@@ -124,9 +129,23 @@ export class RedisNativeStore implements NativeStore {
         if (found.isSuspicious) suspicious.push(found.lane)
       }
     }
-    const lapEnded = this.#scan.isAtStart
+    const lapEnded = this.#isAtStart
     if (lapEnded || this.#orphans.isFull) this.#orphans.begin()
     return { jobs, unsettled, suspicious, lapEnded: lapEnded && !this.#orphans.isOn }
+  }
+
+  /** True if the next page begins a lap. */
+  get #isAtStart(): boolean {
+    return this.#found.length === 0 && this.#scan.isAtStart
+  }
+
+  /** Takes keys out of what the scan found, with up to so many of jobs. */
+  #take(most: number): readonly string[] {
+    let jobs = 0
+    const rest = this.#found.findIndex((key) => key.startsWith('job:') && ++jobs > most)
+    const taken = rest < 0 ? this.#found : this.#found.slice(0, rest)
+    this.#found = rest < 0 ? [] : this.#found.slice(rest)
+    return taken
   }
 
   async repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {

@@ -9,6 +9,7 @@ import { inspectContract } from './jobs/inspect.ts'
 import { historyContract } from './nodes/history.ts'
 import { holderContract } from './nodes/holders.ts'
 import { lineContract } from './lanes/lines.ts'
+import { looksContract } from './lanes/looks.ts'
 import { idContract } from './native/ids.ts'
 import { nativeContract } from './native/native.ts'
 import { batchContract } from './jobs/batches.ts'
@@ -55,6 +56,7 @@ export function storeContract(
     stepContract(open)
     queueContract(open)
     lineContract(open)
+    looksContract(open)
     byLevelContract(open)
     sharingContract(open)
     outcomeContract(open)

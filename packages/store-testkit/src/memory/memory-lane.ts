@@ -241,6 +241,11 @@ export class MemoryLane {
   }
 
   /** By-name workers, behind nodes or native. */
+  /** All workers counted, those of native programs included. */
+  get counted(): number {
+    return this.byName + this.consumers.all
+  }
+
   get byName(): number {
     let sum = this.nativeWorkers
     for (const { named } of this.workers.values()) sum += named

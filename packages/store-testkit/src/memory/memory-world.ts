@@ -80,6 +80,8 @@ export class MemoryWorld {
   readonly deaths = new Map<string, Death>()
   /** The node that looks after native orphans, the store's milliseconds. */
   leader: { readonly node: string; readonly untilMs: number } | undefined
+  /** When the first lease or dead job of a lane ends, as noted, milliseconds. */
+  readonly deadlines = new Map<string, number>()
   /** Start times of jobs in queues with a rate, the latest first. */
   readonly starts = new Map<string, number[]>()
   /** Cron entries by name, as text. */

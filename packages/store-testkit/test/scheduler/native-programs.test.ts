@@ -284,32 +284,74 @@ describe('repairs', () => {
 })
 
 describe('unannounced changes by native programs', () => {
-  /** A store that notes which lanes are searched, beat by beat: where they are many, those in which jobs wait. */
-  function searched(beats: string[][], many: boolean): (store: MemoryNode) => MemoryNode {
+  /** A store that counts its calls, by what is called. */
+  function counted(calls: Map<string, number>): (store: MemoryNode) => MemoryNode {
     return (store) => {
-      const heal = store.lanes.heal.bind(store.lanes)
-      store.lanes.heal = (lanes, extent?: 'all' | 'occupied') => {
-        if (extent === (many ? 'occupied' : undefined)) beats.push([...lanes])
-        return heal(lanes, extent)
+      for (const part of ['lanes', 'jobs', 'native', 'nodes'] as const) {
+        const object = store[part] as unknown as Record<string, (...args: unknown[]) => unknown>
+        for (const name of methodsOf(object)) {
+          const call = object[name]?.bind(object)
+          object[name] = (lanes: unknown, ...rest: unknown[]) => {
+            const count = Array.isArray(lanes) && name !== 'marks' ? lanes.length : 1
+            calls.set(name, (calls.get(name) ?? 0) + count)
+            return call?.(lanes, ...rest)
+          }
+        }
       }
+      // In memory it looks at all lanes.
+      store.lanes.promote = () => Promise.resolve([])
       return store
     }
   }
 
-  test.each([
-    [10, 1],
-    [2_000, 1],
-    [3_000, 2],
-    [50_000, 5],
-  ])('in %i lanes are found within %i heartbeats', async (lanes, within) => {
+  const methodsOf = (object: object): string[] => {
+    const prototype = Object.getPrototypeOf(object) as object
+    return Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor')
+  }
+
+  async function resting(lanes: number) {
     const cluster = new Cluster()
-    const beats: string[][] = []
-    const node = await cluster.node('a', {}, searched(beats, lanes > 2_000))
-    for (let n = 1; n <= lanes; n += 1) node.scheduler.registry.add(`lane-${n}`, n)
-    beats.length = 0
+    const calls = new Map<string, number>()
+    for (let n = 1; n <= lanes; n += 1) {
+      cluster.world.lane(`lane-${n}`)
+      cluster.world.numbers.set(`lane-${n}`, n)
+    }
+    const node = await cluster.node('a', {}, counted(calls))
+    return { cluster, node, calls }
+  }
+
+  test.each([0, 2_000, 20_000])('in %i lanes cost the same few looks at rest', async (lanes) => {
+    const { cluster, calls } = await resting(lanes)
+    await cluster.pass(31_000)
+    calls.clear()
+    await cluster.pass(60_000)
+    // Of lanes, each time that it is looked at; of other calls each.
+    expect(calls.get('heal') ?? 0).toBeLessThanOrEqual(2 * 60)
+    expect([...calls.values()].reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(14 * 60)
+    expect(calls.get('marks')).toBe(60)
+  })
+
+  test.each([
+    [1, 2],
+    [250, 2],
+    [20_000, 33],
+  ])('of %i lanes wake an idle worker within %i heartbeats', async (lanes, within) => {
+    const { cluster, node } = await resting(lanes)
+    await cluster.pass(31_000)
+    const last = `lane-${lanes}`
+    const worker = node.worker(last).sleep()
+    await cluster.pass(5_000)
+    const wakes = worker.wakes
+    const announce = cluster.world.announce.bind(cluster.world)
+    cluster.world.announce = () => undefined
+    await cluster.world.native.push(
+      last,
+      await cluster.world.native.write(last, bytes('in')),
+      'low',
+    )
+    cluster.world.announce = announce
     await cluster.pass(1_000 * within)
-    expect(beats).toHaveLength(within)
-    expect(new Set(beats.flat()).size).toBe(lanes)
+    expect(worker.wakes).toBe(wakes + 1)
   })
 })
 

@@ -204,9 +204,10 @@ describe('a scheduler', () => {
     worker.take()
     worker.sleep()
     await cluster.pass(2_000)
+    const before = worker.wakes
     other.submit('mail')
     await cluster.turn()
-    expect(worker.wakes).toBe(2)
+    expect(worker.wakes).toBe(before + 1)
   })
 
   test('draining hands out nothing more and takes the outcomes of running jobs', async () => {

@@ -13,7 +13,10 @@ local function buryJob(lane, job, node, now, most, seconds, as)
   end
   redis.call('ZADD', dead, now + seconds * 1000, job.id)
   book(lane, as, 1)
-  local surplus = redis.call('ZCARD', dead) - most
+  local kept = redis.call('ZCARD', dead)
+  -- Later ones end later.
+  if kept == 1 and not isCluster then redis.call('ZADD', deadlinesKey, 'LT', now + seconds * 1000, lane) end
+  local surplus = kept - most
   if surplus > 0 then
     bookForgotten(lane, surplus)
     for _, id in ipairs(redis.call('ZPOPMIN', dead, surplus)) do

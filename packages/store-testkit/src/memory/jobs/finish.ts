@@ -1,3 +1,4 @@
+import { noteDeadline } from '../lanes/deadlines.ts'
 import {
   isAutomatic,
   type JobEvent,
@@ -170,6 +171,7 @@ export function buryJob(
   const { deadPerLane = defaultDeadPerLane, deadSeconds = defaultDeadSeconds } = world.options
   job.forgottenAtMs = world.nowMs() + deadSeconds * 1000
   lane.dead.push(job.id)
+  noteDeadline(world, lane)
   const surplus = lane.dead.length - deadPerLane
   if (surplus > 0) forget(world, lane, lane.dead.slice(0, surplus))
   if (!job.isAnnounced) world.publish(lane.lane, 'finish', job.id)

@@ -13,6 +13,7 @@ import { forgetDead } from '../jobs/finish.ts'
 import { noTotals } from '../memory-lane.ts'
 import { registerLane, unregisterLane } from './registration.ts'
 import { healLane, opennessOf, takeBackBridged } from './openness.ts'
+import { noteDeadline } from './deadlines.ts'
 import type { MemoryQueues } from './memory-queues.ts'
 import { promoteDue, wakeAll as wake } from './maintenance.ts'
 import type { Run } from '../memory-world.ts'
@@ -72,11 +73,17 @@ export class MemoryLanes implements LaneStore {
     )
   }
 
-  discover(): Promise<readonly string[]> {
+  discover(isKnown: (lane: string) => boolean): Promise<readonly string[]> {
     return this.#step((world) => {
       const found = [...world.lanes].filter((lane) => lane.queued + lane.scheduled.size > 0)
-      return found.map(({ lane }) => lane)
+      return found.map(({ lane }) => lane).filter((lane) => !isKnown(lane))
     })
+  }
+
+  marks(lanes: readonly string[]): Promise<readonly string[]> {
+    return this.#step((world) =>
+      lanes.map((lane) => `${world.lane(lane).lastId} ${world.lane(lane).counted}`),
+    )
   }
 
   nonEmpty(lanes: readonly string[]): Promise<readonly string[]> {
@@ -160,21 +167,28 @@ export class MemoryLanes implements LaneStore {
     return this.#step((world) => promoteDue(world))
   }
 
-  heal(lanes: readonly string[], extent: 'all' | 'occupied' = 'all'): Promise<readonly string[]> {
+  heal(lanes: readonly string[]): Promise<readonly string[]> {
     return this.#step((world) => {
-      const healed =
-        extent === 'all'
-          ? lanes
-          : lanes.filter((lane) => isOccupied(world.lane(lane).counts(world.nowMs())))
-      for (const lane of healed) {
+      for (const lane of lanes) {
         headOf(world, world.lane(lane))
         forgetDead(world, world.lane(lane))
+        noteDeadline(world, world.lane(lane))
       }
-      return healed.filter((lane) => healLane(world, world.lane(lane), this.#graceMs))
+      return lanes.filter((lane) => healLane(world, world.lane(lane), this.#graceMs))
     })
   }
-}
 
-function isOccupied({ high, normal, low, scheduled }: LaneSizes): boolean {
-  return high + normal + low + scheduled > 0
+  noteDeadlines(lanes: readonly string[]): Promise<void> {
+    return this.#step((world) => {
+      for (const lane of lanes) noteDeadline(world, world.lane(lane))
+    })
+  }
+
+  overdue(max: number): Promise<readonly string[]> {
+    return this.#step((world) => {
+      const due = [...world.deadlines].filter(([, atMs]) => atMs <= world.nowMs()).slice(0, max)
+      for (const [lane] of due) world.deadlines.delete(lane)
+      return due.map(([lane]) => lane)
+    })
+  }
 }

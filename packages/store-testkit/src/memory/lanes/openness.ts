@@ -19,7 +19,7 @@ export function takeBackBridged(world: MemoryWorld, lane: MemoryLane): void {
   if (ids.length > 0) wakeAll(world, lane.lane, ids.length)
 }
 
-/** Notes by-name workers. True for a closed lane with jobs and no such worker. */
+/** Notes by-name workers, and wakes workers for queued jobs. True for a closed lane with jobs and no such worker. */
 export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number): boolean {
   const nowMs = world.nowMs()
   if (lane.byName > 0 || lane.closedUntilMs > nowMs + graceMs) lane.noteNamed(nowMs, graceMs)
@@ -27,6 +27,7 @@ export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number):
   const openness = lane.openness(nowMs)
   const isClosed = openness === undefined || (openness === 'auto' && !world.isAutoOpen)
   const { all, labelled } = lane.consumers
+  if (lane.queued > 0 && (lane.byName > 0 || !isClosed)) wakeAll(world, lane.lane, lane.queued)
   return isClosed && lane.byName <= 0 && lane.queued > 0 && all > 0 && labelled === 0
 }
 

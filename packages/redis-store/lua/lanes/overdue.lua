@@ -1,0 +1,11 @@
+-- Takes lanes whose noted deadline has passed out of the index.
+-- KEYS:
+--   1 xg:deadlines: sorted set
+-- ARGV:
+--   1, 2 open and close: string, braces of a cluster or empty
+--   3 most: integer
+-- Returns lanes.
+--#include keys
+local lanes = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', nowMs(), 'LIMIT', 0, ARGV[3])
+if #lanes > 0 then redis.call('ZREM', KEYS[1], unpack(lanes)) end
+return lanes
