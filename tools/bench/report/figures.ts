@@ -9,7 +9,7 @@ export interface Target {
 /** One line of the table, with a sample for each round. */
 export interface Figure {
   readonly name: string
-  readonly unit: 'jobs/s' | 'us' | 'us/job' | 'MB' | 'B' | '%' | 's'
+  readonly unit: 'jobs/s' | 'us' | 'us/job' | 'MB' | 'B' | '%' | 's' | 'commands/s' | 'commands'
   readonly ours: readonly number[]
   /** The baseline, round by round; absent: no comparison. */
   readonly against?: { readonly name: string; readonly samples: readonly number[] }

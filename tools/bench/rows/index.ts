@@ -6,6 +6,7 @@ import { floor } from './floor.ts'
 import { foreground, uniqueIds } from './foreground.ts'
 import { hostile } from './hostile.ts'
 import { idleWorkers } from './idle-workers.ts'
+import { join } from './join.ts'
 import { latency } from './latency.ts'
 import { migration } from './migrate.ts'
 import { native } from './native.ts'
@@ -33,6 +34,7 @@ export const rowGroups: readonly RowGroup[] = [
   memory,
   scale,
   rest,
+  join,
   start,
   dashboards,
   scrape,

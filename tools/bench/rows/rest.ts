@@ -1,41 +1,106 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { oneJobEach } from '../../testing/one-job-each.ts'
 import { settled, withServers, type RowGroup } from '../bench.ts'
-import { below } from '../report/figures.ts'
+import { atMost, below, type Figure } from '../report/figures.ts'
+import { storeCommands } from '../report/store-commands.ts'
 import { cpuSeconds, sumOver } from '../processes.ts'
-import { advisedRedis, serving, startGatewayAt } from '../servers.ts'
+import { advisedRedis, serving, startGateway, startGatewayAt, type Gateway } from '../servers.ts'
 import { freePort } from '../../testing/free-port.ts'
 
 const restingWorkers = 1000
+const waitingFunctions = [0, 2_000, 20_000]
+const mostFunctions = ['--max-new-functions-per-address', '30000']
 const msPerSecond = 1000
+const commandsTarget = atMost(100)
+const storeTarget = atMost(0.5)
 
-/** The cost of an idle gateway. */
+/** One idle stretch. */
+interface Rest {
+  /** Of the store, in a second. */
+  readonly commands: number
+  /** Processor time in percent of one core. */
+  readonly gateway: number
+  readonly store: number
+}
+
+/** The cost of an idle gateway: with a waiting job in each of many functions, and with idle workers. */
 export const rest: RowGroup = {
   name: 'rest',
-  async measure({ generator, scale, startGateway }) {
-    const shares = await withServers([startGateway], async ([gateway]) => {
-      const driver = generator.drive(gateway!, 1)
-      const samples = await driver.withIdleWorkers(restingWorkers, async () => {
+  async measure({ generator, scale }) {
+    const { rounds, restSeconds } = scale
+    const figures: Figure[] = []
+    for (const functions of waitingFunctions) {
+      const start = () => startGateway({ words: mostFunctions })
+      const rests = await withServers([start], async ([gateway]) => {
+        await oneJobEach(gateway!.port, functions)
         await settled(gateway!)
-        const measured: number[] = []
-        for (let round = 0; round < scale.rounds; round++) {
-          measured.push(await shareOfCore(gateway!.ownPids, scale.restSeconds))
-        }
-        return measured
+        return restsOf(gateway!, rounds, restSeconds)
+      })
+      const count = functions.toLocaleString('en-US')
+      figures.push(...figuresOf(`a waiting job in each of ${count} functions`, rests))
+    }
+    const rests = await withServers([() => startGateway()], async ([gateway]) => {
+      const driver = generator.drive(gateway!, 1)
+      const measured = await driver.withIdleWorkers(restingWorkers, async () => {
+        await settled(gateway!)
+        return restsOf(gateway!, rounds, restSeconds)
       })
       await driver.stop()
-      return samples
+      return measured
     })
-    const name = `processor time of the gateway at rest, ${restingWorkers.toLocaleString('en-US')} idle workers`
-    return [{ name, unit: '%', ours: shares, target: below(2) }]
+    const workers = `${restingWorkers.toLocaleString('en-US')} idle workers`
+    return [...figures, ...figuresOf(workers, rests, below(2))]
   },
 }
 
-/** Processor time in percent of one core. */
-async function shareOfCore(pids: readonly number[], seconds: number): Promise<number> {
-  const before = { cpu: sumOver(pids, cpuSeconds), at: performance.now() }
+function figuresOf(load: string, rests: readonly Rest[], target?: Figure['target']): Figure[] {
+  const own = rests.map(({ gateway }) => gateway)
+  return [
+    {
+      name: `commands to Redis at rest, ${load}`,
+      unit: 'commands/s',
+      ours: rests.map(({ commands }) => commands),
+      target: commandsTarget,
+    },
+    {
+      name: `processor time of the gateway at rest, ${load}`,
+      unit: '%',
+      ours: own,
+      ...(target && { target }),
+    },
+    {
+      name: `processor time of Redis at rest, ${load}`,
+      unit: '%',
+      ours: rests.map(({ store }) => store),
+      target: storeTarget,
+    },
+  ]
+}
+
+async function restsOf(gateway: Gateway, rounds: number, seconds: number): Promise<Rest[]> {
+  const rests: Rest[] = []
+  for (let round = 0; round < rounds; round++) rests.push(await restOf(gateway, seconds))
+  return rests
+}
+
+async function restOf({ ownPids, redis, client }: Gateway, seconds: number): Promise<Rest> {
+  const look = async () => ({
+    commands: storeCommands(await client.info('commandstats')),
+    gateway: sumOver(ownPids, cpuSeconds),
+    store: cpuSeconds(redis.pid),
+    atMs: performance.now(),
+  })
+  const before = await look()
   await delay(seconds * msPerSecond)
-  const elapsed = (performance.now() - before.at) / msPerSecond
-  return ((sumOver(pids, cpuSeconds) - before.cpu) / elapsed) * 100
+  const after = await look()
+  const elapsed = (after.atMs - before.atMs) / msPerSecond
+  const perSecond = (name: keyof Rest): number => (after[name] - before[name]) / elapsed
+  return {
+    // Without the look itself.
+    commands: perSecond('commands') - 1 / elapsed,
+    gateway: perSecond('gateway') * 100,
+    store: perSecond('store') * 100,
+  }
 }
 
 /** From the start of the process, with a running Redis, to the first answer. */

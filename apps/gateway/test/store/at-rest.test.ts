@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
+import { oneJobEach } from '@crossgear/tools/one-job-each'
+import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterEach, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway-process.ts'
+
+const functions = 600
+/** Heartbeats in which nothing but the looks of an idle gateway is counted. */
+const beats = 10
+/** Commands a second of an idle gateway, those of scripts included, as docs/gearmonkey.md bounds its looks. */
+const mostPerBeat = 100
+
+describe.skipIf(lacksRedis)(
+  `an idle gateway with a waiting job in each of ${functions} functions`,
+  () => {
+    const ends: (() => Promise<unknown>)[] = []
+    afterEach(async () => {
+      for (const end of ends.splice(0).toReversed()) await end()
+    })
+
+    async function serving(...words: string[]): Promise<RedisServer> {
+      const redis = await RedisServer.start()
+      ends.push(() => redis.stop())
+      const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
+      const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
+      const gateway = startGateway(['serve', ...doors, ...store, ...words])
+      ends.push(() => {
+        gateway.child.kill()
+        return gateway.exited
+      })
+      const { doors: open } = await gateway.ready
+      await oneJobEach(open[0]?.port ?? 0, functions)
+      return redis
+    }
+
+    /** All commands that the store runs in some heartbeats. */
+    async function commandsAtRest(redis: RedisServer): Promise<readonly string[]> {
+      const socket = connect(redis.path)
+      await once(socket, 'connect')
+      socket.write('MONITOR\r\n')
+      const commands: string[] = []
+      let seen = 0
+      for await (const line of createInterface({ input: socket })) {
+        if (/"SET" "xg:schema"/i.test(line)) seen += 1
+        if (seen > beats) break
+        if (seen > 0) commands.push(line)
+      }
+      socket.destroy()
+      return commands
+    }
+
+    test(`asks the store at most ${mostPerBeat} commands a second`, async () => {
+      const commands = await commandsAtRest(await serving())
+      expect(commands.length).toBeLessThanOrEqual(mostPerBeat * beats)
+      expect(commands.some((line) => line.includes('"cleared"'))).toBe(true)
+    })
+
+    test('looks for no orphans with --repair off', async () => {
+      const commands = await commandsAtRest(await serving('--repair', 'off'))
+      expect(commands.filter((line) => line.includes('"cleared"'))).toEqual([])
+      })
+  },
+)
