@@ -60,6 +60,6 @@ describe.skipIf(lacksRedis)(
     test('looks for no orphans with --repair off', async () => {
       const commands = await commandsAtRest(await serving('--repair', 'off'))
       expect(commands.filter((line) => line.includes('"cleared"'))).toEqual([])
-      })
+    })
   },
 )
