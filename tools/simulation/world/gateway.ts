@@ -62,6 +62,7 @@ export class Gateway {
       payloadRuleOf: () => 'auto',
       entries: settings.cron.map((entry) => readCronEntry(entry)),
       onError: (task, error) => observer.error(task, error),
+      newId: () => `${name}-${random.whole(0, 1e9)}`,
     })
   }
 

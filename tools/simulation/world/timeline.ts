@@ -1,3 +1,6 @@
+/** Events that share a turn of Node's loop: a turn takes as long as ten of them. */
+const eventsPerTurn = 64
+
 /** Somebody whose events can be held back, or dropped for good. */
 export interface Actor {
   readonly name: string
@@ -38,7 +41,6 @@ export class Timeline {
   #nowMs = 0
   #order = 0
   #events = 0
-  #waits: Promise<void> | undefined
   /** Waits until all that an event has begun outside of this process is over. */
   settle: (() => Promise<void>) | undefined
   chooser: Chooser | undefined
@@ -73,25 +75,33 @@ export class Timeline {
 
   /** Runs events up to that time, or while `goesOn`. */
   async runUntil(untilMs: number, goesOn: () => boolean = () => true): Promise<void> {
-    while ((await this.#runSome(untilMs, goesOn)) === 'waits') await this.#waits
+    while (!(await this.#runSome(untilMs, goesOn))) await this.settle?.()
   }
 
-  /** Outside of a promise's callback, where those of an event can be run to their end without a turn of the loop. */
-  #runSome(untilMs: number, goesOn: () => boolean): Promise<'done' | 'waits'> {
+  /** True if that was all. Each event has a callback of its own, after which Node runs its promises. */
+  #runSome(untilMs: number, goesOn: () => boolean): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      setImmediate(() => {
+      let isOver = false
+      const runOne = (): void => {
+        if (isOver) return
         try {
-          resolve(this.#run(untilMs, goesOn))
+          isOver = !this.#runNext(untilMs, goesOn)
+          if (isOver) resolve(true)
         } catch (error) {
+          isOver = true
           reject(error instanceof Error ? error : new Error(String(error)))
         }
-      })
+      }
+      const events = this.settle ? 1 : eventsPerTurn
+      for (let one = 0; one < events; one += 1) setImmediate(runOne)
+      setImmediate(() => resolve(isOver))
     })
   }
 
-  #run(untilMs: number, goesOn: () => boolean): 'done' | 'waits' {
+  /** Runs an event; false if there is none left. */
+  #runNext(untilMs: number, goesOn: () => boolean): boolean {
     for (let next = this.#next(untilMs); next; next = this.#next(untilMs)) {
-      if (!goesOn()) return 'done'
+      if (!goesOn()) return false
       const { run, actor, atMs } = next
       if (next === this.#heap[0]) this.#pop()
       // It may stand further down, and never runs again.
@@ -104,13 +114,10 @@ export class Timeline {
       }
       this.#events += 1
       run()
-      settlePromises()
-      if (!this.settle) continue
-      this.#waits = this.settle()
-      return 'waits'
+      return true
     }
     this.#nowMs = untilMs
-    return 'done'
+    return false
   }
 
   #next(untilMs: number): Event | undefined {
@@ -165,9 +172,6 @@ export class Timeline {
 function isBefore(one: Event, other: Event): boolean {
   return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order)
 }
-
-/** Runs all promise callbacks, also newly made ones: Node's own call after each callback, ten times as fast as a turn of its loop. */
-const settlePromises = (process as unknown as { readonly _tickCallback: () => void })._tickCallback
 
 /** Node runs all promise callbacks, also newly made ones, before an immediate. */
 export function promisesSettled(): Promise<void> {

@@ -142,6 +142,7 @@ export class FaktoryDoor implements Door {
     this.#listener = new Listener({
       host,
       port,
+      clock,
       portFlag: '--faktory-port',
       maxConnections,
       allowHalfOpen: true,

@@ -45,6 +45,7 @@ export class GearmanDoor implements Door {
     this.#listener = new Listener({
       host,
       port,
+      clock: options.connectionLimits?.clock,
       portFlag: '--gearman-port',
       maxConnections,
       allowHalfOpen: true,

@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Server as TlsServer } from 'node:tls'
-import { setImmediate as endOfTurn } from 'node:timers/promises'
+import type { Clock } from '@crossgear/core-scheduler'
 import { AddressCounts, countedAddress } from './addresses.ts'
+import { systemClock } from './clock.ts'
 import type { ListenAddress } from './listen.ts'
 import { type OpenedPort, openHere, type OpenPort, type Surplus } from './open-port.ts'
 import { createTlsServer, type HandshakeFault, type TlsOptions } from './tls.ts'
@@ -28,6 +29,8 @@ export interface ListenerOptions {
   /** Most connections; one more is closed after `refuse`. */
   readonly maxConnections: number
   readonly sockets?: SocketOptions
+  /** Timers and turns of the event loop. The process's own. */
+  readonly clock?: Clock | undefined
   /** With it the port speaks TLS: `connected` gets the socket after the handshake. */
   readonly tls?: TlsOptions
   /** Makes the server for each address. node:net's. */
@@ -107,16 +110,17 @@ export class Listener {
   /** Ends all connections; bytes sent before still leave if the peer reads. */
   async close(): Promise<void> {
     this.stopAccepting()
-    await endOfTurn()
+    const { clock = systemClock } = this.#options
+    await new Promise<void>((resolve) => clock.endOfTurn(resolve))
     const ended = [...this.#sockets].map((socket) => {
       socket.destroySoon()
       return new Promise((resolve) => socket.once('close', resolve))
     })
-    const timer = setTimeout(() => {
+    const cancel = clock.after(lastBytesMs, () => {
       for (const socket of this.#sockets) socket.destroy()
-    }, lastBytesMs)
+    })
     await Promise.all(ended)
-    clearTimeout(timer)
+    cancel()
   }
 
   #createServer(): Server {

@@ -27,6 +27,8 @@ export interface CronParts {
   /** Entries of the configuration file. */
   readonly entries: readonly CronEntry[]
   readonly onError: (task: string, error: unknown) => void
+  /** Makes the rest of a job's id. 9 random bytes. */
+  readonly newId?: () => string
 }
 
 /** An entry for the web port. Times are milliseconds since 1970. */
@@ -259,8 +261,8 @@ export class Cron {
   }
 
   #jobOf(entry: CronEntry): CronJob {
-    const { storeNowMs, payloadRuleOf } = this.#parts
-    const pushed = entry.jobOf(`cron-${randomBytes(9).toString('base64url')}`)
+    const { storeNowMs, payloadRuleOf, newId = randomId } = this.#parts
+    const pushed = entry.jobOf(`cron-${newId()}`)
     const job = newJobOf(pushed, storeNowMs(), payloadRuleOf(pushed.jobtype))
     return { lane: this.#laneOf(entry), job }
   }
@@ -269,6 +271,8 @@ export class Cron {
     return laneFor(entry.jobOf('lane-only'), this.#parts.scheduler.registry.names)
   }
 }
+
+const randomId = (): string => randomBytes(9).toString('base64url')
 
 /** True for entries that push the same job at the same times. */
 function isSame(one: CronEntry, other: CronEntry): boolean {

@@ -1,0 +1,48 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import timers from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { play } from '../run/play.ts'
+import { planOf } from '../world/plan.ts'
+import { memorySimStore } from '../world/sim-store.ts'
+
+/** Node's own time, chance and timers: each call of one makes two runs of a seed differ. */
+const sources: readonly (readonly [object, readonly string[]])[] = [
+  [globalThis, ['setTimeout', 'setInterval']],
+  [Date, ['now']],
+  [performance, ['now']],
+  [Math, ['random']],
+  [crypto, ['randomBytes', 'randomInt', 'randomUUID']],
+  [timers, ['setTimeout', 'setImmediate', 'setInterval']],
+]
+
+/** Notes each call of a source from now on. */
+function watchSources(): readonly string[] {
+  const calls: string[] = []
+  for (const [owner, names] of sources) {
+    for (const name of names) {
+      const own = Object.getOwnPropertyDescriptor(owner, name)
+      const method = Reflect.get(owner, name) as (...args: unknown[]) => unknown
+      const value = (...args: unknown[]): unknown => {
+        calls.push(`${name} ${new Error('called').stack?.split('\n')[2]?.trim()}`)
+        return method.apply(owner, args)
+      }
+      Object.defineProperty(owner, name, { configurable: true, writable: true, value })
+      onTestFinished(() => {
+        if (own) Object.defineProperty(owner, name, own)
+        else Reflect.deleteProperty(owner, name)
+        syncBuiltinESMExports()
+      })
+    }
+  }
+  syncBuiltinESMExports()
+  return calls
+}
+
+test('a world takes no time, chance or timer from Node', { timeout: 60_000 }, async () => {
+  const calls = watchSources()
+  crypto.randomBytes(1)
+  for (let seed = 1; seed <= 15; seed += 1)
+    await play({ ...planOf(seed), hasCron: true }, memorySimStore, false)
+  expect(calls).toEqual([expect.stringContaining('own-time.test.ts')])
+})
