@@ -275,8 +275,23 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect((await api.job('time-0001')).due_at).toBe('2099-01-01T00:00:00.000Z')
     const got = await client.ask('FETCH fast')
     expect(got).toContain('"jid":"wait-0001"')
+    expect(got).toContain('"queue":"fast"')
     expect(got).toContain('"custom":{"a":1}')
     expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
+  })
+
+  test('a moved job still expires', async () => {
+    const api = await openApi(open)
+    const client = await consumer(api)
+    const custom = { expires_at: new Date(Date.now() - 1_000).toISOString() }
+    const job = { jid: 'stale-0001', jobtype: 'f', queue: 'slow', args: [], custom }
+    await client.ask(`PUSH ${JSON.stringify(job)}`)
+    expect(await api.actOn('move', { jobs: ['stale-0001'], to_queue: 'fast' })).toMatchObject({
+      done: 1,
+    })
+    await client.ask('PUSH {"jid":"fresh-0001","jobtype":"f","queue":"fast","args":[]}')
+    expect(await client.ask('FETCH fast')).toContain('"jid":"fresh-0001"')
+    expect((await api.jobs('queue=fast')).jobs).toMatchObject([{ jid: 'fresh-0001' }])
   })
 
   test('a scheduled job with a unique id or a jid keeps its time when it is moved, soon due or not', async () => {

@@ -139,6 +139,8 @@ export type LookExtra = 'envelope' | 'output'
 /** A job as stored, payload included. */
 export interface Job extends JobState {
   readonly input: Buffer
+  /** It is not run after this time, milliseconds since 1970 on the store's clock. */
+  readonly staleAtMs?: number
 }
 
 /** A job under a lease. */

@@ -98,7 +98,7 @@ export interface QueueStore {
   endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[] | 'deep'>
   /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
   markRemoved(lane: string): Promise<void>
-  /** Sets a lane's counters back to zero. */
+  /** Sets a lane's counters back: jobs that stand in it have come, and none has ended. */
   resetTotals(lane: string): Promise<void>
   /** A finished job that is kept, by its jid. */
   findFinished(jid: string): Promise<JobRef | undefined>

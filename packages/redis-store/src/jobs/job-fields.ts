@@ -34,7 +34,7 @@ const mostReserveSeconds = 86_400
 
 const statuses: ReadonlySet<string> = new Set<Status>(['idle', 'busy', 'success', 'error'])
 
-/** Fields that only scripts use. */
+/** Fields of scripts, which a look does not ask for. */
 const scriptFields: ReadonlySet<string> = new Set(['stale', 'once_until', 'callback', 'ran'])
 
 const tokenForm = /^[acn].+-\d+$/s
@@ -198,7 +198,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ],
   ['note', take('note', text)],
   ['noted', take('notedAtMs', timeOf)],
-  ['stale', checked((value) => instantOf(value) !== undefined)],
+  ['stale', take('staleAtMs', instantOf)],
   ['once_until', checked((value) => isText(value, /^start$/))],
   ['callback', checked((value) => isText(value, /^.+:(complete|success)$/))],
   ['ran', checked(isSet)],

@@ -1,5 +1,4 @@
 import {
-  laneCounters,
   reachableDepth,
   type ConsumerNews,
   type JobNote,
@@ -127,8 +126,8 @@ export class RedisQueues implements QueueStore {
   }
 
   async resetTotals(lane: string): Promise<void> {
-    const { redis, keys, call } = this.#parts.context
-    await call(() => redis.hdel(keys.meta(lane), ...laneCounters))
+    const { run, keys } = this.#parts.context
+    await run('reset-totals', [keys.meta(lane)], [lane])
   }
 
   findFinished(jid: string): Promise<JobRef | undefined> {

@@ -59,6 +59,7 @@ export type ScriptName =
   | 'reclaim-node'
   | 'rejoin'
   | 'remove-lane'
+  | 'reset-totals'
   | 'register-lane'
   | 'repair'
   | 'set-ids'

@@ -94,6 +94,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     notedAtMs: job.notedAtMs,
     retries: terms?.retries,
     retentionSeconds: terms?.retentionSeconds,
+    staleAtMs: terms?.staleAtMs,
     reserveForSeconds: terms?.reserveForSeconds,
     dividend: job.dividend,
     divisor: job.divisor,
@@ -105,7 +106,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
 
 /** A record as the state that a look returns. */
 export function stateOf(lane: string, job: MemoryJob, extras: readonly LookExtra[] = []): JobState {
-  const { input, output, envelope, ...state } = jobOf(lane, job)
+  const { input, output, envelope, staleAtMs, ...state } = jobOf(lane, job)
   const hasEnded = job.status === 'success' || job.status === 'error'
   return {
     ...state,

@@ -1,4 +1,5 @@
 import type { Job, NewJob, Scheduler } from '@crossgear/core-scheduler'
+import { membersOf } from '../../bridge/stored-json.ts'
 import { ApiError } from '../api-error.ts'
 import type { FoundJob } from '../reads/job-scan.ts'
 import { Ending } from './ending.ts'
@@ -58,7 +59,8 @@ export class JobMove {
     if (isOfBatch(job)) return 'belongs to a batch'
     const dueAtMs = group.place === 'scheduled' ? each.placed.atMs : undefined
     const heldUntilMs = Math.max(dueAtMs ?? 0, scheduler.storeNowMs() + heldForMs)
-    const held = { ...copyOf(job), dueAtMs: heldUntilMs }
+    const { queue } = scheduler.registry.names.parse(target)
+    const held = { ...copyOf(job, queue), dueAtMs: heldUntilMs }
     let copy: Awaited<ReturnType<typeof handIn>>
     try {
       copy = await handIn(scheduler, target, held)
@@ -99,20 +101,29 @@ function isOfBatch({ envelope }: Job): boolean {
   return envelope?.includes('"bid"') ?? false
 }
 
-function copyOf(job: Job): NewJob {
+function copyOf(job: Job, queue: string): NewJob {
   const { input, level, unique, reducer, jid, envelope, trace, origin } = job
-  const { retries, reserveForSeconds, retentionSeconds } = job
+  const { retries, reserveForSeconds, retentionSeconds, staleAtMs } = job
   return {
     ...{ input, door: job.door === 'native' ? 'http' : job.door, level, foreground: false },
     isMoved: true,
     ...(unique && { unique }),
     ...(reducer && { reducer }),
     ...(jid !== undefined && { jid }),
-    ...(envelope !== undefined && { envelope }),
+    ...(envelope !== undefined && { envelope: inQueue(envelope, queue) }),
     ...(trace !== undefined && { trace }),
     ...(origin !== undefined && { origin }),
     ...(retries !== undefined && { retries }),
     ...(reserveForSeconds !== undefined && { reserveForSeconds }),
     ...(retentionSeconds !== undefined && { retentionSeconds }),
+    ...(staleAtMs !== undefined && { staleAtMs }),
   }
+}
+
+/** A pushed job names its queue, and its worker is told it. Another envelope stays as it is. */
+function inQueue(envelope: string, queue: string): string {
+  const members = new Map(membersOf(envelope))
+  if (!members.has('jobtype')) return envelope
+  members.set('queue', JSON.stringify(queue))
+  return `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
 }

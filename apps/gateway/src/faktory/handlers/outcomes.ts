@@ -41,15 +41,16 @@ export abstract class AckByJid implements Settlement {
   }
 
   settled(result: Settled): void {
+    const { worker, context } = this.session
+    // Unknown: it has lost the lease.
+    if (this.#lease) context.scheduler.holders.settled(worker.holder, this.#lease)
     if (result === 'unknown') {
       if (this.#held) this.#held.fenced = true
       this.#slot.fill(this.unknown(this.#jid))
       return
     }
-    const { worker, context } = this.session
     if (this.#held) worker.held.drop(this.#jid, this.#held)
     else this.#notifyOthers()
-    if (this.#lease) context.scheduler.holders.settled(worker.holder, this.#lease)
     this.#slot.fill(okReply)
   }
 

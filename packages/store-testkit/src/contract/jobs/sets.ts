@@ -182,7 +182,7 @@ export function setContract(open: OpenWorld): void {
       expect(await isRemoved()).toBe(false)
     })
 
-    test('totals count what was due and what failed, and begin again at zero', async () => {
+    test('totals count what was due and what failed, and begin again with the jobs that stand', async () => {
       const world = await open()
       const store = await world.node()
       const soonMs = (await store.nodes.beat()).nowMs + 1_000
@@ -195,7 +195,7 @@ export function setContract(open: OpenWorld): void {
       expect(before).toMatchObject({ submitted: 2, retried: 1, promoted: 1, requeued: 1 })
       await store.queues.resetTotals('mail')
       const [after] = await store.lanes.counts(['mail'])
-      expect(after).toMatchObject({ submitted: 0, retried: 0, promoted: 0, requeued: 0, normal: 2 })
+      expect(after).toMatchObject({ submitted: 2, retried: 0, promoted: 0, requeued: 0, normal: 2 })
     })
 
     test('pauses are known at every node', async () => {

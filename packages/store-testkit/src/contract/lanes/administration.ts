@@ -72,6 +72,15 @@ export function administrationContract(open: OpenWorld): void {
       expect(counts).toMatchObject({ running: 0, scheduled: 0, cancelled: 2, failed: 0 })
     })
 
+    test('a job of a native worker is cancelled, and kept for the outcome that the worker still writes', async () => {
+      const world = await open()
+      const store = await world.node()
+      const id = await submitOne(store, 'mail')
+      expect(await world.native.take('mail')).toBe(id)
+      expect(await store.admin.cancel('mail', id)).toBe(true)
+      expect(await world.secondsLeft('mail', id)).toBe(60)
+    })
+
     test('a job that does not exist, is dead or has ended is not cancelled', async () => {
       const world = await open()
       const store = await world.node()

@@ -120,7 +120,7 @@ function interrupt(job: MemoryJob): void {
   job.divisor = undefined
 }
 
-/** Ends a job that is in no place. */
+/** Ends a job that is in no place. `leastSeconds`: it is kept so long. */
 export function endJob(
   world: MemoryWorld,
   node: string,
@@ -129,6 +129,7 @@ export function endJob(
   status: Status,
   output: Uint8Array,
   how: RunEnd = status === 'success' ? 'success' : 'dropped',
+  leastSeconds = 0,
 ): void {
   const isNative = job.door === 'native'
   lane.forgetIndexes(job)
@@ -137,7 +138,7 @@ export function endJob(
   const event = isRelayed ? { kind: 'complete' as const, output } : 'finish'
   const elsewhere = notifyWaiting(world, node, lane, job, event)
   const seconds = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
-  const keepSeconds = elsewhere ? Math.max(seconds, relaySeconds) : seconds
+  const keepSeconds = Math.max(seconds, elsewhere ? relaySeconds : leastSeconds)
   if (keepSeconds > 0) {
     job.status = status
     job.output = Buffer.from(output)

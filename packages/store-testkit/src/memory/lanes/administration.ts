@@ -1,5 +1,5 @@
 import { bands, type JobSummary, type Taken } from '@crossgear/core-scheduler'
-import { endJob } from '../jobs/finish.ts'
+import { endJob, relaySeconds } from '../jobs/finish.ts'
 import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
@@ -17,7 +17,9 @@ export function cancelJob(
   const isNatives = !leavePlace(lane, job)
   if (isNatives && (job.token !== undefined || !isOpenStatus(job))) return false
   lane.bookTaken(as, 1)
-  endJob(world, node, lane, job, 'error', Buffer.alloc(0))
+  // A native worker that is alive still writes its outcome.
+  const leastSeconds = isNatives ? relaySeconds : 0
+  endJob(world, node, lane, job, 'error', Buffer.alloc(0), 'dropped', leastSeconds)
   return true
 }
 

@@ -158,9 +158,12 @@ export class MemoryQueues implements QueueStore {
     })
   }
 
-  resetTotals(lane: string): Promise<void> {
+  resetTotals(name: string): Promise<void> {
     return this.#step((world) => {
-      world.lane(lane).counters = noTotals()
+      const lane = world.lane(name)
+      const { queued, scheduled, busy, dead } = lane
+      const submitted = queued + scheduled.size + busy.size + dead.length
+      lane.counters = { ...noTotals(), submitted }
     })
   }
 
