@@ -1,3 +1,5 @@
+import type { Act } from './acts.ts'
+
 /** An answer to a submission, as the client knows it. `unknown`: no answer came. */
 export type Answer = 'open' | 'accepted' | 'refused' | 'unknown'
 
@@ -14,6 +16,8 @@ export interface Submitted {
   readonly by: string
   readonly door: 'gearman' | 'faktory' | 'native' | 'cron' | 'callback'
   readonly fn: string
+  /** The queue that it was pushed to; absent: the home of its function. */
+  readonly queue?: string
   /** Its client waits. */
   readonly foreground: boolean
   readonly unique?: string
@@ -22,6 +26,8 @@ export interface Submitted {
   readonly batch?: string
   /** It may not run before, milliseconds of the world. */
   readonly dueAtMs?: number
+  /** It may not begin after, milliseconds of the world. */
+  readonly expiresAtMs?: number
   /** Pushed when this batch is over. */
   readonly callbackOf?: string
   readonly callback?: 'complete' | 'success'
@@ -29,6 +35,8 @@ export interface Submitted {
   readonly retries?: number
   readonly level?: number
   readonly submittedMs: number
+  /** Names the job at all gateways: its handle without a prefix, or its jid. */
+  ref?: string
   answer: Answer
   answeredMs?: number
   readonly words: Word[]
@@ -46,6 +54,8 @@ export interface Run {
   readonly worker: string
   readonly number: number
   readonly startedMs: number
+  /** The queue that its worker was told. */
+  readonly queue?: string
   /** The worker has so long for it, milliseconds; then it is another's. */
   readonly limitMs?: number
   /** Sent by the worker. */
@@ -80,14 +90,20 @@ export interface Loss {
 export class History {
   readonly jobs = new Map<string, Submitted>()
   readonly runs: Run[] = []
-  /** An operator queued jobs before their time, or again. */
-  hasForced = false
+  /** Acts of operators, in their order. */
+  readonly acts: Act[] = []
   /** When workers disconnected: a job on its way to one goes back, behind others. Milliseconds of the world. */
   readonly lostWorkersMs: number[] = []
   readonly losses: Loss[] = []
   /** Since then there are workers for all jobs that never leave, milliseconds of the world. */
   reliableFromMs = Infinity
+  /** When the last operator opened all that was paused, milliseconds of the world. */
+  openFromMs = 0
+  /** An operator sent FLUSH. */
+  hasFlushed = false
   readonly batches = new Map<string, Batch>()
+  /** Jobs that the store dropped as too late, or since nobody waited. */
+  readonly drops: { readonly fn: string; readonly atMs: number }[] = []
   /** One line an event, if anybody reads them. */
   readonly #tell: (line: string) => void
 
@@ -113,11 +129,16 @@ export class History {
     this.#tell(`${job.by} hears of ${job.label}: ${word.kind} ${word.data}`)
   }
 
-  begin(label: string, worker: string, atMs: number, limitMs?: number): Run {
+  begin(
+    label: string,
+    worker: string,
+    atMs: number,
+    more: Pick<Run, 'limitMs' | 'queue'> = {},
+  ): Run {
     const number = this.runs.length + 1
     const run: Run = {
       ...{ label, worker, number, startedMs: atMs, output: `done-${label}-${number}`, data: [] },
-      ...(limitMs !== undefined && { limitMs }),
+      ...more,
     }
     this.runs.push(run)
     this.#tell(`${worker} begins ${label} (run ${number})`)
@@ -150,18 +171,39 @@ export class History {
     this.#tell(`batch ${bid} is committed${isSure ? '' : ', perhaps'}`)
   }
 
+  act(by: string, what: string, act: Omit<Act, 'result'>): Act {
+    const begun: Act = { ...act, result: 'open' }
+    this.acts.push(begun)
+    this.#tell(`${by} ${what}`)
+    return begun
+  }
+
+  acted(act: Act, result: Exclude<Act['result'], 'open'>, atMs: number, by: string): void {
+    act.result = result
+    if (result !== 'unknown') act.endedMs = atMs
+    this.#tell(`${by} hears: ${result}`)
+  }
+
   say(line: string): void {
     this.#tell(line)
   }
 }
 
-function describe({ foreground, unique, lock, batch, dueAtMs }: Partial<Submitted>): string {
+function describe({
+  foreground,
+  unique,
+  lock,
+  batch,
+  dueAtMs,
+  expiresAtMs,
+}: Partial<Submitted>): string {
   const parts = [
     foreground && 'and waits',
     unique !== undefined && `unique ${unique}`,
     lock !== undefined && `lock ${lock}`,
     batch !== undefined && `batch ${batch}`,
     dueAtMs !== undefined && `due ${dueAtMs.toFixed(0)}`,
+    expiresAtMs !== undefined && `expires ${expiresAtMs.toFixed(0)}`,
   ].filter((part) => typeof part === 'string')
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`
 }

@@ -1,23 +1,15 @@
 import type { FaultKind, Plan } from '../world/plan.ts'
+import { possibleRetries } from '../world/settings.ts'
+import { mayExpire, nothingExpiresEarly, nothingRunsTooLate } from './expiry.ts'
+import { actsOn, areOne, isTaken } from './acts.ts'
+import { at, type Case, type Rule, type Runs } from './case.ts'
 import type { History, Run, Submitted } from './history.ts'
 import { mayBeLost } from './losses.ts'
-import { uniqueJobsJoin } from './unique.ts'
 import { nobodyWaitsInVain } from './waiting.ts'
+import { endedJobsStayEnded, movedJobsHaveTheirQueue, uniqueJobsAreOne } from './operators.ts'
 
 /** Retries of a Faktory job without the field. */
 const manyRetries = 25
-
-/** Runs of each label, in order. */
-type Runs = ReadonlyMap<string, readonly Run[]>
-
-interface Case {
-  readonly plan: Plan
-  readonly history: History
-  readonly runs: Runs
-  readonly endMs: number
-}
-
-type Rule = (one: Case) => Iterable<string>
 
 /** A run that ended the job, as far as the worker knows. */
 const isFinished = (run: Run): boolean =>
@@ -56,21 +48,28 @@ function mayFailUnrun({ faults }: Plan, job: Submitted, ran: readonly Run[]): bo
 
 /**
  * True for a job that may fail once, where a lease may have been given to a gateway that had ended: it is over with the
- * lease, as with any lost worker's.
+ * lease, as with any lost worker's. A gateway that stops waits for answers; one that crashes does not.
  */
 const mayEndWithItsLease = ({ faults }: Plan, { retries = 1 }: Submitted): boolean => {
   const has = (kind: string): boolean => faults.some((fault) => fault.kind.startsWith(kind))
   return retries <= 0 && (has('crash') || (has('stop') && has('store ')))
 }
 
+/** Retries that a Faktory job may have: its own, or those of a route. */
+const retriesOf = (plan: Plan, { fn, retries }: Submitted): readonly number[] =>
+  retries === undefined ? possibleRetries(plan, fn, manyRetries) : [retries]
+
 /** Each accepted job has run to an end, or its client left before. */
-function* everyJobEnds({ plan, history, runs }: Case): Iterable<string> {
+function* everyJobEnds(one: Case): Iterable<string> {
+  const { plan, history, runs, endMs } = one
   for (const job of history.jobs.values()) {
     if (job.answer !== 'accepted' || job.lock !== undefined || mayBeLost(history, job)) continue
+    if (isTaken(history, job, ['ends', 'kills']) || mayExpire(one, job, endMs)) continue
     const ran = runsOf(job, history, runs)
     if (job.foreground && (job.isDeserted || mayFailUnrun(plan, job, ran))) continue
     const isDead =
-      job.retries !== undefined && ran.filter(isFailed).length > Math.max(job.retries, 0)
+      job.door === 'faktory' &&
+      ran.filter(isFailed).length > Math.max(Math.min(...retriesOf(plan, job)), 0)
     if (mayEndWithItsLease(plan, job)) continue
     if (!isDead && !ran.some((run) => isFinished(run) && endsAfter(run, job, plan))) {
       yield `${job.label} was accepted at ${at(job.answeredMs)}, and no run of it has ended`
@@ -97,7 +96,8 @@ function* waitingClientsHear({ plan, history, runs }: Case): Iterable<string> {
       return end === 'fail' || end === 'exception'
     })
     const mayHaveGone = word.kind === 'fail' && mayBeLost(history, job)
-    if (!isSaid && !mayHaveGone && !mayFailUnrun(plan, job, ran))
+    const isTold = word.kind === 'fail' && isTaken(history, job, ['ends', 'kills'], word.atMs)
+    if (!isSaid && !isTold && !mayHaveGone && !mayFailUnrun(plan, job, ran))
       yield `${job.by} heard ${word.kind} ${word.data} of ${job.label}, which no worker had said`
     if (!plan.faults.every(({ kind }) => losesNoData.has(kind))) continue
     const said = ran.find(({ output }) => output === word.data)
@@ -149,7 +149,8 @@ function* nothingIsEarly({ plan, history, runs }: Case): Iterable<string> {
   if (plan.faults.some(({ kind }) => kind === 'store clock step')) return
   for (const job of history.jobs.values()) {
     const [first] = runs.get(job.label) ?? []
-    if (job.dueAtMs === undefined || !first || history.hasForced) continue
+    if (job.dueAtMs === undefined || !first) continue
+    if (isTaken(history, job, ['queues'], first.startedMs)) continue
     if (first.startedMs < job.dueAtMs - 2)
       yield `${job.label} ran at ${at(first.startedMs)}, and was due at ${at(job.dueAtMs)}`
   }
@@ -157,10 +158,11 @@ function* nothingIsEarly({ plan, history, runs }: Case): Iterable<string> {
 
 /** A failed job is retried as often as it says. */
 function* retriesHold({ plan, history, runs }: Case): Iterable<string> {
-  if (plan.faults.length > 0 || history.hasForced) return
+  if (plan.faults.length > 0) return
   for (const job of history.jobs.values()) {
     if (job.door !== 'faktory' || job.lock !== undefined || job.answer !== 'accepted') continue
-    const retries = job.retries ?? manyRetries
+    if (isTaken(history, job, ['queues', 'moves'])) continue
+    const retries = Math.max(...retriesOf(plan, job))
     const failed = (runs.get(job.label) ?? []).filter(
       (run) =>
         (run.end === 'fail' || run.end === 'exception') && run.settled !== 'no' && !isLate(run),
@@ -184,7 +186,10 @@ function* locksAreHeldOnce({ history, runs }: Case): Iterable<string> {
     const ends = (runs.get(key) ?? []).filter(isFinished).map(({ endedMs }) => endedMs ?? Infinity)
     jobs.sort((one, other) => one.submittedMs - other.submittedMs)
     for (const [before, job] of jobs.entries()) {
-      const ended = ends.filter((endedMs) => endedMs < (job.answeredMs ?? 0)).length
+      const taken = jobs
+        .slice(0, before)
+        .filter((former) => isTaken(history, former, ['ends', 'moves'], job.answeredMs))
+      const ended = ends.filter((endedMs) => endedMs < (job.answeredMs ?? 0)).length + taken.length
       if (ended < before)
         yield `${job.label} got lock ${lock}, which ${before} jobs had and ${ended} had ended`
     }
@@ -195,13 +200,17 @@ function* locksAreHeldOnce({ history, runs }: Case): Iterable<string> {
 function* callbacksAreLast({ plan, history, runs }: Case): Iterable<string> {
   for (const { bid, isCommitted } of history.batches.values()) {
     const jobs = [...history.jobs.values()].filter(({ batch }) => batch === bid)
-    const callbacks = [...history.jobs.values()].filter(({ callbackOf }) => callbackOf === bid)
-    for (const { label, callback } of callbacks) {
+    const callbackJobs = [...history.jobs.values()].filter(({ callbackOf }) => callbackOf === bid)
+    for (const { label, callback } of callbackJobs) {
       const [first] = runs.get(label) ?? []
       const pending = jobs.filter(
         (job) =>
           job.answer === 'accepted' &&
           !mayBeLost(history, job) &&
+          !(
+            callback === 'complete' && isTaken(history, job, ['ends', 'kills'], first?.startedMs)
+          ) &&
+          !mayExpire({ plan }, job, first?.startedMs ?? Infinity) &&
           !hasRun(job, runs, first?.startedMs ?? Infinity, callback === 'success'),
       )
       if (first && pending.length > 0)
@@ -214,7 +223,15 @@ function* callbacksAreLast({ plan, history, runs }: Case): Iterable<string> {
         isCommitted === 'yes' &&
         jobs.every(({ answer }) => answer === 'accepted') &&
         !hasChild(history, bid)
-      if (!first && isClosed && canSucceed && jobs.length > 0 && plan.faults.length === 0) {
+      const isTakenAway = callbackJobs.some((job) => isTaken(history, job, ['ends', 'kills']))
+      if (
+        !first &&
+        isClosed &&
+        canSucceed &&
+        !isTakenAway &&
+        jobs.length > 0 &&
+        plan.faults.length === 0
+      ) {
         yield `callback ${label} never ran`
       }
     }
@@ -237,18 +254,18 @@ const orderSlackMs = 60
 
 /** Jobs of one function and level begin in the order in which they came. */
 function* linesAreInOrder({ plan, history, runs }: Case): Iterable<string> {
-  if (plan.faults.length > 0 || plan.hasThrottles || history.hasForced) return
-  const lined = [...history.jobs.values()].filter(
-    ({ answer, dueAtMs, unique, door, isDeserted }) => {
-      return (
-        answer === 'accepted' &&
-        dueAtMs === undefined &&
-        unique === undefined &&
-        door === 'gearman' &&
-        !isDeserted
-      )
-    },
-  )
+  if (plan.faults.length > 0 || plan.hasThrottles) return
+  const lined = [...history.jobs.values()].filter((job) => {
+    const { answer, dueAtMs, unique, door, isDeserted } = job
+    return (
+      answer === 'accepted' &&
+      actsOn(history, job, ['ends', 'queues', 'moves']).length === 0 &&
+      dueAtMs === undefined &&
+      unique === undefined &&
+      door === 'gearman' &&
+      !isDeserted
+    )
+  })
   for (const [, jobs] of groupBy(lined, ({ fn, level }) => `${fn} ${level}`)) {
     jobs.sort((one, other) => one.submittedMs - other.submittedMs)
     for (const [place, job] of jobs.entries()) {
@@ -268,9 +285,7 @@ function* linesAreInOrder({ plan, history, runs }: Case): Iterable<string> {
 function runsOf(job: Submitted, history: History, runs: Runs): readonly Run[] {
   const own = runs.get(job.label) ?? []
   if (job.unique === undefined) return own
-  const joined = [...history.jobs.values()].filter(
-    ({ fn, unique }) => fn === job.fn && unique === job.unique,
-  )
+  const joined = [...history.jobs.values()].filter((other) => areOne(job, other))
   return joined.flatMap(({ label }) => runs.get(label) ?? [])
 }
 
@@ -285,8 +300,6 @@ function groupBy<One, Key>(all: readonly One[], keyOf: (one: One) => Key): Map<K
   return groups
 }
 
-const at = (ms: number | undefined): string => `${(ms ?? 0).toFixed(0)} ms`
-
 const rules: readonly Rule[] = [
   everyJobEnds,
   waitingClientsHear,
@@ -296,8 +309,12 @@ const rules: readonly Rule[] = [
   retriesHold,
   locksAreHeldOnce,
   callbacksAreLast,
+  nothingExpiresEarly,
+  nothingRunsTooLate,
+  endedJobsStayEnded,
+  movedJobsHaveTheirQueue,
+  uniqueJobsAreOne,
   linesAreInOrder,
-  uniqueJobsJoin,
   nobodyWaitsInVain,
 ]
 

@@ -9,6 +9,7 @@ const beatEveryMs = 4_000
 
 interface FaktoryJob {
   readonly jid: string
+  readonly queue?: string
   readonly args: readonly unknown[]
 }
 
@@ -63,14 +64,12 @@ class Consumer {
     }
   }
 
-  async #do({ jid, args: [payload] }: FaktoryJob): Promise<void> {
+  async #do({ jid, queue, args: [payload] }: FaktoryJob): Promise<void> {
     const { random, clock, history, timeline, name, isWild } = this.#peer
-    const run = history.begin(
-      labelIn(String(payload)),
-      name,
-      timeline.nowMs,
-      reserveForSeconds * 1000,
-    )
+    const run = history.begin(labelIn(String(payload)), name, timeline.nowMs, {
+      limitMs: reserveForSeconds * 1000,
+      ...(queue !== undefined && { queue }),
+    })
     const isLong = random.percent(8) && !this.#isReliable
     await clock.sleep(isLong ? 3_000 : random.next() ** 3 * 150)
     if (this.#port.isOver) {

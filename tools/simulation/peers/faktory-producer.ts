@@ -124,8 +124,9 @@ class Producer {
     const fields = this.#fields(label, fn)
     fields['queue'] = random.pick(queues)
     fields['priority'] = random.whole(1, 9)
-    const retries = random.pick([25, 25, 1, 0, -1])
-    fields['retry'] = retries
+    const retries = random.pick([25, undefined, 1, 0, -1])
+    if (retries === undefined) delete fields['retry']
+    else fields['retry'] = retries
     const isLater = bid === undefined && random.percent(20)
     const delayMs = random.whole(500, 3_000)
     if (isLater) fields['at'] = new Date(this.#storeNowMs() + delayMs).toISOString()
@@ -136,21 +137,30 @@ class Producer {
       fields['args'] = [lock]
       fields['custom'] = { unique_for: 600 }
     }
-    if (bid !== undefined) fields['custom'] = { bid }
+    const expiresInMs = random.percent(15) ? random.pick([1_500, 3_000, 600_000]) : undefined
+    const expires = expiresInMs !== undefined && lock === undefined
+    if (expires || bid !== undefined)
+      fields['custom'] = {
+        ...(bid !== undefined && { bid }),
+        ...(expires && { expires_in: expiresInMs / 1_000 }),
+      }
     const job = history.submit({
       ...{
         label,
         by,
         fn,
         door: 'faktory',
+        queue: String(fields['queue']),
         foreground: false,
         submittedMs: timeline.nowMs,
-        retries,
+        ...(retries !== undefined && { retries }),
       },
       ...(isLater && { dueAtMs: timeline.nowMs + delayMs }),
       ...(lock !== undefined && { lock: `${fn} ${String(fields['queue'])} ${lock}` }),
       ...(bid !== undefined && { batch: bid }),
+      ...(expires && { expiresAtMs: timeline.nowMs + (isLater ? delayMs : 0) + expiresInMs }),
     })
+    job.ref = String(fields['jid'])
     return { job, fields }
   }
 

@@ -118,6 +118,7 @@ class Client {
     if (name === 'JOB_CREATED') {
       const job = this.#unanswered.shift()
       if (!job) throw new Error('JOB_CREATED for nothing')
+      job.ref = refIn(handle)
       history.answered(job, 'accepted', timeline.nowMs, handle)
       if (job.foreground) this.#waiting.set(handle, [...(this.#waiting.get(handle) ?? []), job])
     } else if (name === 'ERROR') {
@@ -146,4 +147,9 @@ class Client {
         this.#port.vanish()
     })
   }
+}
+
+/** A handle without its prefix, which each gateway has for itself. */
+function refIn(handle: string): string {
+  return handle.split(':').slice(-2).join(':')
 }

@@ -6,16 +6,18 @@ import { Mailbox } from './mailbox.ts'
 export class GearmanPort {
   readonly #decoder = new Decoder()
   readonly #mail = new Mailbox<Packet>()
+  readonly #lines = new Mailbox<string>()
   wire: Wire | undefined
 
   readonly ear = {
     data: (bytes: Buffer): void => {
       this.#decoder.push(bytes)
       for (let one = this.#decoder.next(); one; one = this.#decoder.next()) {
-        if (one.name !== 'TEXT') this.#mail.put(one)
+        if (one.name === 'TEXT') this.#lines.put(one.line)
+        else this.#mail.put(one)
       }
     },
-    ended: (): void => this.#mail.close(),
+    ended: (): void => this.#close(),
   }
 
   get isOver(): boolean {
@@ -26,13 +28,24 @@ export class GearmanPort {
     this.wire?.send(encodeRequest(name, ...args))
   }
 
+  /** Sends a text command; undefined if the connection ends without an answer. */
+  ask(line: string): Promise<string | undefined> {
+    this.wire?.send(Buffer.from(`${line}\n`))
+    return this.#lines.next()
+  }
+
   /** The next packet; undefined once the connection is over. */
   next(): Promise<Packet | undefined> {
     return this.#mail.next()
   }
 
   vanish(): void {
-    this.#mail.close()
+    this.#close()
     this.wire?.vanish()
+  }
+
+  #close(): void {
+    this.#mail.close()
+    this.#lines.close()
   }
 }

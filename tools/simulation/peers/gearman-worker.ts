@@ -75,7 +75,10 @@ class Worker {
   async #do({ args }: Packet): Promise<void> {
     const { random, clock, history, timeline, name } = this.#peer
     const [handle = '', , , payload = ''] = args.map(String)
-    const run = history.begin(labelIn(payload), name, timeline.nowMs, this.#limitMs)
+    const limitMs = this.#limitMs
+    const run = history.begin(labelIn(payload), name, timeline.nowMs, {
+      ...(limitMs !== undefined && { limitMs }),
+    })
     this.#last = run
     const workMs = random.percent(8) && !this.#isReliable ? 3_000 : random.next() ** 3 * 150
     if (random.percent(25)) this.#report(run, handle)

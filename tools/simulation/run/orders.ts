@@ -141,6 +141,8 @@ async function tinyWorld(kind: FaultKind, openStore: OpenStore, given?: Plan) {
         seed,
         gateways: 2,
         hasThrottles: false,
+        hasRoutes: false,
+        changes: [],
         hasCron: false,
         functionOrder: 'in-order',
         wildMs: 600,

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { faultKinds, peerKinds, type Plan } from '../world/plan.ts'
+import { changeKinds, faultKinds, peerKinds, type Plan } from '../world/plan.ts'
 
 const maxFileBytes = 1024 * 1024
 const maxParts = 1_000
@@ -74,7 +74,14 @@ const planFields: Readonly<Record<keyof Plan, Check>> = {
     atMs: whole(0, maxTimeMs),
     forMs: whole(0, maxTimeMs),
   }),
+  changes: listOf({
+    number: whole(1, maxParts),
+    kind: oneOf(changeKinds),
+    atMs: whole(0, maxTimeMs),
+    forMs: whole(0, maxTimeMs),
+  }),
   hasThrottles: oneOf([true, false]),
+  hasRoutes: oneOf([true, false]),
   hasCron: oneOf([true, false]),
   functionOrder: oneOf(['in-order', 'by-level']),
   wildMs: whole(0, maxTimeMs),

@@ -50,6 +50,9 @@ function* smallerThan(plan: Plan): Iterable<Plan> {
   if (faults.length > 1) yield { ...plan, faults: [] }
   for (const peer of peers) yield { ...plan, peers: peers.filter((other) => other !== peer) }
   for (const fault of faults) yield { ...plan, faults: faults.filter((other) => other !== fault) }
+  for (const change of plan.changes)
+    yield { ...plan, changes: plan.changes.filter((other) => other !== change) }
+  if (plan.hasRoutes) yield { ...plan, hasRoutes: false }
   if (plan.hasCron) yield { ...plan, hasCron: false }
   if (plan.hasThrottles) yield { ...plan, hasThrottles: false }
   if (plan.functionOrder !== 'in-order') yield { ...plan, functionOrder: 'in-order' }

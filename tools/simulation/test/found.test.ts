@@ -12,7 +12,7 @@ const found: readonly (readonly [string, Plan])[] = [
     'sleeping Gearman workers are not woken without end while a limit holds their jobs back',
     {
       ...{ seed: 60, gateways: 2, wildMs: 2_595, faults: [], functionOrder: 'in-order' },
-      ...{ hasThrottles: true, hasCron: false },
+      ...{ hasThrottles: true, hasRoutes: false, hasCron: false, changes: [] },
       peers: [
         { name: 'producer1', kind: 'faktory producer', jobs: 4 },
         { name: 'producer2', kind: 'faktory producer', jobs: 4 },
@@ -25,7 +25,7 @@ const found: readonly (readonly [string, Plan])[] = [
     'the last worker of a function is not counted any more, though the store has lost that it left',
     {
       ...{ seed: 20_267, gateways: 3, wildMs: 4_740, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasCron: false },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
       peers: [
         { name: 'producer2', kind: 'faktory producer', jobs: 2 },
         { name: 'worker1', kind: 'gearman worker', jobs: 0 },
@@ -33,6 +33,59 @@ const found: readonly (readonly [string, Plan])[] = [
       faults: [
         { number: 1, kind: 'stop', atMs: 1_577, forMs: 14 },
         { number: 2, kind: 'store restarts with a loss', atMs: 2_975, forMs: 1_392 },
+      ],
+    },
+  ],
+  [
+    'a job that comes while FLUSH runs is counted as one that came',
+    {
+      ...{ seed: 5231, gateways: 1, wildMs: 373, faults: [], functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      peers: [
+        { name: 'client1', kind: 'gearman client', jobs: 2 },
+        { name: 'operator1', kind: 'operator', jobs: 1 },
+      ],
+    },
+  ],
+  [
+    'a moved job keeps the time after which it may not run',
+    {
+      ...{ seed: 3, gateways: 1, wildMs: 4021, functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      faults: [],
+      peers: [
+        { name: 'producer1', kind: 'faktory producer', jobs: 5 },
+        { name: 'operator1', kind: 'operator', jobs: 4 },
+      ],
+    },
+  ],
+  [
+    'a moved job names its new queue to its worker',
+    {
+      ...{ seed: 10, gateways: 1, wildMs: 3257, functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      faults: [],
+      peers: [
+        { name: 'producer1', kind: 'faktory producer', jobs: 1 },
+        { name: 'producer2', kind: 'faktory producer', jobs: 2 },
+        { name: 'operator1', kind: 'operator', jobs: 2 },
+      ],
+    },
+  ],
+  [
+    'a worker that ends a job after FLUSH keeps no note of it',
+    {
+      ...{ seed: 227, gateways: 3, wildMs: 3772, functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      faults: [
+        { number: 1, kind: 'freeze', atMs: 2991, forMs: 3100 },
+        { number: 2, kind: 'cut link', atMs: 598, forMs: 1433 },
+      ],
+      peers: [
+        { name: 'client3', kind: 'gearman client', jobs: 4 },
+        { name: 'producer1', kind: 'faktory producer', jobs: 5 },
+        { name: 'consumer1', kind: 'faktory consumer', jobs: 0 },
+        { name: 'operator1', kind: 'operator', jobs: 5 },
       ],
     },
   ],

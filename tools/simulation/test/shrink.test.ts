@@ -3,7 +3,7 @@ import { kindOf, shrink } from '../run/shrink.ts'
 import { planOf, type Plan } from '../world/plan.ts'
 
 const kindsOf = ({ faults }: Plan): readonly string[] => faults.map(({ kind }) => kind)
-const seeds = Array.from({ length: 1_000 }, (_none, at) => at + 1)
+const seeds = Array.from({ length: 20_000 }, (_none, at) => at + 1)
 const big = seeds
   .map((seed) => planOf(seed))
   .find(
@@ -11,6 +11,8 @@ const big = seeds
       plan.faults.length > 2 &&
       kindsOf(plan).includes('crash') &&
       plan.hasCron &&
+      plan.hasRoutes &&
+      plan.changes.length > 0 &&
       plan.peers.length > 6,
   )!
 
@@ -27,6 +29,8 @@ test('a plan shrinks to what its problem needs', async () => {
     gateways: 1,
     hasCron: false,
     hasThrottles: false,
+    hasRoutes: false,
+    changes: [],
     functionOrder: 'in-order',
   })
   expect([kindsOf(plan), plan.peers.map(({ jobs }) => jobs)]).toEqual([['crash'], [1]])

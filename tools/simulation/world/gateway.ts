@@ -1,21 +1,29 @@
 import { EventEmitter } from 'node:events'
 import type { Server, Socket } from 'node:net'
 import { Scheduler, type Clock, type Observer, type RetryRules } from '@crossgear/core-scheduler'
+import { jobActs } from '@crossgear/gateway/src/api/acts/job-acts.ts'
+import { JobMove } from '@crossgear/gateway/src/api/acts/job-move.ts'
+import { JobNames } from '@crossgear/gateway/src/api/reads/job-names.ts'
+import { JobScan } from '@crossgear/gateway/src/api/reads/job-scan.ts'
 import { FaktoryRetries } from '@crossgear/gateway/src/bridge/faktory-retries.ts'
 import { FaktoryDoor } from '@crossgear/gateway/src/faktory/faktory-door.ts'
 import { GearmanDoor } from '@crossgear/gateway/src/gearman/gearman-door.ts'
+import { Handles } from '@crossgear/gateway/src/gearman/handles.ts'
 import type { OpenPort } from '@crossgear/gateway/src/net/open-port.ts'
 import { RoundRobin } from '@crossgear/gateway/src/net/round-robin.ts'
 import { Cron } from '@crossgear/gateway/src/ops/cron/cron.ts'
 import { readCronEntry } from '@crossgear/gateway/src/config/cron-entry.ts'
 import type { Random } from '@crossgear/tools/random'
 import { ActorClock } from './actor-clock.ts'
-import type { Settings } from './settings.ts'
+import { liveSettings, type Settings } from './settings.ts'
 import type { StoreLink } from './store-link.ts'
 import { actorOf, type Actor, type Timeline } from './timeline.ts'
 import type { Wire } from './wire.ts'
 
 export type DoorName = 'gearman' | 'faktory'
+
+/** Time for running jobs before a gateway ends, milliseconds. */
+const drainMs = 4_000
 
 /** Parts of a gateway that its world gives. */
 export interface GatewayParts {
@@ -32,7 +40,10 @@ export class Gateway {
   readonly actor: Actor
   readonly link: StoreLink
   readonly scheduler: Scheduler
+  /** Acts of the API on jobs. */
+  readonly api: ReturnType<typeof jobActs>
   readonly #timeline: Timeline
+  readonly #clock: ActorClock
   readonly #doors: { readonly gearman: GearmanDoor; readonly faktory: FaktoryDoor }
   readonly #servers = new Map<DoorName, EventEmitter>()
   readonly #wires = new Map<Wire, DoorName>()
@@ -43,18 +54,18 @@ export class Gateway {
     this.actor = actorOf(name)
     this.#timeline = timeline
     const clock = new ActorClock(timeline, this.actor, random)
+    this.#clock = clock
     this.link = link(this.actor)
-    const { throttles, homes } = settings
     this.scheduler = new Scheduler(this.link.store, clock, observer, {
       retryRules: quickRetries(() => random.next()),
-      throttles,
-      homes,
+      ...liveSettings(settings),
       maxLosses: 0,
       functionOrder: settings.functionOrder,
       repair: { mode: 'on', leaseMs: 5_000 },
       deadWorkerMs: 15_000,
     })
     this.#doors = this.#doorsOn(clock, random)
+    this.api = actsOn(this.scheduler)
     this.#cron = new Cron({
       scheduler: this.scheduler,
       clock,
@@ -93,6 +104,11 @@ export class Gateway {
     })
   }
 
+  /** Takes other settings over, as at a reload. */
+  configure(settings: Settings): void {
+    this.scheduler.configure(liveSettings(settings))
+  }
+
   freeze(): void {
     this.actor.isFrozen = true
   }
@@ -108,12 +124,13 @@ export class Gateway {
     for (const wire of this.#wires.keys()) wire.gatewayGone()
   }
 
-  /** It ends as at SIGTERM: no more jobs, then its doors, then the store. */
+  /** It ends as at SIGTERM: no more jobs, running ones have some time, then its doors, then the store. */
   async stop(): Promise<void> {
     this.#isOpen = false
     const doors = [this.#doors.gearman, this.#doors.faktory]
     for (const door of doors) door.drain()
     this.scheduler.drain()
+    await Promise.race([this.scheduler.whenIdle(), this.#clock.sleep(drainMs)])
     await this.#cron.stop()
     for (const door of doors) await door.close()
     await this.scheduler.stop().catch(() => undefined)
@@ -155,6 +172,11 @@ export class Gateway {
       return Promise.resolve({ address: { host, port }, stop: () => this.#servers.delete(door) })
     }
   }
+}
+
+function actsOn(scheduler: Scheduler): ReturnType<typeof jobActs> {
+  const names = new JobNames(scheduler, new Handles('H', scheduler.registry))
+  return jobActs({ scheduler, names, scan: new JobScan(scheduler), move: new JobMove(scheduler) })
 }
 
 /** Faktory's rules with delays of a tenth: time is what a world has least of. */

@@ -45,13 +45,27 @@ export interface FaultPlan {
   readonly forMs: number
 }
 
+export const changeKinds = ['join', 'leave', 'reload'] as const
+export type ChangeKind = (typeof changeKinds)[number]
+
+/** A change of gateways or settings, which is no fault. */
+export interface ChangePlan {
+  readonly number: number
+  readonly kind: ChangeKind
+  readonly atMs: number
+  readonly forMs: number
+}
+
 /** All that a seed decides before the world begins. A part of it is a smaller world. */
 export interface Plan {
   readonly seed: number
   readonly gateways: number
   readonly peers: readonly PeerPlan[]
   readonly faults: readonly FaultPlan[]
+  readonly changes: readonly ChangePlan[]
   readonly hasThrottles: boolean
+  /** Routes have retries and a retention. */
+  readonly hasRoutes: boolean
   readonly hasCron: boolean
   readonly functionOrder: 'in-order' | 'by-level'
   /** Time for new jobs and faults, milliseconds. */
@@ -68,8 +82,12 @@ const names: Readonly<Record<PeerKind, string>> = {
   operator: 'operator',
 }
 
+/** The part of a plan that has a random source of its own. */
+const moreMask = 0x5bd1_e995
+
 export function planOf(seed: number): Plan {
   const random = new Random(seed)
+  const more = new Random((seed ^ moreMask) >>> 0)
   const wildMs = random.whole(1_500, 5_000)
   const peers: PeerPlan[] = []
   const add = (kind: PeerKind, count: number, jobs = 0): void => {
@@ -85,6 +103,7 @@ export function planOf(seed: number): Plan {
   if (random.percent(25)) add('native client', 1, random.whole(1, 4))
   if (random.percent(20)) add('native worker', 1)
   if (random.percent(15)) add('operator', 1, random.whole(1, 3))
+  else if (more.percent(25)) add('operator', 1, more.whole(1, 5))
   const count = random.percent(15) ? 0 : random.whole(1, 4)
   const fault = (at: number, kinds: readonly FaultKind[]): FaultPlan => {
     return {
@@ -96,10 +115,20 @@ export function planOf(seed: number): Plan {
   }
   const faults = Array.from({ length: count }, (_none, at) => fault(at, otherFaultKinds))
   if (random.percent(10)) faults.push(fault(count, lossKinds))
+  const changes = Array.from({ length: more.percent(25) ? more.whole(1, 2) : 0 }, (_none, at) => {
+    return {
+      number: at + 1,
+      kind: more.pick(changeKinds),
+      atMs: more.whole(50, wildMs),
+      forMs: more.whole(50, 2_000),
+    }
+  })
   return {
     ...{ seed, peers, faults, wildMs },
     gateways: random.whole(1, 3),
     hasThrottles: random.percent(25),
+    hasRoutes: more.percent(25),
+    changes,
     hasCron: random.percent(15),
     functionOrder: random.percent(30) ? 'by-level' : 'in-order',
   }

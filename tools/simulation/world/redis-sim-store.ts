@@ -5,7 +5,7 @@ import { OneAtATime } from './one-at-a-time.ts'
 import { changeServer, RedisMark } from './redis-mark.ts'
 import { RedisNode, type Turn } from './redis-node.ts'
 import { RedisReads } from './redis-reads.ts'
-import { homes, reserveForSeconds, type Settings } from './settings.ts'
+import { reserveForSeconds, type Settings } from './settings.ts'
 import { miscountsOf, type NodeWorkers, type SimNative, type SimStore } from './sim-store.ts'
 import type { Timeline } from './timeline.ts'
 import { type WorldConnection, WorldServer } from './world-server.ts'
@@ -58,7 +58,7 @@ interface Parts {
 class RedisSimStore implements SimStore {
   readonly native: SimNative
   readonly #parts: Parts
-  readonly #names = new LaneNames(homes)
+  readonly #names: LaneNames
   readonly #calls = new OneAtATime()
   readonly #nodes = new Map<string, RedisNode>()
   readonly #reads: RedisReads
@@ -68,6 +68,7 @@ class RedisSimStore implements SimStore {
 
   constructor(parts: Parts, empty: () => Promise<void>) {
     this.#parts = parts
+    this.#names = new LaneNames(parts.settings.homes)
     this.#reads = new RedisReads(parts.admin)
     void this.#calls.run(empty)
     const peer = Object.assign(new SpecPeer(parts.admin), {

@@ -1,18 +1,108 @@
-import type { FunctionOrder, Throttle } from '@crossgear/core-scheduler'
+import type { FunctionOrder, LiveSettings, Throttle } from '@crossgear/core-scheduler'
+import type { Plan } from './plan.ts'
 
-/** The settings of all gateways of a world. */
-export interface Settings {
+/** Functions of all worlds. */
+export const functions = ['mail', 'resize', 'report'] as const
+export const queues = ['default', 'bulk', 'slow'] as const
+/** Lease of a consumer's job, seconds: the shortest of the protocol. */
+export const reserveForSeconds = 60
+
+/** Settings that a reload replaces. */
+interface Version {
   /** Home queues of functions, if not `default`. */
-  readonly homes: ReadonlyMap<string, string>
-  readonly throttles: ReadonlyMap<string, Throttle>
+  readonly homes: Readonly<Record<string, string>>
+  /** Retries of functions with a route that says so. */
+  readonly retries: Readonly<Record<string, number>>
+  readonly retentionSeconds: Readonly<Record<string, number>>
+  readonly throttles: Readonly<Record<string, Throttle>>
+}
+
+const limits: Version['throttles'] = {
+  slow: { concurrency: 1 },
+  bulk: { rate: { jobs: 3, perMs: 1_000 } },
+}
+
+/** Each reload goes on to the other of the two. */
+const versions: readonly Version[] = [
+  {
+    homes: { report: 'bulk' },
+    retries: { mail: 2 },
+    retentionSeconds: { resize: 30 },
+    throttles: limits,
+  },
+  {
+    homes: { report: 'slow', mail: 'bulk' },
+    retries: { mail: 1, report: 1 },
+    retentionSeconds: {},
+    throttles: { slow: { concurrency: 2 }, default: { concurrency: 2 } },
+  },
+]
+
+/** The settings of all gateways of a world, which a reload changes in place. */
+export interface Settings {
+  readonly homes: Map<string, string>
+  readonly throttles: Map<string, Throttle>
   readonly functionOrder: FunctionOrder
   /** Entries as in a configuration file. */
   readonly cron: readonly object[]
+  readonly hasRoutes: boolean
+  readonly hasThrottles: boolean
+  /** Reloads so far. */
+  reloads: number
 }
 
-/** Functions of all worlds, and their home queues. */
-export const functions = ['mail', 'resize', 'report'] as const
-export const queues = ['default', 'bulk', 'slow'] as const
-export const homes: ReadonlyMap<string, string> = new Map([['report', 'bulk']])
-/** Lease of a consumer's job, seconds: the shortest of the protocol. */
-export const reserveForSeconds = 60
+const versionOf = (reloads: number): Version => versions[reloads % versions.length] as Version
+
+export function settingsOf({ hasThrottles, hasRoutes, hasCron, functionOrder }: Plan): Settings {
+  const tick = {
+    name: 'tick',
+    schedule: '*/2 * * * * *',
+    job: { type: 'mail', args: ['cron'], reserve_for: reserveForSeconds },
+  }
+  const { homes, throttles } = versionOf(0)
+  return {
+    ...{ functionOrder, hasRoutes, hasThrottles, reloads: 0, cron: hasCron ? [tick] : [] },
+    homes: new Map(Object.entries(homes)),
+    throttles: new Map(hasThrottles ? Object.entries(throttles) : []),
+  }
+}
+
+/** The next version, in place: stores of a world look at these maps. */
+export function reload(settings: Settings): void {
+  settings.reloads += 1
+  const { homes, throttles } = versionOf(settings.reloads)
+  replaceAll(settings.homes, homes)
+  if (settings.hasThrottles) replaceAll(settings.throttles, throttles)
+}
+
+function replaceAll<Value>(map: Map<string, Value>, by: Readonly<Record<string, Value>>): void {
+  map.clear()
+  for (const [name, value] of Object.entries(by)) map.set(name, value)
+}
+
+/** Settings that a gateway takes over; copies, since it compares them with the next ones. */
+export function liveSettings({ homes, throttles, hasRoutes, reloads }: Settings): LiveSettings {
+  const { retries, retentionSeconds } = versionOf(reloads)
+  return {
+    homes: new Map(homes),
+    throttles: new Map(throttles),
+    routed: new Set(hasRoutes ? homes.keys() : []),
+    retries: new Map(hasRoutes ? Object.entries(retries) : []),
+    retentionSeconds: new Map(hasRoutes ? Object.entries(retentionSeconds) : []),
+  }
+}
+
+/** Retries that a job without the field may have got; `byDoor`: without a route. */
+export function possibleRetries(
+  { hasRoutes, changes }: Plan,
+  fn: string,
+  byDoor: number,
+): number[] {
+  if (!hasRoutes) return [byDoor]
+  const isReloaded = changes.some(({ kind }) => kind === 'reload')
+  return versions.slice(0, isReloaded ? undefined : 1).map(({ retries }) => retries[fn] ?? byDoor)
+}
+
+/** Queues that may be the home of a function. */
+export const possibleHomes = (fn: string): string[] =>
+  versions.map(({ homes }) => homes[fn] ?? 'default')

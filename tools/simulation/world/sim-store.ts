@@ -1,6 +1,6 @@
 import { bands, LaneNames, type Store } from '@crossgear/core-scheduler'
 import { MemoryStoreWorld, type NativePeer } from '@crossgear/store-testkit'
-import { homes, reserveForSeconds, type Settings } from './settings.ts'
+import { reserveForSeconds, type Settings } from './settings.ts'
 import type { Timeline } from './timeline.ts'
 
 /** A native peer that also reads payloads. */
@@ -41,7 +41,7 @@ export interface SimStore {
 }
 
 /** A world's store in memory. */
-export function memorySimStore(timeline: Timeline, { throttles }: Settings): SimStore {
+export function memorySimStore(timeline: Timeline, { throttles, homes }: Settings): SimStore {
   const clock = { nowMs: () => timeline.nowMs, advance: () => Promise.resolve() }
   const names = new LaneNames(homes)
   const world = new MemoryStoreWorld(clock, { names, throttles, reserveForSeconds })
