@@ -1,26 +1,28 @@
 import path from 'node:path'
 
-/** The order of the folders of a source tree: each imports only those before it, types included. */
+/** By source tree, its folders and the files at its top: each imports only those before it, types included. Those of one list are one room. */
 const orders = {
   'apps/gateway/src': [
+    ...['errors.ts', 'in-pieces.ts', 'json.ts'],
     ...['net', 'bridge', 'gearman', 'faktory', 'http', 'doors', 'config', 'log', 'redis-server'],
     ...['dashboard', 'ops', 'api', 'web', 'server'],
     ...['cli', 'migrate', 'backup', 'mirror', 'doctor', 'terminal', 'faktory-command', 'gearmand'],
-    'commands',
+    ...['commands', 'main.ts'],
+  ],
+  'packages/core-scheduler/src': [
+    ...['clock.ts', 'manual-clock.ts', 'model', 'store', 'observer.ts', 'scheduler-events.ts'],
+    ['dispatch', 'intake', 'results', 'maintenance', 'admin', 'notify'],
+    ...['scheduler-options.ts', 'scheduler-parts.ts', 'scheduler.ts', 'index.ts'],
   ],
 }
 
-/** Files at the top of the tree: helpers below every folder, but `main.ts` above all. */
-const heightOfFile = (name) => (name === 'main.ts' ? Infinity : -1)
-
-/** The tree, the folder and its height: undefined for a file outside all trees. */
+/** The tree, the folder or file in it and its height: undefined for a file outside all trees. */
 function placeOf(file) {
   for (const [tree, order] of Object.entries(orders)) {
     const [, inTree] = file.split(`${tree}/`)
     if (inTree === undefined) continue
-    const [folder, ...below] = inTree.split('/')
-    const height = below.length === 0 ? heightOfFile(folder) : order.indexOf(folder)
-    return { tree, folder, height, isNew: below.length > 0 && height < 0 }
+    const [name] = inTree.split('/')
+    return { tree, name, height: order.findIndex((room) => [room].flat().includes(name)) }
   }
   return undefined
 }
@@ -32,19 +34,14 @@ const order = {
     const check = (source) => {
       if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return
       const there = placeOf(path.resolve(path.dirname(context.filename), source.value))
-      if (there?.tree !== here.tree || there.folder === here.folder) return
-      if (there.height <= here.height) return
-      const message = `${here.folder} is below ${there.folder}: see the order in tools/lint/rooms.mjs.`
+      if (there?.tree !== here.tree || there.height <= here.height) return
+      const message = `${here.name} is below ${there.name}: see the order in tools/lint/rooms.mjs.`
       context.report({ node: source, message })
     }
     return {
       Program: (node) => {
-        if (here.isNew) {
-          context.report({
-            node,
-            message: `Give ${here.folder} its place in tools/lint/rooms.mjs.`,
-          })
-        }
+        if (here.height >= 0) return
+        context.report({ node, message: `Give ${here.name} its place in tools/lint/rooms.mjs.` })
       },
       ImportDeclaration: ({ source }) => check(source),
       ExportNamedDeclaration: ({ source }) => check(source),

@@ -52,6 +52,11 @@ const cases: Readonly<Record<string, Case>> = {
     line: "export * from '../ops/fleet/fleet.ts'",
     refusal: upward,
   },
+  'refuses the model of the scheduler a type of its store': {
+    file: 'packages/core-scheduler/src/model/job.ts',
+    line: "import type { Store } from '../store/store.ts'",
+    refusal: 'model is below store: see the order in tools/lint/rooms.mjs.',
+  },
   'refuses any folder to the helpers of all': {
     file: 'apps/gateway/src/json.ts',
     line: "import type { Door } from './net/door.ts'",

@@ -22,12 +22,17 @@ export * from './model/lanes.ts'
 export * from './model/levels.ts'
 export type * from './model/requests.ts'
 export { maxLanes, type LaneRegistry } from './model/lane-registry.ts'
-export type { Ability, FunctionOrder, Subscription } from './model/subscription.ts'
+export type {
+  Ability,
+  FunctionOrder,
+  LaneAccess,
+  LaneGroup,
+  Subscription,
+} from './model/subscription.ts'
 export { AnswerOrder } from './dispatch/answer-order.ts'
 export type { IdleWorker } from './dispatch/idle-workers.ts'
 export type { Leased } from './dispatch/lease-timers.ts'
 export { nodeAnswerMs, type NodeQuestions } from './notify/node-questions.ts'
-export type { Waiter } from './results/waiters.ts'
 export { isFinal } from './results/waiters.ts'
 export type { Administration } from './admin/administration.ts'
 export type { RepairPolicy } from './maintenance/native-recovery.ts'
@@ -35,4 +40,4 @@ export type * from './model/retry-rules.ts'
 export { Scheduler } from './scheduler.ts'
 export type { LiveSettings, SchedulerOptions } from './scheduler-options.ts'
 export type { TimedTask } from './maintenance/task-times.ts'
-export * from './store/store-errors.ts'
+export * from './model/store-errors.ts'

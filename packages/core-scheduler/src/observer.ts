@@ -1,6 +1,6 @@
 import type { ClaimBy, Door, Lease } from './model/job.ts'
 import type { Repair } from './store/native-ports.ts'
-import type { StoreError } from './store/store-errors.ts'
+import type { StoreError } from './model/store-errors.ts'
 
 /**
  * How a run ended. `failed`: for good; `died`: the same, and the job is among the dead; `retried`: the job is due again;

@@ -27,10 +27,10 @@ import {
   type Reporting,
   type Settlement,
   type Submission,
+  type Waiter,
 } from './model/requests.ts'
 import type { FailureReport } from './model/retry-rules.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
-import type { Waiter } from './results/waiters.ts'
 
 /** Consumers of more queues share no claims: what they ask for in common would have to be a long text. */
 const mostSharedQueues = 64

@@ -76,7 +76,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'maybe-stored-unsaid',
     promise: 'the error of a submission says if the job may be stored',
-    file: 'packages/core-scheduler/src/store/store-errors.ts',
+    file: 'packages/core-scheduler/src/model/store-errors.ts',
     from: "(code === 'UNREACHABLE' || code === 'TIMEOUT') &&",
     to: "code === 'UNREACHABLE' &&",
     test: 'apps/gateway/test/store-trouble/second-try.test.ts',

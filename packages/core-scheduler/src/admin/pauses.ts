@@ -1,6 +1,6 @@
 import type { ClaimBy } from '../model/job.ts'
 import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneGroup } from '../store/claim-ports.ts'
+import type { LaneGroup } from '../model/subscription.ts'
 
 const none: ReadonlySet<string> = new Set()
 

@@ -1,7 +1,7 @@
 import type { Outcome, StepReport, Lease, Settled } from '../model/job.ts'
 import type { ClaimRequest } from '../store/claim-ports.ts'
 import type { Clock } from '../clock.ts'
-import { StoreError, toStoreError } from '../store/store-errors.ts'
+import { StoreError, toStoreError } from '../model/store-errors.ts'
 import type { Store } from '../store/store.ts'
 import {
   noStep,

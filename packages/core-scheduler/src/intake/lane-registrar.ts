@@ -1,6 +1,6 @@
 import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
 import { maxLanes, type LaneRegistry } from '../model/lane-registry.ts'
-import { toStoreError, tooManyLanes } from '../store/store-errors.ts'
+import { toStoreError, tooManyLanes } from '../model/store-errors.ts'
 import type { Observer } from '../observer.ts'
 import type { Store } from '../store/store.ts'
 

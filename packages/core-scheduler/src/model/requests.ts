@@ -1,8 +1,21 @@
 import { holderOf } from './job.ts'
-import type { JobState, Lease, LeasedJob, NewJob, Settled, Submitted } from './job.ts'
+import type {
+  JobEvent,
+  JobRef,
+  JobState,
+  Lease,
+  LeasedJob,
+  NewJob,
+  Settled,
+  Submitted,
+} from './job.ts'
 import type { Subscription } from './subscription.ts'
-import type { StoreError } from '../store/store-errors.ts'
-import type { Waiter } from '../results/waiters.ts'
+import type { StoreError } from './store-errors.ts'
+
+/** A connected client that is owed the outcome of a job. */
+export interface Waiter {
+  onEvent(ref: JobRef, event: JobEvent): void
+}
 
 /** A submitted job, and its answer. One object per job: no closure, no promise. */
 export interface Submission {

@@ -1,6 +1,20 @@
 import type { LaneRegistry } from './lane-registry.ts'
 import type { ClaimBy } from './job.ts'
-import type { LaneAccess, LaneGroup } from '../store/claim-ports.ts'
+
+/** Lanes that one request takes from as one line: highest level first, then the oldest job. */
+export interface LaneGroup {
+  readonly lanes: readonly string[]
+  /** The Faktory queue of these lanes, for a consumer's request. */
+  readonly queue?: string
+  /** How long the worker may hold a job, milliseconds; absent: as long as it is connected. */
+  readonly leaseMs?: number
+}
+
+/**
+ * Lanes that a consumer takes from: `any`: of functions it named; `opened`: opened for good;
+ * `auto`: also those whose function has had no by-name worker for long enough.
+ */
+export type LaneAccess = 'any' | 'opened' | 'auto'
 
 /** A function that a worker named, and its time for a job. */
 export interface Ability {

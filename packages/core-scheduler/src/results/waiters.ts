@@ -1,9 +1,5 @@
 import type { JobEvent, JobRef } from '../model/job.ts'
-
-/** A connected client that is owed the outcome of a job. */
-export interface Waiter {
-  onEvent(ref: JobRef, event: JobEvent): void
-}
+import type { Waiter } from '../model/requests.ts'
 
 /** Jobs per call that names their waiters to the store. */
 const maxNamed = 500

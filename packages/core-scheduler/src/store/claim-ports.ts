@@ -1,13 +1,5 @@
 import type { ClaimBy, Door } from '../model/job.ts'
-
-/** Lanes that one request takes from as one line: highest level first, then the oldest job. */
-export interface LaneGroup {
-  readonly lanes: readonly string[]
-  /** The Faktory queue of these lanes, for a consumer's request. */
-  readonly queue?: string
-  /** How long the worker may hold a job, milliseconds; absent: as long as it is connected. */
-  readonly leaseMs?: number
-}
+import type { LaneAccess, LaneGroup } from '../model/subscription.ts'
 
 /** Limits of a Faktory queue for workers behind gateways. Absent: none. */
 export interface Throttle {
@@ -22,12 +14,6 @@ export interface Throttle {
   /** At most this many jobs in any window of this length. */
   readonly rate?: { readonly jobs: number; readonly perMs: number }
 }
-
-/**
- * Lanes that a consumer takes from: `any`: of functions it named; `opened`: opened for good;
- * `auto`: also those whose function has had no by-name worker for long enough.
- */
-export type LaneAccess = 'any' | 'opened' | 'auto'
 
 export interface ClaimRequest {
   readonly by: ClaimBy

@@ -1,4 +1,4 @@
-import type { StoreError } from './store-errors.ts'
+import type { StoreError } from '../model/store-errors.ts'
 
 /** Says if consumers get jobs of a lane, and why. */
 export interface LaneOpenness {

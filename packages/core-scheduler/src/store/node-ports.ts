@@ -1,5 +1,5 @@
 import type { LeasedRef, Loss } from '../model/job.ts'
-import type { StoreError } from './store-errors.ts'
+import type { StoreError } from '../model/store-errors.ts'
 
 /** The answer to a heartbeat. */
 export interface HeartbeatReply {

@@ -1,6 +1,6 @@
 import type { NewJob, Outcome, StepReport, Lease, Settled, Submitted } from '../model/job.ts'
 import type { ClaimRequest } from './claim-ports.ts'
-import { StoreError } from './store-errors.ts'
+import { StoreError } from '../model/store-errors.ts'
 
 /** Jobs of one lane that came together with others'. */
 export interface LaneArrivals {

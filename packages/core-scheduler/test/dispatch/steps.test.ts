@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { Steps } from '../../src/dispatch/steps.ts'
 import type { Clock } from '../../src/clock.ts'
 import { maxBatchItems } from '../../src/intake/batch-queue.ts'
-import { StoreError } from '../../src/store/store-errors.ts'
+import { StoreError } from '../../src/model/store-errors.ts'
 import type { NewJob, Outcome, Report, Settled } from '../../src/model/job.ts'
 import type { Step, StepAnswer, StepStore } from '../../src/store/step-ports.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isFinal, Waiters, type Waiter } from '../../src/results/waiters.ts'
+import type { Waiter } from '../../src/model/requests.ts'
+import { isFinal, Waiters } from '../../src/results/waiters.ts'
 import type { JobEvent, JobRef } from '../../src/index.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)

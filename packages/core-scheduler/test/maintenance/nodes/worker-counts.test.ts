@@ -4,7 +4,7 @@ import { LaneRegistry } from '../../../src/model/lane-registry.ts'
 import { LaneNames } from '../../../src/model/lanes.ts'
 import { SchedulerEmitter } from '../../../src/scheduler-events.ts'
 import type { WorkerCount } from '../../../src/store/lane-ports.ts'
-import { StoreError } from '../../../src/store/store-errors.ts'
+import { StoreError } from '../../../src/model/store-errors.ts'
 
 const lanes = Array.from({ length: 2_000 }, (_none, at) => `f${at}@bulk`)
 

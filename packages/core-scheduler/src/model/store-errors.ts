@@ -1,4 +1,4 @@
-import { maxLanes } from '../model/lane-registry.ts'
+import { maxLanes } from './lane-registry.ts'
 
 /** Why the store did not do as asked. */
 export type StoreErrorCode =
