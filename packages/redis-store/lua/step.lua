@@ -69,10 +69,11 @@
 --         the automatic rule opens): string
 --       most jobs: integer
 --       most of them held ahead: integer
---       groups: integer; per group:
+--       groups: integer; per group its one lane, if it has no lease: string; else:
+--         lanes that follow: integer
 --         lease (empty for none): integer, ms
 --         queue (its hint index, empty for none): string
---         lanes: integer, lanes
+--         lanes: strings
 --       throttles: integer; per throttle:
 --         queue: string
 --         concurrency (0: any): integer
@@ -130,7 +131,7 @@ end
 local submissionsAt = skipOutcomes(outcomesAt)
 local listensAt = submissionsAt + 2
 for _ = 1, given[submissionsAt + 1] do
-  busyLanes[given[listensAt]] = true
+  busyLanes[given[listensAt]], coming[given[listensAt]] = true, true
   listensAt = listensAt + 3 + given[listensAt + 2]
 end
 local listens = given[listensAt + 1]
@@ -171,6 +172,7 @@ end
 at = submissionsAt + 2
 for index = 1, given[submissionsAt + 1] do
   local lane, queue, values, isKept, count, runs = unpack(given, at, at + 5)
+  coming[lane] = nil
   submitted[index] = guarded(submitLane, lane, queue, isKept, count, runs, at + 6, arrivedUs)
   at = at + 3 + values
 end

@@ -146,7 +146,8 @@ export function addClaim(
   for (const { lanes, queue, leaseMs } of groups) {
     // The hint index has the lanes of a queue; two names say that there are several.
     const named = queue === undefined ? lanes : lanes.slice(0, 2)
-    args.push(leaseMs ?? '', queue ?? '', named.length, ...named)
+    if (named.length === 1 && leaseMs === undefined) args.push(named[0] ?? '')
+    else args.push(named.length, leaseMs ?? '', queue ?? '', ...named)
   }
   args.push(...limits, paused.size, ...paused)
   return max

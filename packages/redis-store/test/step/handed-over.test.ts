@@ -88,6 +88,41 @@ describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
     expect(claims).toMatchObject([[{ lane: 'mail' }], []])
   })
 
+  /** A step with a job for each lane, and a claim of functions in this order. */
+  async function claimInOrder(lanes: readonly string[], ...order: string[]): Promise<unknown> {
+    const { claims } = await store.steps.step({
+      ...noStep,
+      submissions: lanes.map((lane, at) => ({ lane, jobs: [jobOf(10)], places: [at] })),
+      claims: [{ by: 'named', groups: order.map((lane) => ({ lanes: [lane] })), max: 1 }],
+    })
+    return soleAnswer(claims).map(({ lane }) => lane)
+  }
+
+  test('goes to a claim whose earlier functions are known to have none, without a list', async () => {
+    const scripts = await filled.scripts(async () => {
+      expect(await claimInOrder(['mail'], 'other', 'third', 'mail', 'last')).toEqual(['mail'])
+    })
+    const names = scripts.flat().map(([name = '']) => name)
+    expect(names.filter((name) => /push|pop/.test(name))).toEqual([])
+  })
+
+  test.each([
+    ['waits for an earlier function', ['mail']],
+    ['comes for an earlier function', ['mail', 'other']],
+  ])('goes to no claim before one that %s', async (_which, lanes) => {
+    if (lanes.length === 1) await store.steps.submit('other', [jobOf(10)])
+    expect(await claimInOrder(lanes, 'third', 'other', 'mail')).toEqual(['other'])
+    expect(await claimInOrder([], 'other', 'mail')).toEqual(['mail'])
+  })
+
+  test('a claim over empty functions asks for all of them by two commands', async () => {
+    const scripts = await filled.scripts(async () => {
+      expect(await claimInOrder([], 'mail', 'a', 'b', 'c', 'd')).toEqual([])
+    })
+    const names = scripts.flat().map(([name = '']) => name)
+    expect(names.filter((name) => !/^(time|pubsub)/.test(name))).toEqual(['exists', 'exists'])
+  })
+
   test('takes the same commands for all jobs, but for their hashes', async () => {
     const commandsOf = async (jobs: number): Promise<Map<string, number>> => {
       const counts = new Map<string, number>()

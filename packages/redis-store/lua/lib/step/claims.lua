@@ -32,12 +32,12 @@ local function leftFor(claim, lanes, isThrottled)
   return keys[1] and redis.call('EXISTS', unpack(keys)) > 0 and 1 or 0
 end
 
-local function takeFromGroup(claim, group)
+local function takeFromGroup(claim, group, index)
   local first, last, queue = group.first, group.last, group.queue
   if queue ~= '' and last > first then
     takeByHint(claim, queue, group.leaseMs)
   elseif first == last then
-    if not drained[given[first]] and tokenStart(claim, given[first]) then
+    if mayHaveJobs(claim, index) and tokenStart(claim, given[first]) then
       takeFromLane(claim, given[first], group.leaseMs)
     end
   else
@@ -47,8 +47,9 @@ end
 
 local function takeAll(claim, groups)
   if claim.by == 'l' then return takeByLevel(claim, groups) end
-  for _, group in ipairs(groups) do
-    if wantsMore(claim) then takeFromGroup(claim, group) end
+  for index, group in ipairs(groups) do
+    if not wantsMore(claim) then return end
+    takeFromGroup(claim, group, index)
   end
 end
 
@@ -62,6 +63,7 @@ local function readClaim(at)
     ahead = ahead,
     taken = 0,
     corrections = 0,
+    counted = 0,
     jobs = {},
     starts = {},
     byQueue = {},
@@ -72,13 +74,18 @@ local function readClaim(at)
   claim.groups, claim.lanes = groups, lanes
   at = at + 4
   for index = 1, count do
-    local first = at + 3
-    local last = first + given[at + 2] - 1
-    groups[index] = { leaseMs = tonumber(given[at]), queue = given[at + 1], first = first, last = last }
-    for lane = first, math.min(last, first + 8) do
-      lanes[#lanes + 1] = given[lane]
+    local size = given[at]
+    if type(size) == 'string' then
+      groups[index] = { first = at, last = at }
+      lanes[#lanes + 1], at = size, at + 1
+    else
+      local first, last = at + 3, at + 2 + size
+      groups[index] = { leaseMs = tonumber(given[at + 1]), queue = given[at + 2], first = first, last = last }
+      for lane = first, math.min(last, first + 8) do
+        lanes[#lanes + 1] = given[lane]
+      end
+      at = last + 1
     end
-    at = last + 1
   end
   at = readThrottles(claim, at)
   -- Paused lanes are closed to this worker; what hints at them is set again when they are resumed.

@@ -31,7 +31,7 @@ end
 local function bury(lane, job, message, failure)
   --#include dead
   redis.call('HSET', jobKey(lane, job.id), 'output', message, 'failure', failure)
-  buryJob(lane, job, node, now, deadMost, deadSeconds, 'died')
+  buryJob(lane, job, node, now, given[3], given[4], 'died')
 end
 
 -- `as`: failed, or how a job ends with its worker. Returns its digit, see `ending`.

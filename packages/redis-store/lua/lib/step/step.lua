@@ -1,6 +1,6 @@
 -- Shared by all parts of a step: arguments and time. Needs keys.lua and packed.lua.
 local given = unpackedArguments(3)
-local node, defaultReserveMs, deadMost, deadSeconds = unpack(given, 1, 4)
+local node, defaultReserveMs = given[1], given[2]
 local graceMs = given[8]
 local time = redis.call('TIME')
 local now, nowMicros = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]

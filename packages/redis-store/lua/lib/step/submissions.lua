@@ -236,7 +236,10 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
       if not result then
         nextId = nextId + 1
         local id, enqueued = integer(nextId), stamp(us)
-        local key, taker = jobKey(lane, id), waiting and nextTaker(lane, waiting)
+        local key, taker, leaseMs = jobKey(lane, id), nil, nil
+        if waiting then
+          taker, leaseMs = nextTaker(lane, waiting)
+        end
         local token = taker and nextToken(taker, lane)
         if token then
           -- stylua: ignore
@@ -250,7 +253,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         if isNotified then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
         if token then
           if isNotified then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
-          grant(taker, lane, id, token, taker.groups[1].leaseMs, enqueued)
+          grant(taker, lane, id, token, leaseMs, enqueued)
         elseif due ~= '' and due > now then
           redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
           if not earliestDue or due < earliestDue then earliestDue = due end
@@ -278,7 +281,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
     noteJids(lane, known.pushed)
   end
   if best then
-    drained[lane] = nil
+    drained[lane], occupied[lane] = nil, true
     enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] })
   end
   if hintSubmitted(lane, queue, best, bestUs) then results[3] = 1 end
