@@ -18,6 +18,7 @@ export interface Reply {
   readonly body?: Buffer | null
 }
 
+/** Bounds of a decoder. Defaults at the end of each line. */
 export interface ReplyDecoderOptions {
   /** The longest line, bytes without its end. 1 MiB. */
   readonly maxLineBytes?: number
