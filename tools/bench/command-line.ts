@@ -57,11 +57,11 @@ function parse(words: readonly string[]) {
   }
 }
 
-function wholeOf(name: string, text: string | undefined, most: number): number | undefined {
+function wholeOf(name: string, text: string | undefined, max: number): number | undefined {
   if (text === undefined) return undefined
   const number = Number(text)
-  if (Number.isInteger(number) && number >= 1 && number <= most) return number
-  throw new UsageError(`--${name} takes a whole number from 1 to ${most}; not ${text}`)
+  if (Number.isInteger(number) && number >= 1 && number <= max) return number
+  throw new UsageError(`--${name} takes a whole number from 1 to ${max}; not ${text}`)
 }
 
 export function helpText(known: readonly string[]): string {

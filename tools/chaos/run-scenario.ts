@@ -123,7 +123,7 @@ async function populate(
 ): Promise<Stage> {
   const storeProxy = scenario.proxies ? await Proxy.start(servers[0]!.port) : undefined
   const storeUrl = storeProxy ? `redis://127.0.0.1:${storeProxy.port}` : store.gatewayUrl
-  const losses = String(scenario.mostLosses ?? 0)
+  const losses = String(scenario.maxLosses ?? 0)
   // The gateways repair dead native programs' orphans only on request.
   const words = [
     ...['--repair', 'on', '--repair-lease-seconds', '5', '--job-retries', losses],
@@ -202,7 +202,7 @@ async function playAndJudge(scenario: Scenario, stage: Stage): Promise<Verdict> 
       slots: slotsOf,
       invariants: await checkInvariants(redis, { native: true, strays: true }),
       figures,
-      mostLosses: scenario.mostLosses ?? 0,
+      maxLosses: scenario.maxLosses ?? 0,
       ...(scenario.unstored && { unstored: scenario.unstored }),
     })
     await stopGateways(stage)
@@ -218,7 +218,7 @@ async function figuresThatDiffer(scenario: Scenario, stage: Stage): Promise<read
   if (stage.gatewayDeaths > 0) return []
   const { faults, probes, slowness } = stage
   const counted = { history: stage.history(), faults, probes, slowness }
-  const { mostLosses = 0 } = scenario
+  const { maxLosses = 0 } = scenario
   const untilMs = nowMs() + countedWithinMs
   for (;;) {
     const figures = new Map<string, number>()
@@ -227,7 +227,7 @@ async function figuresThatDiffer(scenario: Scenario, stage: Stage): Promise<read
         figures.set(name, (figures.get(name) ?? 0) + figure)
       }
     }
-    const found = compareFigures(figures, { ...counted, mostLosses })
+    const found = compareFigures(figures, { ...counted, maxLosses })
     if (found.length === 0 || nowMs() > untilMs) return found
     await delay(lookEveryMs)
   }

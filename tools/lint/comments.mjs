@@ -1,7 +1,7 @@
 /** Openers that leave the subject of a comment to its middle or end. */
 const opener =
   /^(?:What|Who|Whose|Whom|Whoever|Whatever|Those|Whether|Where|So many|So long|For so long)\b/
-const mostLines = 2
+const maxLines = 2
 
 /** The prose of a comment: without its tags, and without drawings and wire forms, which are indented. */
 function proseOf(text) {
@@ -28,8 +28,8 @@ const subject = eachComment(([first = '']) =>
   opener.test(first.trim()) ? 'Begin the comment with its subject.' : undefined,
 )
 const length = eachComment((prose, { type }) =>
-  type === 'Block' && prose.length > mostLines
-    ? `Say it in ${mostLines} lines: why, the unit, or the wire form.`
+  type === 'Block' && prose.length > maxLines
+    ? `Say it in ${maxLines} lines: why, the unit, or the wire form.`
     : undefined,
 )
 

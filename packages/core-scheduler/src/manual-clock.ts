@@ -7,7 +7,7 @@ interface Timer {
 }
 
 /** Turns of one call of {@link ManualClock.turn} after which the tasks count as endless. */
-const mostTurns = 10_000
+const maxTurns = 10_000
 
 /** A clock that tests move by hand. Equal runs give equal orders. */
 export class ManualClock implements Clock {
@@ -42,14 +42,14 @@ export class ManualClock implements Clock {
 
   /** Ends the turn: lets promises settle and runs what waits for the end, until nothing is left. */
   async turn(): Promise<void> {
-    for (let turns = 0; turns < mostTurns; turns += 1) {
+    for (let turns = 0; turns < maxTurns; turns += 1) {
       await promisesSettled()
       if (this.#ends.length === 0) return
       const ends = this.#ends
       this.#ends = []
       for (const end of ends) end()
     }
-    throw new Error(`still not at rest after ${mostTurns} turns`)
+    throw new Error(`still not at rest after ${maxTurns} turns`)
   }
 
   /** Moves time on by `ms`. Due timers run in the order of their times, each in a turn of its own. */

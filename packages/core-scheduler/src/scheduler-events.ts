@@ -15,9 +15,9 @@ export interface SchedulerEvents {
   /** Prefetched jobs go back before what follows, and none is prefetched. Listeners are awaited. */
   prefetchEnds: []
   /** Once for each `prefetchEnds`. */
-  prefetchMayGoOn: []
+  prefetchResumed: []
   /** A throttled queue may have room. */
-  roomAgain: [queue: string]
+  throttleReleased: [queue: string]
   /** An operator closed a lane to consumers. */
   laneClosed: [lane: string]
   /** The lane left the registry. */

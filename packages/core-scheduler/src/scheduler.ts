@@ -33,7 +33,7 @@ import type { FailureReport } from './model/retry-rules.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
 
 /** Consumers of more queues share no claims: what they ask for in common would have to be a long text. */
-const mostSharedQueues = 64
+const maxSharedQueues = 64
 
 /**
  * Everything between doors and store: gives jobs to workers, wakes workers, delivers outcomes. It
@@ -113,7 +113,7 @@ export class Scheduler {
     retryPolicy.configure(settings.retries)
     workerLimits.configure(settings.throttles)
     routeChanges.apply(settings.homes, fresh)
-    for (const queue of limited) events.emit('roomAgain', queue)
+    for (const queue of limited) events.emit('throttleReleased', queue)
   }
 
   /** Called when the store has lost this node's state; returns a function that unsubscribes. */
@@ -261,7 +261,7 @@ export class Scheduler {
 
   consumerSubscription(queues: readonly string[], functions?: ReadonlySet<string>): Subscription {
     const access = this.#options.bridge === 'routed' ? 'opened' : 'auto'
-    const isShared = queues.length <= mostSharedQueues
+    const isShared = queues.length <= maxSharedQueues
     const key = isShared ? undefined : `c#${(this.#unshared += 1)}`
     return consumerSubscription(queues, this.registry, { functions, access, key })
   }

@@ -242,11 +242,11 @@ describe('parseJob', () => {
   test('arguments may nest as deep in a PUSHB as in a PUSH', () => {
     const job = (depth: number): string =>
       `{"jid":"12345678","jobtype":"a","args":${'['.repeat(depth)}${']'.repeat(depth)}}`
-    const most = maxJsonDepth - 1
-    expect(parseJob(Buffer.from(job(most))).args).toHaveLength(2 * most)
-    expect(parseJobs(Buffer.from(`[${job(most)}]`))).toMatchObject([{ state: 'parsed' }])
-    expect(messageOf(job(most + 1))).toBe('invalid JSON: nested too deep')
-    expect(() => parseJobs(Buffer.from(`[${job(most + 1)}]`))).toThrow('nested too deep')
+    const max = maxJsonDepth - 1
+    expect(parseJob(Buffer.from(job(max))).args).toHaveLength(2 * max)
+    expect(parseJobs(Buffer.from(`[${job(max)}]`))).toMatchObject([{ state: 'parsed' }])
+    expect(messageOf(job(max + 1))).toBe('invalid JSON: nested too deep')
+    expect(() => parseJobs(Buffer.from(`[${job(max + 1)}]`))).toThrow('nested too deep')
   })
 
   test('random bytes give a coded error or a job, nothing else', () => {

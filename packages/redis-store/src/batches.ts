@@ -47,18 +47,18 @@ export class RedisBatches implements BatchStore {
     return stateOf(bid, await call(() => redis.hgetall(keys.batch(bid))))
   }
 
-  async list(from: BatchPlace | undefined, most: number): Promise<BatchPage> {
+  async list(from: BatchPlace | undefined, max: number): Promise<BatchPage> {
     const { redis, keys, call, pipeline } = this.#context
     const [latest, passed] = [from?.createdAtMs ?? '+inf', from?.passed ?? 0]
     const found = await call(() =>
-      redis.zrevrangebyscore(keys.batches, latest, '-inf', 'WITHSCORES', 'LIMIT', passed, most),
+      redis.zrevrangebyscore(keys.batches, latest, '-inf', 'WITHSCORES', 'LIMIT', passed, max),
     )
     const listed = pairsOf(found)
     const hashes = (await pipeline((commands) => {
       for (const { bid } of listed) commands.hgetall(keys.batch(bid))
     })) as Readonly<Record<string, string>>[]
     const states = listed.map(({ bid }, at) => stateOf(bid, hashes[at] ?? {}))
-    const next = listed.length < most ? undefined : placeBehind(listed, from)
+    const next = listed.length < max ? undefined : placeBehind(listed, from)
     return { batches: states.filter((state) => state !== undefined), ...(next && { next }) }
   }
 

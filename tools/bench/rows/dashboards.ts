@@ -16,7 +16,7 @@ const polled: Readonly<Record<string, number>> = {
   '/api/v1/workers': 5_000,
 }
 /** Jobs of a turn with dashboards: some seconds, in which each asks. */
-const mostJobs = 30_000
+const maxJobs = 30_000
 /** Turns of each kind in a round: the ratio of two neighbours varies more than that of most rows. */
 const turnsPerRound = 6
 
@@ -120,7 +120,7 @@ export const dashboards: RowGroup = {
   measure: ({ generator, scale }: Bench) =>
     withServers([() => startGateway({ web: true })], async ([gateway]) => {
       if (!gateway) return []
-      const half = Math.min(scale.jobs, mostJobs) / 2
+      const half = Math.min(scale.jobs, maxJobs) / 2
       const rounds = scale.rounds * turnsPerRound
       const driver = generator.drive(gateway, 4 * half * (rounds + 1))
       const [without, beside]: [Turn[], Turn[]] = [[], []]

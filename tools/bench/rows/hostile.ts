@@ -16,7 +16,7 @@ const turnMs = 1_000
 /** Jobs of honest clients in a phase; a turn ends with the phase in which its time is over. */
 const jobsPerPhase = 100
 const maxJobs = 1_000_000
-const mostRounds = 3
+const maxRounds = 3
 const nanosecondsPerUs = 1_000
 const mib = 1024 * 1024
 const usPerMs = 1_000
@@ -48,7 +48,7 @@ async function measureFlood({ generator, scale }: Bench, flood: Flood): Promise<
   try {
     await honest(driver)
     const before = sumOver(gateway.ownPids, residentBytes)
-    for (let round = 0; round < Math.min(scale.rounds, mostRounds); round++) {
+    for (let round = 0; round < Math.min(scale.rounds, maxRounds); round++) {
       quiet.push(await honest(driver))
       attacked.push(await underAttack(flood, gateway, driver))
     }

@@ -9,7 +9,7 @@ import { freePort } from '../../testing/free-port.ts'
 
 const restingWorkers = 1000
 const waitingFunctions = [0, 2_000, 20_000]
-const mostFunctions = ['--max-new-functions-per-address', '30000']
+const maxFunctions = ['--max-new-functions-per-address', '30000']
 const msPerSecond = 1000
 const commandsTarget = atMost(100)
 const storeTarget = atMost(0.5)
@@ -30,7 +30,7 @@ export const rest: RowGroup = {
     const { rounds, restSeconds } = scale
     const figures: Figure[] = []
     for (const functions of waitingFunctions) {
-      const start = () => startGateway({ words: mostFunctions })
+      const start = () => startGateway({ words: maxFunctions })
       const rests = await withServers([start], async ([gateway]) => {
         await oneJobEach(gateway!.port, functions)
         await settled(gateway!)

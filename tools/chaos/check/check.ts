@@ -1,13 +1,6 @@
 import type { History, Run } from '../log/histories.ts'
 import { isUnfinished, type Snapshot, type StoredJob } from '../world/store-view.ts'
-import {
-  isUnstored,
-  mostTouched,
-  touches,
-  type Fault,
-  type Slots,
-  type Unstored,
-} from './faults.ts'
+import { isUnstored, maxTouched, touches, type Fault, type Slots, type Unstored } from './faults.ts'
 import { earlyCallbacks, endOf, overLimits, sharedLocks, withCallbacks } from './terms.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -23,7 +16,7 @@ export interface Evidence {
   /** Figures that disagree. */
   readonly figures: readonly string[]
   /** Dead workers after which a job is given up; 0: never. */
-  readonly mostLosses: number
+  readonly maxLosses: number
   /** Acknowledged jobs that a fault of the store may cost. None. */
   readonly unstored?: Unstored
 }
@@ -58,7 +51,7 @@ export function check(evidence: Evidence): Verdict {
       ...unheard(history),
     ],
     duplicates: repeated.reduce((sum, some) => sum + some.length - 1, 0),
-    duplicatesBound: Math.min(touched.size, mostTouched(faults, slots)),
+    duplicatesBound: Math.min(touched.size, maxTouched(faults, slots)),
     unexcused: [
       ...repeated.flatMap((some) => unexcusedRuns(some, touched)),
       ...notGivenUp(evidence, runs, givenUp),
@@ -98,13 +91,13 @@ function isFinished(run: Run): boolean {
 
 /** Unfinished jobs that killed their limit of workers. */
 function jobsGivenUp(
-  { mostLosses }: Evidence,
+  { maxLosses }: Evidence,
   runs: ReadonlyMap<string, readonly Run[]>,
   finished: ReadonlySet<string>,
 ): string[] {
-  if (mostLosses === 0) return []
+  if (maxLosses === 0) return []
   return [...runs]
-    .filter(([key, some]) => !finished.has(key) && some.length >= mostLosses)
+    .filter(([key, some]) => !finished.has(key) && some.length >= maxLosses)
     .map(([key]) => key)
 }
 
@@ -126,13 +119,13 @@ function lostJobs(
 
 /** A job that killed too many workers and got another one. */
 function notGivenUp(
-  { mostLosses }: Evidence,
+  { maxLosses }: Evidence,
   runs: ReadonlyMap<string, readonly Run[]>,
   givenUp: ReadonlySet<string>,
 ): string[] {
   return [...givenUp].flatMap((key) => {
     const begun = runs.get(key)?.length ?? 0
-    return begun > mostLosses ? [`${key}, begun ${begun} times and not given up`] : []
+    return begun > maxLosses ? [`${key}, begun ${begun} times and not given up`] : []
   })
 }
 

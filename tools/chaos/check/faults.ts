@@ -20,7 +20,7 @@ export type Slots = (subject: string) => number
 const perSlot = 2
 
 /** Most runs that the faults can have cost, however long they took. */
-export function mostTouched(faults: readonly Fault[], slots: Slots): number {
+export function maxTouched(faults: readonly Fault[], slots: Slots): number {
   return faults.reduce((sum, { subject, times = 1 }) => sum + perSlot * slots(subject) * times, 0)
 }
 

@@ -8,7 +8,7 @@ export interface Counted {
   /** Probe jobs, each of which a gateway may have taken and seen done. */
   readonly probes: number
   /** Dead workers after which a job is given up; 0: never. */
-  readonly mostLosses: number
+  readonly maxLosses: number
   readonly slowness: number
 }
 
@@ -19,7 +19,7 @@ type Door = (typeof doors)[number]
 /** The door of probe jobs. */
 const ownDoor: Door = 'gearman'
 
-type Range = readonly [least: number, most: number]
+type Range = readonly [min: number, max: number]
 type Expectation = (counted: Counted, door: Door) => Range
 
 /** The expected value of each counter for the jobs of a door. */
@@ -44,8 +44,8 @@ const expectations: Readonly<Record<string, Expectation>> = {
     const sure = new Set(ended.filter(isSure).map(({ key }) => key)).size
     return [sure, ended.length + (door === ownDoor ? probes : 0)]
   },
-  crossgear_jobs_failed_total({ history, mostLosses }, door) {
-    if (mostLosses === 0) return [0, 0]
+  crossgear_jobs_failed_total({ history, maxLosses }, door) {
+    if (maxLosses === 0) return [0, 0]
     return [0, [...history.attempted].filter((key) => isOf(door, key)).length]
   },
 }
@@ -61,9 +61,9 @@ export function compareFigures(figures: ReadonlyMap<string, number>, counted: Co
   return Object.entries(expectations).flatMap(([name, expected]) =>
     doors.flatMap((door) => {
       const figure = figures.get(`${name} ${door}`) ?? 0
-      const [least, most] = expected(counted, door)
-      if (figure >= least && figure <= most) return []
-      return [`${name} of ${door} is ${figure}, the logs say ${least} to ${most}`]
+      const [min, max] = expected(counted, door)
+      if (figure >= min && figure <= max) return []
+      return [`${name} of ${door} is ${figure}, the logs say ${min} to ${max}`]
     }),
   )
 }

@@ -13,7 +13,7 @@ import type { Scenario } from './scenario.ts'
 const dropped = ['side-0@aside', 'side-1@aside']
 const answerWithinMs = 5_000
 /** Rounds without which the scenario shows nothing, however slow the machine, and how long they may take. */
-const leastRounds = 10
+const minRounds = 10
 const roundsWithinMs = 60_000
 const roundEveryMs = 50
 
@@ -33,7 +33,7 @@ class Drops {
 
   async stop(): Promise<void> {
     const endMs = performance.now() + roundsWithinMs
-    while (this.rounds < leastRounds && performance.now() < endMs) await delay(roundEveryMs)
+    while (this.rounds < minRounds && performance.now() < endMs) await delay(roundEveryMs)
     this.#goesOn = false
     await this.#ended
   }
@@ -112,7 +112,7 @@ export const dropScenarios: readonly Scenario[] = [
       await stage.share(0.6)
       await drops.stop()
       await drops.dropLast(stage.gateways[1]!)
-      if (drops.rounds < leastRounds) stage.problems.push(`only ${drops.rounds} rounds of drops`)
+      if (drops.rounds < minRounds) stage.problems.push(`only ${drops.rounds} rounds of drops`)
     },
   },
 ]

@@ -43,7 +43,7 @@ export interface Scenario {
   /** Time for everything to be done after the last submission, seconds. 60. */
   readonly settleWithinSeconds?: number
   /** Lost workers that a job survives. Any number. */
-  readonly mostLosses?: number
+  readonly maxLosses?: number
   /** Acknowledged jobs that a fault of the store may cost: the settings promise no more. None. */
   readonly unstored?: Unstored
   /** Missing programs, without which it is skipped. None. */

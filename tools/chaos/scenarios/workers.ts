@@ -7,7 +7,7 @@ import { answerWithinMs, type Way } from '../peers/doors.ts'
 import { openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
 
 /** Most kills; fewer with few jobs. */
-const mostKills = 50
+const maxKills = 50
 const jobsPerKill = 100
 const betweenKillsMs = 300
 
@@ -41,7 +41,7 @@ export const workerScenarios: readonly Scenario[] = [
     waits: true,
     settleWithinSeconds: 90,
     async play(stage) {
-      const kills = Math.min(mostKills, Math.ceil(stage.jobs / jobsPerKill))
+      const kills = Math.min(maxKills, Math.ceil(stage.jobs / jobsPerKill))
       await stage.share(0.1)
       for (let kill = 0; kill < kills; kill += 1) {
         const { workers } = stage
@@ -57,7 +57,7 @@ export const workerScenarios: readonly Scenario[] = [
     name: 'poison-job',
     about: 'jobs that kill each worker that takes them are given up after three; others are done',
     jobShare: 0.25,
-    mostLosses: 3,
+    maxLosses: 3,
     settleWithinSeconds: 120,
     async play(stage) {
       await stage.share(0.2)

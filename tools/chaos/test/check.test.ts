@@ -15,7 +15,7 @@ function judged(story: Story, more: Partial<Evidence> = {}): Verdict {
     slots: () => 1,
     invariants: [],
     figures: [],
-    mostLosses: 0,
+    maxLosses: 0,
     ...more,
   })
 }
@@ -127,14 +127,12 @@ describe('the checker', () => {
   test('distinguishes a job that was given up after its losses from a lost one', () => {
     const story = new Story().submitted('a')
     for (const worker of ['one', 'two']) story.tell(worker, 'start', 'a', 'gearman:node1')
-    expect(judged(story, { mostLosses: 3 }).lost).toHaveLength(1)
+    expect(judged(story, { maxLosses: 3 }).lost).toHaveLength(1)
     const dead = stored({ status: 'error', places: ['dead'] })
-    expect(judged(story, { ...dead, mostLosses: 2 }).stuck).toEqual([])
-    expect(judged(story, { ...dead, mostLosses: 3 }).stuck).toHaveLength(1)
+    expect(judged(story, { ...dead, maxLosses: 2 }).stuck).toEqual([])
+    expect(judged(story, { ...dead, maxLosses: 3 }).stuck).toHaveLength(1)
     story.tell('three', 'start', 'a', 'gearman:node1')
-    expect(judged(story, { mostLosses: 2 }).unexcused).toContain(
-      'a, begun 3 times and not given up',
-    )
+    expect(judged(story, { maxLosses: 2 }).unexcused).toContain('a, begun 3 times and not given up')
   })
 
   test('passes on the findings of the store’s own check and of the figures', () => {
@@ -246,8 +244,8 @@ describe('of batches the checker', () => {
     const unstored = { faults: [lossy], unstored: { withinMs: 200, of: 'two' } }
     expect(violationsOf(judged(story, unstored))).toEqual([])
     story.tell('one', 'start', 'two').tell('other', 'start', 'two')
-    expect(violationsOf(judged(story, { mostLosses: 2, faults: [lossy] }))).toEqual([])
-    expect(judged(story, { mostLosses: 3 }).early).toHaveLength(1)
+    expect(violationsOf(judged(story, { maxLosses: 2, faults: [lossy] }))).toEqual([])
+    expect(judged(story, { maxLosses: 3 }).early).toHaveLength(1)
   })
 })
 

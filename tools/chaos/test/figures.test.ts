@@ -28,7 +28,7 @@ function differing(
   told = story(),
   more: Partial<Counted> = {},
 ): string[] {
-  const nothing = { faults: [], probes: 0, mostLosses: 0, slowness: 1 }
+  const nothing = { faults: [], probes: 0, maxLosses: 0, slowness: 1 }
   return compareFigures(new Map(Object.entries(figures)), {
     ...nothing,
     history: told.history,
@@ -101,6 +101,6 @@ describe('the counters of the gateways', () => {
 
   test('count failures where jobs are given up', () => {
     const figures = { ...right, [`${failed} gearman`]: 1 }
-    expect(differing(figures, story(), { mostLosses: 2 })).toEqual([])
+    expect(differing(figures, story(), { maxLosses: 2 })).toEqual([])
   })
 })

@@ -39,7 +39,7 @@ describe.skipIf(lacksRedis)('with a real store the checker', () => {
       slots: () => 1,
       invariants: [],
       figures: [],
-      mostLosses: 0,
+      maxLosses: 0,
     })
   }
   const taken = (node: SmallNode, leaseMs?: number): Promise<Assignment> =>

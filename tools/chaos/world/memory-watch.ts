@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts'
 const lookEveryMs = 2_000
 /** A process is measured once it is warm, and old enough for a leak to show, milliseconds. */
 const warmAfterMs = 60_000
-const leastLifeMs = 180_000
+const minLifeMs = 180_000
 /** Allowed growth of a warm process: garbage that was not collected yet. */
 const growthFactor = 1.5
 const growthBytes = 64 * 1024 * 1024
@@ -63,7 +63,7 @@ export class MemoryWatch {
 export function isLeaking(samples: readonly Sample[]): boolean {
   const startMs = samples[0]?.atMs ?? 0
   const endMs = samples.at(-1)?.atMs ?? 0
-  if (endMs - startMs < leastLifeMs) return false
+  if (endMs - startMs < minLifeMs) return false
   const within = (fromMs: number, toMs: number): number[] =>
     samples.flatMap(({ atMs, bytes }) => (atMs >= fromMs && atMs <= toMs ? [bytes] : []))
   const warm = Math.max(...within(startMs + warmAfterMs / 2, startMs + warmAfterMs))

@@ -2,7 +2,7 @@ import { isTaken } from './acts.ts'
 import type { Case } from './case.ts'
 
 /** Longest that a job waits for a worker that has nothing else to do, milliseconds. */
-const mostMs = 1_000
+const maxMs = 1_000
 /** Longest that a reliable worker takes for a job, milliseconds. */
 const workMs = 200
 
@@ -17,7 +17,7 @@ export function* nobodyWaitsInVain({ plan, history, runs }: Case): Iterable<stri
     if (!isSure || isJoined || job.isDeserted || job.expiresAtMs !== undefined) continue
     if (isTaken(history, job, ['ends', 'kills', 'queues', 'moves'])) continue
     const latestMs =
-      Math.max(reliableFromMs, openFromMs, answeredMs, dueAtMs) + mostMs + runs.size * workMs
+      Math.max(reliableFromMs, openFromMs, answeredMs, dueAtMs) + maxMs + runs.size * workMs
     const startedMs = runs.get(label)?.[0]?.startedMs ?? Infinity
     if (startedMs > latestMs)
       yield `${label} began at ${startedMs.toFixed(0)} ms, and workers had time for it at ${latestMs.toFixed(0)} ms`

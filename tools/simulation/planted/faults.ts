@@ -105,7 +105,7 @@ export const faults: readonly SimulatedFault[] = [
     name: 'pending-outcome-forgotten',
     does: 'A job that ended while the store was away is told as failed.',
     file: `${core}/results/outcomes.ts`,
-    from: "if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)",
+    from: "if (refusal.code !== 'REFUSED') this.#setPendingOutcome(item.outcome)",
     to: '',
   },
   {
@@ -231,7 +231,7 @@ export const faults: readonly SimulatedFault[] = [
     name: 'counts-not-told-again',
     does: 'Workers that came among lost writes are not counted.',
     file: `${core}/maintenance/nodes/worker-counts.ts`,
-    from: 'if (wasReset) this.retell()\n      else this.#retry()',
+    from: 'if (wasReset) this.republishAll()\n      else this.#retry()',
     to: 'if (!wasReset) this.#retry()',
   },
   {

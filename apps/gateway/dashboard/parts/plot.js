@@ -115,7 +115,7 @@ function optionsOf(element, lines, format) {
     padding: [8, 8, 0, 0],
     scales: {
       x: { range: (_plot, first, last) => spanOf(first, last) },
-      y: { range: (_plot, _least, most) => [0, niceTop(most)] },
+      y: { range: (_plot, _least, max) => [0, niceTop(max)] },
     },
     axes: [
       {
@@ -146,7 +146,7 @@ function optionsOf(element, lines, format) {
   }
 }
 
-/** @param {number | null} most */
-function niceTop(most) {
-  return most === null || !(most > 0) ? 1 : most * 1.12
+/** @param {number | null} max */
+function niceTop(max) {
+  return max === null || !(max > 0) ? 1 : max * 1.12
 }

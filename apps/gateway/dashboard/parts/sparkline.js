@@ -9,10 +9,10 @@ const [width, height] = /** @type {const} */ ([96, 24])
  */
 export function Sparkline({ values, label, tone = 'waiting' }) {
   if (values.length < 2) return html`<span class="muted" aria-label=${label}>–</span>`
-  const most = Math.max(...values, 1)
+  const max = Math.max(...values, 1)
   const step = width / (values.length - 1)
   const points = values.map((value, at) => {
-    const y = height - 2 - (value / most) * (height - 4)
+    const y = height - 2 - (value / max) * (height - 4)
     return `${(at * step).toFixed(1)},${y.toFixed(1)}`
   })
   return html`<svg

@@ -10,7 +10,7 @@ import {
 
 /** Rounds of hashing asked of a client: Faktory's range. */
 const fewestIterations = 4_000
-const mostIterations = 8_096
+const maxIterations = 8_096
 /** Lifetime of a challenge for all connections, milliseconds: hashing takes some 5 of them. */
 const challengeLifeMs = 10_000
 
@@ -62,7 +62,7 @@ class Challenge implements Greeting {
 
   constructor(password: string) {
     const challenge: PasswordChallenge = {
-      iterations: randomInt(fewestIterations, mostIterations),
+      iterations: randomInt(fewestIterations, maxIterations),
       salt: randomBytes(8).toString('hex'),
     }
     this.hi = formatHi(challenge)

@@ -113,9 +113,9 @@ export class Session implements ConnectionHandler, WorkerConnection {
     this.#decoder.push(chunk)
   }
 
-  work(most: number): WorkLeft {
+  work(max: number): WorkLeft {
     try {
-      for (let taken = 0; taken < most; taken += 1) {
+      for (let taken = 0; taken < max; taken += 1) {
         if (this.#isHeld) return 'held'
         const line = this.#decoder.next()
         if (line === undefined) return 'none'

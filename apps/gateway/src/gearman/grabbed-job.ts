@@ -123,23 +123,23 @@ export class HeldJob implements Leased {
   readonly fn: string
   /** Length of the lease, milliseconds; absent: while the worker is connected. */
   leaseMs: number | undefined
-  readonly #outstayed: (held: HeldJob) => void
+  readonly #leaseExpired: (held: HeldJob) => void
 
   constructor(
     handle: string,
     assignment: Assignment,
     { fn, leaseMs }: { readonly fn: string; readonly leaseMs?: number },
-    outstayed: (held: HeldJob) => void,
+    leaseExpired: (held: HeldJob) => void,
   ) {
     this.handle = handle
     this.assignment = assignment
     this.fn = fn
     this.leaseMs = leaseMs
-    this.#outstayed = outstayed
+    this.#leaseExpired = leaseExpired
   }
 
   leaseEnded(): void {
-    this.#outstayed(this)
+    this.#leaseExpired(this)
   }
 }
 

@@ -16,7 +16,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /** A 29 February on a given weekday comes within 40 years, even across 2100. */
-const mostMonths = 40 * 12 + 1
+const maxMonths = 40 * 12 + 1
 
 /** The packet's five fields in order, with their ranges. */
 const fields = [
@@ -48,7 +48,7 @@ export function nextMatch(schedule: Schedule, afterMs: number): number | undefin
   const firstMs = (Math.floor(afterMs / minuteMs) + 1) * minuteMs
   const first = new Date(firstMs)
   const firstMonth = first.getUTCFullYear() * 12 + first.getUTCMonth()
-  for (let month = firstMonth; month < firstMonth + mostMonths; month += 1) {
+  for (let month = firstMonth; month < firstMonth + maxMonths; month += 1) {
     if (schedule.month !== undefined && (month % 12) + 1 !== schedule.month) continue
     for (const dayStartMs of daysOf(month, schedule)) {
       if (dayStartMs + dayMs <= firstMs) continue

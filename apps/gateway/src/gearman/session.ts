@@ -150,8 +150,8 @@ export class Session implements ConnectionHandler, SideSession {
     this.#decoder.push(chunk)
   }
 
-  work(most: number): WorkLeft {
-    const left = this.#takeMessages(most)
+  work(max: number): WorkLeft {
+    const left = this.#takeMessages(max)
     this.connection.keeps(this.#decoder.keptBytes)
     this.worker.turnOver()
     return left
@@ -169,9 +169,9 @@ export class Session implements ConnectionHandler, SideSession {
     this.worker.leave()
   }
 
-  #takeMessages(most: number): WorkLeft {
+  #takeMessages(max: number): WorkLeft {
     try {
-      for (let taken = 0; taken < most; taken += 1) {
+      for (let taken = 0; taken < max; taken += 1) {
         const message = this.#decoder.next()
         if (message === undefined) return 'none'
         if (message.name === 'TEXT') this.context.handlers.takeLine(this, message.line)

@@ -55,12 +55,12 @@ export function progressFigure(bytes: Uint8Array | undefined, digits = figureDig
 }
 
 /** Shortest lease that a worker can ask for, milliseconds. */
-const leastLeaseMs = 1_000
+const minLeaseMs = 1_000
 
 /** CAN_DO_TIMEOUT's argument: milliseconds; zero and less mean no limit. */
 export function leaseOf(timeoutMs: Uint8Array): number | undefined {
   const ms = leadingNumber(timeoutMs)
-  return ms > 0 ? Math.max(ms, leastLeaseMs) : undefined
+  return ms > 0 ? Math.max(ms, minLeaseMs) : undefined
 }
 
 /**

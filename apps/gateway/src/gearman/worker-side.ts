@@ -25,7 +25,7 @@ export class WorkerSide implements IdleWorker, Grabber {
   #abilities = new Map<string, Ability>()
   #derived: Derived | undefined
   readonly #held = new Map<string, HeldJob>()
-  readonly #outstayed = (held: HeldJob): void => this.#lose(held)
+  readonly #leaseExpired = (held: HeldJob): void => this.#lose(held)
   /** The job that it last ended with an exception. */
   #lastException: string | undefined
   /** Job requests among the bytes just read. */
@@ -122,7 +122,7 @@ export class WorkerSide implements IdleWorker, Grabber {
   }
 
   hold(handle: string, assignment: Assignment, ability: Ability): void {
-    this.keep(new HeldJob(handle, assignment, ability, this.#outstayed))
+    this.keep(new HeldJob(handle, assignment, ability, this.#leaseExpired))
     if (this.#session.context.options.roundRobin) this.#tryLast(ability.fn)
   }
 

@@ -17,11 +17,11 @@ export interface Settings {
 
 type Env = ConfigSources['env']
 
-const mostPrefixBytes = 38
-const mostConnections = 1_000_000
-const mostJobs = 1_000_000
-const mostBacklog = 65_535
-const mostKeepaliveSeconds = 32_767
+const maxPrefixBytes = 38
+const maxConnections = 1_000_000
+const maxJobs = 1_000_000
+const maxBacklog = 65_535
+const maxKeepaliveSeconds = 32_767
 
 /** gearmand's defaults that differ from the table's. */
 const defaults: ConfigSources['defaults'] = {
@@ -33,8 +33,8 @@ const defaults: ConfigSources['defaults'] = {
 }
 
 /** The nearest allowed number. */
-function within(most: number, least = 1): (value: string) => string {
-  return (value) => String(Math.min(Math.max(Number(value), least), most))
+function within(max: number, min = 1): (value: string) => string {
+  return (value) => String(Math.min(Math.max(Number(value), min), max))
 }
 
 const settings: Readonly<
@@ -45,17 +45,17 @@ const settings: Readonly<
   exceptions: { to: 'exceptions', as: () => 'yes' },
   'round-robin': { to: 'roundRobin', as: () => 'yes' },
   'gearmand-version': { to: 'gearmandVersion' },
-  'job-retries': { to: 'jobRetries', as: within(mostJobs, 0) },
-  'worker-wakeup': { to: 'workerWakeup', as: within(mostJobs, 0) },
-  backlog: { to: 'backlog', as: within(mostBacklog) },
-  'keepalive-idle': { to: 'keepaliveSeconds', as: within(mostKeepaliveSeconds) },
+  'job-retries': { to: 'jobRetries', as: within(maxJobs, 0) },
+  'worker-wakeup': { to: 'workerWakeup', as: within(maxJobs, 0) },
+  backlog: { to: 'backlog', as: within(maxBacklog) },
+  'keepalive-idle': { to: 'keepaliveSeconds', as: within(maxKeepaliveSeconds) },
   'file-descriptors': {
     to: 'maxConnections',
-    as: within(mostConnections),
+    as: within(maxConnections),
   },
   'job-handle-prefix': {
     to: 'handlePrefix',
-    as: (value) => value.replaceAll(/[^!-~]/g, '-').slice(0, mostPrefixBytes),
+    as: (value) => value.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes),
   },
 }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Most unanswered requests per connection: each stands for a job that somebody waits for. */
-const mostPending = 1_000
+const maxPending = 1_000
 
 /** Incomplete answers by connection: a client may send requests ahead. */
 export class PendingResponses {
@@ -11,7 +11,7 @@ export class PendingResponses {
   /** False if the connection has too many. */
   add({ socket }: IncomingMessage, response: ServerResponse): boolean {
     const pending = this.#bySocket.get(socket) ?? this.#open(socket)
-    if (pending.size >= mostPending) return false
+    if (pending.size >= maxPending) return false
     pending.add(response)
     response.once('close', () => pending.delete(response))
     return true

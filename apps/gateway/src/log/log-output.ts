@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pino from 'pino'
 
 /** Bytes that wait while a pipe is full; further lines are dropped. */
-const mostWaitingBytes = 1024 * 1024
+const maxWaitingBytes = 1024 * 1024
 const tryAgainMs = 100
 
 /**
@@ -23,7 +23,7 @@ export class LogOutput {
     this.#onDropped = onDropped
     const retryEAGAIN = (): boolean => false
     this.stream = pino.destination({
-      ...{ dest: ownEndOf(fd), sync: true, maxLength: mostWaitingBytes, retryEAGAIN },
+      ...{ dest: ownEndOf(fd), sync: true, maxLength: maxWaitingBytes, retryEAGAIN },
     })
     this.stream.on('error', () => this.#onFull())
     this.stream.on('drop', () => (this.#dropped += 1))

@@ -3,7 +3,7 @@ import {
   type DoubtRule,
   doubtRules,
   MigrationError,
-  mostBatch,
+  maxBatch,
   type RecordState,
   recordStates,
   serverForms,
@@ -93,7 +93,7 @@ const rows: readonly Row[] = [
   },
   {
     flags: '--batch <n>',
-    help: `jobs read and stored at once (default: ${defaultBatch}, at most ${mostBatch})`,
+    help: `jobs read and stored at once (default: ${defaultBatch}, at most ${maxBatch})`,
     acts: reading,
     read: batchOf,
   },
@@ -248,8 +248,8 @@ function positive(option: string): (text: string) => number {
 
 function batchOf(text: string): number {
   const batch = positive('--batch')(text)
-  if (batch <= mostBatch) return batch
-  throw new MigrationError('USAGE', `--batch is ${batch}: at most ${mostBatch}.`)
+  if (batch <= maxBatch) return batch
+  throw new MigrationError('USAGE', `--batch is ${batch}: at most ${maxBatch}.`)
 }
 
 function doubtRuleOf(text: string): DoubtRule {

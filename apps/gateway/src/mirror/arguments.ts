@@ -13,7 +13,7 @@ export interface MirrorArguments {
   readonly listen: Pick<ServerAddress, 'host' | 'port'>
   readonly functions?: ReadonlySet<string>
   readonly percent: number
-  readonly mostOutstanding: number
+  readonly maxOutstanding: number
   readonly timeoutMs: number
   readonly maxPayloadBytes: number
   readonly isJson: boolean
@@ -35,9 +35,9 @@ interface Given {
 const here = { gearman: 'gearman://127.0.0.1:4730', faktory: 'faktory://127.0.0.1:7419' } as const
 /** Clients come there where --listen says nothing. */
 const usualListen = { gearman: 4731, faktory: 7421 } as const
-const mostOutstanding = 100_000
-const mostSeconds = 86_400
-const mostPayloadBytes = 64 * 1024 * 1024
+const maxOutstanding = 100_000
+const maxSeconds = 86_400
+const maxPayloadBytes = 64 * 1024 * 1024
 
 const helpAfter = `
 --from a Crossgear store (any --redis-url of the gateway's): jobs that come to it by any door, or straight to Redis, are
@@ -81,14 +81,14 @@ export function mirrorProgram(out: HelpOutput): Command {
     .option(
       '--outstanding <n>',
       'most copies without a result; further jobs are counted, not copied',
-      numberOf(mostOutstanding),
+      numberOf(maxOutstanding),
       1_000,
     )
-    .option('--timeout-seconds <n>', 'time to wait for both results', numberOf(mostSeconds), 60)
+    .option('--timeout-seconds <n>', 'time to wait for both results', numberOf(maxSeconds), 60)
     .option(
       '--max-payload-bytes <n>',
       'longer jobs are not copied; of longer results this much and the length is compared',
-      numberOf(mostPayloadBytes),
+      numberOf(maxPayloadBytes),
       1_048_576,
     )
     .option('--json', 'print JSON lines for programs')
@@ -118,7 +118,7 @@ function checked(given: Given): MirrorArguments {
     listen: given.listen ?? { host: '127.0.0.1', port },
     ...(given.config !== undefined && { config: given.config }),
     ...(given.functions && { functions: new Set(given.functions) }),
-    mostOutstanding: given.outstanding,
+    maxOutstanding: given.outstanding,
     timeoutMs: given.timeoutSeconds * 1000,
     maxPayloadBytes: given.maxPayloadBytes,
     isJson: given.json === true,
@@ -179,10 +179,10 @@ function percentOf(text: string): number {
   throw new MigrationError('USAGE', `--percent is ${text}: give 0.01 to 100.`)
 }
 
-function numberOf(most: number): (text: string) => number {
+function numberOf(max: number): (text: string) => number {
   return (text) => {
     const number = Number(text)
-    if (Number.isSafeInteger(number) && number > 0 && number <= most) return number
-    throw new MigrationError('USAGE', `${JSON.stringify(text)} is not a number from 1 to ${most}.`)
+    if (Number.isSafeInteger(number) && number > 0 && number <= max) return number
+    throw new MigrationError('USAGE', `${JSON.stringify(text)} is not a number from 1 to ${max}.`)
   }
 }

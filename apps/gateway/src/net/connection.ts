@@ -12,7 +12,7 @@ export interface ConnectionHandler {
   /** Takes bytes, to be worked on. May throw, as `work` may: the connection then ends at once. */
   data(chunk: Buffer): void
   /** Does at most so many requests of the bytes. */
-  work(most: number): WorkLeft
+  work(max: number): WorkLeft
   /** The peer has closed its half. The connection ends once all that came before is answered. */
   ended?(): void
   /** The connection ended; called once. */
@@ -221,8 +221,8 @@ export class Connection implements Holder, WorkSource {
   }
 
   /** Its turn has come. */
-  work(most: number): boolean {
-    return this.#do(most) === 'some'
+  work(max: number): boolean {
+    return this.#do(max) === 'some'
   }
 
   /** Held requests go on, in its turn. */
@@ -232,9 +232,9 @@ export class Connection implements Holder, WorkSource {
     this.#turns.add(this)
   }
 
-  #do(most: number): WorkLeft {
+  #do(max: number): WorkLeft {
     const before = this.#left
-    this.#left = this.gone ? 'none' : this.#workOf(most)
+    this.#left = this.gone ? 'none' : this.#workOf(max)
     if (this.#left === 'some' && before === 'none') this.#turns.add(this)
     if (this.#exceeds(1)) this.#hold()
     const left = this.#left
@@ -242,9 +242,9 @@ export class Connection implements Holder, WorkSource {
     return left
   }
 
-  #workOf(most: number): WorkLeft {
+  #workOf(max: number): WorkLeft {
     try {
-      return this.#handler.work(most)
+      return this.#handler.work(max)
     } catch (error) {
       this.fail(error)
       return 'none'

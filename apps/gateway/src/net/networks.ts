@@ -11,9 +11,9 @@ export interface Network {
 export function readNetwork(text: string): Network | undefined {
   const [, address = '', given] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)
-  const mostBits = version === 6 ? 128 : 32
-  const bits = given === undefined ? mostBits : Number(given)
-  if (version === 0 || bits > mostBits) return undefined
+  const maxBits = version === 6 ? 128 : 32
+  const bits = given === undefined ? maxBits : Number(given)
+  if (version === 0 || bits > maxBits) return undefined
   return { address, family: version === 6 ? 'ipv6' : 'ipv4', bits }
 }
 

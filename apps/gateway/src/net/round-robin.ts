@@ -25,7 +25,7 @@ const othersStayTurns = 100
 /** Something with requests that wait for their turn: a connection, or one long request. */
 export interface WorkSource {
   /** Does some `most` requests; returns true if there are more. */
-  work(most: number): boolean
+  work(max: number): boolean
 }
 
 /** Defaults at the end of each line. */

@@ -10,7 +10,7 @@ export interface OptionRow {
   /** All values that it takes. Any. */
   readonly choices?: readonly string[]
   /** Numbers that it takes. */
-  readonly range?: { readonly least: number; readonly most: number; readonly isWhole: boolean }
+  readonly range?: { readonly min: number; readonly max: number; readonly isWhole: boolean }
 }
 
 /** A positional argument of a command. */
@@ -40,8 +40,8 @@ function optionOf(name: string, schema: TSchema): OptionRow {
   if (choices) return { name, argument: 'word', help, choices }
   if (type === 'boolean') return { name, help }
   if (type !== 'integer' && type !== 'number') return { name, argument: argumentOf(name), help }
-  const [least = 0, most = Number.MAX_SAFE_INTEGER] = [minimum, maximum]
-  return { name, argument: 'n', help, range: { least, most, isWhole: type === 'integer' } }
+  const [min = 0, max = Number.MAX_SAFE_INTEGER] = [minimum, maximum]
+  return { name, argument: 'n', help, range: { min, max, isWhole: type === 'integer' } }
 }
 
 /** A description of the API, such as `Delay until the job is due. 0`, as a help text has it. */

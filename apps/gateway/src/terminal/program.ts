@@ -81,13 +81,11 @@ function optionOf(row: OptionRow): Option {
   return range ? option.argParser((text) => numberIn(text, range)) : option
 }
 
-function numberIn(text: string, { least, most, isWhole }: NonNullable<OptionRow['range']>): number {
+function numberIn(text: string, { min, max, isWhole }: NonNullable<OptionRow['range']>): number {
   const number = text.trim() === '' ? Number.NaN : Number(text)
   const isRight = isWhole ? Number.isSafeInteger(number) : Number.isFinite(number)
-  if (isRight && number >= least && number <= most) return number
-  throw new InvalidArgumentError(
-    `Give a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}.`,
-  )
+  if (isRight && number >= min && number <= max) return number
+  throw new InvalidArgumentError(`Give a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`)
 }
 
 function givenTo(

@@ -8,7 +8,7 @@ export interface Column<Row> {
   /** May be cut where the terminal is narrow. false. */
   readonly mayShrink?: boolean
   /** A column that shrinks keeps this many columns of the terminal. 8. */
-  readonly least?: number
+  readonly min?: number
   /** May be left out where the terminal is too narrow for all, the highest first. never. */
   readonly rank?: number
 }
@@ -28,7 +28,7 @@ export function tableLines<Row>(
     return {
       column,
       words,
-      width: words.reduce((most, word) => Math.max(most, widthOf(word)), title.length),
+      width: words.reduce((max, word) => Math.max(max, widthOf(word)), title.length),
     }
   })
   const shown = fitting(texts, columns)
@@ -60,13 +60,13 @@ interface Texts<Row> {
 
 /** Leaves out columns until the others fit, each as narrow as it may be. */
 function fitting<Row>(all: readonly Texts<Row>[], columns: number): readonly Texts<Row>[] {
-  const least = all.reduce((sum, { column: { mayShrink, least = usualLeast }, width }) => {
-    return sum + gap.length + (mayShrink ? Math.min(width, least) : width)
+  const min = all.reduce((sum, { column: { mayShrink, min = usualLeast }, width }) => {
+    return sum + gap.length + (mayShrink ? Math.min(width, min) : width)
   }, -gap.length)
   const [first] = all
     .filter(({ column }) => column.rank !== undefined)
     .sort((one, other) => (other.column.rank ?? 0) - (one.column.rank ?? 0))
-  if (least <= columns || !first) return all
+  if (min <= columns || !first) return all
   return fitting(
     all.filter((texts) => texts !== first),
     columns,
@@ -80,12 +80,12 @@ function shrunk<Row>(
   columns: number,
 ): readonly number[] {
   const widths = [...natural]
-  const most = columns - gap.length * (all.length - 1)
-  let excess = widths.reduce((sum, width) => sum + width, 0) - most
+  const max = columns - gap.length * (all.length - 1)
+  let excess = widths.reduce((sum, width) => sum + width, 0) - max
   while (excess > 0) {
     const [widest] = all
       .flatMap(({ mayShrink }, at) => (mayShrink ? [at] : []))
-      .filter((at) => (widths[at] ?? 0) > (all[at]?.least ?? usualLeast))
+      .filter((at) => (widths[at] ?? 0) > (all[at]?.min ?? usualLeast))
       .sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0))
     if (widest === undefined) return widths
     widths[widest] = (widths[widest] ?? 0) - 1

@@ -5,7 +5,7 @@ import { callBounds, kindOf, unitsOf } from '../../src/api/limits/call-cost.ts'
 import { type CallBounds, CallLimiter } from '../../src/api/limits/call-limiter.ts'
 
 const bounds: CallBounds = {
-  ...{ atOnce: 1, waiting: 2, waitMs: 5_000, leastUnits: 10 },
+  ...{ atOnce: 1, waiting: 2, waitMs: 5_000, minUnits: 10 },
   ...{ unitsPerSecond: 100, burstUnits: 200 },
 }
 

@@ -118,14 +118,14 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await once(server, 'request')
     const [viewer] = told
-    let most = 0
+    let max = 0
     const closed = once(viewer!, 'close')
-    const watching = setInterval(() => (most = Math.max(most, viewer!.writableLength)), 1)
+    const watching = setInterval(() => (max = Math.max(max, viewer!.writableLength)), 1)
     onTestFinished(() => clearInterval(watching))
     await closed
     const message = JSON.stringify(overview.body).length + 100
-    expect(most).toBeGreaterThan(0)
-    expect(most).toBeLessThanOrEqual(streamBounds.unsentBytes + message)
+    expect(max).toBeGreaterThan(0)
+    expect(max).toBeLessThanOrEqual(streamBounds.unsentBytes + message)
   })
 
   test('ends the streams when the gateway does', async () => {

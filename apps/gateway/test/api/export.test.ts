@@ -32,7 +32,7 @@ const roomy = {
   atOnce: 9,
   waiting: 9,
   waitMs: 9,
-  leastUnits: 0,
+  minUnits: 0,
   unitsPerSecond: 9e9,
   burstUnits: 9e9,
 }

@@ -6,7 +6,7 @@ import { Fleet, type FleetNode } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
 /** A Faktory job may nest so deep, itself and its list of arguments counted. */
-const mostOfJob = 512
+const maxOfJob = 512
 
 const kinds = {
   arrays: (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`,
@@ -14,10 +14,10 @@ const kinds = {
 } as const
 
 /** How deep a workload may be to be shown as JSON: objects stand in the list of arguments. */
-const most = { arrays: mostOfJob - 1, objects: mostOfJob - 2 } as const
+const max = { arrays: maxOfJob - 1, objects: maxOfJob - 2 } as const
 
 const cases = (['arrays', 'objects'] as const).flatMap((kind) =>
-  [1, most[kind] - 1, most[kind], most[kind] + 1, mostOfJob, mostOfJob + 1, 20_000].map(
+  [1, max[kind] - 1, max[kind], max[kind] + 1, maxOfJob, maxOfJob + 1, 20_000].map(
     (depth) => [kind, depth] as const,
   ),
 )
@@ -43,7 +43,7 @@ describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000
       await stock.close()
       const shown = JSON.stringify(job?.args)
       const asJson = kind === 'arrays' ? workload : `[${workload}]`
-      expect(shown).toBe(depth <= most[kind] ? asJson : JSON.stringify([workload]))
+      expect(shown).toBe(depth <= max[kind] ? asJson : JSON.stringify([workload]))
 
       // Any program can hand in what it was given, and gets the same.
       const producer = await FwpClient.greeted(node.faktory)
@@ -63,7 +63,7 @@ describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000
 
   test('deeper arguments than that are refused', async () => {
     const producer = await FwpClient.greeted(node.faktory)
-    const job = `{"jid":"12345678","jobtype":"deep","args":${kinds.arrays(mostOfJob)}}`
+    const job = `{"jid":"12345678","jobtype":"deep","args":${kinds.arrays(maxOfJob)}}`
     expect(await producer.ask(`PUSH ${job}`)).toBe('-ERR invalid JSON: nested too deep')
     producer.close()
   })

@@ -108,8 +108,8 @@ describe('the outcome of a failure', () => {
   )
 
   test('delays no retry beyond a time that has a name', () => {
-    const most = Number.MAX_SAFE_INTEGER
-    const ruling = failing({ retries: most, failure: `{"retry_count":${most - 2}}` })
+    const max = Number.MAX_SAFE_INTEGER
+    const ruling = failing({ retries: max, failure: `{"retry_count":${max - 2}}` })
     expect(ruling).toMatchObject({ kind: 'retry', delayMs: 3_155_760_000_000 })
   })
 

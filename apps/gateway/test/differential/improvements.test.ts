@@ -23,7 +23,7 @@ function rowsUnder(heading: string): readonly (readonly string[])[] {
 describe.each([
   ['Where Crossgear does better', improvements, cases, 300],
   ['Where the HTTP port does better', httpImprovements, httpCases, 30],
-] as const)('the differences from gearmand: %s', (heading, differing, all, least) => {
+] as const)('the differences from gearmand: %s', (heading, differing, all, min) => {
   test('are in the documentation, each with its reason, and nothing else is', () => {
     const listed = differing.map(({ name, reason }) => [name, reason])
     expect(rowsUnder(heading)).toEqual(listed)
@@ -36,7 +36,7 @@ describe.each([
   })
 
   test('are few among many cases', () => {
-    expect(all.length).toBeGreaterThan(least)
+    expect(all.length).toBeGreaterThan(min)
     expect(differing.length).toBeLessThan(all.length / 2)
   })
 })

@@ -4,7 +4,7 @@ import { gearmanGateways } from './support/gearman-gateway.ts'
 
 const payload = Buffer.alloc(2 * 1024 * 1024, 'x')
 /** More than a few seconds of looks and beats need, bytes; one payload is ten times as much. */
-const mostSent = 200_000
+const maxSent = 200_000
 
 describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
   const { open, redis } = gearmanGateways()
@@ -44,11 +44,11 @@ describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
       expect(await client.ask('GET_STATUS_UNIQUE', 'u')).toEqual(ofUnique)
     }
     await beats(2)
-    expect((await sentBytes()) - before).toBeLessThan(mostSent)
+    expect((await sentBytes()) - before).toBeLessThan(maxSent)
     await redis('HSET', `job:native:${id}`, 'status', 'success', 'output', 'done')
     await redis('PUBLISH', 'channel:native', `finish:${id}`)
     expect(await client.receive()).toEqual(['WORK_COMPLETE', theirs, 'done'])
-    expect((await sentBytes()) - before).toBeLessThan(mostSent)
+    expect((await sentBytes()) - before).toBeLessThan(maxSent)
   }, 40_000)
 
   test('is not read when its worker runs out of time', async () => {
@@ -60,6 +60,6 @@ describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
     const before = await sentBytes()
     const queued = (): Promise<string> => redis('LLEN', 'queue:mail:normal')
     await expect.poll(queued, { interval: 20, timeout: 30_000 }).toBe('1')
-    expect((await sentBytes()) - before).toBeLessThan(mostSent)
+    expect((await sentBytes()) - before).toBeLessThan(maxSent)
   }, 20_000)
 })

@@ -7,7 +7,7 @@ import { attack, attacks } from './attacks.ts'
 import { startVictim, type Victim } from './victim.ts'
 
 /** Memory limit under attack. An idle gateway has about 100 MB. */
-const mostMegabytes = 400
+const maxMegabytes = 400
 
 describe.skipIf(lacksRedis)('hostile input', { timeout: 60_000 }, () => {
   let victim: Victim
@@ -24,7 +24,7 @@ describe.skipIf(lacksRedis)('hostile input', { timeout: 60_000 }, () => {
 
   async function stands(): Promise<void> {
     await victim.served()
-    expect(victim.residentMegabytes()).toBeLessThan(mostMegabytes)
+    expect(victim.residentMegabytes()).toBeLessThan(maxMegabytes)
     await expect.poll(() => victim.violations()).toEqual([])
   }
 

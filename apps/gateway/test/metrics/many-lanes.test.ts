@@ -10,7 +10,7 @@ import { inTurns } from '../support/in-turns.ts'
 
 const lanes = 65_000
 /** Lanes in one turn of the event loop, some 2 us each. */
-const mostPerTurn = 1_000
+const maxPerTurn = 1_000
 
 const registry = { names: new LaneNames(), all: () => [] }
 const counts = Array.from({ length: lanes }, (_none, at): LaneCounts => {
@@ -49,13 +49,13 @@ test(`figures of ${lanes} lanes are computed in pieces, so that the event loop s
   })
   const snapshot = await takeSnapshot(scheduler, 0)
   const labels = { functions: new BoundedLabels(500), queues: new BoundedLabels(500) }
-  const json = await inTurns(lanes / mostPerTurn, () => info.json())
+  const json = await inTurns(lanes / maxPerTurn, () => info.json())
   expect(JSON.parse(json)).toMatchObject({ faktory: { total_enqueued: 3 * lanes } })
-  await inTurns(lanes / mostPerTurn, () => takeSnapshot(scheduler, 0))
-  const ofStore = await inTurns(lanes / mostPerTurn, () => storeFigures(snapshot, labels))
+  await inTurns(lanes / maxPerTurn, () => takeSnapshot(scheduler, 0))
+  const ofStore = await inTurns(lanes / maxPerTurn, () => storeFigures(snapshot, labels))
   expect(sumOf(ofStore, 'crossgear_jobs')).toBe(4 * lanes)
   const own = new BoundedLabels(500)
-  const gearman = await inTurns(lanes / mostPerTurn, () =>
+  const gearman = await inTurns(lanes / maxPerTurn, () =>
     gearmanFigures({ snapshot, labels: own, version: '1' }),
   )
   expect(sumOf(gearman, 'gearman_jobs_running')).toBe(lanes)

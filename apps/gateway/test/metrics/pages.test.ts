@@ -224,7 +224,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     )
     const scrape = () => pages.answer('/metrics', undefined)
     // Beats of the gateway come between some of them: they add commands, and never take any away.
-    const leastOfMany = async (): Promise<number> => {
+    const minOfMany = async (): Promise<number> => {
       const counts: number[] = []
       for (let look = 0; look < 20; look += 1) {
         nowMs += 1000
@@ -232,9 +232,9 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
       }
       return Math.min(...counts)
     }
-    const few = await leastOfMany()
+    const few = await minOfMany()
     for (let job = 0; job < 500; job += 1) await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-    const many = await leastOfMany()
+    const many = await minOfMany()
     expect(few).toBeGreaterThan(0)
     expect(many).toBe(few)
     nowMs += 999

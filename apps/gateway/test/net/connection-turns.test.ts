@@ -23,8 +23,8 @@ class Echo implements ConnectionHandler {
     this.bytes = Buffer.concat([this.bytes, chunk])
   }
 
-  work(most: number): WorkLeft {
-    for (let taken = 0; taken < most; taken += 1) {
+  work(max: number): WorkLeft {
+    for (let taken = 0; taken < max; taken += 1) {
       if (this.isHeld) return 'held'
       if (this.bytes.length === 0) return 'none'
       const request = this.bytes.subarray(0, 1)

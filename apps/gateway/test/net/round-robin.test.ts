@@ -11,8 +11,8 @@ class Requests implements WorkSource {
     this.left = count
   }
 
-  work(most: number): boolean {
-    const done = Math.min(most, this.left)
+  work(max: number): boolean {
+    const done = Math.min(max, this.left)
     this.left -= done
     this.done.push(done)
     return this.left > 0

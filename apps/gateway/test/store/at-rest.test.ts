@@ -10,7 +10,7 @@ const functions = 600
 /** Heartbeats in which nothing but the looks of an idle gateway is counted. */
 const beats = 10
 /** Commands a second of an idle gateway, those of scripts included, as docs/gearmonkey.md bounds its looks. */
-const mostPerBeat = 100
+const maxPerBeat = 100
 
 describe.skipIf(lacksRedis)(
   `an idle gateway with a waiting job in each of ${functions} functions`,
@@ -51,9 +51,9 @@ describe.skipIf(lacksRedis)(
       return commands
     }
 
-    test(`asks the store at most ${mostPerBeat} commands a second`, async () => {
+    test(`asks the store at most ${maxPerBeat} commands a second`, async () => {
       const commands = await commandsAtRest(await serving())
-      expect(commands.length).toBeLessThanOrEqual(mostPerBeat * beats)
+      expect(commands.length).toBeLessThanOrEqual(maxPerBeat * beats)
       expect(commands.some((line) => line.includes('"cleared"'))).toBe(true)
     })
 

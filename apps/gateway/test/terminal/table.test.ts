@@ -25,7 +25,7 @@ describe('a table', () => {
 
   test('leaves out columns of a rank, the highest first, before it cuts names too short', () => {
     const ranked = [
-      { ...columns[0]!, least: 20 },
+      { ...columns[0]!, min: 20 },
       { ...columns[1]!, rank: 1 },
       { title: 'dead', value: () => 3, isNumber: true, rank: 2 },
     ]

@@ -203,7 +203,7 @@ export class QueueControl {
       await events.emitInTurn('prefetchEnds')
       await act()
     } finally {
-      events.emit('prefetchMayGoOn')
+      events.emit('prefetchResumed')
     }
   }
 

@@ -7,7 +7,7 @@ interface Count {
 }
 
 /** Most counted keys: four for each lane there may be. */
-const mostKeys = 4 * maxLanes
+const maxKeys = 4 * maxLanes
 
 /** Counts possible arrivals of jobs, by the keys of idle workers. */
 export class ArrivalCounters {
@@ -43,7 +43,7 @@ export class ArrivalCounters {
   }
 
   #begin(key: string, own: boolean): void {
-    if (this.#counts.size >= mostKeys) this.forget([...this.#counts.keys()])
+    if (this.#counts.size >= maxKeys) this.forget([...this.#counts.keys()])
     const { all, byOthers } = this.#floor
     this.#counts.set(key, { all: all + 1, byOthers: byOthers + (own ? 0 : 1) })
   }

@@ -73,7 +73,7 @@ export class Claims {
     })
     this.#roomTimers = new RoomTimers(parts)
     parts.events.on('prefetchEnds', () => this.#returnPrefetched())
-    parts.events.on('prefetchMayGoOn', () => this.#local.resume())
+    parts.events.on('prefetchResumed', () => this.#local.resume())
     parts.events.on('laneClosed', () => void this.#giveBack(this.#local.drain()))
   }
 
@@ -154,8 +154,8 @@ export class Claims {
 
   flush(): void {
     this.#batch.flush()
-    for (const { subscription, least } of this.#local.refills()) {
-      this.#start(subscription, [], least)
+    for (const { subscription, min } of this.#local.refills()) {
+      this.#start(subscription, [], min)
     }
   }
 
@@ -172,13 +172,13 @@ export class Claims {
     return worker.isShared ? `w${worker.name}` : `c${this.#parts.store.node}-${worker.name}`
   }
 
-  #start(subscription: Subscription, all: readonly FetchRequest[], least = 0): void {
+  #start(subscription: Subscription, all: readonly FetchRequest[], min = 0): void {
     const requests = all.filter((request) => !request.gone)
     if (this.#stopped) {
       for (const request of requests) request.onEmpty()
       return
     }
-    const ahead = this.#local.ask(subscription, least)
+    const ahead = this.#local.ask(subscription, min)
     if (requests.length + ahead === 0) return
     const call = this.#send(subscription, requests, ahead)
     if (ahead === 0) return
@@ -288,7 +288,7 @@ export class Claims {
     await Promise.all(returned)
   }
 
-  /** Resolves when all prefetched jobs are back; nothing is prefetched until `prefetchMayGoOn`. */
+  /** Resolves when all prefetched jobs are back; nothing is prefetched until `prefetchResumed`. */
   async #returnPrefetched(): Promise<void> {
     this.#local.suspend()
     await Promise.all(this.#prefetching)

@@ -25,7 +25,7 @@ export class EarlyWake {
       if (queue) {
         claims.makeWay(
           queue,
-          levels.reduce((most, level) => (level > most ? level : most)),
+          levels.reduce((max, level) => (level > max ? level : max)),
         )
         claims.anticipateFetch(queue, jobs - consumers)
       }

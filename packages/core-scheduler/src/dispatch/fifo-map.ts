@@ -1,5 +1,5 @@
 /** Most removed entries in the order before it is rebuilt. */
-const mostGone = 1_024
+const maxGone = 1_024
 
 interface Entry<Key, Value> {
   readonly key: Key
@@ -24,7 +24,7 @@ export class FifoMap<Key, Value> {
   set(key: Key, value: Value): void {
     const entry = { key, value }
     this.#entries.set(key, entry)
-    if (this.#order.push(entry) <= 2 * this.#entries.size + mostGone) return
+    if (this.#order.push(entry) <= 2 * this.#entries.size + maxGone) return
     this.#order = this.#order.slice(this.#first).filter((one) => this.#isThere(one))
     this.#first = 0
   }

@@ -169,7 +169,7 @@ function enter(line: IdleLine, worker: IdleWorker, { place, isReturned }: Idle):
 }
 
 /** With thousands of idle workers the first one has its job long before the last is woken. */
-const mostPerTurn = 32
+const maxPerTurn = 32
 
 interface Round {
   readonly keys: readonly string[]
@@ -199,7 +199,7 @@ export class BroadcastWake {
   }
 
   #goOn(name: string, round: Round): void {
-    if (this.#idle.wake(round.keys, mostPerTurn, round.until) < mostPerTurn) {
+    if (this.#idle.wake(round.keys, maxPerTurn, round.until) < maxPerTurn) {
       this.#rounds.delete(name)
       return
     }

@@ -8,7 +8,7 @@ import type { ArrivalCounters } from './arrival-counters.ts'
 import { PrefetchBuffer, prefetchTtlMs, type PrefetchedJob } from './prefetch-buffer.ts'
 
 /** Most jobs that one call prefetches for workers that are being woken. */
-const mostAnticipated = 8
+const maxAnticipated = 8
 
 interface Parts {
   readonly clock: Clock
@@ -29,7 +29,7 @@ interface Parts {
 /** A prefetch to send, and the least number of jobs. */
 interface Refill {
   readonly subscription: Subscription
-  readonly least: number
+  readonly min: number
 }
 
 /** Answers claims without the store: with jobs leased ahead, or if lanes are known to be empty. */
@@ -133,9 +133,9 @@ export class LocalAnswers {
    * 1.24 times the processor time.
    */
   anticipate(subscription: Subscription, jobs: number): boolean {
-    const isLively = this.#prefetched.isLively(subscription, this.#parts.clock.nowMs())
-    if (!subscription.mayWait || !this.#mayClaimAhead || !isLively) return false
-    this.#refill(subscription, Math.min(jobs, mostAnticipated))
+    const isActive = this.#prefetched.isActive(subscription, this.#parts.clock.nowMs())
+    if (!subscription.mayWait || !this.#mayClaimAhead || !isActive) return false
+    this.#refill(subscription, Math.min(jobs, maxAnticipated))
     return true
   }
 
@@ -146,7 +146,7 @@ export class LocalAnswers {
   anticipateFetch(queue: string, jobs: number): void {
     if (!this.#mayClaimAhead) return
     const subscription = this.#prefetched.consumerOf(queue, this.#parts.clock.nowMs())
-    if (subscription) this.#refill(subscription, Math.min(jobs, mostAnticipated))
+    if (subscription) this.#refill(subscription, Math.min(jobs, maxAnticipated))
   }
 
   /** Gives back what is held for consumers of a queue, if some of it has a lower level than a new job. */
@@ -166,7 +166,7 @@ export class LocalAnswers {
    * Number of jobs that a call for this subscription should prefetch; they count as coming. For
    * several queues a call of its own does it.
    */
-  ask(subscription: Subscription, least: number): number {
+  ask(subscription: Subscription, min: number): number {
     if (!this.#mayClaimAhead) return 0
     const supplied = suppliedFor(subscription)
     if (supplied !== subscription) {
@@ -175,7 +175,7 @@ export class LocalAnswers {
       return 0
     }
     const wanted = this.#prefetched.wanted(subscription, this.#parts.clock.nowMs())
-    const ahead = Math.max(wanted, least - this.#prefetched.sizeFor(subscription))
+    const ahead = Math.max(wanted, min - this.#prefetched.sizeFor(subscription))
     if (ahead > 0) this.#prefetched.coming(subscription, ahead)
     return ahead
   }
@@ -213,8 +213,8 @@ export class LocalAnswers {
     return jobs.filter(({ lane }) => idleKeys.includes(`q${names.parse(lane).queue}`)).length
   }
 
-  #refill(subscription: Subscription, least: number): void {
-    this.#toRefill.set(subscription.key, { subscription, least })
+  #refill(subscription: Subscription, min: number): void {
+    this.#toRefill.set(subscription.key, { subscription, min })
     this.#parts.refillNeeded()
   }
 

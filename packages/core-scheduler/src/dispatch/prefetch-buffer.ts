@@ -7,7 +7,7 @@ const paceMs = 20
  * Below this rate, jobs per millisecond, workers ask the store for each job. With 2, which a lone worker never reaches by
  * itself, a foreground job takes 1.18 times the processor time, and 1.12 times with two gateways.
  */
-const leastPace: Readonly<Record<ClaimBy, number>> = { named: 0.25, consumer: 0.5 }
+const minPace: Readonly<Record<ClaimBy, number>> = { named: 0.25, consumer: 0.5 }
 /** Jobs are prefetched for this time at the current rate, milliseconds. */
 const aheadMs = 6
 /** Most jobs prefetched for workers that want the same. */
@@ -41,7 +41,7 @@ interface Supply {
   taken: number
   askedMs: number
   /** No job is prefetched with its submission before this time. */
-  restsUntilMs: number
+  backoffUntilMs: number
 }
 
 /**
@@ -70,7 +70,7 @@ export class PrefetchBuffer {
   }
 
   /** True if a worker asked a moment ago, so that one that is woken will ask too. */
-  isLively({ key }: Subscription, nowMs: number): boolean {
+  isActive({ key }: Subscription, nowMs: number): boolean {
     return nowMs - (this.#supplies.get(key)?.askedMs ?? -Infinity) < prefetchTtlMs
   }
 
@@ -83,7 +83,7 @@ export class PrefetchBuffer {
     const supply = last && this.#supplies.get(last.key)
     if (!supply || nowMs - supply.askedMs >= prefetchTtlMs) return undefined
     this.#measure(supply, nowMs)
-    return supply.ahead > 0 && nowMs >= supply.restsUntilMs ? last : undefined
+    return supply.ahead > 0 && nowMs >= supply.backoffUntilMs ? last : undefined
   }
 
   /**
@@ -149,7 +149,7 @@ export class PrefetchBuffer {
     const supply = this.#supplyOf(subscription, nowMs)
     supply.taken += handedOut
     // Not for these consumers: they may only take other functions.
-    if (!supply.hasMore && handedOut + ahead.length === 0) supply.restsUntilMs = nowMs + restMs
+    if (!supply.hasMore && handedOut + ahead.length === 0) supply.backoffUntilMs = nowMs + restMs
     // All jobs that were prefetched with their submission: nothing is known of others.
     if (!hasMore || handedOut > 0 || supply.by === 'named') supply.hasMore = hasMore
     for (const job of ahead) supply.kept.push({ job, sinceMs: nowMs })
@@ -173,7 +173,7 @@ export class PrefetchBuffer {
         back.push(...this.#empty(supply, nowMs))
       }
       const isUsed = supply.kept.length > 0 || supply.coming > 0
-      const rests = nowMs < supply.restsUntilMs
+      const rests = nowMs < supply.backoffUntilMs
       if (!isUsed && !rests && nowMs - supply.windowSinceMs >= 2 * paceMs)
         this.#supplies.delete(key)
     }
@@ -204,7 +204,7 @@ export class PrefetchBuffer {
       windowSinceMs: nowMs,
       taken: 0,
       askedMs: -Infinity,
-      restsUntilMs: -Infinity,
+      backoffUntilMs: -Infinity,
     }
     this.#supplies.set(key, supply)
     return supply
@@ -222,7 +222,7 @@ export class PrefetchBuffer {
     const jobs = supply.kept.map(({ job }) => job)
     supply.kept = []
     supply.ahead = 0
-    supply.restsUntilMs = nowMs + restMs
+    supply.backoffUntilMs = nowMs + restMs
     return jobs
   }
 
@@ -231,7 +231,7 @@ export class PrefetchBuffer {
     if (passedMs < paceMs) return
     const pace = supply.taken / passedMs
     const { by } = supply
-    supply.ahead = pace < leastPace[by] ? 0 : Math.min(maxAhead[by], Math.ceil(pace * aheadMs))
+    supply.ahead = pace < minPace[by] ? 0 : Math.min(maxAhead[by], Math.ceil(pace * aheadMs))
     supply.windowSinceMs = nowMs
     supply.taken = 0
   }

@@ -32,7 +32,7 @@ export class RoomTimers {
     const { clock, events } = this.#parts
     const cancel = clock.after(waitMs, () => {
       this.#byQueue.delete(queue)
-      events.emit('roomAgain', queue)
+      events.emit('throttleReleased', queue)
     })
     this.#byQueue.set(queue, cancel)
   }

@@ -28,8 +28,8 @@ const growsFrom = 4
  */
 const growth = 2
 /** Most items of a step and of one hand-over; further items go with the next step. */
-const mostItems = maxBatchItems
-const mostBytes = maxBatchBytes
+const maxItems = maxBatchItems
+const maxBytes = maxBatchBytes
 
 interface Call<Answer> {
   readonly members: number
@@ -98,7 +98,7 @@ class Draft {
       items += jobs.length
       for (const { input } of jobs) bytes += input.length
     }
-    return items >= mostItems || bytes >= mostBytes
+    return items >= maxItems || bytes >= maxBytes
   }
 
   get jobs(): number {
@@ -234,7 +234,7 @@ export class Steps {
 
   #turnEnds(): void {
     this.#isArmed = false
-    if (this.#comesMore()) {
+    if (this.#isLoadRising()) {
       this.#arm()
       return
     }
@@ -247,7 +247,7 @@ export class Steps {
   }
 
   /** True while a step waits: each turn brings more, and the last step had more. */
-  #comesMore(): boolean {
+  #isLoadRising(): boolean {
     const before = this.#gatheredBefore
     this.#gatheredBefore = this.#gathered
     const last = this.#lastItems
@@ -261,7 +261,7 @@ export class Steps {
 
   #gather(): void {
     if (this.#gathered === 0) return
-    this.#lastItems = Math.min(this.#gathered, mostItems)
+    this.#lastItems = Math.min(this.#gathered, maxItems)
     this.#gatheredBefore = 0
     // A source may add items of another: they go along.
     while (this.#gathered > 0) {

@@ -76,10 +76,10 @@ export class IdleLanes implements LaneCheck {
 
   #due(line: Map<string, Due>, afterMs: number): readonly string[] {
     const nowMs = this.#parts.clock.nowMs()
-    const most = Math.max(checksPerBeat, Math.ceil(line.size / beatsForDue))
+    const max = Math.max(checksPerBeat, Math.ceil(line.size / beatsForDue))
     const due: string[] = []
     for (const [lane, { atMs, left }] of line) {
-      if (atMs > nowMs || due.length >= most) break
+      if (atMs > nowMs || due.length >= max) break
       due.push(lane)
       line.delete(lane)
       if (left > 1) this.#put(line, lane, afterMs, left - 1)

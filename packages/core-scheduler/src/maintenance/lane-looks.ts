@@ -111,10 +111,10 @@ export class LaneLooks extends BackgroundLoop {
   }
 }
 
-function take(lanes: Set<string>, most: number): string[] {
+function take(lanes: Set<string>, max: number): string[] {
   const taken: string[] = []
   for (const lane of lanes) {
-    if (taken.length >= most) break
+    if (taken.length >= max) break
     taken.push(lane)
     lanes.delete(lane)
   }

@@ -9,9 +9,9 @@ export class LaneRounds {
   #next = 0
 
   /** A turn takes `least` lanes, or more so that a round takes at most `turns`. */
-  constructor(registry: LaneRegistry, least: number, turns: number) {
+  constructor(registry: LaneRegistry, min: number, turns: number) {
     this.#registry = registry
-    this.#least = least
+    this.#least = min
     this.#turns = turns
   }
 

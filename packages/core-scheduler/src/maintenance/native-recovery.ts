@@ -229,7 +229,7 @@ export class NativeRecovery implements LaneCheck {
   async #survey(): Promise<boolean> {
     const { store, clock, repair, registry, registrar, nativeOutcomes } = this.#parts
     this.#lapSinceMs ??= clock.nowMs()
-    const page = await store.native.survey(repair !== undefined, this.#pace.most)
+    const page = await store.native.survey(repair !== undefined, this.#pace.max)
     this.#pace.looked(page)
     for (const [lane, ids] of byLane(page.unsettled)) await nativeOutcomes.settleThese(lane, ids)
     for (const lane of page.suspicious) {

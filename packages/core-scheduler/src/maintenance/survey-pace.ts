@@ -32,7 +32,7 @@ export class SurveyPace {
   }
 
   /** Most jobs of the next page; undefined: a whole one. */
-  get most(): number | undefined {
+  get max(): number | undefined {
     return this.isFull ? undefined : this.#jobsLeft
   }
 

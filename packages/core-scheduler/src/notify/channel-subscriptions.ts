@@ -14,7 +14,7 @@ const settleMs = 5
 const lingerMs = 2_000
 
 /** Workers with more functions are never checked for full coverage by events. */
-const mostNamedFunctions = 8
+const maxNamedFunctions = 8
 
 interface Parts {
   readonly clock: Clock
@@ -60,7 +60,7 @@ export class ChannelSubscriptions {
 
   /** True if events announce every job that a worker can take. */
   announcesAll(subscription: Subscription): boolean {
-    if (!this.#isCaughtUp || subscription.idleKeys.length > mostNamedFunctions) return false
+    if (!this.#isCaughtUp || subscription.idleKeys.length > maxNamedFunctions) return false
     if (this.#current === 'all') return true
     const groups = subscription.groups(this.#parts.registry)
     return groups.every(({ lanes }) => lanes.every((lane) => this.covers(lane)))

@@ -73,7 +73,7 @@ export class NotificationHandler implements StoreListener {
     this.#jobPoller = new JobPoller({ ...parts, progress: this.#progress })
     this.#newLanes = new NewLanes({ ...parts, lanePoller: this.#lanePoller })
     parts.events.on('lanesWatched', (fresh) => this.#catchUp(fresh))
-    parts.events.on('roomAgain', (queue) => this.#wakeQueue(queue))
+    parts.events.on('throttleReleased', (queue) => this.#wakeQueue(queue))
     parts.events.on('laneDropped', (lane) => parts.wakeups.forgetArrivals(lane))
     parts.events.on('beat', (wasReset) => this.#onBeat(wasReset))
   }
@@ -147,7 +147,7 @@ export class NotificationHandler implements StoreListener {
     await this.#guard('catch up after reconnecting', async () => {
       await this.loadLanes()
       await this.#parts.queues.load()
-      this.#parts.counts.retell()
+      this.#parts.counts.republishAll()
       await this.#pollLanes('all')
       if (outages === this.#outages) subscriptions.caughtUp()
     })
@@ -228,8 +228,8 @@ export class NotificationHandler implements StoreListener {
   #nextIdle(): readonly string[] {
     const { registry, wakeups } = this.#parts
     const found: string[] = []
-    const most = Math.min(passedAtOnce, registry.size)
-    for (let passed = 0; passed < most && found.length < sweptAtOnce; passed += 1) {
+    const max = Math.min(passedAtOnce, registry.size)
+    for (let passed = 0; passed < max && found.length < sweptAtOnce; passed += 1) {
       for (const lane of this.#toSweep.next()) if (wakeups.hasIdle(lane)) found.push(lane)
     }
     return found

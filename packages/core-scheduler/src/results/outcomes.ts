@@ -135,7 +135,7 @@ export class Outcomes {
       for (const item of items) {
         this.#parts.leaseStarts.notEnded(item.outcome.token)
         if (isRequeue(item.outcome) || item.settlement?.isRepeated) this.#refused.push(item)
-        if (refusal.code !== 'REFUSED') this.#suppose(item.outcome)
+        if (refusal.code !== 'REFUSED') this.#setPendingOutcome(item.outcome)
         item.settlement?.refused(refusal)
       }
     } finally {
@@ -177,9 +177,9 @@ export class Outcomes {
   }
 
   /** No answer came: the store may have ended the job all the same. */
-  #suppose(outcome: Outcome): void {
+  #setPendingOutcome(outcome: Outcome): void {
     const event = eventOf(outcome, 'done')
-    if (event) this.#parts.waiters.suppose(outcome, event)
+    if (event) this.#parts.waiters.setPendingOutcome(outcome, event)
   }
 
   #observe({ outcome, assignment, door }: PendingOutcome, result: Settled): void {

@@ -99,7 +99,7 @@ export class Waiters {
    * Keeps the supposed end of a job, which the store may or may not have taken, until the job is
    * gone.
    */
-  suppose(ref: JobRef, event: JobEvent): void {
+  setPendingOutcome(ref: JobRef, event: JobEvent): void {
     const wait = this.#byLane.get(ref.lane)?.get(ref.id)
     if (wait) wait.pendingOutcome = event
   }

@@ -60,7 +60,7 @@ export interface BatchStore {
   open(bid: string): Promise<boolean>
   state(bid: string): Promise<BatchState | undefined>
   /** The newest first, from the position in an earlier answer; only the last 10,000. */
-  list(from: BatchPlace | undefined, most: number): Promise<BatchPage>
+  list(from: BatchPlace | undefined, max: number): Promise<BatchPage>
   /** Forgets all batches. Their jobs stay. */
   clear(): Promise<void>
 }

@@ -90,10 +90,10 @@ describe('the prefetch buffer', () => {
   })
 
   test('knows which subscriptions fetched a moment ago', () => {
-    expect(stock.isLively(subscription, 0)).toBe(false)
+    expect(stock.isActive(subscription, 0)).toBe(false)
     stock.take(subscription, 0)
-    expect(stock.isLively(subscription, 19)).toBe(true)
-    expect(stock.isLively(subscription, 20)).toBe(false)
+    expect(stock.isActive(subscription, 19)).toBe(true)
+    expect(stock.isActive(subscription, 20)).toBe(false)
   })
 
   describe('of consumers of a queue', () => {

@@ -6,7 +6,7 @@ import { StoreError } from '../../src/model/store-errors.ts'
 import type { NewJob, Outcome, Report, Settled } from '../../src/model/job.ts'
 import type { Step, StepAnswer, StepStore } from '../../src/store/step-ports.ts'
 
-const mostItems = maxBatchItems
+const maxItems = maxBatchItems
 const newJob: NewJob = { input: Buffer.from('x'), door: 'gearman', level: 5, foreground: false }
 
 /** A clock whose turns end one at a time. */
@@ -208,8 +208,8 @@ describe('calls to the store', () => {
   const manyOutcomes = async (count: number): Promise<void> => {
     const output = Buffer.alloc(0)
     const outcome = { lane: 'mail', id: 1, token: 't', kind: 'complete', output } as const
-    for (let at = 0; at < count; at += mostItems) {
-      const some = Array(Math.min(mostItems, count - at)).fill(outcome) as Outcome[]
+    for (let at = 0; at < count; at += maxItems) {
+      const some = Array(Math.min(maxItems, count - at)).fill(outcome) as Outcome[]
       void steps.finish('mail', some)
     }
     await Promise.resolve()
@@ -218,16 +218,16 @@ describe('calls to the store', () => {
     store.steps.map(({ outcomes }) => outcomes.reduce((sum, of) => sum + of.outcomes.length, 0))
 
   test('go all at once on demand, also those for which one step has no room', async () => {
-    await manyOutcomes(2 * mostItems + 1)
+    await manyOutcomes(2 * maxItems + 1)
     steps.flush()
-    expect(outcomesSent()).toEqual([mostItems, mostItems, 1])
+    expect(outcomesSent()).toEqual([maxItems, maxItems, 1])
   })
 
   test('for which one step has no room go when it is answered, without others to come', async () => {
-    await manyOutcomes(3 * mostItems)
+    await manyOutcomes(3 * maxItems)
     await clock.end()
     for (const count of [1, 2, 3]) {
-      expect(outcomesSent()).toEqual(Array(count).fill(mostItems))
+      expect(outcomesSent()).toEqual(Array(count).fill(maxItems))
       store.answer()
       await clock.end()
       await clock.end()

@@ -63,10 +63,10 @@ describe('the walk through the lanes', () => {
     [256, 256, 1],
     [20_000, 667, 30],
     [65_000, 2_167, 30],
-  ])('reads the marks of %i lanes, %i with each heartbeat, in %i', async (lanes, most, beats) => {
+  ])('reads the marks of %i lanes, %i with each heartbeat, in %i', async (lanes, max, beats) => {
     know(lanes)
     await pass(beats)
-    expect(Math.max(...read)).toBe(most)
+    expect(Math.max(...read)).toBe(max)
     expect(read.reduce((sum, count) => sum + count, 0)).toBe(lanes)
   })
 

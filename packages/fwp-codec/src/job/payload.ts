@@ -109,9 +109,9 @@ function isArgument(text: string): boolean {
 }
 
 /** True if a text that is valid JSON nests deeper than so many arrays and objects. */
-export function isDeeper(json: string, most: number): boolean {
+export function isDeeper(json: string, max: number): boolean {
   // Each has two ends.
-  if (json.length <= 2 * most) return false
+  if (json.length <= 2 * max) return false
   let depth = 0
   for (let at = 0; at < json.length; at += 1) {
     switch (json[at]) {
@@ -121,7 +121,7 @@ export function isDeeper(json: string, most: number): boolean {
       case '[':
       case '{':
         depth += 1
-        if (depth > most) return true
+        if (depth > max) return true
         break
       case ']':
       case '}':

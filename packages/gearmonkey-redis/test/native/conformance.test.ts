@@ -131,9 +131,9 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
 
   test.each([1, 16])(
     'finds nothing wrong with a worker of %i jobs at once',
-    async (most) => {
+    async (max) => {
       const file = pathOf('./support/library-worker.ts')
-      const command = `GEARMONKEY_CONCURRENCY=${most} exec ${node} ${file}`
+      const command = `GEARMONKEY_CONCURRENCY=${max} exec ${node} ${file}`
       const options = ['--worker-command', command, '--fail-input', 'fail']
       const { code, lines } = await run(
         ...['--timeout-seconds', '20', '--worker-function', 'library', ...options],

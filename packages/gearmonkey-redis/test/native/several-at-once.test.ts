@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
 
   test.each([2, 8, 17])('holds at most %i jobs at any moment', async (concurrency) => {
     let held = 0
-    let most = 0
+    let max = 0
     let finished = 0
     const listener = redis.connect()
     listener.on('message', (_channel, event: string) => {
@@ -125,7 +125,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
         held -= 1
         finished += 1
       }
-      most = Math.max(most, held)
+      max = Math.max(max, held)
     })
     await listener.subscribe('channel:mail')
     const chains = 2 * concurrency
@@ -140,7 +140,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     await work(chains * links, handler, { concurrency })
     await expect.poll(() => finished).toBe(chains * links)
     expect(held).toBe(0)
-    expect(most).toBeLessThanOrEqual(concurrency)
+    expect(max).toBeLessThanOrEqual(concurrency)
   })
 
   test('has only its running jobs when it is killed, and another worker does the rest', async () => {

@@ -96,11 +96,11 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     const full = gate()
     const end = gate()
     let running = 0
-    let most = 0
+    let max = 0
     const worker = new GearMonkeyWorker(redis.url, { concurrency: 3 })
     await worker.accept('many', async () => {
       running += 1
-      most = Math.max(most, running)
+      max = Math.max(max, running)
       if (running === 3) full.open()
       await end.opened
       running -= 1
@@ -112,7 +112,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     end.open()
     await client.run('many', '', { priority: 'low', blocking: true })
     await worker.stop()
-    expect(most).toBe(3)
+    expect(max).toBe(3)
   })
 
   test('waits on one connection, however many jobs come and run at once', async () => {

@@ -5,8 +5,8 @@ export class InOrder {
   readonly #ends: Promise<void>[] = []
 
   /** `most`: acts that may be in progress when {@link add} settles. */
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#most = max
   }
 
   /** Waits until there is room for another. Throws the error of an earlier one. */

@@ -20,7 +20,7 @@ export interface RunOptions {
 
 export const defaultBatch = 1_000
 /** A page takes a call to the store per lane, and is in memory twice. */
-export const mostBatch = 5_000
+export const maxBatch = 5_000
 export const defaultMaxPayloadBytes = 64 * 1024 * 1024
 const pageBytes = 4 * 1024 * 1024
 

@@ -48,7 +48,7 @@ export interface Plan {
 /** Half of what two busy cores store: docs/migration.md, Figures. */
 const usualRate = 10_000
 /** Unique ids remembered, 40 bytes each. */
-const mostUnique = 1_000_000
+const maxUnique = 1_000_000
 
 type RowDraft = { -readonly [Name in keyof PlanRow]: PlanRow[Name] }
 
@@ -59,8 +59,8 @@ export async function makePlan(
   options: Pick<RunOptions, 'batch' | 'ratePerSecond' | 'maxPayloadBytes'>,
   target: Pick<Target, 'faultOf'> = {},
 ): Promise<Plan> {
-  const most = options.maxPayloadBytes ?? defaultMaxPayloadBytes
-  const draft = new PlanDraft((record) => faultOf(record, most) ?? target.faultOf?.(record))
+  const max = options.maxPayloadBytes ?? defaultMaxPayloadBytes
+  const draft = new PlanDraft((record) => faultOf(record, max) ?? target.faultOf?.(record))
   if (source.survey) {
     for (const row of await source.survey()) draft.surveyed(row)
   } else {
@@ -152,6 +152,6 @@ class PlanDraft {
     if (this.#unique.has(hashed)) {
       this.#joining += 1
       this.#joiningExample ??= `${fn}: ${unique.toString()}`
-    } else if (this.#unique.size < mostUnique) this.#unique.add(hashed)
+    } else if (this.#unique.size < maxUnique) this.#unique.add(hashed)
   }
 }

@@ -122,7 +122,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
 
 async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<void> {
   const { source, target, selection, options, onReject } = parts
-  const most = options.maxPayloadBytes ?? defaultMaxPayloadBytes
+  const max = options.maxPayloadBytes ?? defaultMaxPayloadBytes
   const picked: JobRecord[] = []
   /** The record as read, by the record as stored. */
   const origins: JobRecord[] = []
@@ -134,7 +134,7 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
   for (const rejected of page.rejects) reject(rejected)
   for (const origin of page.records) {
     const record = selection.pick(origin)
-    const fault = record && (faultOf(record, most) ?? target.faultOf?.(record))
+    const fault = record && (faultOf(record, max) ?? target.faultOf?.(record))
     if (!record) counts.leftOut += 1
     else if (fault) reject(rejectOf(record, ...fault))
     else {

@@ -51,14 +51,14 @@ export async function verifyCopy(
   parts: VerifyParts,
 ): Promise<Verification> {
   const sums = new Sums()
-  const most = parts.options.maxPayloadBytes ?? defaultMaxPayloadBytes
+  const max = parts.options.maxPayloadBytes ?? defaultMaxPayloadBytes
   for await (const { records, rejects } of source.pages(undefined, boundsOf(parts.options))) {
     const byLane = new Map<string, JobRecord[]>()
     sums.rejected += rejects.length
     for (const origin of records) {
       const record = selection.pick(origin)
       if (!record) continue
-      if (faultOf(record, most)) {
+      if (faultOf(record, max)) {
         sums.rejected += 1
         continue
       }

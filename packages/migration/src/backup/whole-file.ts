@@ -4,7 +4,7 @@ import { readLines } from '../record/lines.ts'
 import { type Remark, remarkOf } from '../record/ndjson.ts'
 
 /** Longer lines are jobs. */
-const mostRemarkBytes = 1024
+const maxRemarkBytes = 1024
 
 type Counts = Extract<Remark, { kind: 'end' }>
 
@@ -35,7 +35,7 @@ export function readWholeFile(path: string, name = path): Promise<WholeFile | un
     let end: Counts | undefined
     let lines = 0
     for await (const line of readLines(path)) {
-      const remark = line.length > mostRemarkBytes ? undefined : remarkOf(line.toString())
+      const remark = line.length > maxRemarkBytes ? undefined : remarkOf(line.toString())
       if (!head) {
         if (remark?.kind !== 'backup' && remark?.kind !== 'export') return undefined
         head = remark

@@ -1,7 +1,7 @@
 const idBytes = 16
 const slotBytes = idBytes + 1
 const firstSlots = 1 << 12
-const mostFull = 0.7
+const maxFull = 0.7
 
 /** State of an import id, the last byte of its slot; 0: a free slot. */
 const idStates = { sent: 1, taken: 2, forgotten: 3 } as const
@@ -25,7 +25,7 @@ export class IdTable {
   }
 
   set(id: Buffer, state: IdState): void {
-    if (this.#size >= this.#capacity * mostFull) this.#grow()
+    if (this.#size >= this.#capacity * maxFull) this.#grow()
     const at = this.#slotOf(id)
     if (this.#slots[at + idBytes] === 0) {
       id.copy(this.#slots, at, 0, idBytes)

@@ -7,7 +7,7 @@ import { JournalLock } from './journal-lock.ts'
 
 const head = 'crossgear-journal 1'
 /** 17 bytes each in memory, some 70 in the file. */
-const mostJobs = 5_000_000
+const maxJobs = 5_000_000
 
 /** One letter per state, and one that removes a state. */
 const letters: Readonly<Record<string, IdState>> = { s: 'sent', d: 'taken', f: 'forgotten' }
@@ -66,11 +66,8 @@ export class Journal implements Ledger {
   /** Notes jobs. `sent` is on disk when it settles, so before anything is sent. */
   async note(state: IdState, importIds: readonly Buffer[]): Promise<void> {
     if (importIds.length === 0) return
-    if (this.#ids.size + importIds.length > mostJobs) {
-      throw new MigrationError(
-        'USAGE',
-        `The journal ${this.#path} has ${mostJobs} jobs: begin one.`,
-      )
+    if (this.#ids.size + importIds.length > maxJobs) {
+      throw new MigrationError('USAGE', `The journal ${this.#path} has ${maxJobs} jobs: begin one.`)
     }
     const ids = importIds.map((id) => id.toString('hex')).join()
     await this.#write(`${letterOf[state]} ${ids}`)

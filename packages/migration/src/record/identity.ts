@@ -7,7 +7,7 @@ const tagBytes = 4
 const zero = 0x30
 const colon = 0x3a
 /** Of a length in decimal and its colon. */
-const mostHeadBytes = 16
+const maxHeadBytes = 16
 
 /**
  * The import id of a job: made of its source's name, and of the parts that distinguish it there.
@@ -41,9 +41,9 @@ const empty = new Uint8Array(0)
  * cost a third of a Buffer digest: this runs twice per job.
  */
 function hashOf(parts: readonly (string | Uint8Array)[], size: number): Buffer {
-  let most = 0
-  for (const part of parts) most += mostHeadBytes + (isText(part) ? 3 * part.length : part.length)
-  const all = Buffer.allocUnsafe(most)
+  let max = 0
+  for (const part of parts) max += maxHeadBytes + (isText(part) ? 3 * part.length : part.length)
+  const all = Buffer.allocUnsafe(max)
   let at = 0
   for (const part of parts) {
     const bytes = isText(part) ? Buffer.byteLength(part) : part.length

@@ -7,7 +7,7 @@ import { recordStates, type JobRecord, type RecordState } from './record.ts'
 export const ndjsonVersion = 1
 
 /** Names of batches, callbacks and traces are shorter. */
-const mostFurtherChars = 1024
+const maxFurtherChars = 1024
 
 type Line = Readonly<Record<string, unknown>>
 type Draft = { -readonly [Name in keyof JobRecord]?: JobRecord[Name] }
@@ -199,7 +199,7 @@ function furtherOf(value: unknown): JobRecord['further'] {
   if (typeof value !== 'object' || value === null) return undefined
   const names: readonly string[] = furtherFields
   const isSound = Object.entries(value).every(
-    ([name, text]) => names.includes(name) && isText(text) && text.length <= mostFurtherChars,
+    ([name, text]) => names.includes(name) && isText(text) && text.length <= maxFurtherChars,
   )
   return isSound ? value : undefined
 }

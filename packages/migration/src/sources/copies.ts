@@ -5,7 +5,7 @@ import { averageBytes } from './redis/redis-reads.ts'
 const membersAtOnce = 1_000
 const bytesAtOnce = 8 * 1024 * 1024
 /** Hash buckets, a byte each, used before any hash is remembered. */
-const mostBuckets = 2 ** 24
+const maxBuckets = 2 ** 24
 const bucketsPerMember = 16
 
 /**
@@ -24,7 +24,7 @@ export class Copies {
   /** Counts the members of a list, the oldest at the left, from an offset on. */
   async count(key: string, offset: number): Promise<void> {
     const members = await this.#redis.llen(key)
-    const buckets = new Uint8Array(Math.min(mostBuckets, members * bucketsPerMember + 1))
+    const buckets = new Uint8Array(Math.min(maxBuckets, members * bucketsPerMember + 1))
     for await (const hashed of this.#hashes(key, offset)) {
       const bucket = hashed % buckets.length
       if ((buckets[bucket] ?? 0) < 2) buckets[bucket] = (buckets[bucket] ?? 0) + 1

@@ -8,7 +8,7 @@ import type { JobRecord, Reject } from '../record/record.ts'
 import type { Page, PageBounds, Source } from '../source.ts'
 
 /** A payload of 64 MiB as base64, with its other fields. */
-const mostLineBytes = 100 * 1024 * 1024
+const maxLineBytes = 100 * 1024 * 1024
 
 /** A file from `crossgear migrate export` or `crossgear backup`, one job per line. */
 export class FileSource implements Source {
@@ -49,7 +49,7 @@ export class FileSource implements Source {
       const start = offset
       offset += line.length + 1
       bytes += line.length
-      const isTooLong = line.length > mostLineBytes
+      const isTooLong = line.length > maxLineBytes
       const text = isTooLong ? '' : line.toString()
       if (line.length > 0 && remarkOf(text) === undefined) {
         const record = isTooLong ? 'it is too long' : recordOfLine(text)

@@ -30,13 +30,13 @@ function payloadOf(at: number): Buffer {
 
 const levels = { high: 8, normal: 5, low: 2 } as const
 
-/** Expects each job once in the store, as its client submitted it. `mostUniqueChars`: what its server kept of a unique id. */
+/** Expects each job once in the store, as its client submitted it. `maxUniqueChars`: what its server kept of a unique id. */
 export async function expectArrived(
   target: TestTarget,
   submitted: readonly Submission[],
-  mostUniqueChars = 63,
+  maxUniqueChars = 63,
 ): Promise<void> {
-  const unique = (text: string): string => text.slice(0, mostUniqueChars)
+  const unique = (text: string): string => text.slice(0, maxUniqueChars)
   const expected = submitted.map(({ fn, unique: id, data, priority = 'normal', epoch }) => [
     ...[fn, unique(id), data.toString('hex')],
     ...[epoch === undefined ? levels[priority] : levels.normal, epoch],

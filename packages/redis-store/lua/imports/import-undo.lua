@@ -23,7 +23,7 @@ assertQueueTypes(lane)
 
 local removal, cursor = removalFrom(lane), ARGV[6]
 -- Work of one call, about in microseconds; queues are closed up after it.
-local mostWork = 1500
+local maxWork = 1500
 
 -- Removes the id from its queue or the dead set. Returns its place, as `held` names it; nil for none, and how far it
 -- has come.
@@ -77,7 +77,7 @@ for at = 7, #ARGV, 3 do
   cursor = searched or ''
   if searched then break end
   results[#results + 1] = result
-  if removal.work > mostWork then break end
+  if removal.work > maxWork then break end
 end
 closeGaps(removal)
 return { table.concat(results), cursor }

@@ -33,7 +33,7 @@
 --#include jids
 --#include registry
 local given = unpackedArguments(3)
-local lane, queue, tag, keptSeconds, renewed, mostDead, isSole, count = unpack(given, 1, 8)
+local lane, queue, tag, keptSeconds, renewed, maxDead, isSole, count = unpack(given, 1, 8)
 local perJob = 11
 local now, toRetry, toDead = nowMs(), 1, 2
 assertQueueTypes(lane)
@@ -64,7 +64,7 @@ if redis.call('HEXISTS', metaKey(lane), 'number') == 0 then
   -- The lane was removed since the import began.
   if isCluster or not registerLane(lane, homeOf(lane, queue), 0) then return -1 end
 end
-local isNoted = redis.call('HLEN', importedKey(lane, given[9])) >= mostNotes
+local isNoted = redis.call('HLEN', importedKey(lane, given[9])) >= maxNotes
 local toldOn, joins = isHeard() and channelOf(lane), joinable()
 local dead, deadCount = {}, nil
 local last, problem = takeIds(lane, count)
@@ -79,7 +79,7 @@ local function refusal(where)
   if isNoted then return 'notes' end
   if where ~= toDead then return nil end
   deadCount = deadCount or redis.call('ZCARD', deadKey(lane))
-  return deadCount + #dead / 2 >= mostDead and 'dead' or nil
+  return deadCount + #dead / 2 >= maxDead and 'dead' or nil
 end
 
 -- Notes a job; returns its note if it has one. A job that its source gave away for good may come again: it is another

@@ -3,7 +3,7 @@
 -- returns to its source. Needs keys.lua.
 local idAt = 14
 -- 256 hashes a lane keep each short: 20,000 entries each are 5,000,000 jobs of a lane.
-local mostNotes = 20000
+local maxNotes = 20000
 
 local importedKeys = {}
 local function importedKey(lane, importId)

@@ -5,7 +5,7 @@ local nativeRetention = 90000
 local relaySeconds = 60
 local lockSeconds = 10
 -- Outputs up to this size, bytes, are sent to the nodes with waiting clients; they read longer ones.
-local mostRelayed = 16384
+local maxRelayed = 16384
 
 local function forgetIndexes(lane, id, unique, jid, keep)
   if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end
@@ -92,7 +92,7 @@ local function finishJob(lane, job, node, status, output, ends)
     releaseDependencies(lane, id, status == 'success' and 'success' or job.how or 'dropped', job.dependencies)
   end
   local others = otherNodes(job.waiting, node)
-  if others and ends and status == 'success' and #output <= mostRelayed then
+  if others and ends and status == 'success' and #output <= maxRelayed then
     for _, other in ipairs(others) do
       local told = ends.told[other] or {}
       ends.told[other] = told

@@ -1,5 +1,5 @@
 -- Work of native programs that no node saw. Needs keys.lua.
-local mostCandidates = 10000
+local maxCandidates = 10000
 local forgetAfterSeconds = 14 * 24 * 3600
 
 -- True for another door's job that a native worker finished and nobody settled. `known`: its door, token, settled and
@@ -30,7 +30,7 @@ end
 -- Notes a possible orphan with the time of the first look, while there is room.
 local function addCandidate(lane, member, now)
   local key = repairCandidatesKey(lane)
-  if redis.call('ZCARD', key) < mostCandidates then redis.call('ZADD', key, 'NX', now, member) end
+  if redis.call('ZCARD', key) < maxCandidates then redis.call('ZADD', key, 'NX', now, member) end
   redis.call('EXPIRE', key, forgetAfterSeconds)
 end
 

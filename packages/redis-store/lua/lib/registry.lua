@@ -2,8 +2,8 @@
 -- it with its other fields. Needs lanes.lua.
 --#include books
 local lanesKey, formerKey, totalsKey = broker .. ':lanes', broker .. ':former', broker .. ':totals'
-local mostLanes = 65536
-local mostFormer = 65536
+local maxLanes = 65536
+local maxFormer = 65536
 -- How long it stays known if a lane was open, and which of its jobs were cleared: 90 days.
 local formerMs = 90 * 24 * 3600 * 1000
 
@@ -12,7 +12,7 @@ local formerMs = 90 * 24 * 3600 * 1000
 local function numberLane(lane, gone)
   local known = tonumber(redis.call('HGET', lanesKey, lane) or nil)
   if known and known ~= gone then return known, false end
-  if not known and redis.call('HLEN', lanesKey) >= mostLanes then return nil end
+  if not known and redis.call('HLEN', lanesKey) >= maxLanes then return nil end
   redis.call('ZREM', formerKey, lane)
   local number = redis.call('INCR', broker .. ':lane-number')
   redis.call('HSET', lanesKey, lane, number)
@@ -57,7 +57,7 @@ end
 -- Drops what former lanes left where there are too many, those first whose time ends first.
 local function dropFormer(now)
   redis.call('ZREMRANGEBYSCORE', formerKey, '-inf', now)
-  local tooMany = redis.call('ZCARD', formerKey) - mostFormer
+  local tooMany = redis.call('ZCARD', formerKey) - maxFormer
   if tooMany <= 0 then return {} end
   local dropped = redis.call('ZRANGE', formerKey, 0, tooMany - 1)
   redis.call('ZREM', formerKey, unpack(dropped))

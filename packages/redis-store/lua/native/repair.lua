@@ -24,7 +24,7 @@
 --#include arrival
 local lane, node, queue, lease = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local dry, mendsAll = ARGV[7] == 'nothing', ARGV[7] ~= 'strays'
-local most, mostLosses, failure = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
+local most, maxLosses, failure = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
 local deadMost, deadSeconds = tonumber(ARGV[11]), tonumber(ARGV[12])
 local now, found, back = nowMs(), {}, {}
 -- Queue entries that one call may read, some 3 ms of the server's time, and those of one look from the next job on:
@@ -43,7 +43,7 @@ local function putBack(id, lost)
   local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'losses', 'fg')
   local losses = lost and (read.whole(v[7]) or 0) + 1 or 0
   if lost then redis.call('HSET', key, 'losses', losses) end
-  if mostLosses > 0 and losses >= mostLosses then
+  if maxLosses > 0 and losses >= maxLosses then
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
     if read.isForeground(v[1], v[8], v[4]) then
       finishJob(lane, job, node, 'error', '')

@@ -25,7 +25,7 @@
 --#include waits
 --#include books
 --#include arrival
-local lane, node, isDeath, mostLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumber(ARGV[7])
+local lane, node, isDeath, maxLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumber(ARGV[7])
 local now, back, left, mine = nowMs(), {}, 500, ARGV[4] .. '-'
 -- Leases with half a millisecond in their deadline: no consumer is known to have the job.
 local heldAhead = {}
@@ -82,7 +82,7 @@ local function putBack(id, waiting)
   assertQueueTypes(lane)
   local key = jobKey(lane, id)
   redis.call('ZREM', KEYS[1], id)
-  local ending = endsWithWorker(lane, id, waiting, isDeath, mostLosses)
+  local ending = endsWithWorker(lane, id, waiting, isDeath, maxLosses)
   if ending then
     local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep', 'fg')
     -- Nobody is left out: the node that does this has clients, too.

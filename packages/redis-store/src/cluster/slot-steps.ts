@@ -12,8 +12,8 @@ import {
 import type { JobSteps } from '../step/job-steps.ts'
 
 /** Most items and payload bytes of a call; what comes on top goes with another. */
-const mostItems = 256
-const mostBytes = 4 * 1024 * 1024
+const maxItems = 256
+const maxBytes = 4 * 1024 * 1024
 const slots = 16_384
 /** CRC-16/XMODEM, as the cluster specification has it. */
 const polynomial = 0x1021
@@ -113,7 +113,7 @@ export class SlotSteps {
 
   #draftOf(slot: number, items: number, bytes: number): Draft {
     let draft = this.#drafts.get(slot)
-    if (draft && (draft.items + items > mostItems || draft.bytes + bytes > mostBytes)) {
+    if (draft && (draft.items + items > maxItems || draft.bytes + bytes > maxBytes)) {
       this.#drafts.delete(slot)
       void this.#send(slot, draft)
       draft = undefined

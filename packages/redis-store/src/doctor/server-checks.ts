@@ -59,12 +59,12 @@ export const serverChecks: Readonly<
 
   memory: ({ info }) => {
     const used = numberOf(info, 'used_memory')
-    const most = numberOf(info, 'maxmemory')
+    const max = numberOf(info, 'maxmemory')
     const machine = numberOf(info, 'total_system_memory')
     const of =
-      most > 0 ? `maxmemory ${inMib(most)}` : `${inMib(machine)} of the machine, no maxmemory`
+      max > 0 ? `maxmemory ${inMib(max)}` : `${inMib(machine)} of the machine, no maxmemory`
     const message = `${inMib(used)} used, ${of}`
-    const share = used / (most || machine || Infinity)
+    const share = used / (max || machine || Infinity)
     if (share >= tooMuchMemory)
       return fault(message, 'give it more memory: submissions are refused')
     if (share >= muchMemory) return warning(message, 'give it more memory, or let workers catch up')

@@ -26,7 +26,7 @@ const clearedAfterMs = 30_000
 const overdueMs = 10_000
 const lanesPerCall = 500
 /** With more keys, jobs are only checked on request. */
-const mostKeys = 200_000
+const maxKeys = 200_000
 /** Checks of the invariants: a violation that only one of them sees was a change in progress. */
 const looks = 3
 const lookAgainMs = 500
@@ -111,7 +111,7 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
 
   invariants: async ({ redis, keys, names, isFull }) => {
     const keyCount = await sizeOf(redis)
-    if (keyCount > mostKeys && !isFull) {
+    if (keyCount > maxKeys && !isFull) {
       return warning(`not checked: there are ${keyCount} keys`, 'use --full at a quiet time')
     }
     const check = () => checkInvariants(redis, { keys, names, native: true })

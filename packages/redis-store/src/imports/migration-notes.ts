@@ -3,7 +3,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 /** Retention of notes on a migration and its jobs after the last one, seconds: 30 days. */
 export const importKeptSeconds = 30 * 24 * 3600
 /** Migrations that are listed, those with the latest notes. */
-const mostListed = 20
+const maxListed = 20
 
 /** A migration as it was noted last. */
 export interface NotedMigration {
@@ -36,7 +36,7 @@ export class MigrationNotes {
       pipeline.expire(key, importKeptSeconds)
       pipeline.lrem(keys.migrations, 0, name)
       pipeline.lpush(keys.migrations, name)
-      pipeline.ltrim(keys.migrations, 0, mostListed - 1)
+      pipeline.ltrim(keys.migrations, 0, maxListed - 1)
       pipeline.expire(keys.migrations, importKeptSeconds)
     })
   }
@@ -44,7 +44,7 @@ export class MigrationNotes {
   /** The migrations that were noted last, and some of their fields: two calls. */
   async latest(fields: readonly string[]): Promise<readonly NotedMigration[]> {
     const { call, redis, keys } = this.#context
-    const names = [...new Set(await call(() => redis.lrange(keys.migrations, 0, mostListed - 1)))]
+    const names = [...new Set(await call(() => redis.lrange(keys.migrations, 0, maxListed - 1)))]
     if (names.length === 0) return []
     const replies = await this.#context.pipeline((pipeline) => {
       for (const name of names) {

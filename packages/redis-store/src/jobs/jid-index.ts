@@ -75,16 +75,16 @@ export class JidIndex {
    */
   async sweep(
     from = '0 0',
-    most = entriesPerStep,
+    max = entriesPerStep,
   ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }> {
     const [slot = 0, cursor = 0] = from.split(' ').map(Number)
     const { run, keys, isCluster } = this.#context
     if (isCluster) {
-      const next = await this.#sweepSlot(slot, String(cursor), most)
+      const next = await this.#sweepSlot(slot, String(cursor), max)
       if (next !== '0') return { refs: [], next: `${slot} ${next}` }
       return { refs: [], next: slot + 1 < jidSlots ? `${slot + 1} 0` : undefined }
     }
-    const reply = (await run('sweep-jids', [keys.jids()], [cursor, most])) as Buffer[]
+    const reply = (await run('sweep-jids', [keys.jids()], [cursor, max])) as Buffer[]
     const [next = '0', ...found] = reply.map(String)
     const refs = [...chunks(found, 2)].map(([lane = '', id]) => ({ lane, id: Number(id) }))
     return { refs, next: next === '0' ? undefined : `0 ${next}` }
@@ -116,9 +116,9 @@ export class JidIndex {
     } while (cursor !== '0')
   }
 
-  async #sweepSlot(slot: number, cursor: string, most: number): Promise<string> {
+  async #sweepSlot(slot: number, cursor: string, max: number): Promise<string> {
     const { call, redis, keys } = this.#context
-    const [next, pairs] = await call(() => redis.hscan(keys.jids(slot), cursor, 'COUNT', most))
+    const [next, pairs] = await call(() => redis.hscan(keys.jids(slot), cursor, 'COUNT', max))
     const entries = [...chunks(pairs, 2)].map(([jid = '', ref = '']) => ({ jid, ref }))
     const there = await call(() =>
       Promise.all(

@@ -24,13 +24,13 @@ export type Told = (field: ForeignField) => void
 type Reader = (job: Draft, value: Buffer) => boolean
 
 /** Longest texts of numbers, lists of nodes, tokens and names, bytes. */
-const mostDigits = 15
-const mostWaitBytes = 16 * 1024
-const mostNameBytes = 255
+const maxDigits = 15
+const maxWaitBytes = 16 * 1024
+const maxNameBytes = 255
 /** The last millisecond of the year 9999. */
 const lastMs = 253_402_300_799_999
 /** No job is reserved for longer, seconds. */
-const mostReserveSeconds = 86_400
+const maxReserveSeconds = 86_400
 
 const statuses: ReadonlySet<string> = new Set<Status>(['idle', 'busy', 'success', 'error'])
 
@@ -42,8 +42,8 @@ const tokenForm = /^[acn].+-\d+$/s
 const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}/
 
 const isSet = (value: Buffer): boolean => value.length === 1 && value[0] === 0x31
-const textIn = (value: Buffer, mostBytes: number): string =>
-  value.length > mostBytes ? '' : value.toString('latin1')
+const textIn = (value: Buffer, maxBytes: number): string =>
+  value.length > maxBytes ? '' : value.toString('latin1')
 
 /** The id of a job as INCR makes it; undefined for another entry of a queue. */
 export function jobIdOf(entry: Buffer): number | undefined {
@@ -53,13 +53,13 @@ export function jobIdOf(entry: Buffer): number | undefined {
 
 /** A whole number of 0 and more. */
 export function wholeOf(value: Buffer): number | undefined {
-  const text = textIn(value, mostDigits)
+  const text = textIn(value, maxDigits)
   return /^\d+$/.test(text) ? Number(text) : undefined
 }
 
 /** Milliseconds since 1970, perhaps with decimals. */
 export function timeOf(value: Buffer): number | undefined {
-  const text = textIn(value, mostDigits + 7)
+  const text = textIn(value, maxDigits + 7)
   if (!/^\d{1,15}(\.\d{1,6})?$/.test(text)) return undefined
   const ms = Number(text)
   return ms <= lastMs ? ms : undefined
@@ -79,13 +79,13 @@ export function dueOf(score: string): number {
 }
 
 function signedOf(value: Buffer): number | undefined {
-  const text = textIn(value, mostDigits + 1)
+  const text = textIn(value, maxDigits + 1)
   return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
 /** `node,node=clients`, see `lua/lib/waits.lua`. */
 function clientsOf(value: Buffer): number | undefined {
-  if (value.length > mostWaitBytes) return undefined
+  if (value.length > maxWaitBytes) return undefined
   const text = value.toString('latin1')
   if (!text.includes(',') && !text.includes('=')) return text === '' ? 0 : 1
   let sum = 0
@@ -111,7 +111,7 @@ const bytes = (value: Buffer): Buffer => value
 const text = (value: Buffer): string => value.toString()
 
 function jidIn(value: Buffer): string | undefined {
-  const isJid = value.length > 0 && value.length <= mostNameBytes && isUtf8(value)
+  const isJid = value.length > 0 && value.length <= maxNameBytes && isUtf8(value)
   return isJid ? value.toString() : undefined
 }
 
@@ -139,7 +139,7 @@ function flag(raise: (job: Draft) => void): Reader {
   }
 }
 
-const isText = (value: Buffer, form: RegExp): boolean => form.test(textIn(value, mostNameBytes))
+const isText = (value: Buffer, form: RegExp): boolean => form.test(textIn(value, maxNameBytes))
 
 /** Readers of each field of a job's hash. */
 const readers: ReadonlyMap<string, Reader> = new Map([
@@ -158,7 +158,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   [
     'door',
     take('door', (value) => {
-      const door = textIn(value, mostNameBytes)
+      const door = textIn(value, maxNameBytes)
       return isDoorName(door) ? door : undefined
     }),
   ],
@@ -187,7 +187,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
     'reserve_for',
     take('reserveForSeconds', (value) => {
       const seconds = wholeOf(value) ?? 0
-      return seconds > 0 && seconds <= mostReserveSeconds ? seconds : undefined
+      return seconds > 0 && seconds <= maxReserveSeconds ? seconds : undefined
     }),
   ],
   ['status:dividend', take('dividend', bytes)],

@@ -4,7 +4,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 /** Lanes with due jobs per look at the index. */
 const lanesPerLook = 1_000
 /** Looks at the index per promotion; the next promotion goes on. */
-const mostLooks = 100
+const maxLooks = 100
 /** Calls after which the index is looked at again: lanes that became due meanwhile get their turn. */
 const callsPerLook = 64
 /** Lanes per call, some 20 us of the store's time each. */
@@ -28,7 +28,7 @@ export async function promote(
 ): Promise<{ lane: string; jobs: number }[]> {
   const { call, redis, keys } = context
   const promoted = new Map<string, number>()
-  for (let looks = 0, isOver = false; !isOver && looks < mostLooks; looks += 1) {
+  for (let looks = 0, isOver = false; !isOver && looks < maxLooks; looks += 1) {
     const nowMs = clock.nowMs()
     const due = await call(() =>
       redis.zrangebyscore(keys.due, '-inf', nowMs, 'LIMIT', 0, lanesPerLook),
@@ -42,7 +42,7 @@ export async function promote(
 class Promotion {
   readonly #context: RedisContext
   readonly #promoted: Map<string, number>
-  readonly #mostLanes: number
+  readonly #maxLanes: number
   /** Lanes of this round, those before `#next` had their turn. */
   #line: readonly string[]
   #next = 0
@@ -59,8 +59,8 @@ class Promotion {
     this.#context = context
     this.#promoted = promoted
     this.#line = due
-    this.#mostLanes = context.isCluster ? 1 : lanesPerCall
-    this.#width = this.#mostLanes
+    this.#maxLanes = context.isCluster ? 1 : lanesPerCall
+    this.#width = this.#maxLanes
   }
 
   /** True if nothing is left; false if the index is to be looked at again. */
@@ -125,6 +125,6 @@ class Promotion {
     this.#line = [...left, ...this.#line.slice(this.#next)]
     this.#next = 0
     const served = lanes.length - left.length
-    this.#width = Math.min(this.#mostLanes, left.length > 0 ? Math.max(1, served) : 2 * this.#width)
+    this.#width = Math.min(this.#maxLanes, left.length > 0 ? Math.max(1, served) : 2 * this.#width)
   }
 }

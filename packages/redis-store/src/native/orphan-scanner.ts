@@ -1,7 +1,7 @@
 import type { QueueKind } from '@crossgear/gearmonkey-redis'
 
 /** Most idle jobs held as candidates; the scan begins when there are this many. */
-const mostCandidates = 20_000
+const maxCandidates = 20_000
 /** Queue entries per read, and reads per step: some 10 ms. */
 const entriesPerPage = 5_000
 const pagesPerStep = 10
@@ -40,7 +40,7 @@ export class OrphanScanner {
   }
 
   get isFull(): boolean {
-    return this.#count >= mostCandidates
+    return this.#count >= maxCandidates
   }
 
   add(lane: string, ids: readonly number[]): void {

@@ -8,7 +8,7 @@ import type { ScriptArgument } from './script-name.ts'
 const besideFrom = 1024
 
 /** Most bytes before a value: a number with itself, or a string's head. */
-const mostHead = 9
+const maxHead = 9
 
 /** Heads of MessagePack. Redis's reader has no `bin`: bytes go as strings. */
 const fixstr = 0xa0
@@ -51,16 +51,16 @@ export class Packer {
   }
 
   #makeRoom(list: readonly ScriptArgument[]): void {
-    let most = 5
+    let max = 5
     for (const value of list) {
-      most += mostHead
+      max += maxHead
       // A UTF-16 unit takes at most 3 bytes of UTF-8.
-      if (typeof value === 'string') most += 3 * value.length
-      else if (typeof value !== 'number' && value.length < besideFrom) most += value.length
+      if (typeof value === 'string') max += 3 * value.length
+      else if (typeof value !== 'number' && value.length < besideFrom) max += value.length
     }
-    if (this.#to.length - this.#at >= most) return
+    if (this.#to.length - this.#at >= max) return
     // Buffers that were handed out stay as they are.
-    this.#to = Buffer.allocUnsafeSlow(Math.max(most, slabBytes))
+    this.#to = Buffer.allocUnsafeSlow(Math.max(max, slabBytes))
     this.#at = 0
   }
 

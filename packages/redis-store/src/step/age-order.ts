@@ -1,5 +1,5 @@
 /** Most ids of removed jobs in the order before it is rebuilt. */
-const mostGone = 1_024
+const maxGone = 1_024
 
 /**
  * Jobs by rising id; finds the oldest one at once. A plain Map steps over all entries deleted
@@ -27,7 +27,7 @@ export class AgeOrder<Job> {
     if (isAgain) this.#byId.delete(id)
     this.#byId.set(id, job)
     this.#order.push(id)
-    if (!isAgain && this.#order.length <= 2 * this.#byId.size + mostGone) return
+    if (!isAgain && this.#order.length <= 2 * this.#byId.size + maxGone) return
     this.#order = [...this.#byId.keys()]
     this.#first = 0
   }

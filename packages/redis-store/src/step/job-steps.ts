@@ -40,7 +40,7 @@ import { LostClaims } from './lost-claims.ts'
 /** The digit of a report that the store took. */
 const known = 0x31
 /** Lanes of a group for which a step says whether this node listens to them. */
-const mostLanesNamed = 16
+const maxLanesNamed = 16
 
 /** Subscribers of lanes. */
 export interface Listeners {
@@ -58,7 +58,7 @@ export interface JobStepOptions {
 }
 
 /** Settings of a step beside its parts. */
-export interface StepWays extends ClusterArrival {
+export interface StepOptions extends ClusterArrival {
   /** Ignores the limits of queues. */
   readonly unlimited?: boolean
 }
@@ -100,7 +100,7 @@ export class JobSteps {
   }
 
   /** A step of any number of lanes; in a cluster of one slot. */
-  async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
+  async step(step: Step, ways: StepOptions = {}): Promise<StepAnswer> {
     const claims = step.claims.filter(({ groups }) => groups.some(({ lanes }) => lanes.length > 0))
     const firstToken = this.#token
     const outside: Uint8Array[] | undefined = this.#link.setsHashesFor('step') ? [] : undefined
@@ -118,7 +118,7 @@ export class JobSteps {
     }
   }
 
-  #arguments(step: Step, ways: StepWays, outside: InputsOutside): ScriptArgument[] {
+  #arguments(step: Step, ways: StepOptions, outside: InputsOutside): ScriptArgument[] {
     const { deadPerLane, deadSeconds, reserveForSeconds } = this.#options
     const { node, names } = this.#link
     const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
@@ -152,7 +152,7 @@ export class JobSteps {
       for (const { lane } of submissions) if (has(lane)) own.add(lane)
       for (const { groups } of claims) {
         for (const { lanes } of groups) {
-          for (const lane of lanes.slice(0, mostLanesNamed)) if (has(lane)) own.add(lane)
+          for (const lane of lanes.slice(0, maxLanesNamed)) if (has(lane)) own.add(lane)
         }
       }
     }
@@ -188,7 +188,7 @@ export class JobSteps {
     }
   }
 
-  async #withoutSubmissions(step: Step, ways: StepWays): Promise<StepAnswer> {
+  async #withoutSubmissions(step: Step, ways: StepOptions): Promise<StepAnswer> {
     const answer = await this.step({ ...step, submissions: [] }, ways)
     const refusal = new StoreError('REFUSED', 'OOM the store has no room for more jobs')
     return { ...answer, submissions: step.submissions.map(() => refusal) }
@@ -198,7 +198,7 @@ export class JobSteps {
     step: Step,
     claims: readonly ClaimRequest[],
     [packed, ...outOfLine]: PackedReply,
-    { unlimited = false }: StepWays,
+    { unlimited = false }: StepOptions,
   ): Promise<StepAnswer> {
     const reply = unpack(packed) as StepReply
     const [arrivedUs, reports, outcomes, submissions] = reply

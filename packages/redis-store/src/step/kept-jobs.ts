@@ -2,9 +2,9 @@ import { type NewJob, usualLevels } from '@crossgear/core-scheduler'
 import { AgeOrder } from './age-order.ts'
 
 /** Memory that kept jobs hold, bytes. Jobs beyond that are read from the store again. */
-const mostBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 /** Most jobs kept. While 150,000 wait, the gateway has 174 MB in memory; 222 where 110,000 are kept. */
-const mostJobs = 16_384
+const maxJobs = 16_384
 /** A job beside its bytes and texts, measured on Node 20. */
 const bytesPerJob = 320
 /** The same for a unique id, and for the texts of a Faktory job. */
@@ -16,9 +16,9 @@ const longestMs = 10_000
  * Most ranges of ids named per step, over all lanes that its claims name. Where others submit to the same lanes, each job
  * may be a range.
  */
-const mostRangesNamed = 64
+const maxRangesNamed = 64
 /** Most ranges per lane. Jobs of further ranges are read from the store. */
-const mostRanges = 16
+const maxRanges = 16
 
 interface KeptJob {
   readonly job: NewJob
@@ -35,8 +35,8 @@ interface Range {
 }
 
 interface Bounds {
-  readonly mostBytes: number
-  readonly mostJobs: number
+  readonly maxBytes: number
+  readonly maxJobs: number
   readonly longestMs: number
 }
 
@@ -62,7 +62,7 @@ export class KeptJobs {
   /** No kept job is too old before. */
   #nextExpiryMs = Infinity
 
-  constructor(bounds: Bounds = { mostBytes, mostJobs, longestMs }) {
+  constructor(bounds: Bounds = { maxBytes, maxJobs, longestMs }) {
     this.#bounds = bounds
   }
 
@@ -121,7 +121,7 @@ export class KeptJobs {
   ): readonly (string | number)[] {
     this.#forgetOld(nowMs)
     const named: (string | number)[] = []
-    let left = mostRangesNamed
+    let left = maxRangesNamed
     for (const lane of lanes) {
       const ranges = this.#lanes.get(lane)?.ranges.slice(0, left)
       if (!ranges) continue
@@ -155,8 +155,8 @@ export class KeptJobs {
    * new jobs would each be a range.
    */
   #isBehind(lane: Lane): boolean {
-    const { mostBytes, mostJobs } = this.#bounds
-    const share = Math.max(this.#bytes / mostBytes, this.#size / mostJobs)
+    const { maxBytes, maxJobs } = this.#bounds
+    const share = Math.max(this.#bytes / maxBytes, this.#size / maxJobs)
     const [oldest = 0] = lane.jobs.oldest() ?? []
     lane.isBehind =
       share >= (lane.isBehind ? 0.5 : 1) &&
@@ -166,7 +166,7 @@ export class KeptJobs {
   }
 
   get #isOver(): boolean {
-    return this.#bytes > this.#bounds.mostBytes || this.#size > this.#bounds.mostJobs
+    return this.#bytes > this.#bounds.maxBytes || this.#size > this.#bounds.maxJobs
   }
 
   /** Evicts the oldest job of the least recently used lane until there is room. */
@@ -223,7 +223,7 @@ function addToRanges(ranges: Range[], id: number, foreground: boolean): void {
     return
   }
   ranges.push({ first: id, last: id, hasForeground: foreground })
-  if (ranges.length > mostRanges) ranges.shift()
+  if (ranges.length > maxRanges) ranges.shift()
 }
 
 /**

@@ -39,7 +39,7 @@ export function addReports(args: ScriptArgument[], reports: readonly StepReport[
 }
 
 /** Values of an outcome, and of the end of a job without unique id and jid. */
-const [mostValues, fewestValues] = [5, 3]
+const [maxValues, fewestValues] = [5, 3]
 
 /** Adds the outcomes of lanes, in runs of one kind: what all of a run have is sent once. */
 export function addOutcomes(
@@ -56,7 +56,7 @@ export function addOutcomes(
     for (const outcome of outcomes) {
       const job = knownEnd(outcome)
       const itsKind = job ? 'end' : outcome.kind
-      const itsWidth = job && !job.unique && !job.jid ? fewestValues : mostValues
+      const itsWidth = job && !job.unique && !job.jid ? fewestValues : maxValues
       if (kind !== itsKind || width !== itsWidth) {
         ;[kind, width, size] = [itsKind, itsWidth, 0]
         run = args.push(kind, 0, width) - 2

@@ -7,17 +7,17 @@ import {
 } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
 import { SlotSteps, slotOfLane } from '../../src/cluster/slot-steps.ts'
-import type { StepWays } from '../../src/step/job-steps.ts'
+import type { StepOptions } from '../../src/step/job-steps.ts'
 
 /** Notes the steps that come, and answers them. */
 class TestJobs {
   readonly steps: Step[] = []
-  readonly ways: StepWays[] = []
+  readonly ways: StepOptions[] = []
   refuses: string | undefined
   /** The first step is answered after it. */
   before: Promise<void> | undefined
 
-  async step(step: Step, ways: StepWays = {}): Promise<StepAnswer> {
+  async step(step: Step, ways: StepOptions = {}): Promise<StepAnswer> {
     this.steps.push(step)
     this.ways.push(ways)
     if (this.steps.length === 1) await this.before

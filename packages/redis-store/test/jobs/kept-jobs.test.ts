@@ -3,7 +3,7 @@ import type { NewJob } from '@crossgear/core-scheduler'
 import { KeptJobs } from '../../src/step/kept-jobs.ts'
 
 const bytesOfOne = 1000 + 320
-const bounds = { mostBytes: 3 * bytesOfOne, mostJobs: 1_000, longestMs: 10_000 }
+const bounds = { maxBytes: 3 * bytesOfOne, maxJobs: 1_000, longestMs: 10_000 }
 const job = (): NewJob => ({
   input: Buffer.alloc(1000),
   door: 'gearman',
@@ -48,7 +48,7 @@ test('jobs claimed elsewhere are dropped when there is no room', () => {
 })
 
 test('where none was claimed the first ones stay, and new ones come when half of them are gone', () => {
-  kept = new KeptJobs({ ...bounds, mostBytes: 1e9, mostJobs: 4 })
+  kept = new KeptJobs({ ...bounds, maxBytes: 1e9, maxJobs: 4 })
   for (let id = 1; id <= 6; id += 1) kept.add('mail', id, job(), 7_000, 0)
   expect(kept.ranges(0)).toEqual(['mail', 1, 1, 4, 0])
   const dropThenAdd = (dropped: number, added: number): void => {
@@ -64,7 +64,7 @@ test('where none was claimed the first ones stay, and new ones come when half of
 })
 
 test('a lane with few jobs gets room from one that waits', () => {
-  kept = new KeptJobs({ ...bounds, mostBytes: 1e9, mostJobs: 4 })
+  kept = new KeptJobs({ ...bounds, maxBytes: 1e9, maxJobs: 4 })
   for (let id = 1; id <= 4; id += 1) kept.add('slow', id, job(), 7_000, 0)
   for (let id = 1; id <= 2; id += 1) kept.add('mail', id, job(), 7_000, 0)
   expect(kept.ranges(0)).toEqual(['slow', 1, 3, 4, 0, 'mail', 1, 1, 2, 0])
@@ -97,7 +97,7 @@ test('the texts of a Faktory job count', () => {
 })
 
 test('the oldest claimed ones are dropped first, also when ids restart, and whatever was dropped in between', () => {
-  kept = new KeptJobs({ ...bounds, mostBytes: 1e9, mostJobs: 2_000 })
+  kept = new KeptJobs({ ...bounds, maxBytes: 1e9, maxJobs: 2_000 })
   for (let id = 1; id <= 9_000; id += 1) {
     kept.add('mail', id, job(), 7_000, 0)
     if (id % 3 > 0) kept.drop('mail', id)
@@ -111,7 +111,7 @@ test('the oldest claimed ones are dropped first, also when ids restart, and what
 })
 
 test('the number of kept jobs is bounded, however small they are', () => {
-  kept = new KeptJobs({ ...bounds, mostJobs: 2 })
+  kept = new KeptJobs({ ...bounds, maxJobs: 2 })
   const small = (): NewJob => ({ ...job(), input: new Uint8Array(1) })
   for (let id = 1; id <= 3; id += 1) {
     kept.add('mail', id, small(), 7_000, 0)

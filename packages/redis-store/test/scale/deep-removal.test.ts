@@ -7,9 +7,9 @@ import { entriesOf } from './list-entries.ts'
 
 const queued = 1_000_000
 /** Entries of lists that a script reads or counts at most: about a millisecond of the server. */
-const mostEntries = 17_000
+const maxEntries = 17_000
 /** Commands that a script calls at most, most of them some 8 us in such a list. */
-const mostCommands = 200
+const maxCommands = 200
 const list = 'queue:mail:normal'
 
 describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
@@ -32,8 +32,8 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
         expect(await store.admin.cancel('mail', id)).toBe(true),
       )
       for (const script of scripts) {
-        expect(script.length).toBeLessThan(mostCommands)
-        expect(entriesOf(script, length - before)).toBeLessThan(mostEntries)
+        expect(script.length).toBeLessThan(maxCommands)
+        expect(entriesOf(script, length - before)).toBeLessThan(maxEntries)
       }
       expect(await filled.redis.exists(`job:mail:${id}`)).toBe(0)
     }
@@ -75,19 +75,19 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
   }, 30_000)
 
   test.each([
-    { come: 0, most: 0 },
-    { come: 100, most: 300 },
-    { come: 1_000, most: 2_200 },
+    { come: 0, max: 0 },
+    { come: 100, max: 300 },
+    { come: 1_000, max: 2_200 },
   ])(
     'behind $come jobs that came between two calls a job is found by reading $most at most',
-    async ({ come, most }) => {
+    async ({ come, max }) => {
       const id = 600_000 + come
       const cursor = String(await callCancel(id, ''))
       expect(cursor).toMatch(/^at 2:/)
       await filled.fillQueue('mail', come)
       const length = await filled.redis.llen(list)
       const [next = []] = await filled.scripts(() => callCancel(id, cursor))
-      expect(entriesOf(next, length)).toBeLessThanOrEqual(most)
+      expect(entriesOf(next, length)).toBeLessThanOrEqual(max)
       expect(await store.admin.cancel('mail', id)).toBe(true)
       expect(await filled.redis.llen(list)).toBe(length - 1)
     },

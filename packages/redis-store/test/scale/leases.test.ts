@@ -8,7 +8,7 @@ const leasesPerLane = 120
 const heldLeases = 3_000
 const perPiece = 500
 /** Expired leases that a script lists at most: those of the lanes until 250 are found. */
-const mostPerScript = 3 * leasesPerLane
+const maxPerScript = 3 * leasesPerLane
 
 describe.skipIf(lacksRedis)(`expired leases of ${lanes.length} functions`, () => {
   let filled: FilledStore
@@ -41,7 +41,7 @@ end`
       (script) => script.filter(([name, , field]) => name === 'hmget' && field === 'token').length,
     )
     expect(read.reduce((sum, count) => sum + count, 0)).toBe(found.length)
-    expect(Math.max(...read)).toBe(mostPerScript)
+    expect(Math.max(...read)).toBe(maxPerScript)
   })
 })
 

@@ -7,8 +7,8 @@ import { FilledStore } from './filled-store.ts'
 import { entriesOf } from './list-entries.ts'
 
 /** Commands of a push, and entries of lists that it moves: some 0.2 ms of the server. */
-const mostCommands = 40
-const mostEntries = 2_500
+const maxCommands = 40
+const maxEntries = 2_500
 
 function jobOf(level: Level): NewJob {
   return { input: Buffer.from('in'), door: 'faktory', foreground: false, level }
@@ -180,8 +180,8 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
         })
         expect(scripts).toHaveLength(20)
         for (const script of scripts) {
-          expect(script.length).toBeLessThan(mostCommands)
-          expect(entriesOf(script, queued)).toBeLessThan(mostEntries)
+          expect(script.length).toBeLessThan(maxCommands)
+          expect(entriesOf(script, queued)).toBeLessThan(maxEntries)
         }
       }
     },

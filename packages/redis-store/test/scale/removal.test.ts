@@ -8,11 +8,11 @@ import { realClock } from './real-clock.ts'
 
 const queued = 200_000
 /** Entries of lists that a script reads or counts at most: about a millisecond of the server. */
-const mostEntries = 17_000
+const maxEntries = 17_000
 /** Commands that a script calls at most. */
-const mostCommands = 500
+const maxCommands = 500
 /** The same of a script that ends or moves many jobs, at a few microseconds each. */
-const mostCommandsOfStep = 1_000
+const maxCommandsOfStep = 1_000
 /** Places by which a job comes earlier at most, where one is taken out of the middle. */
 const stride = 2_048
 const list = 'queue:mail:normal'
@@ -39,8 +39,8 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
         expect(await store.admin.cancel('mail', id)).toBe(true),
       )
       for (const script of scripts) {
-        expect(script.length).toBeLessThan(mostCommands)
-        expect(entriesOf(script, queued - before)).toBeLessThan(mostEntries)
+        expect(script.length).toBeLessThan(maxCommands)
+        expect(entriesOf(script, queued - before)).toBeLessThan(maxEntries)
       }
     }
     const left = await line()
@@ -82,7 +82,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
         ).toEqual(ids)
       })
       for (const script of scripts) {
-        expect(script.length).toBeLessThan(mostCommandsOfStep)
+        expect(script.length).toBeLessThan(maxCommandsOfStep)
         const gaps = script.filter(([name, , , id]) => name === 'lset' && id === '-')
         expect(gaps.length).toBeLessThanOrEqual(50)
         const depths = gaps.map(([, , at]) => Math.min(Number(at), queued - Number(at)))
@@ -160,7 +160,7 @@ describe.skipIf(lacksRedis)('thousands of jobs', () => {
   async function expectShortScripts(run: () => Promise<unknown>): Promise<void> {
     const scripts = await filled.scripts(run)
     expect(scripts.length).toBeGreaterThan(jobs / 500)
-    for (const script of scripts) expect(script.length).toBeLessThan(mostCommandsOfStep)
+    for (const script of scripts) expect(script.length).toBeLessThan(maxCommandsOfStep)
   }
 
   async function schedule(): Promise<void> {

@@ -4,7 +4,7 @@ import { FilledStore } from './filled-store.ts'
 
 const entries = 3_000
 /** Entries of one call, and the commands for each at most. */
-const mostPerCall = 250 * 3
+const maxPerCall = 250 * 3
 
 describe.skipIf(lacksRedis)(`a sweep through ${entries} entries of unfinished jobs`, () => {
   let filled: FilledStore
@@ -46,7 +46,7 @@ end`
     expect(byJid).toEqual(byUnique)
     expect(await filled.redis.hlen('xg:unique:mail')).toBe((2 * entries) / 3)
     expect(await filled.redis.hlen('xg:jids')).toBe((2 * entries) / 3)
-    expect(cost.commands / cost.scripts).toBeLessThan(mostPerCall)
+    expect(cost.commands / cost.scripts).toBeLessThan(maxPerCall)
   })
 })
 

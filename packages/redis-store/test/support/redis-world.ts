@@ -79,8 +79,8 @@ export class RedisWorld implements StoreWorld {
     await this.redis.del(this.#keys.job(lane, id))
   }
 
-  async limit(lane: string, most: Readonly<Record<string, number>>): Promise<void> {
-    const fields = Object.entries(most).flatMap(([band, limit]) => [`max:${band}`, limit])
+  async limit(lane: string, max: Readonly<Record<string, number>>): Promise<void> {
+    const fields = Object.entries(max).flatMap(([band, limit]) => [`max:${band}`, limit])
     await this.redis.hset(this.#keys.meta(lane), ...fields)
   }
 

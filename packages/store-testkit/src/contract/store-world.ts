@@ -63,7 +63,7 @@ export interface StoreWorld {
   /** Removes a job's record, as at the end of its time. */
   expire(lane: string, id: number): Promise<void>
   /** Limits the jobs of a lane by band, as Gearman's `maxqueue` does. */
-  limit(lane: string, most: Readonly<Partial<Record<Band, number>>>): Promise<void>
+  limit(lane: string, max: Readonly<Partial<Record<Band, number>>>): Promise<void>
   /** Violations in the store; none for a sound one. */
   violations(): Promise<readonly string[]>
   close(): Promise<void>

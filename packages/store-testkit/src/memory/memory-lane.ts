@@ -219,8 +219,8 @@ export class MemoryLane {
   }
 
   isFull(level: Level): boolean {
-    const most = this.limits[bandOf(level)] ?? 0
-    return most > 0 && this.queued + this.scheduled.size + this.busy.size >= most
+    const max = this.limits[bandOf(level)] ?? 0
+    return max > 0 && this.queued + this.scheduled.size + this.busy.size >= max
   }
 
   /** How consumers get its jobs: opened for good, by the automatic rule, or not at all. */

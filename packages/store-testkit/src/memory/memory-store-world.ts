@@ -64,8 +64,8 @@ export class MemoryStoreWorld<Time extends MovableClock = ManualClock>
     return Promise.resolve()
   }
 
-  limit(lane: string, most: MemoryLane['limits']): Promise<void> {
-    this.lane(lane).limits = most
+  limit(lane: string, max: MemoryLane['limits']): Promise<void> {
+    this.lane(lane).limits = max
     return Promise.resolve()
   }
 

@@ -89,7 +89,7 @@ test('a shorter output is sent', async () => {
 })
 
 test('outputs that the store asks for go in calls of 4 MB at most, whatever their number', async () => {
-  const most = 4 * 1024 * 1024
+  const max = 4 * 1024 * 1024
   const output = 'x'.repeat(1024 * 1024)
   const workers = Array.from({ length: 6 }, () => node.worker('mail'))
   for (const at of workers.keys()) node.submit('mail', { unique: bytes(`${at}`) })
@@ -115,5 +115,5 @@ test('outputs that the store asks for go in calls of 4 MB at most, whatever thei
   )
   const sizes = calls.map((some) => some.reduce((sum, size) => sum + size, 0))
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(6 * output.length)
-  expect(Math.max(...sizes)).toBeLessThanOrEqual(most)
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(max)
 })

@@ -6,7 +6,7 @@ import { ApiError } from '../api-error.ts'
 const allWorkers = 'all'
 
 /** Functions that are paused at a time. */
-const mostPaused = 10_000
+const maxPaused = 10_000
 
 /** Acts on functions, queues and workers as wholes. */
 export function laneActs(
@@ -81,8 +81,8 @@ export function laneActs(
     async pauseFunctions({ body }) {
       const names = body.functions.map((name) => registry.names.canonical(name))
       for (const name of names) lanesOf(name)
-      if (queues.pausedFunctions.size + names.length > mostPaused) {
-        throw new ApiError('not_accepted', `${mostPaused} functions at most are paused at a time`)
+      if (queues.pausedFunctions.size + names.length > maxPaused) {
+        throw new ApiError('not_accepted', `${maxPaused} functions at most are paused at a time`)
       }
       await queues.pauseFunctions(names)
       return { functions: names }

@@ -9,7 +9,7 @@ import type { JobFilter } from '../schemas/jobs.ts'
 /** A unit of work is that of a job on a page, some 30 us of a processor. */
 const unitCosts = {
   /** The least that a call costs. */
-  least: 20,
+  min: 20,
   /** Bytes of a request or of a new answer. */
   bytes: 512,
   /** Units of a job that an act names, which is looked up alone. */
@@ -21,11 +21,11 @@ export type CallKind = 'light' | 'heavy'
 /** Each kind has a part of the process, so that heavy calls take nothing from light ones. */
 export const callBounds: Readonly<Record<CallKind, CallBounds>> = {
   light: {
-    ...{ atOnce: 4, waiting: 64, waitMs: 5_000, leastUnits: unitCosts.least },
+    ...{ atOnce: 4, waiting: 64, waitMs: 5_000, minUnits: unitCosts.min },
     ...{ unitsPerSecond: 2_000, burstUnits: 4_000 },
   },
   heavy: {
-    ...{ atOnce: 1, waiting: 8, waitMs: 5_000, leastUnits: unitCosts.least },
+    ...{ atOnce: 1, waiting: 8, waitMs: 5_000, minUnits: unitCosts.min },
     ...{ unitsPerSecond: 5_000, burstUnits: 20_000 },
   },
 }

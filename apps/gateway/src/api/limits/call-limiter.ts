@@ -9,7 +9,7 @@ export interface CallBounds {
   /** A call waits no longer for its turn, milliseconds. */
   readonly waitMs: number
   /** Units of work that a call takes at least. */
-  readonly leastUnits: number
+  readonly minUnits: number
   /** Units of work that are done in a second, over a longer time. */
   readonly unitsPerSecond: number
   /** Units that may be done at once after a quiet time. */
@@ -44,9 +44,9 @@ export class CallLimiter {
     try {
       // The calls before it may have taken all.
       this.#demandUnits()
-      this.#units -= this.#bounds.leastUnits
+      this.#units -= this.#bounds.minUnits
       return await call((units) => {
-        this.#units -= Math.max(0, units - this.#bounds.leastUnits)
+        this.#units -= Math.max(0, units - this.#bounds.minUnits)
       })
     } finally {
       const [next] = this.#waiting

@@ -11,9 +11,9 @@ import { cursorOf, numbersOf, pageOf } from '../cursors.ts'
 import { isoTime, pageSizes } from '../schemas/common.ts'
 
 /** Entries of a list that has no pages. */
-const mostListed = 1_000
+const maxListed = 1_000
 /** Functions of one connection that are named. */
-const mostFunctions = 100
+const maxFunctions = 100
 
 /** Fields of a migration in the list. */
 const migrationFields = ['mode', ...notedFields] as const
@@ -51,7 +51,7 @@ export function fleetReads({
       const { page, ...rest } = pageOf(gearman?.connections() ?? [], query)
       const connections = page.map(({ address, clientId, functions }) => ({
         ...{ door: 'gearman', address, client_id: clientId },
-        functions: functions.slice(0, mostFunctions),
+        functions: functions.slice(0, maxFunctions),
         functions_total: functions.length,
       }))
       return Promise.resolve({ connections, ...rest })
@@ -62,7 +62,7 @@ export function fleetReads({
       const nowMs = scheduler.storeNowMs()
       const known = new Map([[node, nowMs], ...scheduler.nodes])
       return {
-        nodes: [...known].slice(0, mostListed).map(([name, lastMs]) => ({
+        nodes: [...known].slice(0, maxListed).map(([name, lastMs]) => ({
           node: name,
           last_beat_seconds: Math.max(0, nowMs - lastMs) / 1000,
           is_this: name === node,

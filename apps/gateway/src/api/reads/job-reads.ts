@@ -55,7 +55,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
     },
 
     async getJob({ params, query }) {
-      const { payload = 'auto', max_payload_bytes: mostBytes = 65_536 } = query
+      const { payload = 'auto', max_payload_bytes: maxBytes = 65_536 } = query
       const job = await names.demand(params.job)
       const standing = await standingOf(job, scheduler)
       const isShown = payload !== 'none' && standing.inputBytes <= shownPayloadBytes
@@ -73,8 +73,8 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
         held_by: await holderView(job, fleet),
         resubmitted_from: job.origin ?? null,
         envelope: jsonOrNull(withEnvelope?.envelope),
-        payload: viewOf(whole?.input, standing.inputBytes, payload, mostBytes),
-        output: hasEnded ? viewOf(whole?.output, standing.outputBytes, payload, mostBytes) : null,
+        payload: viewOf(whole?.input, standing.inputBytes, payload, maxBytes),
+        output: hasEnded ? viewOf(whole?.output, standing.outputBytes, payload, maxBytes) : null,
       } satisfies Static<typeof jobDetail>
     },
   }

@@ -100,13 +100,13 @@ export class JobScan {
    */
   async piece(
     filter: JobFilter,
-    most: number,
+    max: number,
     cursor?: string,
     onFound?: OnFound,
   ): Promise<ScanPiece> {
     const [lane = 0, place = 0, from = 0] = cursor === undefined ? [] : numbersOf(cursor, 3)
     const position: Position = { lane, place, from }
-    const budget: Budget = { jobs: scanBounds.jobs, lanes: scanBounds.lanes, found: most }
+    const budget: Budget = { jobs: scanBounds.jobs, lanes: scanBounds.lanes, found: max }
     const scan = new LaneScan({ scheduler: this.#scheduler, filter, position, budget, onFound })
     const { registry } = this.#scheduler
     const lanes = this.#lanesOf(filter).filter(

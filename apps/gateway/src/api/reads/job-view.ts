@@ -80,7 +80,7 @@ function numberOf(bytes: Buffer | undefined): number | null {
 }
 
 /** Lines of a backtrace that are shown. */
-const mostLines = 100
+const maxLines = 100
 
 /** Faktory's `failure`, of which only what has the right type is shown. */
 export function errorOf(failure: string | undefined): JobSummaryView['error'] {
@@ -97,7 +97,7 @@ export function errorOf(failure: string | undefined): JobSummaryView['error'] {
     failed_at: text('failed_at'),
     next_at: text('next_at'),
     retry_count: typeof tries === 'number' && Number.isInteger(tries) ? tries : null,
-    backtrace: Array.isArray(backtrace) ? backtrace.slice(0, mostLines).map(String) : [],
+    backtrace: Array.isArray(backtrace) ? backtrace.slice(0, maxLines).map(String) : [],
   }
 }
 

@@ -4,12 +4,7 @@ import type { Config } from '../../config/load-config.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { pageOf } from '../cursors.ts'
-import {
-  type functionEntry,
-  mostEntries,
-  type overview,
-  type queueEntry,
-} from '../schemas/lanes.ts'
+import { type functionEntry, maxEntries, type overview, type queueEntry } from '../schemas/lanes.ts'
 import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 import { latelyOf } from './history-reads.ts'
 import { LaneSums } from './lane-sums.ts'
@@ -60,7 +55,7 @@ export function laneReads({
   /** Some lanes together, and those with the most to do one by one. */
   const entriesOf = (lanes: readonly LaneFigures[]) => {
     const load = ({ counts }: LaneFigures): number => queuedIn(counts) + counts.running
-    const busiest = [...lanes].sort((one, other) => load(other) - load(one)).slice(0, mostEntries)
+    const busiest = [...lanes].sort((one, other) => load(other) - load(one)).slice(0, maxEntries)
     const entries = busiest.map((lane) => shown(lane))
     return { sums: LaneSums.of(lanes), entries, entries_total: lanes.length }
   }

@@ -14,12 +14,12 @@ export function viewOf(
   bytes: Buffer | undefined,
   sizeBytes: number,
   form: PayloadForm,
-  mostBytes: number,
+  maxBytes: number,
 ): BytesView {
   if (form === 'none' || !bytes) {
     return { size_bytes: sizeBytes, form: 'none', value: null, is_cut: sizeBytes > 0 }
   }
-  const shown = bytes.subarray(0, mostBytes)
+  const shown = bytes.subarray(0, maxBytes)
   const isCut = shown.length < bytes.length
   const rest = { size_bytes: sizeBytes, is_cut: isCut }
   if (form === 'json' || form === 'auto') {

@@ -11,7 +11,7 @@ import { type FigureTable, ListOrders } from './list-orders.ts'
 /** Functions that the overview names. */
 const busiestShown = 10
 /** Answers of one snapshot that are kept: dashboards ask for a few. */
-const mostAnswers = 64
+const maxAnswers = 64
 
 /** A queue: the sum of its lanes. */
 interface QueueFigures {
@@ -91,7 +91,7 @@ export class SnapshotView {
     const known = this.#answers.get(key) as Promise<Answer> | undefined
     if (known) return known
     const made = make()
-    if (this.#answers.size < mostAnswers) this.#answers.set(key, made)
+    if (this.#answers.size < maxAnswers) this.#answers.set(key, made)
     return made
   }
 }

@@ -4,11 +4,11 @@ import { count, functionName, nextCursor, queueName } from './common.ts'
 import { jobFilter, jobId } from './jobs.ts'
 
 /** Most jobs that one call changes. */
-export const actBounds = { usual: 500, most: 1_000 } as const
+export const actBounds = { usual: 500, max: 1_000 } as const
 
 const selection = {
   jobs: Type.Optional(
-    Type.Array(jobId, { minItems: 1, maxItems: actBounds.most, description: 'These jobs' }),
+    Type.Array(jobId, { minItems: 1, maxItems: actBounds.max, description: 'These jobs' }),
   ),
   filter: Type.Optional(jobFilter),
   dry_run: Type.Optional(
@@ -16,7 +16,7 @@ const selection = {
   ),
   limit: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: actBounds.most, default: actBounds.usual },
+      ...{ minimum: 1, maximum: actBounds.max, default: actBounds.usual },
       description: 'Most jobs that one call changes',
     }),
   ),
@@ -111,9 +111,9 @@ export const queuesPaused = strict({
 })
 export const functionsDone = strict({ functions: Type.Array(Type.String()) })
 
-const most = Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: any number' })
+const max = Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: any number' })
 
-export const limits = strict({ function: functionName, high: most, normal: most, low: most })
+export const limits = strict({ function: functionName, high: max, normal: max, low: max })
 
 export const order = strict({
   wid: Type.String({ pattern: '^[^\\u0000]{1,255}$', description: 'A Faktory worker, or all' }),

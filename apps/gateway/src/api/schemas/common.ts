@@ -2,14 +2,14 @@ import { Type } from '@sinclair/typebox'
 import { orNull, strict } from '../endpoint.ts'
 
 /** Entries on one page of a list, and the most that may be asked for. */
-export const pageSizes = { usual: 50, most: 1_000 } as const
+export const pageSizes = { usual: 50, max: 1_000 } as const
 
 export const jobStates = ['waiting', 'running', 'scheduled', 'retry', 'dead'] as const
 export type ListedState = (typeof jobStates)[number]
 
 export const limit = Type.Optional(
   Type.Integer({
-    ...{ minimum: 1, maximum: pageSizes.most, default: pageSizes.usual },
+    ...{ minimum: 1, maximum: pageSizes.max, default: pageSizes.usual },
     description: 'Entries on the page',
   }),
 )

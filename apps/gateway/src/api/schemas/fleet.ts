@@ -11,7 +11,7 @@ export const connection = strict({
 })
 
 /** Longest page of workers, and how many of its jobs a worker on it shows; a page of more than a hundred shows one. */
-export const workerPage = { most: 1_000, usual: 50, jobs: 5, longPage: 100 } as const
+export const workerPage = { max: 1_000, usual: 50, jobs: 5, longPage: 100 } as const
 
 const nodeName = Type.String({ minLength: 1, maxLength: 64, description: 'A node of listNodes' })
 

@@ -140,7 +140,7 @@ const throttle = strict({
 export const throttles = strict({ throttles: Type.Array(throttle) })
 
 /** Entries of a function or a queue that are listed: those with the most to do. */
-export const mostEntries = 200
+export const maxEntries = 200
 
 export const oneFunction = strict({
   at: takenAt,

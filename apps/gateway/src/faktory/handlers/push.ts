@@ -54,9 +54,9 @@ export const pushb: Handler = (session, argument) => {
   if (!bulkPush.work(2 * requestsPerTurn)) return
   const goOn = session.holdCommands()
   session.context.turns.add({
-    work(most) {
+    work(max) {
       try {
-        const hasMore = bulkPush.work(most)
+        const hasMore = bulkPush.work(max)
         if (!hasMore) goOn()
         return hasMore
       } catch (problem) {
@@ -90,9 +90,9 @@ class BulkPush implements WorkSource {
     this.#unread = scanJobs(argument)
   }
 
-  work(most: number): boolean {
+  work(max: number): boolean {
     try {
-      for (let left = most; left > 0;) {
+      for (let left = max; left > 0;) {
         const text = this.#read() ?? this.#push()
         if (text === undefined) return false
         left -= 1 + Math.floor(text.length / bytesPerRequest)

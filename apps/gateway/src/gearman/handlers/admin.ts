@@ -27,7 +27,7 @@ type TextHandler<Name extends AdminCommand['command']> = (
 type PlainHandler = (session: Session) => string | Promise<string>
 
 /** Most jobs in the answer to `show`; the rest is left out. */
-const mostShown = 100_000
+const maxShown = 100_000
 
 /** Rows per turn of the event loop, about a millisecond's work. */
 const rowsPerTurn = 2_000
@@ -78,7 +78,7 @@ const workers: PlainHandler = ({ context }) =>
  * `handle TAB retries TAB ignored TAB queued`: the last is 1 for a background job, as in gearmand.
  */
 const showJobs: PlainHandler = async (session) => {
-  const jobs = await session.scheduler.admin.listJobs(mostShown)
+  const jobs = await session.scheduler.admin.listJobs(maxShown)
   return formatShowJobs(
     jobs.map((job) => ({
       handle: session.context.handles.of(job) ?? '-',
@@ -90,7 +90,7 @@ const showJobs: PlainHandler = async (session) => {
 }
 
 const showUniqueJobs: PlainHandler = async ({ scheduler }) =>
-  formatShowUniqueJobs((await scheduler.admin.listJobs(mostShown)).map((job) => uniqueOf(job)))
+  formatShowUniqueJobs((await scheduler.admin.listJobs(maxShown)).map((job) => uniqueOf(job)))
 
 function uniqueOf({ unique }: JobSummary): string {
   return Buffer.from(shownUnique(unique)).toString()

@@ -7,7 +7,7 @@ import type { CopySide, PassedClient } from './copy-side.ts'
 
 const sweepEveryMs = 1_000
 /** Most client connections. */
-const mostConnections = 10_000
+const maxConnections = 10_000
 
 export interface MirrorOptions {
   readonly from: ServerAddress
@@ -32,7 +32,7 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     this.#options = options
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket))
-    this.#server.maxConnections = mostConnections
+    this.#server.maxConnections = maxConnections
   }
 
   get counts(): MirrorCounts {

@@ -3,8 +3,8 @@ import type { MirrorCounts } from '../counts.ts'
 import { Reconnection } from '../reconnection.ts'
 
 /** Pushes without an answer. */
-const mostAsked = 10_000
-const mostAskedBytes = 8 * 1024 * 1024
+const maxAsked = 10_000
+const maxAskedBytes = 8 * 1024 * 1024
 
 export interface FaktoryPushesOptions {
   readonly address: ServerTarget['address']
@@ -26,7 +26,7 @@ export class FaktoryPushes {
   }
 
   get isReady(): boolean {
-    const isFull = this.#asked >= mostAsked || this.#askedBytes >= mostAskedBytes
+    const isFull = this.#asked >= maxAsked || this.#askedBytes >= maxAskedBytes
     return this.#connection !== undefined && !isFull
   }
 

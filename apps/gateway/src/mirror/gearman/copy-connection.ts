@@ -10,8 +10,8 @@ import { Reconnection } from '../reconnection.ts'
 import { answers, encodeCopy } from './submission.ts'
 
 /** More than that is not kept for a server that does not read. */
-const mostUnsentBytes = 8 * 1024 * 1024
-const mostAsked = 10_000
+const maxUnsentBytes = 8 * 1024 * 1024
+const maxAsked = 10_000
 
 /** The next answer's request: the option, a background job, or a compared job. */
 type Asked = 'option' | 'background' | Comparison
@@ -44,8 +44,8 @@ export class CopyConnection {
   /** True if a copy can be sent now. */
   get isReady(): boolean {
     const socket = this.#socket
-    if (socket?.readyState !== 'open' || this.#asked.length >= mostAsked) return false
-    return socket.writableLength < mostUnsentBytes
+    if (socket?.readyState !== 'open' || this.#asked.length >= maxAsked) return false
+    return socket.writableLength < maxUnsentBytes
   }
 
   /** Submissions without an answer. */

@@ -14,7 +14,7 @@ import { answers, isBackground, submissionNames, workNames } from './submission.
 const requests = new Set<PacketName>([...submissionNames, 'OPTION_REQ'])
 const replies = new Set<PacketName>([...answers, ...workNames])
 /** A client with more unanswered requests is not read any further. */
-const mostAsked = 100_000
+const maxAsked = 100_000
 
 interface Asked {
   /** The client waits for the result. */
@@ -74,7 +74,7 @@ export class GearmanClient implements PassedClient {
       push: (chunk) => {
         if (!this.#isRead) return
         tap.push(chunk)
-        if (tap.isBroken || this.#asked.length + this.#waited.size > mostAsked) this.#stopReading()
+        if (tap.isBroken || this.#asked.length + this.#waited.size > maxAsked) this.#stopReading()
       },
     }
   }

@@ -18,7 +18,7 @@ export interface GearmanSideOptions {
   /** Of their jobs, 0 to 100. */
   readonly percent: number
   /** Foreground copies without a result, at most. */
-  readonly mostOutstanding: number
+  readonly maxOutstanding: number
   readonly timeoutMs: number
   readonly maxPayloadBytes: number
   readonly counts: MirrorCounts
@@ -41,8 +41,8 @@ export class GearmanSide implements CopySide {
   constructor(options: GearmanSideOptions) {
     this.#options = options
     this.#share = new Share(options.percent)
-    const { counts, mostOutstanding: most, timeoutMs, onDifference, onChange } = options
-    this.#comparisons = new Comparisons({ most, timeoutMs, counts, onDifference })
+    const { counts, maxOutstanding: max, timeoutMs, onDifference, onChange } = options
+    this.#comparisons = new Comparisons({ max, timeoutMs, counts, onDifference })
     this.#copies = new CopyConnection({
       ...{ address: options.to, comparisons: this.#comparisons, counts, onChange },
       keptBytes: options.maxPayloadBytes,

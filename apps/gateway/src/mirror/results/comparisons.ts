@@ -10,7 +10,7 @@ export interface Difference {
 }
 
 export interface ComparisonOptions {
-  readonly most: number
+  readonly max: number
   readonly timeoutMs: number
   readonly counts: MirrorCounts
   readonly onDifference: (difference: Difference) => void
@@ -27,7 +27,7 @@ export class Comparisons {
   }
 
   get isFull(): boolean {
-    return this.#open.size >= this.#options.most
+    return this.#open.size >= this.#options.max
   }
 
   get size(): number {

@@ -9,7 +9,7 @@ import { Share } from '../share.ts'
 
 const sweepEveryMs = 1_000
 /** Most jobs waiting to be read; more are not copied. */
-const mostWaiting = 10_000
+const maxWaiting = 10_000
 /** Jobs per read. */
 const jobsAtOnce = 100
 
@@ -21,7 +21,7 @@ export interface StoreMirrorOptions {
   /** Functions to copy. All. */
   readonly functions?: ReadonlySet<string>
   readonly percent: number
-  readonly mostOutstanding: number
+  readonly maxOutstanding: number
   readonly timeoutMs: number
   readonly maxPayloadBytes: number
   readonly onDifference: (difference: Difference) => void
@@ -56,8 +56,8 @@ export class StoreMirror {
   constructor(options: StoreMirrorOptions) {
     this.#options = options
     const { counts } = this
-    const { mostOutstanding: most, timeoutMs, onDifference, percent } = options
-    this.#comparisons = new Comparisons({ most, timeoutMs, counts, onDifference })
+    const { maxOutstanding: max, timeoutMs, onDifference, percent } = options
+    this.#comparisons = new Comparisons({ max, timeoutMs, counts, onDifference })
     this.#sink = options.sinkOf(this.#comparisons, counts)
     this.#share = new Share(percent)
   }
@@ -112,7 +112,7 @@ export class StoreMirror {
     if (!this.#isCopying || !this.#wants(lane)) return
     this.counts.seen += 1
     if (!this.#share.take()) return
-    const isLate = this.#comparisons.isFull || this.#waiting.length >= mostWaiting
+    const isLate = this.#comparisons.isFull || this.#waiting.length >= maxWaiting
     if (isLate || !this.#sink.isReady) {
       this.counts.skipped += 1
       return

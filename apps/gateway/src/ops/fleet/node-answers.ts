@@ -8,8 +8,8 @@ import type { ConnectedWorker } from '../../net/connected-worker.ts'
 /** Nodes only answer questions of this form: others are of another version. */
 const form = 1
 /** Names of one worker that are listed, and functions and queues of a node. */
-const mostNames = 100
-const mostSums = 1_000
+const maxNames = 100
+const maxSums = 1_000
 
 /** Which workers are meant. All. */
 export interface WorkerFilter {
@@ -188,9 +188,9 @@ export class NodeAnswers {
     const held = this.#held(worker)
     return {
       ...rest,
-      functions: functions.slice(0, mostNames),
+      functions: functions.slice(0, maxNames),
       functionCount: functions.length,
-      queues: queues.slice(0, mostNames),
+      queues: queues.slice(0, maxNames),
       ...(lastBeatMs !== undefined && { beatAgoMs: nowMs - lastBeatMs }),
       jobCount: held.length,
       jobs: held.slice(from, from + count).map(({ job, sinceMs }) => {
@@ -210,10 +210,10 @@ export class NodeAnswers {
         .flatMap(({ door, byFunction }) =>
           [...byFunction].map(([fn, hands]) => ({ function: fn, door, ...hands })),
         )
-        .slice(0, mostSums),
+        .slice(0, maxSums),
       queues: census
         .flatMap(({ byQueue }) => [...byQueue].map(([queue, hands]) => ({ queue, ...hands })))
-        .slice(0, mostSums),
+        .slice(0, maxSums),
     }
   }
 }

@@ -2,7 +2,7 @@
 const other = 'other'
 
 /** Most names remembered as having no label; further ones are counted each time. */
-const mostFolded = 65_536
+const maxFolded = 65_536
 
 /**
  * Gives labels of their own to a bounded number of names, and `other` to the rest. A name keeps its
@@ -30,7 +30,7 @@ export class BoundedLabels {
       return name
     }
     if (!this.#folded.has(name)) {
-      if (this.#folded.size < mostFolded) this.#folded.add(name)
+      if (this.#folded.size < maxFolded) this.#folded.add(name)
       this.#foldedEver += 1
     }
     return other

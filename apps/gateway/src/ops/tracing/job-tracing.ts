@@ -18,7 +18,7 @@ import { readTraceparent, writeTraceparent } from './trace-context.ts'
 import { TracedSubmission } from './traced-submission.ts'
 
 /** Most runs followed; older ones are dropped. */
-const mostRuns = 100_000
+const maxRuns = 100_000
 /** Time for the last spans to reach their collector as the gateway ends. */
 const flushMs = 2000
 
@@ -69,7 +69,7 @@ export class JobTracing {
     }
     this.#start('receive', lane, door, { links, more }).end()
     this.#runs.set(token, { job, span: this.#start('process', lane, door, { links, more }) })
-    if (this.#runs.size <= mostRuns) return
+    if (this.#runs.size <= maxRuns) return
     for (const [oldest, { span }] of this.#runs) {
       span.end()
       this.#runs.delete(oldest)

@@ -6,7 +6,7 @@ import { type Column, tableLines } from '../table.ts'
 type Batch = Answer<'getBatch'>
 
 /** Batches that are listed by default, and at most. */
-const listed = { usual: 50, most: 1_000 } as const
+const listed = { usual: 50, max: 1_000 } as const
 
 const columns: readonly Column<Batch>[] = [
   { title: 'batch', value: ({ batch }) => batch },
@@ -30,7 +30,7 @@ export const batchCommands: readonly CommandRow[] = [
           argument: 'n',
           help: `batches that are listed (default: ${listed.usual})`,
         },
-        range: { least: 1, most: listed.most, isWhole: true },
+        range: { min: 1, max: listed.max, isWhole: true },
       },
     ],
     run: async (context) => {

@@ -19,7 +19,7 @@ type Held = Worker['jobs'][number]
 
 /** Workers that are listed by default, and the most. */
 const usual = 50
-const most = 100_000
+const max = 100_000
 
 const filterOptions = optionsOf(workerQuery, ['limit', 'cursor'])
 
@@ -52,9 +52,9 @@ function columnsAt(nowMs: number): readonly Column<Line>[] {
     ({ job }: Line) =>
       job ? value(job) : ''
   return [
-    { title: 'worker', value: of(({ worker }) => worker), mayShrink: true, least: 14 },
+    { title: 'worker', value: of(({ worker }) => worker), mayShrink: true, min: 14 },
     { title: 'calls itself', value: of(({ name }) => name || '-'), mayShrink: true },
-    { title: 'host', value: of(hostOf), mayShrink: true, least: 12 },
+    { title: 'host', value: of(hostOf), mayShrink: true, min: 12 },
     { title: 'pid', value: of(({ pid }) => pid ?? '-'), isNumber: true, rank: 1 },
     { title: 'state', value: of(({ state }) => state), rank: 3 },
     { title: 'works on', value: of(worksOn), mayShrink: true },
@@ -99,7 +99,7 @@ export const workerCommands: readonly CommandRow[] = [
       ...filterOptions,
       {
         ...{ name: 'limit', argument: 'n', help: `workers that are listed (default: ${usual})` },
-        range: { least: 1, most, isWhole: true },
+        range: { min: 1, max, isWhole: true },
       },
     ],
     run: list,
@@ -111,7 +111,7 @@ export const workerCommands: readonly CommandRow[] = [
     options: [
       {
         ...{ name: 'limit', argument: 'n', help: `jobs that are shown (default: ${usual})` },
-        range: { least: 1, most: pageSizes.most, isWhole: true },
+        range: { min: 1, max: pageSizes.max, isWhole: true },
       },
     ],
     run: show,
@@ -124,7 +124,7 @@ async function list(context: CommandContext): Promise<ExitName> {
   const filter = valuesOf(given, filterOptions) as NonNullable<Asked<'listWorkers'>['query']>
   const workers: Worker[] = []
   const ask = (cursor?: string): Promise<Workers> => {
-    const wanted = Math.min(limit - workers.length, pageSizes.most)
+    const wanted = Math.min(limit - workers.length, pageSizes.max)
     const query = { ...filter, limit: wanted, ...(cursor !== undefined && { cursor }) }
     return client.call('listWorkers', { query })
   }

@@ -147,8 +147,8 @@ export async function emptyQueue(
 async function named(context: CommandContext, act: Act, isDry: boolean): Promise<Sum> {
   const sum = new Sum()
   const { names } = context.given
-  for (let from = 0; from < names.length; from += actBounds.most) {
-    const jobs = names.slice(from, from + actBounds.most)
+  for (let from = 0; from < names.length; from += actBounds.max) {
+    const jobs = names.slice(from, from + actBounds.max)
     sum.add(await act.call(context, { jobs, dry_run: isDry }))
   }
   return sum
@@ -165,7 +165,7 @@ async function matching(
   let cursor: string | null = null
   try {
     for (;;) {
-      const piece = { limit: actBounds.most, ...(cursor !== null && { cursor }) }
+      const piece = { limit: actBounds.max, ...(cursor !== null && { cursor }) }
       const result: Result = await act.call(context, { filter, dry_run: isDry, ...piece })
       sum.add(result)
       if (result.cursor === null) return sum

@@ -10,7 +10,7 @@ type Group = Answer<'listFailures'>['groups'][number]
 const options = optionsOf(failureQuery, ['cursor'])
 
 /** Groups that are kept apart; jobs of further ones are only counted as looked at. */
-const mostGroups = 1_000
+const maxGroups = 1_000
 
 const columns: readonly Column<Group>[] = [
   { title: 'jobs', value: ({ jobs }) => jobs, isNumber: true },
@@ -41,7 +41,7 @@ async function run(context: CommandContext): Promise<ExitName> {
       const key = JSON.stringify([group.type, group.line])
       const known = groups.get(key)
       if (known) groups.set(key, { ...known, jobs: known.jobs + group.jobs })
-      else if (groups.size < mostGroups) groups.set(key, group)
+      else if (groups.size < maxGroups) groups.set(key, group)
     }
     cursor = page.cursor
   } while (cursor !== null)

@@ -18,7 +18,7 @@ type Job = Page['jobs'][number]
 
 /** Jobs that are listed by default. */
 const usual = 50
-const most = 1_000_000
+const max = 1_000_000
 
 export const listJobs: CommandRow = {
   words: ['jobs', 'list'],
@@ -27,7 +27,7 @@ export const listJobs: CommandRow = {
     ...filterOptions,
     {
       ...{ name: 'limit', argument: 'n', help: `jobs that are listed (default: ${usual})` },
-      range: { least: 1, most, isWhole: true },
+      range: { min: 1, max, isWhole: true },
     },
   ],
   run,
@@ -41,7 +41,7 @@ async function run(context: CommandContext): Promise<ExitName> {
   let [lookedAt, unsearched] = [0, 0]
   let cursor: string | null | undefined
   do {
-    const query = { ...filter, limit: Math.min(limit - jobs.length, pageSizes.most) }
+    const query = { ...filter, limit: Math.min(limit - jobs.length, pageSizes.max) }
     const page: Page = await client.call('listJobs', {
       query: { ...query, ...(cursor && { cursor }) },
     })

@@ -7,14 +7,14 @@ interface Page {
 /** All pages of a list; no more than `most` of them. */
 export async function allPages<Answer extends Page>(
   ask: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Answer>,
-  most = Infinity,
+  max = Infinity,
 ): Promise<readonly Answer[]> {
   const pages: Answer[] = []
   let cursor: string | null = null
   do {
-    const page: Answer = await ask({ limit: pageSizes.most, ...(cursor !== null && { cursor }) })
+    const page: Answer = await ask({ limit: pageSizes.max, ...(cursor !== null && { cursor }) })
     pages.push(page)
     cursor = page.cursor
-  } while (cursor !== null && pages.length < most)
+  } while (cursor !== null && pages.length < max)
   return pages
 }

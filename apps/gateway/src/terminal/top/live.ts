@@ -22,7 +22,7 @@ const screen = {
 const otherLines = 4
 
 /** Silence after which the gateway is said to give no answer, and the time between two drawings then, milliseconds. */
-const silence = { mostMs: 3_000, redrawMs: 1_000 } as const
+const silence = { maxMs: 3_000, redrawMs: 1_000 } as const
 
 /** The table on a terminal, drawn again with every look and key until it is ended. */
 export class LiveTop {
@@ -103,7 +103,7 @@ export class LiveTop {
 
   #onSilence(askedAtMs: number): void {
     const nowMs = performance.now()
-    if (this.#hasEnded() || nowMs - askedAtMs < silence.mostMs) return
+    if (this.#hasEnded() || nowMs - askedAtMs < silence.maxMs) return
     const ageSeconds = Math.round((nowMs - this.#lookAtMs) / 1000)
     this.#problem = `No answer from ${this.#context.client.url}: these figures are ${ageSeconds} s old.`
     this.#draw()

@@ -4,7 +4,7 @@ import { allPages } from '../lanes/pages.ts'
 import type { FunctionEntry } from '../lanes/functions.ts'
 
 /** Pages of functions that one look takes, of a thousand each, where the gateway does not sort them as they are shown. */
-const mostPages = 10
+const maxPages = 10
 
 /** Sorts of the table that the gateway knows, in its words: then the first page is all that anybody looks at. */
 const gatewaySorts: Readonly<Record<string, (typeof functionSorts)[number]>> = {
@@ -44,7 +44,7 @@ export async function takeLook(
         client.call('listFunctions', {
           query: { ...query, ...ordered, ...(contains !== '' && { contains }) },
         }),
-      ordered ? 1 : mostPages,
+      ordered ? 1 : maxPages,
     ),
   ])
   const [first] = pages

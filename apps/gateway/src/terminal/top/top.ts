@@ -14,7 +14,7 @@ import { Rates, takeLook } from './looks.ts'
 import { headLines, rowLines, sorted, sortNames, usualSort } from './view.ts'
 
 /** Seconds between two looks. */
-const interval = { usual: 2, least: 1, most: 3_600 } as const
+const interval = { usual: 2, min: 1, max: 3_600 } as const
 
 /** The two looks of one printed table: their distance makes the rates, milliseconds. */
 const onceMs = 1_200
@@ -33,7 +33,7 @@ export const top: CommandRow = {
     {
       ...{ name: 'interval', argument: 'seconds' },
       help: `time between two refreshes (default: ${interval.usual})`,
-      range: { least: interval.least, most: interval.most, isWhole: false },
+      range: { min: interval.min, max: interval.max, isWhole: false },
     },
   ],
   isLive: true,

@@ -11,20 +11,20 @@ interface TopColumn extends Column<TopRow> {
   readonly order: (one: TopRow, other: TopRow) => number
 }
 
-const most =
+const max =
   (of: (row: TopRow) => number) =>
   (one: TopRow, other: TopRow): number =>
     of(other) - of(one)
 const byText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 /** Without a rank it is shown however narrow the terminal is. */
 const number = (title: string, of: (row: TopRow) => number, rank?: number): TopColumn => ({
-  ...{ name: title, title, value: of, order: most(of), isNumber: true },
+  ...{ name: title, title, value: of, order: max(of), isNumber: true },
   ...(rank !== undefined && { rank }),
 })
 
 const topColumns: readonly TopColumn[] = [
   {
-    ...{ name: 'function', title: 'function', mayShrink: true, least: 20 },
+    ...{ name: 'function', title: 'function', mayShrink: true, min: 20 },
     value: (row) => row.function,
     order: (one, other) => byText(one.function, other.function),
   },

@@ -54,9 +54,9 @@ export class Tokens {
     if (known !== undefined) return known === text
     this.#nextTimes.set(name, text)
     const seconds = (Date.parse(text) - Date.now()) / millisPerSecond
-    const [least, most] = nextAt(count)
+    const [min, max] = nextAt(count)
     // The FAIL was a moment ago.
-    return seconds > least - 3 && seconds <= most
+    return seconds > min - 3 && seconds <= max
   }
 
   /** Tokens that stand for the same text in what is sent and heard. */

@@ -74,10 +74,10 @@ async function untilListed(admin: Connection, holds: RegExp): Promise<void> {
 }
 
 /** The first answers that came, without the headers that say nothing of a job. */
-function answersOf(bytes: Buffer, most: number): readonly string[] {
+function answersOf(bytes: Buffer, max: number): readonly string[] {
   const lines: string[] = []
   let rest = bytes.toString('latin1')
-  for (let count = 0; count < most; count += 1) {
+  for (let count = 0; count < max; count += 1) {
     const [head = '', status, headers = ''] = wholeAnswer.exec(rest) ?? []
     if (status === undefined) break
     const shown = headers.split('\r\n').filter((line) => compared.test(line))

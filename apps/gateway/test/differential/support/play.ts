@@ -156,8 +156,8 @@ class Stage {
     for (const [name, connection] of this.#cast) {
       if (this.#ended.has(name)) continue
       const prefix = `${number} ${name} `
-      const most = this.#oracle.filter((line) => line.startsWith(prefix)).length
-      await connection.waitFor(() => connection.count >= most, patienceMs)
+      const max = this.#oracle.filter((line) => line.startsWith(prefix)).length
+      await connection.waitFor(() => connection.count >= max, patienceMs)
     }
   }
 

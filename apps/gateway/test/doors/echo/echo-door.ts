@@ -64,8 +64,8 @@ class Session implements ConnectionHandler {
     this.#decoder.push(chunk)
   }
 
-  work(most: number): WorkLeft {
-    for (let taken = 0; taken < most; taken += 1) {
+  work(max: number): WorkLeft {
+    for (let taken = 0; taken < max; taken += 1) {
       const line = this.#decoder.next()
       if (!line) return 'none'
       this.#scheduler.submit(fn, new Line(line, this, this.#connection.reserve()))

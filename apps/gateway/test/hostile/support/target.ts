@@ -9,7 +9,7 @@ import { startGateway } from '../../support/gateway-process.ts'
 import { HealthyPeers, type Ports } from './healthy-peers.ts'
 
 /** Memory limit, whatever comes. A fresh gateway has some 90 MiB. */
-const mostMemoryMiB = 400
+const maxMemoryMiB = 400
 
 /** A gateway process on a Redis of its own, with healthy peers at every door. */
 export class Target {
@@ -74,7 +74,7 @@ export class Target {
     expect(await admin.command('getpid')).toBe(`OK ${this.#gateway.child.pid}`)
     await admin.leave()
     await this.#peers.served()
-    expect(await this.memoryMiB()).toBeLessThan(mostMemoryMiB)
+    expect(await this.memoryMiB()).toBeLessThan(maxMemoryMiB)
     await vi.waitFor(async () => expect(await checkInvariants(this.redis)).toEqual([]), {
       timeout: 30_000,
       interval: 20,

@@ -32,8 +32,8 @@ export const limitCases = (open: Open): Cases => ({
     ['maxConnections', 'maxConnectionsPerAddress'].map((name) => [
       name,
       async () => {
-        const second = async (most: string): Promise<string> => {
-          const gateway = await open({ [name]: most })
+        const second = async (max: string): Promise<string> => {
+          const gateway = await open({ [name]: max })
           await (await gateway.peer()).sync()
           const peer = await gateway.peer()
           return answerOr(peer, peer.ask('ECHO_REQ', 'x'))

@@ -50,7 +50,7 @@ export class WorkerCounts {
     this.#registry = registry
     this.#observer = observer
     events.on('beat', (wasReset) => {
-      if (wasReset) this.retell()
+      if (wasReset) this.republishAll()
       else this.#retry()
     })
     events.on('laneDropped', (lane) => void this.#published.delete(lane))
@@ -106,7 +106,7 @@ export class WorkerCounts {
   }
 
   /** The store has lost this node's counts. */
-  retell(): void {
+  republishAll(): void {
     for (const lane of this.#published.keys()) {
       this.#published.set(lane, unknown)
       this.#dirty.add(lane)

@@ -119,7 +119,7 @@ test('what was counted in a lane is forgotten with it, and not with its last wor
   await store.settle()
   const calls = store.calls.length
   // A store that lost its last writes still has the worker.
-  counts.retell()
+  counts.republishAll()
   await store.settle()
   const told = store.calls.slice(calls).flatMap((call) => call.get(other)?.named ?? [])
   expect(told).toEqual([0])

@@ -5,8 +5,8 @@ import { submitTogether } from './submit-script.ts'
 import type { Destination } from '../submission.ts'
 
 /** Bounds of a call that submits several jobs: a longer script would hold up the server for over 1 ms. */
-const mostJobs = 100
-const mostBytes = 262_144
+const maxJobs = 100
+const maxBytes = 262_144
 
 interface Gathered {
   readonly value: Value
@@ -143,9 +143,9 @@ export class Submissions {
 function partOf(values: readonly Value[], from: number): readonly Value[] {
   let bytes = 0
   let to = from
-  while (to < values.length && to - from < mostJobs) {
+  while (to < values.length && to - from < maxJobs) {
     bytes += lengthOf(values[to] ?? '')
-    if (bytes > mostBytes) break
+    if (bytes > maxBytes) break
     to += 1
   }
   return values.slice(from, to)

@@ -6,7 +6,7 @@ import type { JobRun } from './job-run.ts'
 import { takeStep, type StepAnswer, type StepJob } from './step-script.ts'
 
 /** Most jobs begun, and most outcomes reported, by one call: more would hold up the server for over 1 ms. */
-const mostAtOnce = 64
+const maxAtOnce = 64
 /**
  * Longer outputs are reported by themselves, bytes: a script that copies them would hold up the server. From 1 KB on, with
  * inputs, a worker of 16 jobs at once does 0.4 and 0.7 times as many of 2 and 10 KB, and 1.1 times of 40 KB.
@@ -16,7 +16,7 @@ const longestOutput = 65_536
 /** Fewer jobs at once share one step: two halves of 2 jobs lose 15 %, of 8 they gain 12 %. */
 const fewestHalved = 8
 /** Steps under way: the server does one while this process works on the jobs of the other. */
-const mostUnderWay = 2
+const maxUnderWay = 2
 
 const nothingDone: StepAnswer = { refused: 'all', jobs: [] }
 
@@ -84,8 +84,8 @@ export class JobSteps implements JobReports {
     this.#options = options
     const { fn, commands, concurrency } = options
     const share = concurrency < fewestHalved ? concurrency : Math.ceil(concurrency / 2)
-    this.#share = Math.min(share, mostAtOnce)
-    this.#notes = Array.from({ length: mostUnderWay }, randomUUID).map((name) => ({
+    this.#share = Math.min(share, maxAtOnce)
+    this.#notes = Array.from({ length: maxUnderWay }, randomUUID).map((name) => ({
       ...{ name, number: 0, keys: commands.stepKeys(fn, name) },
     }))
     this.#freeNotes = [...this.#notes]
@@ -156,8 +156,8 @@ export class JobSteps implements JobReports {
     if (!isDue) return
     this.#freeNotes.pop()
     const step: Step = {
-      beginnings: this.#beginnings.splice(0, mostAtOnce),
-      endings: this.#endings.splice(0, mostAtOnce),
+      beginnings: this.#beginnings.splice(0, maxAtOnce),
+      endings: this.#endings.splice(0, maxAtOnce),
       wanted,
     }
     this.#underWay.set(step, this.#take(step, note))
@@ -168,7 +168,7 @@ export class JobSteps implements JobReports {
   #wanted(): number {
     if (!this.#isTaking) return 0
     const { concurrency, running } = this.#options
-    const ending = Math.min(this.#endings.length, mostAtOnce)
+    const ending = Math.min(this.#endings.length, maxAtOnce)
     let free = concurrency - running.size + ending
     for (const { endings, wanted } of this.#underWay.keys())
       free -= Math.max(0, wanted - endings.length)

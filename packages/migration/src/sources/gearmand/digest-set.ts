@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
 const firstSlots = 1 << 12
-const mostFull = 0.7
+const maxFull = 0.7
 /** Stands for a digest of 0, which a free slot has. */
 const notFree = 1n
 
@@ -17,7 +17,7 @@ export class DigestSet {
 
   /** True where the name was not in it. */
   add(name: Buffer): boolean {
-    if (this.#size >= this.#slots.length * mostFull) this.#grow()
+    if (this.#size >= this.#slots.length * maxFull) this.#grow()
     const digest = hash('sha1', name, 'buffer').readBigUInt64LE() || notFree
     const slot = this.#slotOf(digest)
     if (this.#slots[slot] === digest) return false
@@ -28,9 +28,9 @@ export class DigestSet {
 
   /** The slot of a digest, or the free slot for it, which is 0. */
   #slotOf(digest: bigint): number {
-    const most = this.#slots.length - 1
-    let slot = Number(digest & BigInt(most))
-    while (this.#slots[slot] !== 0n && this.#slots[slot] !== digest) slot = (slot + 1) & most
+    const max = this.#slots.length - 1
+    let slot = Number(digest & BigInt(max))
+    while (this.#slots[slot] !== 0n && this.#slots[slot] !== digest) slot = (slot + 1) & max
     return slot
   }
 

@@ -94,7 +94,7 @@ export class GearmandPostgresSource extends GearmandSqlSource {
   /** The last row of the next page. Names compare as bytes, not by collation. */
   async #endOf(
     after: Cursor | undefined,
-    { jobs, bytes: most }: PageBounds,
+    { jobs, bytes: max }: PageBounds,
   ): Promise<Cursor | undefined> {
     const { rows } = await this.#client.query<SizeRow>(
       `SELECT function_name AS fn, unique_key AS uniq, octet_length(data) AS size FROM ${this.table.name}
@@ -104,7 +104,7 @@ export class GearmandPostgresSource extends GearmandSqlSource {
     )
     let bytes = 0
     let end = 0
-    while (end < rows.length && (end === 0 || bytes < most)) bytes += rows[end++]?.size ?? 0
+    while (end < rows.length && (end === 0 || bytes < max)) bytes += rows[end++]?.size ?? 0
     const last = rows[end - 1]
     return last && [last.fn, last.uniq]
   }

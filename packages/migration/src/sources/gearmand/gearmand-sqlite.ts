@@ -115,7 +115,7 @@ export class GearmandSqliteSource extends GearmandSqlSource {
    * Rows after the last one, by `rowid`, which grows with each row. Read one by one until the page
    * is full.
    */
-  #page(after: number, { jobs, bytes: most }: PageBounds) {
+  #page(after: number, { jobs, bytes: max }: PageBounds) {
     const records: JobRecord[] = []
     const rejects: Reject[] = []
     const nowMs = Date.now()
@@ -128,10 +128,10 @@ export class GearmandSqliteSource extends GearmandSqlSource {
         records.push(result)
         bytes += result.payload.length
       } else rejects.push(result)
-      if (bytes >= most) break
+      if (bytes >= max) break
     }
     // The driver keeps its file lock until a statement is finished.
-    if (bytes >= most) this.#rows.get([after, 0])
+    if (bytes >= max) this.#rows.get([after, 0])
     return { records, rejects, last }
   }
 

@@ -13,7 +13,7 @@ const connectWithinMs = 10_000
 /** A server silent for this long is away. */
 const answerWithinMs = 30_000
 /** A key has 250 bytes at most, three characters each. */
-const mostLineBytes = 8_192
+const maxLineBytes = 8_192
 const lineFeed = 0x0a
 
 /** memcached's text protocol, one request at a time; reads with backpressure. */
@@ -60,7 +60,7 @@ export class MemcachedConnection {
         return line
       }
       from = this.#buffer.length
-      if (from > mostLineBytes) throw new Error('the server does not speak the text protocol')
+      if (from > maxLineBytes) throw new Error('the server does not speak the text protocol')
       await this.#more()
     }
   }

@@ -103,9 +103,9 @@ export class FaktoryLiveSource implements Source {
     const records: JobRecord[] = []
     const rejects: Reject[] = []
     let bytes = 0
-    for (let most = Math.min(left, bounds.jobs); most > 0 && bytes < bounds.bytes;) {
-      const asked = Math.min(most, fetchedAtOnce)
-      most -= asked
+    for (let max = Math.min(left, bounds.jobs); max > 0 && bytes < bounds.bytes;) {
+      const asked = Math.min(max, fetchedAtOnce)
+      max -= asked
       const fetches = Array.from({ length: asked }, () => this.#connection.ask('FETCH', queue))
       const found = (await Promise.all(fetches)).filter((raw) => raw !== null)
       for (const raw of found) {

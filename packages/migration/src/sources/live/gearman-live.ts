@@ -141,8 +141,8 @@ export class GearmanLiveSource implements Source {
       return undefined
     }
     const band = counts.findIndex((count) => count > 0)
-    const most = Math.min(counts[band] ?? 0, bounds.jobs)
-    const assigned = await this.#grab('GRAB_JOB_ALL', most, bounds.bytes)
+    const max = Math.min(counts[band] ?? 0, bounds.jobs)
+    const assigned = await this.#grab('GRAB_JOB_ALL', max, bounds.bytes)
     if (assigned.length === 0) {
       this.#isHeldBack = true
       const count = sumOf(counts)
@@ -173,8 +173,8 @@ export class GearmanLiveSource implements Source {
     const { identity } = this
     this.#worker.send('CAN_DO', fn)
     while (this.#doubtful.size > 0) {
-      const most = Math.min(this.#doubtful.size, doubtfulAtOnce)
-      const assigned = await reaching(identity, () => this.#grab('GRAB_JOB', most, Infinity))
+      const max = Math.min(this.#doubtful.size, doubtfulAtOnce)
+      const assigned = await reaching(identity, () => this.#grab('GRAB_JOB', max, Infinity))
       if (assigned.length === 0) break
       const records = assigned.flatMap(({ handle, data }) => {
         const name = handle.toString('latin1')
@@ -192,12 +192,12 @@ export class GearmanLiveSource implements Source {
 
   async #grab(
     request: 'GRAB_JOB' | 'GRAB_JOB_ALL',
-    most: number,
+    max: number,
     bytes: number,
   ): Promise<readonly Assigned[]> {
     const found: Assigned[] = []
-    for (let taken = 0; found.length < most && taken < bytes;) {
-      const asked = Math.min(grabbedAtOnce, most - found.length)
+    for (let taken = 0; found.length < max && taken < bytes;) {
+      const asked = Math.min(grabbedAtOnce, max - found.length)
       for (let left = asked; left > 0; left -= 1) this.#worker.send(request)
       let isEmpty = false
       for (let left = asked; left > 0; left -= 1) {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { GearmanConnection } from './gearman-connection.ts'
 
 /** The server keeps progress in 32 bits. */
-const mostMark = 2 ** 31
+const maxMark = 2 ** 31
 
 /** A job that the server has given. */
 export interface Assigned {
@@ -50,7 +50,7 @@ async function confirmed(
   found: readonly Waiting[],
   worker: GearmanConnection,
 ): Promise<readonly Waiting[]> {
-  const marks = found.map(({ clients }) => (clients === 0 ? String(randomInt(1, mostMark)) : ''))
+  const marks = found.map(({ clients }) => (clients === 0 ? String(randomInt(1, maxMark)) : ''))
   for (const [at, { handle, unique }] of jobs.entries()) {
     if (marks[at] === '') continue
     worker.send('WORK_STATUS', handle, '0', marks[at] ?? '')

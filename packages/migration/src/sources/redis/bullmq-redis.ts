@@ -38,7 +38,7 @@ const besideHash = ['logs', 'dependencies', 'processed', 'failed', 'unsuccessful
 /** A delayed job's score is its time in milliseconds times this, plus a number. */
 const scorePerMs = 4096
 /** Most traces of earlier failures that are read. */
-const mostStacks = 10_000
+const maxStacks = 10_000
 /** Levels of priorities 1, 2, 3 and above; jobs without one come first and have level 5. */
 const levels: readonly Level[] = [5, 4, 3, 2, 1]
 
@@ -239,7 +239,7 @@ function failureOf(hash: ReadonlyMap<string, string>, retries: number): string |
   const message = hash.get('failedReason')
   const made = numberOf(hash.get('atm') ?? hash.get('attemptsMade')) ?? 0
   if (message === undefined || made === 0) return undefined
-  const stack = scanArray(hash.get('stacktrace') ?? '[]', mostStacks).at(-1)
+  const stack = scanArray(hash.get('stacktrace') ?? '[]', maxStacks).at(-1)
   const [first = '', ...lines] = (textOf(stack) ?? '').split('\n')
   return failureText({
     ...{ retryCount: made - 1, retries, message },

@@ -26,7 +26,7 @@ const defaultRetries = 25
 /** Sidekiq's retention of dead jobs. */
 const deadForMs = 180 * 24 * 3_600_000
 /** From here on a time is in milliseconds (Sidekiq 8), below it in seconds. */
-const leastMs = 100_000_000_000
+const minMs = 100_000_000_000
 
 const setOf: Partial<Record<RecordState, string>> = {
   scheduled: 'schedule',
@@ -157,6 +157,6 @@ function failureOf(fields: RawFields, retries: number): string | undefined {
 function timeOf(raw: string | undefined): number | undefined {
   if (raw === undefined || !/^\d+(\.\d+)?$/.test(raw)) return undefined
   const value = Number(raw)
-  const ms = value >= leastMs ? value : value * 1000
+  const ms = value >= minMs ? value : value * 1000
   return ms < 253_402_300_800_000 ? ms : undefined
 }

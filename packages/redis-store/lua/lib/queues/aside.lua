@@ -3,12 +3,12 @@
 -- follow as those in the list are taken. `aside` in the lane's hash counts them. So no push steps over many jobs.
 -- Constants: how many jobs of a level above and below the usual one a list takes, and how few bring more. A claim takes
 -- fewer at once than the second and the fourth.
-local mostAbove = 768
+local maxAbove = 768
 local fewAbove = 384
-local mostBelow = 256
+local maxBelow = 256
 local fewBelow = 128
 -- Most jobs of a lower level brought after native workers emptied a list: they bring none themselves.
-local mostAfterNative = 4096
+local maxAfterNative = 4096
 local unusualLevels = { high = { 9, 7 }, normal = { 6, 4 }, low = { 3, 1 } }
 -- Delay of the poll that brings waiting jobs to native workers.
 local asideLookMs = 1000
@@ -38,7 +38,7 @@ end
 -- Puts jobs of the level below the usual one back at the end of the list, as many as it takes. The others are older
 -- than those that wait.
 local function putBelow(lane, key, level, taken)
-  local excess = math.max(0, #taken - mostBelow)
+  local excess = math.max(0, #taken - maxBelow)
   if excess > 0 then
     pushAll('RPUSH', levelKey(lane, level), slice(taken, 1, excess))
     changeAside(lane, excess)
@@ -53,9 +53,9 @@ local function refillAbove(lane, key, level)
   if head and levelOf(lane, head) == level then
     count = tonumber(redis.call('HGET', metaKey(lane), 'lv' .. level) or 0)
   end
-  if count >= mostAbove then return 0 end
+  if count >= maxAbove then return 0 end
   local taken = count > 0 and takeLevel(lane, key, level, count, 'RPOP', 'RPUSH') or {}
-  local ids = redis.call('RPOP', levelKey(lane, level), math.max(1, mostAbove - #taken)) or {}
+  local ids = redis.call('RPOP', levelKey(lane, level), math.max(1, maxAbove - #taken)) or {}
   pushAll('RPUSH', key, reversed(ids))
   pushAll('RPUSH', key, reversed(taken))
   redis.call('HSET', metaKey(lane), 'lv' .. level, #taken + #ids)
@@ -66,8 +66,8 @@ end
 local function refillBelow(lane, key, level)
   local length = redis.call('LLEN', key)
   local count = math.min(length, tonumber(redis.call('HGET', metaKey(lane), 'lv' .. level) or 0))
-  if count >= mostBelow then return 0 end
-  local most = length < fewBelow and mostAfterNative or mostBelow
+  if count >= maxBelow then return 0 end
+  local most = length < fewBelow and maxAfterNative or maxBelow
   local ids = redis.call('RPOP', levelKey(lane, level), most - count) or {}
   pushAll('LPUSH', key, ids)
   redis.call('HSET', metaKey(lane), 'lv' .. level, count + #ids)
@@ -106,7 +106,7 @@ end
 local function enqueueBelow(lane, level, ids)
   local key, meta, room = queueKey(lane, bandOf(level)), metaKey(lane), 0
   local isWaiting = redis.call('EXISTS', levelKey(lane, level)) == 1
-  if not isWaiting then room = mostBelow - tonumber(redis.call('HGET', meta, 'lv' .. level) or 0) end
+  if not isWaiting then room = maxBelow - tonumber(redis.call('HGET', meta, 'lv' .. level) or 0) end
   local some, rest = split(ids, room)
   if #some > 0 then
     pushAll('LPUSH', key, some)
@@ -130,7 +130,7 @@ local function enqueueAbove(lane, level, ids)
     return
   end
   local upper = tonumber(redis.call('HGET', meta, 'lv' .. level) or 0)
-  local some, rest = split(ids, isWaiting and 0 or mostAbove - upper)
+  local some, rest = split(ids, isWaiting and 0 or maxAbove - upper)
   if #some > 0 then
     local taken = upper > 0 and takeLevel(lane, key, level, upper, 'RPOP', 'RPUSH') or {}
     pushAll('RPUSH', key, reversed(some))

@@ -75,7 +75,7 @@ local function requeueLevel(lane, level, ids)
     return
   end
   -- A job that was next stays next where a list is full of a higher level.
-  if count > mostAbove then count = 0 end
+  if count > maxAbove then count = 0 end
   local taken = count > 0 and takeLevel(lane, key, other, count, 'RPOP', 'RPUSH') or {}
   pushAll('RPUSH', key, reversed(ids))
   pushAll('RPUSH', key, reversed(taken))

@@ -7,12 +7,12 @@
 local reach, entriesPerSearch = 12000, 5000
 local stride = 2048
 -- Jobs that one call looks at for its moves, some 20 us of the server's time each in a list of 1,000,000.
-local mostMoves = 40
+local maxMoves = 40
 -- Stands for a job until its gap is closed, within the same call; no id looks so.
 local gap = '-'
 
 -- The removals of one call. `work`: what they cost so far, about in microseconds.
-local function removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, near = {}, work = 0, moves = mostMoves } end
+local function removalFrom(lane) return { lane = lane, gaps = {}, levels = {}, near = {}, work = 0, moves = maxMoves } end
 
 -- The lists in which an idle job can stand.
 local function listsFor(lane, levelText)

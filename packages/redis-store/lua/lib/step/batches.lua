@@ -15,12 +15,12 @@ local function touchBatch(bid)
 end
 
 -- Batches that are listed, the newest; older ones are found by their bid.
-local mostListed = 10000
+local maxListed = 10000
 
 -- Lists a batch by when it was created (ms).
 local function listBatch(bid, created)
   redis.call('ZADD', batchesKey, 'NX', created, bid)
-  redis.call('ZREMRANGEBYRANK', batchesKey, 0, -mostListed - 1)
+  redis.call('ZREMRANGEBYRANK', batchesKey, 0, -maxListed - 1)
 end
 
 -- Adds jobs to a batch, or removes some; false if the batch is unknown.

@@ -185,7 +185,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
   countLeft(lane, -1)
-  if hearersOf(lane) == 'each' then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
+  if listenersOf(lane) == 'each' then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
   grant(claim, lane, id, token, leaseMs, job.enqueued, job.reserve_for, job.stored)
 end
 

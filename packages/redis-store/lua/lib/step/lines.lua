@@ -9,9 +9,9 @@ local function headIn(lane)
 end
 
 -- Wrong hints and jobs that nobody wants, of one claim, under 5 ms of the server's time; then another claim goes on.
-local mostCorrections = 200
+local maxCorrections = 200
 
-local function wantsMore(claim) return claim.taken < claim.max and claim.corrections < mostCorrections end
+local function wantsMore(claim) return claim.taken < claim.max and claim.corrections < maxCorrections end
 
 local function takeFromBand(claim, lane, band, leaseMs)
   local throttle = claim.byLane[lane]

@@ -4,10 +4,10 @@
 -- not know all listeners.
 local ownLanes
 
--- The answers of hearersOf by lane, lanes with outcomes or submissions of this step, and how many patterns have listeners.
+-- The answers of listenersOf by lane, lanes with outcomes or submissions of this step, and how many patterns have listeners.
 local heard, busyLanes, patterns = {}, {}, nil
 -- Lanes of one question.
-local mostAsked = 256
+local maxAsked = 256
 
 -- Jobs of this step that stand in line in lanes of which other gateways hear, by lane.
 local left = {}
@@ -33,12 +33,12 @@ end
 -- Returns who hears of a lane: `each` if native programs may, which are told of each event of a job; `once` if only other
 -- gateways do, which are told of new jobs at the end of a step; false if nobody does. With nothing published, Redis takes
 -- 7 % fewer instructions for a Gearman job in a step with 16 of each kind, and 4 % fewer for a Faktory job.
-local function hearersOf(lane)
+local function listenersOf(lane)
   if not ownLanes then return 'each' end
   if heard[lane] == nil then
     local unheard = { lane }
     for other in pairs(busyLanes) do
-      if other ~= lane and heard[other] == nil and #unheard < mostAsked then unheard[#unheard + 1] = other end
+      if other ~= lane and heard[other] == nil and #unheard < maxAsked then unheard[#unheard + 1] = other end
     end
     askHearers(unheard)
   end
@@ -47,7 +47,7 @@ end
 
 -- A job stands in line, or has been taken from there.
 local function countLeft(lane, change)
-  if hearersOf(lane) == 'once' then left[lane] = (left[lane] or 0) + change end
+  if listenersOf(lane) == 'once' then left[lane] = (left[lane] or 0) + change end
 end
 
 local function tellNews()

@@ -92,8 +92,8 @@ local ending = {
     interrupt(lane, job, tally.front)
     return 2
   end,
-  requeue = function(lane, job, tally, lost, mostLosses, failure)
-    local as = endsWithWorker(lane, job.id, job.waiting, lost == '1', mostLosses)
+  requeue = function(lane, job, tally, lost, maxLosses, failure)
+    local as = endsWithWorker(lane, job.id, job.waiting, lost == '1', maxLosses)
     if as then return fail(lane, job, '', false, failure, as) end
     interrupt(lane, job, tally.back, stamp(nowMicros))
     return 2
@@ -206,7 +206,7 @@ local function endLane(lane, queue, count, runs, at)
     retried = 0,
     back = {},
     front = {},
-    ends = endsOf(hearersOf(lane) ~= 'each'),
+    ends = endsOf(listenersOf(lane) ~= 'each'),
     ended = {},
     seen = {},
     results = {},

@@ -77,7 +77,7 @@ end
 
 -- Returns the reason not to store the job with extra values from `from` to `upTo`: minus the id of the job that it joined,
 -- `ticked` or `locked`; nil for none. `known`: see lookedUp.
-local function foundInstead(lane, from, upTo, foreground, unique, jid, known)
+local function rejectionOrDuplicate(lane, from, upTo, foreground, unique, jid, known)
   local first = from + 1 + given[from]
   local joined = unique and known.ids[unique]
   if joined and join(lane, joined, foreground) then return -joined end
@@ -198,7 +198,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   end
   local limited = meta[1] or meta[2] or meta[3]
   opennessBy[lane] = opennessOf(lane, meta[4], meta[5], meta[6], now) or false
-  local isNotified, total = hearersOf(lane) == 'each', limited and standing(lane, meta[7]) or 0
+  local isNotified, total = listenersOf(lane) == 'each', limited and standing(lane, meta[7]) or 0
 
   local function isFull(level)
     local limit = tonumber(meta[level >= 7 and 1 or level >= 4 and 2 or 3] or 0)
@@ -226,7 +226,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
       if more > 0 then
         first = from + 1 + given[from]
         unique, jid = known.unique[number], known.jid[number]
-        result = foundInstead(lane, from, at - 1, foreground, unique, jid, known)
+        result = rejectionOrDuplicate(lane, from, at - 1, foreground, unique, jid, known)
         if first > from + 1 then
           due, batch = given[from + 1], first > from + 4 and given[from + 4] or ''
         end

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { noStep } from '@crossgear/core-scheduler'
 import { aJob, completed, submitAll, submitOne, take, takeOne, type OpenWorld } from '../kit.ts'
 
-const most = Number.MAX_SAFE_INTEGER
+const max = Number.MAX_SAFE_INTEGER
 
 /** The counter of ids, which any native client may set. */
 export function idContract(open: OpenWorld): void {
   describe('a counter of ids that a native client has set', () => {
     test.each([
-      [most - 1, 1],
-      [most - 2, 2],
+      [max - 1, 1],
+      [max - 2, 2],
       [0, 2],
     ])('to %d gives ids for %d jobs', async (last, count) => {
       const world = await open()
@@ -23,7 +23,7 @@ export function idContract(open: OpenWorld): void {
       expect(ids).toEqual(Array.from({ length: count }, (_none, at) => last + 1 + at))
     })
 
-    test.each([most, 2 ** 53, 2 ** 60, -5])(
+    test.each([max, 2 ** 53, 2 ** 60, -5])(
       'to %d gives none: jobs of its lane are refused, and no others',
       async (last) => {
         const world = await open()
@@ -51,7 +51,7 @@ export function idContract(open: OpenWorld): void {
       await store.batches.create({ bid: 'b1', description: '', success: { lane: 'calls', job } })
       await submitOne(store, 'mail', { door: 'faktory', batch: 'b1' })
       await store.batches.commit('b1')
-      await world.native.setLastId('calls', most)
+      await world.native.setLastId('calls', max)
       const held = await takeOne(store, 'mail')
       expect(await store.steps.finish('mail', [completed(held)])).toEqual(['done'])
       expect(await take(store, ['calls'])).toEqual([])

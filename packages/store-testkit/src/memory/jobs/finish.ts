@@ -17,7 +17,7 @@ import type { MemoryWorld } from '../memory-world.ts'
 /** Least retention of a finished job for clients of other nodes, seconds. */
 export const relaySeconds = 60
 /** Longest output that waiting nodes are sent, bytes; they read longer ones. */
-const mostRelayed = 16_384
+const maxRelayed = 16_384
 const defaultDeadPerLane = 10_000
 /** 180 days. */
 const defaultDeadSeconds = 180 * 86_400
@@ -120,7 +120,7 @@ function interrupt(job: MemoryJob): void {
   job.divisor = undefined
 }
 
-/** Ends a job that is in no place. `leastSeconds`: it is kept so long. */
+/** Ends a job that is in no place. `minSeconds`: it is kept so long. */
 export function endJob(
   world: MemoryWorld,
   node: string,
@@ -129,16 +129,16 @@ export function endJob(
   status: Status,
   output: Uint8Array,
   how: RunEnd = status === 'success' ? 'success' : 'dropped',
-  leastSeconds = 0,
+  minSeconds = 0,
 ): void {
   const isNative = job.door === 'native'
   lane.forgetIndexes(job)
   releaseDependencies(world, lane, job, how)
-  const isRelayed = status === 'success' && output.length <= mostRelayed
+  const isRelayed = status === 'success' && output.length <= maxRelayed
   const event = isRelayed ? { kind: 'complete' as const, output } : 'finish'
   const elsewhere = notifyWaiting(world, node, lane, job, event)
   const seconds = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
-  const keepSeconds = Math.max(seconds, elsewhere ? relaySeconds : leastSeconds)
+  const keepSeconds = Math.max(seconds, elsewhere ? relaySeconds : minSeconds)
   if (keepSeconds > 0) {
     job.status = status
     job.output = Buffer.from(output)

@@ -68,15 +68,15 @@ export class MemoryBatches implements BatchStore {
     })
   }
 
-  list(from: BatchPlace | undefined, most: number): Promise<BatchPage> {
+  list(from: BatchPlace | undefined, max: number): Promise<BatchPage> {
     return this.#step((world) => {
       const all = [...world.batches.values()].toReversed()
       const fits = all.filter(({ createdAtMs }) => createdAtMs <= (from?.createdAtMs ?? Infinity))
       const sorted = fits.toSorted((one, other) => other.createdAtMs - one.createdAtMs)
-      const page = sorted.slice(from?.passed ?? 0).slice(0, most)
+      const page = sorted.slice(from?.passed ?? 0).slice(0, max)
       const last = page.at(-1)?.createdAtMs
       const batches = page.map(stateOf)
-      if (last === undefined || page.length < most) return { batches }
+      if (last === undefined || page.length < max) return { batches }
       const same = page.filter(({ createdAtMs }) => createdAtMs === last).length
       const before = from?.createdAtMs === last ? from.passed : 0
       return { batches, next: { createdAtMs: last, passed: before + same } }

@@ -18,8 +18,8 @@ export function cancelJob(
   if (isNatives && (job.token !== undefined || !isOpenStatus(job))) return false
   lane.bookTaken(as, 1)
   // A native worker that is alive still writes its outcome.
-  const leastSeconds = isNatives ? relaySeconds : 0
-  endJob(world, node, lane, job, 'error', Buffer.alloc(0), 'dropped', leastSeconds)
+  const minSeconds = isNatives ? relaySeconds : 0
+  endJob(world, node, lane, job, 'error', Buffer.alloc(0), 'dropped', minSeconds)
   return true
 }
 

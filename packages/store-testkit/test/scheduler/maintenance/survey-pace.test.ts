@@ -14,11 +14,11 @@ describe('the walk through all jobs', () => {
   /** A store with full pages, or with as many jobs as asked for, that counts them. */
   function paged(pages: Pages): (store: MemoryNode) => MemoryNode {
     return (store) => {
-      store.native.survey = (_remember, most = jobsPerPage) => {
+      store.native.survey = (_remember, max = jobsPerPage) => {
         pages.asked += 1
-        pages.jobs += most
+        pages.jobs += max
         const lapEnded = pages.asked % pagesPerLap === 0
-        return Promise.resolve({ jobs: most, unsettled: [], suspicious: [], lapEnded })
+        return Promise.resolve({ jobs: max, unsettled: [], suspicious: [], lapEnded })
       }
       return store
     }
