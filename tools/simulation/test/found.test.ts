@@ -37,17 +37,6 @@ const found: readonly (readonly [string, Plan])[] = [
     },
   ],
   [
-    'a job that comes while FLUSH runs is counted as one that came',
-    {
-      ...{ seed: 5231, gateways: 1, wildMs: 373, faults: [], functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
-      peers: [
-        { name: 'client1', kind: 'gearman client', jobs: 2 },
-        { name: 'operator1', kind: 'operator', jobs: 1 },
-      ],
-    },
-  ],
-  [
     'a moved job keeps the time after which it may not run',
     {
       ...{ seed: 3, gateways: 1, wildMs: 4021, functionOrder: 'in-order' },
@@ -69,23 +58,6 @@ const found: readonly (readonly [string, Plan])[] = [
         { name: 'producer1', kind: 'faktory producer', jobs: 1 },
         { name: 'producer2', kind: 'faktory producer', jobs: 2 },
         { name: 'operator1', kind: 'operator', jobs: 2 },
-      ],
-    },
-  ],
-  [
-    'a worker that ends a job after FLUSH keeps no note of it',
-    {
-      ...{ seed: 227, gateways: 3, wildMs: 3772, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
-      faults: [
-        { number: 1, kind: 'freeze', atMs: 2991, forMs: 3100 },
-        { number: 2, kind: 'cut link', atMs: 598, forMs: 1433 },
-      ],
-      peers: [
-        { name: 'client3', kind: 'gearman client', jobs: 4 },
-        { name: 'producer1', kind: 'faktory producer', jobs: 5 },
-        { name: 'consumer1', kind: 'faktory consumer', jobs: 0 },
-        { name: 'operator1', kind: 'operator', jobs: 5 },
       ],
     },
   ],
