@@ -15,6 +15,13 @@ import { openApi } from '../api/support/api-gateway.ts'
 import { type Flags, openOn } from '../options/composed-gateway.ts'
 import { recordingLog } from '../support/recording-log.ts'
 
+// Test files share their modules: those of others must not know the table by now, nor keep this one.
+vi.hoisted(() => vi.resetModules())
+afterAll(() => {
+  vi.doUnmock('../../src/doors/table.ts')
+  vi.resetModules()
+})
+
 // A door is a folder, and one row in the table.
 vi.mock(import('../../src/doors/table.ts'), async (original) => {
   const { doors: others } = await original()
