@@ -55,6 +55,7 @@ const groups = [
       { text: 'Metrics', link: '/metrics' },
       { text: 'Tracing', link: '/tracing' },
       { text: 'Benchmarks', link: '/benchmarks' },
+      { text: 'History of the benchmarks', link: '/benchmarks-history' },
     ],
   },
 ]
