@@ -176,15 +176,17 @@ function* retriesHold({ plan, history, runs }: Case): Iterable<string> {
   }
 }
 
-/** A lock is free again only when its job has ended. */
-function* locksAreHeldOnce({ history, runs }: Case): Iterable<string> {
+/** A lock is free again only when its job has ended. It is of a lane, and each reload changes home queues, so lanes. */
+function* locksAreHeldOnce({ plan, history, runs }: Case): Iterable<string> {
+  const reloads = plan.changes.filter(({ kind }) => kind === 'reload')
+  const homesAt = (ms: number): number => reloads.filter(({ atMs }) => atMs <= ms).length % 2
   const byLock = groupBy(
     [...history.jobs.values()].filter(
       (job) => job.lock !== undefined && job.answer === 'accepted' && !mayBeLost(history, job),
     ),
-    ({ lock }) => lock,
+    ({ lock = '', submittedMs }) => `${homesAt(submittedMs)} ${lock}`,
   )
-  for (const [lock = '', jobs] of byLock) {
+  for (const [lock, jobs] of byLock) {
     const key = lock.split(' ').at(-1) ?? ''
     const ends = (runs.get(key) ?? []).filter(isFinished).map(({ endedMs }) => endedMs ?? Infinity)
     jobs.sort((one, other) => one.submittedMs - other.submittedMs)
