@@ -2,14 +2,19 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { sideBar } from '../../docs/.vitepress/side-bar.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-const pages = ['.', 'docs', 'examples'].flatMap((folder) =>
-  readdirSync(join(root, folder))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name)),
-)
+const filesIn = (folder: string, recursive: boolean): string[] =>
+  readdirSync(join(root, folder), { encoding: 'utf8', recursive })
+    .map((name) => join(folder, name))
+    .filter((path) => !/(?:^|\/)(?:node_modules|dist|cache)\//.test(path))
+const pages = [
+  ...filesIn('.', false),
+  ...filesIn('docs', true),
+  ...filesIn('examples', false),
+].filter((path) => path.endsWith('.md'))
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 
 /** A heading as sites make an anchor of it. */
@@ -47,12 +52,24 @@ describe('the pages', () => {
     expect(dead).toEqual([])
   })
 
-  test('in the menu of the site exist', () => {
-    const menu = readFileSync(join(root, 'docs/.vitepress/config.mjs'), 'utf8')
-    const named = [...menu.matchAll(/link: '\/([\w-]+)'/g)].map(
-      ([, name = '']) => `docs/${name}.md`,
+  test('are all in the side bar of the site', () => {
+    const links = sideBar.flatMap(({ items }) => items.map(({ link }) => link))
+    const listed = links.map((link) => `docs${link.replace(/\/$/, '/index')}.md`)
+    const documented = pages.filter((page) => /^docs\/.*\.md$/.test(page))
+    expect(documented.length).toBeGreaterThan(15)
+    expect([...listed, 'docs/index.md'].sort()).toEqual(documented.sort())
+  })
+
+  test('that sources, messages and pages name exist', () => {
+    const sources = ['apps', 'deploy', 'docs', 'packages', 'tools'].flatMap((folder) =>
+      filesIn(folder, true).filter((path) =>
+        /\.(?:json|md|mjs|ts|yml|yaml|service|sh)$/.test(path),
+      ),
     )
-    expect(named.length).toBeGreaterThan(15)
-    expect(named.filter((page) => !pages.includes(page))).toEqual([])
+    const named = [...pages, ...sources].flatMap((file) =>
+      [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([page]) => ({ file, page })),
+    )
+    expect(named.length).toBeGreaterThan(50)
+    expect(named.filter(({ page }) => !pages.includes(page))).toEqual([])
   })
 })

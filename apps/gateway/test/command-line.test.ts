@@ -49,7 +49,7 @@ describe.concurrent('the command line', () => {
     [
       '--processes 2',
       2,
-      '--processes is gone: start several gateways on one store (docs/several-gateways.md).',
+      '--processes is gone: start several gateways on one store (docs/operate/several-gateways.md).',
     ],
     ['help jobs nope', 1, 'There is no command "jobs nope": see crossgear jobs --help.'],
     ['help queues nope', 1, 'There is no command "queues nope": see crossgear queues --help.'],

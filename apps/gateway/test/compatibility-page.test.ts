@@ -7,7 +7,7 @@ import { gearmandOptions } from '../src/gearmand/option-table.ts'
 const tests = fileURLToPath(new URL('.', import.meta.url))
 const source = (path: string): string =>
   readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
-const page = source('docs/compatibility.md')
+const page = source('docs/start/compatibility.md')
 
 /** The rows of a section's table, cell by cell. */
 function rowsOf(section: string): readonly (readonly string[])[] {
@@ -23,7 +23,7 @@ function rowsOf(section: string): readonly (readonly string[])[] {
 const names = (section: string): string[] =>
   rowsOf(section).map(([name = '']) => name.replaceAll('`', ''))
 
-describe('docs/compatibility.md', () => {
+describe('docs/start/compatibility.md', () => {
   test('lists every packet but the unused one', () => {
     const known = packetTypes.map(({ name }) => name).filter((name) => name !== 'UNUSED')
     expect(names('Gearman packets')).toEqual(known)
@@ -61,7 +61,7 @@ describe('docs/compatibility.md', () => {
     expect(rows.length).toBeGreaterThan(100)
     for (const [name, verdict, how, shown = ''] of rows) {
       const [, file, title = ''] =
-        /^\[([\w./-]+)\]\(\.\.\/apps\/gateway\/test\/\1\): "(.+)"$/.exec(shown) ?? []
+        /^\[([\w./-]+)\]\(\.\.\/\.\.\/apps\/gateway\/test\/\1\): "(.+)"$/.exec(shown) ?? []
       if (verdict === 'not') expect([name, how]).toEqual([name, expect.stringMatching(/\w{3}/)])
       else {
         expect([name, file !== undefined && existsSync(tests + file)]).toEqual([name, true])

@@ -176,7 +176,7 @@ describe('a wrong value is refused in one line that names valid ones', () => {
     ['CROSSGEAR_COLOUR', 'CROSSGEAR_COLOUR is not a setting: see crossgear --help'],
     [
       'CROSSGEAR_PROCESSES',
-      'CROSSGEAR_PROCESSES is gone: start several gateways on one store (docs/several-gateways.md).',
+      'CROSSGEAR_PROCESSES is gone: start several gateways on one store (docs/operate/several-gateways.md).',
     ],
   ])('an unknown variable, without showing its value: %s', (name, message) => {
     expect(refusal(() => load({ env: { [name]: 's3cret' } }))).toBe(message)
@@ -291,7 +291,7 @@ describe('the file', () => {
     ['config = "x"', 'config in FILE is not a setting: see crossgear --help'],
     [
       'processes = 2',
-      'processes in FILE is gone: start several gateways on one store (docs/several-gateways.md).',
+      'processes in FILE is gone: start several gateways on one store (docs/operate/several-gateways.md).',
     ],
     [
       '[bridge]\nfaktry = "auto"',

@@ -13,11 +13,15 @@ const { bin } = JSON.parse(readFileSync(new URL('package.json', gateway), 'utf8'
 }
 
 /** Lines of the fenced blocks of all pages, without what is set before a command. */
-const pages = ['.', 'docs', 'examples'].flatMap((folder) =>
-  readdirSync(`${root}/${folder}`)
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `${folder}/${name}`),
-)
+const named = (pattern: RegExp, folder: string, recursive = false): string[] =>
+  readdirSync(`${root}/${folder}`, { encoding: 'utf8', recursive })
+    .filter((name) => pattern.test(name))
+    .map((name) => `${folder}/${name}`)
+const pages = [
+  ...named(/\.md$/, '.'),
+  ...named(/^(?!.*node_modules).*\.md$/, 'docs', true),
+  ...named(/\.md$/, 'examples'),
+]
 /** Lines of a block; of one with prompts, which shows output too, what stands behind them. */
 function linesOf(block: string): readonly string[] {
   const lines = block.split('\n')

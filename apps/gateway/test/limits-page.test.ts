@@ -11,7 +11,7 @@ import { observeWith } from '../src/ops/observe.ts'
 import type { WebLimit } from '../src/ops/web-limits.ts'
 import { recordingLog } from './support/recording-log.ts'
 
-const page = readFileSync(new URL('../../../docs/limits.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/reference/limits.md', import.meta.url), 'utf8')
 
 type Reason = RejectReason | HttpRejection | Rejection | DropReason | WebLimit
 
@@ -38,14 +38,14 @@ const reasons: Readonly<Record<Reason, true>> = {
   ...{ password_tries: true, line: true, dead: true, new_function_limit: true },
 }
 
-test('docs/limits.md lists every reason of a refusal', () => {
+test('docs/reference/limits.md lists every reason of a refusal', () => {
   const [, section = ''] = page.split('\n## Refusals\n')
   const rows = section.split('\n').filter((line) => line.startsWith('|'))
   const listed = rows.flatMap((row) => row.split('|')[1]?.match(/\w+/g) ?? [])
   expect(listed.filter((word) => word !== 'reason').sort()).toEqual(Object.keys(reasons).sort())
 })
 
-test('docs/limits.md names every option that sets a limit', () => {
+test('docs/reference/limits.md names every option that sets a limit', () => {
   const limits = optionNames.filter((name) => optionRow(name).group === 'Limits')
   expect(limits.length).toBeGreaterThan(5)
   for (const name of limits) expect(page).toContain(`\`${flagOf(name)}\``)
@@ -80,7 +80,7 @@ const rows: readonly Row[] = Object.keys(sections).flatMap((section) => {
   })
 })
 
-test('docs/limits.md has a reason for each limit that refuses somebody', () => {
+test('docs/reference/limits.md has a reason for each limit that refuses somebody', () => {
   expect(rows.length).toBeGreaterThan(50)
   const unexplained = rows.filter(
     ({ limit, effect, reasons }) => isRefusal.test(effect) && reasons.length === 0 && limit !== '',

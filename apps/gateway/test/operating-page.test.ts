@@ -13,7 +13,7 @@ import { GearmanPeer } from './gearman/support/gearman-peer.ts'
 import { startGateway } from './support/gateway-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-const page = new URL('../../../docs/operating.md', import.meta.url)
+const page = new URL('../../../docs/operate/operating.md', import.meta.url)
 const password = 'sesame'
 
 const nightly = `[[cron]]
@@ -89,7 +89,7 @@ async function run(line: string, env: Readonly<Record<string, string>>): Promise
 }
 
 test.skipIf(lacksRedis)(
-  'each command of docs/operating.md prints the output shown there',
+  'each command of docs/operate/operating.md prints the output shown there',
   { timeout: 120_000 },
   async () => {
     const redis = await RedisServer.start()
@@ -141,7 +141,7 @@ test.skipIf(lacksRedis)(
   },
 )
 
-test('docs/operating.md names every command and every exit code', () => {
+test('docs/operate/operating.md names every command and every exit code', () => {
   const printed = readFileSync(page, 'utf8')
   for (const { words } of commands) expect(printed).toContain(`npx crossgear ${words.join(' ')}`)
   const listed = [...printed.matchAll(/^\| (\d) +\|/gm)].map(([, code]) => Number(code))

@@ -13,7 +13,7 @@ import { lacksMemcached, Memcached } from './support/memcached.ts'
 import { MigrateCommands } from './support/migrate-commands.ts'
 import { lacksSidekiq, withSidekiq } from './support/sidekiq.ts'
 
-const page = readFileSync(new URL('../../../docs/migration.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/migrate/migration.md', import.meta.url), 'utf8')
 const hourMs = 3_600_000
 
 interface Printed {
@@ -150,7 +150,7 @@ function redisOf(source: RedisServer): Filled {
   return { shown: '127.0.0.1:6380', real: `127.0.0.1:${source.port}` }
 }
 
-describe.skipIf(lacksRedis)('needs redis-server: docs/migration.md', () => {
+describe.skipIf(lacksRedis)('needs redis-server: docs/migrate/migration.md', () => {
   let folder: string
   let source: RedisServer
   let target: RedisServer

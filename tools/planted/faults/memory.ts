@@ -52,7 +52,7 @@ export const faults: readonly PlantedFault[] = [
   },
   {
     name: 'web-limit-without-a-warning',
-    promise: 'Each limit of docs/limits.md has its line in the log.',
+    promise: 'Each limit of docs/reference/limits.md has its line in the log.',
     file: 'apps/gateway/src/ops/door-hooks.ts',
     from: "door === 'web' ? webLimits : limits",
     to: 'limits',

@@ -1,5 +1,5 @@
 // `npm run simulate:planted [-- NAME ...]`: plants each fault, or the named ones, and runs up to 2,000 seeds until one fails.
-// It writes the table in docs/reliability.md; rows of faults that were not named stay as they are.
+// It writes the table in docs/reference/reliability.md; rows of faults that were not named stay as they are.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { CheckoutCopy } from '@crossgear/tools/checkout-copy'
 import { faults, type SimulatedFault } from './faults.ts'
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
-const page = join(checkout, 'docs/reliability.md')
+const page = join(checkout, 'docs/reference/reliability.md')
 const seeds = 2_000
 const marks = ['<!-- planted faults: begin -->', '<!-- planted faults: end -->'] as const
 

@@ -60,7 +60,7 @@ before=$(pid)
 dpkg --force-depends --install "$here/crossgear.deb" >>"$here/dpkg" 2>&1
 say upgraded "$([ "$(pid)" != "$before" ] && echo other) $(property ActiveState)"
 
-# Four gateways on one store, behind the sockets of the service: docs/several-gateways.md.
+# Four gateways on one store, behind the sockets of the service: docs/operate/several-gateways.md.
 gateways=(crossgear crossgear@2 crossgear@3 crossgear@4)
 pids() { for unit in "${gateways[@]}"; do property MainPID "$unit"; done; }
 # Only one of them takes connections: the others stand still.

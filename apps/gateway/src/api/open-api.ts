@@ -27,7 +27,7 @@ export function openApiDocument(
       title: 'Crossgear',
       version,
       description:
-        'Reads and changes the jobs of all protocols. docs/api.md says who may call what.',
+        'Reads and changes the jobs of all protocols. docs/reference/api.md says who may call what.',
     },
     servers: [{ url: '/' }],
     components: {

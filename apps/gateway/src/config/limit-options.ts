@@ -2,7 +2,7 @@ import { row, wholeNumber } from './value-kinds.ts'
 
 const mib = 1024 * 1024
 
-/** Bounds of everything from outside; `docs/limits.md` lists them all. */
+/** Bounds of everything from outside; `docs/reference/limits.md` lists them all. */
 export const limitOptions = {
   maxConnections: row({
     group: 'Limits',

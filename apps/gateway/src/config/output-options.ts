@@ -20,7 +20,7 @@ export const outputOptions = {
   tracing: row({
     group: 'Output',
     argument: 'yes|no',
-    help: 'trace jobs with OpenTelemetry, whose SDK NODE_OPTIONS loads (docs/tracing.md)',
+    help: 'trace jobs with OpenTelemetry, whose SDK NODE_OPTIONS loads (docs/operate/tracing.md)',
     value: yesNo(),
     fallback: false,
     shownFallback: 'no',

@@ -54,7 +54,7 @@ export const portOptions = {
   webPort: row({
     group: 'Doors',
     argument: 'port',
-    help: 'port for the dashboard (docs/dashboard.md), /metrics (docs/metrics.md), /healthz, /readyz and the admin API (docs/api.md), or off',
+    help: 'port for the dashboard (docs/operate/dashboard.md), /metrics (docs/reference/metrics.md), /healthz, /readyz and the admin API (docs/reference/api.md), or off',
     value: portOr('off'),
     fallback: 7420,
   }),

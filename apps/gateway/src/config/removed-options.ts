@@ -2,7 +2,7 @@ import { StartError } from '../errors.ts'
 
 /** Settings of former versions, by their key in the file, with what takes their place. */
 const removed: ReadonlyMap<string, string> = new Map([
-  ['processes', 'start several gateways on one store (docs/several-gateways.md)'],
+  ['processes', 'start several gateways on one store (docs/operate/several-gateways.md)'],
 ])
 
 /**

@@ -70,7 +70,7 @@ const settingKeys: Readonly<Record<string, Readonly<Record<string, Key>>>> = {
 /** Sections of Faktory that have no counterpart, with what to do instead. */
 const refusals: Readonly<Record<string, string>> = {
   statsd:
-    'figures are not sent to statsd: let Prometheus read /metrics of the web port (docs/metrics.md), and remove the section',
+    'figures are not sent to statsd: let Prometheus read /metrics of the web port (docs/reference/metrics.md), and remove the section',
   queues:
     'queues need no section: limit one with [throttles.<queue>], or pause it with crossgear queues pause <queue>, and remove the section',
   redis:

@@ -14,7 +14,7 @@ export interface Given {
 }
 
 /** The guide for moving from the Faktory server. */
-export const movingGuide = 'docs/moving-from-faktory.md'
+export const movingGuide = 'docs/migrate/from-faktory.md'
 
 export const environments: readonly string[] = ['development', 'staging', 'production']
 const levels = ['error', 'warn', 'info', 'debug']

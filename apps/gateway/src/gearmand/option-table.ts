@@ -2,7 +2,7 @@ import { Help } from 'commander'
 import { formatItem, helpWidth } from '../cli/help-layout.ts'
 
 /** The guide for moving jobs from gearmand's queues. */
-export const movingGuide = 'docs/moving-from-gearmand.md'
+export const movingGuide = 'docs/migrate/from-gearmand.md'
 
 /** Queue types of gearmand's builds; it ignores their case. */
 const queueTypes: ReadonlySet<string> = new Set([

@@ -7,7 +7,7 @@ import type { Logger } from '../log/logger.ts'
 import type { DoorMetrics } from './metrics/metrics.ts'
 import type { WebLimit } from './web-limits.ts'
 
-/** Limits of docs/limits.md, by their reason in the metrics. */
+/** Limits of docs/reference/limits.md, by their reason in the metrics. */
 const limits: Readonly<Record<string, string>> = {
   connections: `the most connections are open (${flagOf('maxConnections')})`,
   address_connections: `an address has its most connections (${flagOf('maxConnectionsPerAddress')})`,

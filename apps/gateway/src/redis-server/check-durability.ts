@@ -96,7 +96,7 @@ export async function checkFsync(connection: StoreProbe, flag: string, log: Logg
     return
   }
   throw new StartError(
-    `${flag} needs a store that waits for its disk, and ${server} with "appendfsync ${policy}" answers before the disk has anything: use "appendfsync always" on it, or another version (docs/durability.md names some).`,
+    `${flag} needs a store that waits for its disk, and ${server} with "appendfsync ${policy}" answers before the disk has anything: use "appendfsync always" on it, or another version (docs/operate/durability.md names some).`,
     1,
   )
 }

@@ -1,6 +1,6 @@
 import { apiErrors, type ApiErrorCode } from '../api/api-error.ts'
 
-/** Exit codes of the commands that ask a running gateway. docs/operating.md has them for users. */
+/** Exit codes of the commands that ask a running gateway. docs/operate/operating.md has them for users. */
 export const exitCodes = {
   done: 0,
   /** The command line is wrong. */

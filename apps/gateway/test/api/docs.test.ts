@@ -8,7 +8,7 @@ import { openApiDocument } from '../../src/api/open-api.ts'
 import { webEndpoints } from '../../src/api/web-endpoints.ts'
 import { apiPrefix } from '../../src/ops/page.ts'
 
-const page = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../docs/reference/api.md', import.meta.url), 'utf8')
 const all: Readonly<Record<string, Endpoint>> = { ...webEndpoints, ...endpoints }
 
 /** Cells of the rows of the table whose head begins so. */
@@ -21,7 +21,7 @@ function rows(head: string): string[][] {
     .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
 }
 
-test('docs/api.md lists exactly the operations and the roles they need', () => {
+test('docs/reference/api.md lists exactly the operations and the roles they need', () => {
   const listed = rows('operation').map(([, operation, role]) => `${operation ?? ''} ${role ?? ''}`)
   const known = Object.values(all).map(
     ({ method, path, role }) => `${method} ${apiPrefix}${path} ${role}`,
@@ -29,13 +29,16 @@ test('docs/api.md lists exactly the operations and the roles they need', () => {
   expect(listed.sort()).toEqual(known.sort())
 })
 
-test('docs/api.md lists exactly the error codes and their statuses', () => {
+test('docs/reference/api.md lists exactly the error codes and their statuses', () => {
   const listed = rows('code').map(([, code = '', status]) => [code, Number(status)])
   expect(Object.fromEntries(listed)).toEqual(apiErrors)
 })
 
-test('docs/api.md and docs/limits.md have the bounds of light and heavy calls', () => {
-  const limits = readFileSync(new URL('../../../../docs/limits.md', import.meta.url), 'utf8')
+test('docs/reference/api.md and docs/reference/limits.md have the bounds of light and heavy calls', () => {
+  const limits = readFileSync(
+    new URL('../../../../docs/reference/limits.md', import.meta.url),
+    'utf8',
+  )
   const inThousands = (units: number): string => units.toLocaleString('en')
   for (const kind of ['light', 'heavy'] as const) {
     const { atOnce, waiting, waitMs, unitsPerSecond, burstUnits } = callBounds[kind]

@@ -33,7 +33,7 @@ const proxied: Readonly<Record<string, NonNullable<AskOptions['headers']>>> = {
   'a header behind 2,500 others': { ...manyHeaders, 'X-Forwarded-For': '192.0.2.7' },
 }
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** Pages with figures and names, but without jobs, which anybody may read (docs/api.md). */
+/** Pages with figures and names, but without jobs, which anybody may read (docs/reference/api.md). */
 const openPages =
   /^\/(?:metrics(?:\/.*)?|healthz|readyz|stats|health|api\/v1\/(?:openapi\.json|session))$/
 const login = '/api/v1/session'

@@ -1,4 +1,4 @@
-// Makes the pictures of docs/dashboard.md: npm run screenshots [-- folder]
+// Makes the pictures of docs/operate/dashboard.md: npm run screenshots [-- folder]
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Client, Worker } from 'faktory-worker'

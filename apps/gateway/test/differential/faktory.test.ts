@@ -32,7 +32,7 @@ describe.skipIf(lacksRedis)('beside Faktory 1.10.0, as recorded', () => {
 })
 
 test('the page of the Faktory port lists all that differs on purpose, and no more', () => {
-  const page = readFileSync(new URL('../../../../docs/faktory.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../docs/bridge/faktory.md', import.meta.url), 'utf8')
   const [, section = ''] = page.split('## Differences from the Faktory server\n')
   const rows = (section.split('\n## ')[0] ?? '').matchAll(/^\| (.*?) +\| (.*?) +\|$/gm)
   const listed = [...rows].slice(2).map(([, here, there]) => ({ here, there }))

@@ -5,7 +5,7 @@ import { httpCases } from './http/cases.ts'
 import { httpImprovements } from './http/improvements.ts'
 import { improvements } from './improvements.ts'
 
-const page = new URL('../../../../docs/gearman.md', import.meta.url)
+const page = new URL('../../../../docs/bridge/gearman.md', import.meta.url)
 
 /** The rows of the table under the heading, as the texts of their cells. */
 function rowsUnder(heading: string): readonly (readonly string[])[] {

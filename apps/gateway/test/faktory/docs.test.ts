@@ -11,7 +11,7 @@ import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { faktoryGateways } from './support/faktory-gateway.ts'
 
-const page = readFileSync(new URL('../../../../docs/faktory.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../docs/bridge/faktory.md', import.meta.url), 'utf8')
 
 /** The examples of the page in one language. */
 function examples(language: string): string[] {
@@ -33,7 +33,7 @@ function session(text: string): (readonly [string, string])[] {
   })
 }
 
-describe.skipIf(lacksRedis)('docs/faktory.md', () => {
+describe.skipIf(lacksRedis)('docs/bridge/faktory.md', () => {
   const gateways = faktoryGateways()
 
   test.each(examples('json'))('the job %s is taken', async (job) => {
@@ -64,7 +64,7 @@ describe.skipIf(lacksRedis)('docs/faktory.md', () => {
 
 const lacksCurl = lacks('curl', '--version')
 
-describe.skipIf(lacksCurl)('docs/faktory.md by curl', { timeout: 60_000 }, () => {
+describe.skipIf(lacksCurl)('docs/bridge/faktory.md by curl', { timeout: 60_000 }, () => {
   test('an operator’s commands are carried out', async () => {
     const folder = await temporaryFolder()
     const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']

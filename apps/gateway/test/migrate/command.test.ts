@@ -185,8 +185,11 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     expect([code, stderr.trim().split('\n').length]).toEqual([exitCode, 1])
   })
 
-  test('each command line of docs/migration.md is understood', () => {
-    const page = readFileSync(new URL('../../../../docs/migration.md', import.meta.url), 'utf8')
+  test('each command line of docs/migrate/migration.md is understood', () => {
+    const page = readFileSync(
+      new URL('../../../../docs/migrate/migration.md', import.meta.url),
+      'utf8',
+    )
     const found = [...page.matchAll(/^(?:\$ )?npx crossgear (migrate|mirror) (.*)$/gm)]
     expect(found.length).toBeGreaterThan(25)
     const nowhere = { write: () => true }

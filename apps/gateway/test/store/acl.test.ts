@@ -9,11 +9,11 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const page = readFileSync(new URL('../../../../docs/security.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../../docs/operate/security.md', import.meta.url), 'utf8')
 const [, recipe = ''] = /<!-- acl:([^]*?)<!-- end of acl -->/.exec(page) ?? []
 const lines = recipe.split('\n').filter((line) => line.startsWith('ACL SETUSER '))
 
-describe.skipIf(lacksRedis)('a Redis with the users of docs/security.md', () => {
+describe.skipIf(lacksRedis)('a Redis with the users of docs/operate/security.md', () => {
   let redis: RedisServer
 
   beforeEach(async () => {

@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway-process.ts'
 const functions = 600
 /** Heartbeats in which nothing but the looks of an idle gateway is counted. */
 const beats = 10
-/** Commands a second of an idle gateway, those of scripts included, as docs/gearmonkey.md bounds its looks. */
+/** Commands a second of an idle gateway, those of scripts included, as docs/bridge/gearmonkey.md bounds its looks. */
 const maxPerBeat = 100
 
 describe.skipIf(lacksRedis)(

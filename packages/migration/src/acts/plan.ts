@@ -45,7 +45,7 @@ export interface Plan {
   readonly estimatedSeconds: number
 }
 
-/** Half of what two busy cores store: docs/migration.md, Figures. */
+/** Half of what two busy cores store: docs/migrate/migration.md, Figures. */
 const usualRate = 10_000
 /** Unique ids remembered, 40 bytes each. */
 const maxUnique = 1_000_000

@@ -10,7 +10,7 @@ const side = 'The file'
 
 /**
  * A new file, one job a line between a first line that names it and a last one with their number and checksum: see
- * `docs/migration.md`. It gets its name when all of it is on the disk.
+ * `docs/migrate/migration.md`. It gets its name when all of it is on the disk.
  */
 export class NdjsonTarget implements Target {
   readonly #path: string

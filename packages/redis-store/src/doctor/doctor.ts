@@ -89,7 +89,7 @@ async function attempt(look: () => Result | Promise<Result>): Promise<Result> {
   } catch (error) {
     const message = `cannot be checked: ${storeErrorOf(error).message.replace(/\.$/, '')}`
     return isDenied(error)
-      ? fault(message, 'allow it to this user (docs/security.md)')
+      ? fault(message, 'allow it to this user (docs/operate/security.md)')
       : fault(message, 'look at the log of the server')
   }
 }

@@ -85,7 +85,7 @@ export const serverChecks: Readonly<
     if (!isOn) {
       return warning(
         'appendonly no: if the server ends, jobs since its last snapshot are lost',
-        'set appendonly yes (docs/durability.md)',
+        'set appendonly yes (docs/operate/durability.md)',
       )
     }
     const fsync = await settingOf(redis, 'appendfsync')

@@ -43,7 +43,7 @@ export const progress = strict({
 
 export const apiError = strict({
   error: strict({
-    code: Type.String({ description: 'A fixed code; docs/api.md lists all' }),
+    code: Type.String({ description: 'A fixed code; docs/reference/api.md lists all' }),
     message: Type.String({ description: 'The error in words' }),
   }),
 })

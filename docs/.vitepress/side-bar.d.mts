@@ -1,0 +1,6 @@
+interface Item {
+  readonly text: string
+  readonly link: string
+}
+
+export declare const sideBar: readonly { readonly text: string; readonly items: readonly Item[] }[]
