@@ -90,12 +90,3 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
     expect(written).toEqual(Object.values(twins).map((keyOf) => keyOf(keys)))
   })
 })
-
-test('the list of keys in ARCHITECTURE.md has every key', () => {
-  const page = readFileSync(new URL('../../../ARCHITECTURE.md', import.meta.url), 'utf8')
-  const list = page.slice(page.indexOf('\n## Keys\n'), page.indexOf('\n# In detail\n'))
-  const source = readFileSync(new URL('../src/keys.ts', import.meta.url), 'utf8')
-  const names = [...source.matchAll(/['`](?:xg|\$\{broker\}):([a-z-]+)/g)].map(([, name]) => name)
-  expect(names.length).toBeGreaterThan(30)
-  expect(names.filter((name) => !new RegExp(`\\{?xg\\}?:${name}\\b`).test(list))).toEqual([])
-})
