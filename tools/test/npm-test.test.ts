@@ -9,6 +9,8 @@ import { lacks } from '../testing/lacks.ts'
 const top = fileURLToPath(new URL('../../', import.meta.url))
 const patience = { timeout: 60_000, interval: 50 }
 const controlC = '\x03'
+/** Clock ticks since the machine's start, among the fields of /proc/PID/stat behind the name. */
+const startTime = 19
 const sums = /^(\d+) passed, (\d+) failed, (\d+) skipped\r?$/m
 
 /** A command at a terminal of its own, as a person starts it: without the variables of this run. */
@@ -24,14 +26,23 @@ function atTerminal(command: string) {
   return { child, output: () => output }
 }
 
-/** Name and parent of each process of the machine. */
-function allProcesses(): ReadonlyMap<number, { readonly name: string; readonly parent: number }> {
-  const all = new Map<number, { name: string; parent: number }>()
+interface Started {
+  readonly parent: number
+  /** Its name and when it started: another process may get its pid. */
+  readonly name: string
+}
+
+/** Processes of the machine that run, by pid. One that has ended stays until its parent asks for its end. */
+function allProcesses(): ReadonlyMap<number, Started> {
+  const all = new Map<number, Started>()
   for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     try {
-      const [, name = '', parent] =
-        /^\d+ \((.*)\) \S+ (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
-      all.set(Number(pid), { name, parent: Number(parent) })
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(stat) ?? []
+      const fields = rest.split(' ')
+      const [state = '', parent] = fields
+      if (/[ZXx]/.test(state)) continue
+      all.set(Number(pid), { parent: Number(parent), name: `${name} of ${fields[startTime]}` })
     } catch {
       // It has ended meanwhile.
     }
@@ -79,7 +90,7 @@ describe.skipIf(lacks('script', '--version'))(
       const { child, output } = atTerminal('npm test -- --projects=@crossgear/chaos')
       const started = await vi.waitFor(() => {
         const tree = treeOf(child.pid ?? 0)
-        expect([...tree.values()]).toContain('redis-server')
+        expect([...tree.values()].join()).toContain('redis-server')
         return tree
       }, patience)
       child.stdin.write(controlC)
