@@ -187,7 +187,7 @@ describe.skipIf(cannotRun)('the steps of the Dockerfile, in a clean folder', () 
   test('have all sources that the gate builds in a clean clone', () => {
     const gate = fs.readFileSync(join(root, '.ci/run'), 'utf8')
     for (const command of Object.keys(doneByGate))
-      expect(gate).toMatch(new RegExp(`(^|&& )${command}\\b`, 'm'))
+      expect(gate).toMatch(new RegExp(`^[^#\\n]*\\b${command}\\b`, 'm'))
     const words = ['ls-files', 'packages', 'apps', 'tools', '*.json', '.npmrc']
     const tracked = execFileSync('git', words, { cwd: root, encoding: 'utf8' }).trim().split('\n')
     const built =
