@@ -61,7 +61,7 @@ function treeOf(root: number): ReadonlyMap<number, string> {
 }
 
 async function codeOf(child: ChildProcess): Promise<unknown> {
-  const [code] = (await once(child, 'exit')) as unknown[]
+  const [code] = (await once(child, 'close')) as unknown[]
   return code
 }
 
