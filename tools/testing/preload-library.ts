@@ -17,7 +17,7 @@ export function buildLossyDisk(folder: string): string {
 }
 
 /**
- * Builds, in a folder, the library that makes the date of a server jump 20 s ahead at a SIGUSR2, and back at
+ * Builds, in a folder, the library that makes the date of a server jump 20 s forward at a SIGUSR2, and back at
  * the next. Returns its path, for a server to preload.
  */
 export function buildSteppingClock(folder: string): string {

@@ -1,5 +1,5 @@
 /* Loaded into a server before the C library, this is the date of a badly kept machine: it jumps at each SIGUSR2, 20
- * seconds ahead and then back again. Clocks that only grow are left alone. */
+ * seconds forward and then back again. Clocks that only grow are left alone. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/syscall.h>

@@ -80,7 +80,7 @@ export function CronPage() {
     </span>`,
   }
   return html`<div>
-    <${PageHead} title="Cron" hint="Jobs that are pushed by the clock, once whatever the number of gateways." />
+    <${PageHead} title="Cron" hint="Cron jobs: each is pushed once, whatever the number of gateways." />
     <${Trouble} error=${error} />
     ${!data && !error && html`<${Loading} />`}
     ${

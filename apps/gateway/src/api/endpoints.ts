@@ -87,7 +87,7 @@ export const endpoints = {
   }),
   listCron: read({
     ...{ path: '/cron', tag: 'Cron, batches, migrations', answer: fleet.cron },
-    summary: 'Jobs that are pushed by the clock',
+    summary: 'Cron jobs',
   }),
   listBatches: read({
     ...{ path: '/batches', tag: 'Cron, batches, migrations', answer: fleet.batchPage },

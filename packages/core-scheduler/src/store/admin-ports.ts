@@ -44,7 +44,7 @@ export interface AdminStore {
   dropLane(lane: string, max: number): Promise<DroppedPiece | 'busy'>
 }
 
-/** The part of the store for jobs pushed by the clock. */
+/** The part of the store for cron jobs. */
 export interface CronStore {
   /** Entries added by hand: name to text. */
   entries(): Promise<ReadonlyMap<string, string>>

@@ -5,7 +5,7 @@ import { aJob, type OpenWorld } from '../kit.ts'
 const tickAt = async (store: SteppedStore, atMs: number): Promise<string | undefined> =>
   (await store.steps.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind
 
-/** Jobs pushed by the clock. */
+/** Cron jobs. */
 export function cronContract(open: OpenWorld): void {
   describe('cron', () => {
     test('a tick creates one job, whichever node submits it, and an earlier tick creates none', async () => {
