@@ -3,14 +3,12 @@
 // Redis, the gateways and the workers share this machine, so its clock is the store's. A job is late by the
 // time from its `at` to the worker having it (`handed out`), and to its `enqueued_at` (`queued`). Exit code 1
 // where a job did not come, came twice, came early, or one in a hundred is later than a second.
-import { spawn, type ChildProcess } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { connect, type Socket } from 'node:net'
 import { loadavg } from 'node:os'
-import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { FaktoryConnection } from '@crossgear/peers'
 import { RedisServer } from '../testing/redis-server.ts'
+import { cpuSeconds, type Running } from './processes.ts'
+import { readyDoors, startGatewayAt } from './servers.ts'
 
 const argument = (at: number, fallback: number): number => Number(process.argv[at] ?? fallback)
 const jobs = argument(2, 100_000)
@@ -31,61 +29,13 @@ const pushMs = 15_000 + jobs / 2
 const missingAfterMs = 60_000
 
 interface Gateway {
-  readonly child: ChildProcess
+  readonly running: Running
   readonly port: number
 }
 
 async function startGateway(redisPath: string): Promise<Gateway> {
-  const main = fileURLToPath(new URL('../../apps/gateway/src/main.ts', import.meta.url))
-  const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
-  const own = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
-  const node = ['--conditions=@crossgear/source', '--import', import.meta.resolve('tsx')]
-  const child = spawn(process.execPath, [...node, main, ...ports, ...own], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const lines = createInterface(child.stdout)
-  for await (const line of lines) {
-    const { msg, doors } = JSON.parse(line) as { msg: string; doors?: { port: number }[] }
-    if (msg === 'Ready.') return { child, port: doors?.[0]?.port ?? 0 }
-  }
-  throw new Error('the gateway ended')
-}
-
-/** A client that has said HELLO: lines out, replies in their order. */
-class Client {
-  readonly #socket: Socket
-  readonly #waiting: ((reply: string) => void)[] = []
-  #received = ''
-
-  constructor(port: number) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    this.#socket.setEncoding('latin1').on('data', (chunk: string) => this.#read(chunk))
-    this.#waiting.push(() => undefined)
-    void this.ask('HELLO {"v":2}')
-  }
-
-  ask(line: string): Promise<string> {
-    this.#socket.write(`${line}\r\n`)
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  close(): void {
-    this.#socket.destroy()
-  }
-
-  #read(chunk: string): void {
-    this.#received += chunk
-    for (;;) {
-      const [line] = /^[^\r]*\r\n/.exec(this.#received) ?? []
-      if (line === undefined) return
-      const bytes = line.startsWith('$') ? Number(line.slice(1)) : -1
-      const end = bytes < 0 ? line.length : line.length + bytes + 2
-      if (this.#received.length < end) return
-      const reply = this.#received.slice(bytes < 0 ? 0 : line.length, end - 2)
-      this.#received = this.#received.slice(end)
-      this.#waiting.shift()?.(reply)
-    }
-  }
+  const running = startGatewayAt(redisPath)
+  return { running, port: (await running.said(readyDoors)).get('faktory') ?? 0 }
 }
 
 /** Pushes all jobs, spread over time and types; returns when the first is due. */
@@ -93,14 +43,14 @@ async function push(gateways: readonly Gateway[]): Promise<number> {
   const firstMs = Date.now() + pushMs + restMs
   let next = 0
   const run = async (_: unknown, at: number): Promise<void> => {
-    const client = new Client(gateways[at % gateways.length]?.port ?? 0)
+    const client = await FaktoryConnection.open(gateways[at % gateways.length]!)
     while (next < jobs) {
       const from = next
       next = Math.min(jobs, next + jobsPerPush)
       const some = Array.from({ length: next - from }, (__, offset) =>
         jobAt(from + offset, firstMs),
       )
-      const reply = await client.ask(`PUSHB ${JSON.stringify(some)}`)
+      const reply = String(await client.ask('PUSHB', some))
       if (reply !== '{}') throw new Error(`PUSHB was answered ${reply.slice(0, 200)}`)
     }
     client.close()
@@ -123,19 +73,23 @@ interface Seen {
 }
 
 async function work(port: number, seen: Seen, isOver: () => boolean): Promise<void> {
-  const client = new Client(port)
-  let done = Promise.resolve('')
+  const client = await FaktoryConnection.open({ port })
+  let done: Promise<unknown> = Promise.resolve()
   while (!isOver()) {
-    const reply = await client.ask('FETCH default')
+    const reply = await client.ask('FETCH', 'default')
     const nowMs = Date.now()
-    if (reply === '$-1') continue
-    const job = JSON.parse(reply) as { jid: string; args: [number, number]; enqueued_at: string }
+    if (reply === null) continue
+    const job = JSON.parse(reply.toString()) as {
+      jid: string
+      args: [number, number]
+      enqueued_at: string
+    }
     const [n, dueMs] = job.args
     seen.times[n] = (seen.times[n] ?? 0) + 1
     seen.count += 1
     seen.handedOutMs.push(nowMs - dueMs)
     seen.queuedMs.push(Date.parse(job.enqueued_at) - dueMs)
-    done = client.ask(`ACK {"jid":"${job.jid}"}`)
+    done = client.ask('ACK', { jid: job.jid })
   }
   await done
   client.close()
@@ -148,17 +102,10 @@ function lateness(ms: readonly number[]): object {
   return { 'earliest ms': at(0), 'p50 ms': at(0.5), 'p99 ms': at(0.99), 'latest ms': at(1) }
 }
 
-/** Processor time that a process has used, seconds: fields 14 and 15 of its `stat` in hundredths. */
-async function cpuSeconds(pid = 0): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')')).split(' ')
-  return (Number(fields[12]) + Number(fields[13])) / 100
-}
-
 /** Processor time of Redis, each gateway and this program. */
-function allCpuSeconds(redis: RedisServer, gateways: readonly Gateway[]): Promise<number[]> {
-  const pids = [redis.pid, ...gateways.map(({ child }) => child.pid), process.pid]
-  return Promise.all(pids.map(cpuSeconds))
+function allCpuSeconds(redis: RedisServer, gateways: readonly Gateway[]): number[] {
+  const pids = [redis.pid, ...gateways.map(({ running }) => running.pid), process.pid]
+  return pids.map(cpuSeconds)
 }
 
 /** Returns once as many jobs wait as were pushed; the first is due soon after. */
@@ -168,8 +115,8 @@ async function fill(gateways: readonly Gateway[]): Promise<number> {
   const tookMs = Date.now() - fromMs
   if (Date.now() > firstMs)
     throw new Error('pushing took too long: some were due before all waited')
-  const client = new Client(gateways[0]?.port ?? 0)
-  const info = JSON.parse(await client.ask('INFO')) as Info
+  const client = await FaktoryConnection.open(gateways[0]!)
+  const info = JSON.parse(String(await client.ask('INFO'))) as Info
   client.close()
   const { scheduled } = info.faktory.sets
   console.log(`${scheduled} of ${jobs} jobs wait; pushed in ${(tookMs / 1000).toFixed(1)} s`)
@@ -192,9 +139,9 @@ async function measure(redis: RedisServer, gateways: readonly Gateway[]): Promis
   )
   await delay(Math.max(0, firstMs - Date.now()))
   const loadBefore = loadavg()[0] ?? 0
-  const cpuBefore = await allCpuSeconds(redis, gateways)
+  const cpuBefore = allCpuSeconds(redis, gateways)
   await Promise.all(running)
-  const cpuAfter = await allCpuSeconds(redis, gateways)
+  const cpuAfter = allCpuSeconds(redis, gateways)
   const cpu = cpuAfter.map((seconds, at) => (seconds - (cpuBefore[at] ?? 0)).toFixed(1))
 
   const missing = seen.times.filter((times) => times === 0).length
@@ -216,6 +163,6 @@ const gateways = await Promise.all(Array.from({ length: nodes }, () => startGate
 try {
   process.exitCode = (await measure(redis, gateways)) ? 0 : 1
 } finally {
-  for (const { child } of gateways) child.kill('SIGTERM')
+  await Promise.all(gateways.map(({ running }) => running.stop()))
   await redis.stop()
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { createConnection } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { GearmanConnection } from '@crossgear/peers'
 import type { Redis } from 'ioredis'
 import { freePort } from '../testing/free-port.ts'
 import { RedisServer } from '../testing/redis-server.ts'
@@ -40,7 +39,7 @@ interface ReadyLine {
 }
 
 /** Resolves with the ports once the gateway has logged that it is ready. */
-function readyDoors(line: string): Map<string, number> | undefined {
+export function readyDoors(line: string): Map<string, number> | undefined {
   if (!line.includes('"msg":"Ready."') || !line.endsWith('}')) return undefined
   const { doors } = JSON.parse(line) as ReadyLine
   return new Map(doors?.map((door) => [door.name, door.port]))
@@ -142,21 +141,16 @@ export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promi
 export async function serving(port: number): Promise<number> {
   const deadline = performance.now() + startDeadlineMs
   while (performance.now() < deadline) {
-    const answer = await adminCommand(port, 'version').catch(() => undefined)
-    if (answer !== undefined) return performance.now()
+    if (await answers(port).catch(() => false)) return performance.now()
     await delay(pollMs)
   }
   throw new Error(`nobody serves on port ${port}`)
 }
 
-/** One Gearman text command, and what came back first. */
-async function adminCommand(port: number, line: string): Promise<string> {
-  const socket = createConnection(port, '127.0.0.1')
-  try {
-    socket.write(`${line}\n`)
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    return answer.toString()
-  } finally {
-    socket.destroy()
-  }
+async function answers(port: number): Promise<boolean> {
+  const client = await GearmanConnection.open({ port })
+  return client
+    .line('version')
+    .then(Boolean)
+    .finally(() => client.close())
 }

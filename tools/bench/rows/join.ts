@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { FaktoryConnection } from '@crossgear/peers'
 import { oneJobEach } from '../../testing/one-job-each.ts'
 import { settled, withServers, type RowGroup } from '../bench.ts'
 import { atMost } from '../report/figures.ts'
@@ -41,11 +40,7 @@ async function commandsIn({ client }: Gateway, act: () => Promise<void>): Promis
 
 /** A FETCH in vain, which takes two seconds. */
 async function visit(port: number): Promise<void> {
-  const socket = connect(port, '127.0.0.1')
-  await once(socket, 'data')
-  for (const line of ['HELLO {"v":2,"wid":"bench"}', 'FETCH nowhere']) {
-    socket.write(`${line}\r\n`)
-    await once(socket, 'data')
-  }
-  socket.end('END\r\n')
+  const consumer = await FaktoryConnection.open({ port, wid: 'bench' })
+  await consumer.ask('FETCH', 'nowhere')
+  await consumer.end()
 }

@@ -1,6 +1,5 @@
-import { connect, type Socket } from 'node:net'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { FaktoryConnection, GearmanConnection } from '@crossgear/peers'
 import { withServers, type RowGroup } from '../bench.ts'
 import { atMost, type Figure } from '../report/figures.ts'
 import { rewritten, type Gateway } from '../servers.ts'
@@ -18,37 +17,11 @@ const asks = 5
 const warmUps = 100
 const longestScript = atMost(5_000)
 
-/** Commands of one Faktory connection, or lines of the Gearman port, one after the other. */
-class Lines {
-  readonly #socket: Socket
-  #received = ''
-
-  private constructor(socket: Socket) {
-    this.#socket = socket
-    socket.setEncoding('latin1').on('data', (chunk: string) => (this.#received += chunk))
-  }
-
-  static async open(port: number, greeting = ''): Promise<Lines> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    await once(socket, 'connect')
-    const lines = new Lines(socket)
-    if (greeting === '') return lines
-    await lines.ask(greeting, /\+OK\r\n/)
-    return lines
-  }
-
-  /** Resolves with the time until the matching answer, microseconds. */
-  async ask(command: string, end: RegExp): Promise<number> {
-    this.#received = ''
-    const startMs = performance.now()
-    this.#socket.write(`${command}\r\n`)
-    while (!end.test(this.#received.slice(-64))) await once(this.#socket, 'data')
-    return (performance.now() - startMs) * 1_000
-  }
-
-  close(): void {
-    this.#socket.destroy()
-  }
+/** The time until an answer has come, microseconds. */
+async function timeOf(answer: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now()
+  await answer()
+  return (performance.now() - startMs) * 1_000
 }
 
 async function fill(gateway: Gateway, count: number, lua: string): Promise<void> {
@@ -86,7 +59,7 @@ redis.call('SET', 'xg:lane-number', ${from} + last)`
 
 /** Pushes jobs of a type, of its three levels in turn; resolves with their times, microseconds. */
 async function pushTimes(
-  client: Lines,
+  client: FaktoryConnection,
   jobtype: string,
   rounds: number,
   first = 1,
@@ -95,14 +68,14 @@ async function pushTimes(
   for (let at = first; at < first + rounds; at += 1) {
     for (const priority of [6, 4, 5]) {
       const job = { jid: `${jobtype}-${priority}-${at}`, jobtype, args: [], priority }
-      times.push(await client.ask(`PUSH ${JSON.stringify(job)}`, /\+OK\r\n/))
+      times.push(await timeOf(() => client.ask('PUSH', job)))
     }
   }
   return times
 }
 
 async function pushes(gateway: Gateway, queued: number): Promise<Figure[]> {
-  const client = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2}')
+  const client = await FaktoryConnection.open({ port: gateway.faktoryPort })
   const [short, long] = [`short${queued}`, `long${queued}`]
   await pushTimes(client, short, warmUps)
   const shortTimes = await pushTimes(client, short, samples, warmUps + 1)
@@ -131,16 +104,16 @@ async function cancels(gateway: Gateway, queued: number): Promise<Figure[]> {
   const { client } = gateway
   const lane = `cancelled${queued}`
   await fill(gateway, queued, queueLua(lane))
-  const producer = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2}')
+  const producer = await FaktoryConnection.open({ port: gateway.faktoryPort })
   await pushTimes(producer, lane, 1)
   producer.close()
-  const admin = await Lines.open(gateway.port)
+  const admin = await GearmanConnection.open(gateway)
   const number = Number(await client.hget('xg:lanes', lane)).toString(36)
   await longestSince(gateway)
   const times: number[] = []
   for (let at = 1; at <= samples; at += 1) {
     const id = Math.ceil((at * queued) / (samples + 1))
-    times.push(await admin.ask(`cancel job H:${number}:${id}`, /OK\r?\n$/))
+    times.push(await timeOf(() => admin.line(`cancel job H:${number}:${id}`)))
   }
   admin.close()
   const words = `cancel job anywhere, ${queued} queued`
@@ -184,8 +157,8 @@ async function joins(gateway: Gateway): Promise<Figure[]> {
   await fill(gateway, lanesOfQueue, lanesLua('q', 0))
   await longestSince(gateway)
   const startMs = performance.now()
-  const worker = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2,"wid":"worker-many"}')
-  const fetched = worker.ask('FETCH many', /\r\n/)
+  const worker = await FaktoryConnection.open({ port: gateway.faktoryPort, wid: 'worker-many' })
+  const fetched = worker.ask('FETCH', 'many')
   while ((await client.exists(`count:q${lanesOfQueue}@many`)) === 0) await delay(1)
   const seconds = (performance.now() - startMs) / 1_000
   await fetched
@@ -201,19 +174,19 @@ async function joins(gateway: Gateway): Promise<Figure[]> {
 
 async function looks(gateway: Gateway): Promise<Figure[]> {
   await fill(gateway, manyLanes - lanesOfQueue - 10, lanesLua('f', lanesOfQueue))
-  const gearman = await Lines.open(gateway.port)
-  const faktory = await Lines.open(gateway.faktoryPort, 'HELLO {"v":2,"wid":"worker-all"}')
+  const gearman = await GearmanConnection.open(gateway)
+  const faktory = await FaktoryConnection.open({ port: gateway.faktoryPort, wid: 'worker-all' })
   await longestSince(gateway)
   const asked = {
-    status: () => gearman.ask('status', /\n\.\n$/),
-    INFO: () => faktory.ask('INFO', /\}\r\n$/),
-    FETCH: () => faktory.ask('FETCH default', /\$-1\r\n|\r\n$/),
+    status: () => gearman.lines('status'),
+    INFO: () => faktory.ask('INFO'),
+    FETCH: () => faktory.ask('FETCH', 'default'),
   }
   const figures: Figure[] = []
   for (const [name, ask] of Object.entries(asked)) {
     const [seconds, longest]: [number[], number[]] = [[], []]
     for (let at = 0; at < asks; at += 1) {
-      seconds.push((await ask()) / 1e6)
+      seconds.push((await timeOf(ask)) / 1e6)
       longest.push(await longestSince(gateway))
     }
     figures.push(

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { FaktoryConnection, GearmanConnection } from '@crossgear/peers'
 
 /** Address of a gateway, perhaps of a proxy before it. */
 export interface Way {
@@ -9,8 +10,20 @@ export interface Way {
 }
 
 /** Silence after which a peer gives a connection up, milliseconds. */
-export const answerWithinMs = 8_000
+const answerWithinMs = 8_000
 const pauseMs = 100
+
+export function openGearman({ gearman }: Way): Promise<GearmanConnection> {
+  return GearmanConnection.open({ port: gearman }, answerWithinMs)
+}
+
+/** `consumer`: who it is, where it works. */
+export function openFaktory(
+  { faktory }: Way,
+  consumer?: { readonly wid: string },
+): Promise<FaktoryConnection> {
+  return FaktoryConnection.open({ port: faktory, name: 'chaos', ...consumer }, answerWithinMs)
+}
 
 /** Tries one gateway after the other until one answers, or it is told to stop. */
 export async function openSomewhere<T>(

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogFile } from '../log/log-file.ts'
 import { Random } from '@crossgear/tools/random'
-import { openSomewhere } from './doors.ts'
+import { type FaktoryConnection, FaktoryRefusal } from '@crossgear/peers'
+import { openFaktory, openSomewhere } from './doors.ts'
 import { jobOf } from './protocols/faktory-client.ts'
-import { askFaktory, openFaktory, type FaktoryLink } from './protocols/faktory-link.ts'
 import { lockedLane, longMark, narrowConcurrency, narrowLane, type ClientTask } from './tasks.ts'
 
 /** Ordinary jobs of the client for each act. */
@@ -24,7 +24,7 @@ export class FeatureLoop {
   readonly #log: LogFile
   readonly #random: Random
   readonly #number: number
-  readonly #acts: readonly ((link: FaktoryLink) => Promise<unknown>)[]
+  readonly #acts: readonly ((link: FaktoryConnection) => Promise<unknown>)[]
   #sequence = 0
 
   /** @param number different for each loop of a client */
@@ -44,7 +44,7 @@ export class FeatureLoop {
   async run(isOver: () => boolean): Promise<void> {
     const { ways, ratePerSecond } = this.#task
     for (let at = this.#number; !isOver(); at += 1) {
-      const found = await openSomewhere(ways, at, (way) => openFaktory(way.faktory), isOver)
+      const found = await openSomewhere(ways, at, openFaktory, isOver)
       if (!found) return
       try {
         while (!isOver()) {
@@ -59,7 +59,7 @@ export class FeatureLoop {
   }
 
   /** A batch with a child. Both have both callbacks. */
-  async #pushBatches(link: FaktoryLink): Promise<void> {
+  async #pushBatches(link: FaktoryConnection): Promise<void> {
     const parent = this.#nextName('-batch')
     const child = `${parent}-child`
     const parentBid = await this.#openBatch(link, parent, {}, [`${child}-success`])
@@ -70,7 +70,7 @@ export class FeatureLoop {
 
   /** @returns the bid of a batch that has its jobs */
   async #openBatch(
-    link: FaktoryLink,
+    link: FaktoryConnection,
     name: string,
     more: object,
     childEnds: readonly string[] = [],
@@ -85,9 +85,7 @@ export class FeatureLoop {
       return { jobtype, queue, args: [key] }
     }
     const fields = { ...more, complete: callback(complete), success: callback(success) }
-    const { body } = await askFaktory(link, 'BATCH NEW', fields)
-    if (!body) throw new Error('no batch')
-    const bid = body.toString()
+    const bid = String(await link.ask('BATCH NEW', fields))
     for (const key of members) {
       const lane = this.#random.pick(this.#task.lanes)
       const answer = await this.#push(link, key, lane, { custom: { bid } })
@@ -96,13 +94,12 @@ export class FeatureLoop {
     return bid
   }
 
-  async #commit(link: FaktoryLink, name: string, bid: string): Promise<void> {
-    const { line } = await askFaktory(link, 'BATCH COMMIT', bid)
-    if (line !== '+OK') throw new Error(line)
+  async #commit(link: FaktoryConnection, name: string, bid: string): Promise<void> {
+    await link.ask('BATCH COMMIT', bid)
     for (const key of callbacksOf(name)) this.#log.note('ack', key)
   }
 
-  #pushUnique(link: FaktoryLink): Promise<unknown> {
+  #pushUnique(link: FaktoryConnection): Promise<unknown> {
     const lock = `lock-${this.#random.whole(1, lockCount)}`
     const options = { args: [lock], custom: { unique_for: uniqueForSeconds } }
     return this.#push(
@@ -114,13 +111,13 @@ export class FeatureLoop {
     )
   }
 
-  #pushNarrow(link: FaktoryLink): Promise<unknown> {
+  #pushNarrow(link: FaktoryConnection): Promise<unknown> {
     const limit = `limit:${narrowConcurrency}`
     return this.#push(link, this.#nextName(`${longMark}narrow`), narrowLane, {}, limit)
   }
 
   async #push(
-    link: FaktoryLink,
+    link: FaktoryConnection,
     key: string,
     lane: string,
     options: { readonly args?: readonly string[]; readonly custom?: object },
@@ -129,8 +126,13 @@ export class FeatureLoop {
     this.#log.note('attempt', key, term)
     this.#log.flush()
     const common = { key, lane, priority: 'normal', foreground: false, delaySeconds: 0 } as const
-    const { line } = await askFaktory(link, 'PUSH', jobOf({ ...common, ...options }))
-    const word = line === '+OK' ? 'ack' : 'refused'
+    const word = await link.ask('PUSH', jobOf({ ...common, ...options })).then(
+      () => 'ack' as const,
+      (error: unknown) => {
+        if (error instanceof FaktoryRefusal) return 'refused' as const
+        throw error
+      },
+    )
     this.#log.note(word, key)
     return word
   }

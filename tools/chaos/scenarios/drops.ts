@@ -1,8 +1,6 @@
-import { connect, type Socket } from 'node:net'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { GearmanConnection } from '@crossgear/peers'
 import { SpecPeer } from '@crossgear/tools/spec-peer'
-import { openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
 import type { Gateway } from '../world/gateway.ts'
 import { probeKey } from '../world/probe.ts'
 import type { Stage } from '../stage.ts'
@@ -39,14 +37,8 @@ class Drops {
   }
 
   /** A native client pushes an id after its hash: one that a drop came between stands for a job that has ended. */
-  async dropLast({ gearman }: Gateway): Promise<void> {
-    const socket = connect(gearman, '127.0.0.1')
-    try {
-      await once(socket, 'connect')
-      for (const fn of dropped) await this.#drop(socket, fn)
-    } finally {
-      socket.destroy()
-    }
+  async dropLast(gateway: Gateway): Promise<void> {
+    await this.#at(gateway, (link) => this.#dropAll(link))
   }
 
   /** A gateway that dies is asked again once it is back. */
@@ -54,36 +46,31 @@ class Drops {
     while (this.#goesOn) await act().catch(() => undefined)
   }
 
-  async #submitAt({ gearman }: Gateway): Promise<void> {
-    const link = await openGearman(gearman)
-    try {
+  #submitAt(gateway: Gateway): Promise<void> {
+    return this.#at(gateway, async (link) => {
       while (this.#goesOn) {
-        for (const fn of dropped) sayGearman(link, 'SUBMIT_JOB_BG', fn, '', probeKey)
-        for (let answers = 0; answers < dropped.length; answers += 1) {
-          await link.next(answerWithinMs)
-        }
+        for (const fn of dropped) link.send('SUBMIT_JOB_BG', fn, '', probeKey)
+        for (let left = dropped.length; left > 0; left -= 1) await link.answer()
       }
-    } finally {
-      link.close()
-    }
+    })
   }
 
-  async #dropAt({ gearman }: Gateway): Promise<void> {
-    const socket = connect(gearman, '127.0.0.1')
-    try {
-      await once(socket, 'connect')
+  #dropAt(gateway: Gateway): Promise<void> {
+    return this.#at(gateway, async (link) => {
       while (this.#goesOn) {
-        for (const fn of dropped) await this.#drop(socket, fn)
+        await this.#dropAll(link)
         this.rounds += 1
       }
-    } finally {
-      socket.destroy()
-    }
+    })
   }
 
-  async #drop(socket: Socket, fn: string): Promise<void> {
-    socket.write(`drop function ${fn}\n`)
-    await once(socket, 'data', { signal: AbortSignal.timeout(answerWithinMs) })
+  async #at({ gearman }: Gateway, act: (link: GearmanConnection) => Promise<void>): Promise<void> {
+    const link = await GearmanConnection.open({ port: gearman }, answerWithinMs)
+    await act(link).finally(() => link.close())
+  }
+
+  async #dropAll(link: GearmanConnection): Promise<void> {
+    for (const fn of dropped) await link.line(`drop function ${fn}`)
   }
 
   async #submitNatively({ store }: Stage): Promise<void> {

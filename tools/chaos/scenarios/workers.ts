@@ -3,8 +3,7 @@ import { poisonMark } from '../peers/tasks.ts'
 import { lastingThrough, type Scenario } from './scenario.ts'
 import { join } from 'node:path'
 import { LogFile } from '../log/log-file.ts'
-import { answerWithinMs, type Way } from '../peers/doors.ts'
-import { openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
+import { openGearman, type Way } from '../peers/doors.ts'
 
 /** Most kills; fewer with few jobs. */
 const maxKills = 50
@@ -76,10 +75,10 @@ async function submitInBackground(
   key: string,
 ): Promise<void> {
   const log = new LogFile(join(folder, `client-${key}.jobs`))
-  const link = await openGearman(way.gearman)
+  const link = await openGearman(way)
   log.note('attempt', key)
-  sayGearman(link, 'SUBMIT_JOB_BG', lane, '', key)
-  const { name } = await link.next(answerWithinMs)
+  link.send('SUBMIT_JOB_BG', lane, '', key)
+  const { name } = await link.answer()
   if (name === 'JOB_CREATED') log.note('ack', key)
   log.flush()
   link.close()

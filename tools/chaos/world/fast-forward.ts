@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { StoreKeys } from '@crossgear/redis-store'
-import { askFaktory, openFaktory } from '../peers/protocols/faktory-link.ts'
+import { FaktoryConnection } from '@crossgear/peers'
 
 /**
  * Time passes for leases that have a deadline: they expire now, where their workers died with
@@ -21,7 +21,7 @@ export async function expireLeases(
 
 /** Retries do not wait for their time, as an operator can have it. */
 export async function retryNow(faktoryPort: number): Promise<void> {
-  const link = await openFaktory(faktoryPort)
-  await askFaktory(link, 'MUTATE', { cmd: 'requeue', target: 'retries', filter: {} })
+  const link = await FaktoryConnection.open({ port: faktoryPort })
+  await link.ask('MUTATE', { cmd: 'requeue', target: 'retries', filter: {} })
   link.close()
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { GearmanConnection } from '@crossgear/peers'
 import { nowMs } from '../log/clock.ts'
-import { argumentOf, openGearman, sayGearman } from '../peers/protocols/gearman-link.ts'
 
 /** The function of probe jobs. */
 export const probeLane = 'chaos-probe'
@@ -29,22 +29,22 @@ export async function serving(
 }
 
 async function served(port: number): Promise<boolean> {
-  let link: Awaited<ReturnType<typeof openGearman>> | undefined
+  let link: GearmanConnection | undefined
   try {
-    link = await openGearman(port)
-    sayGearman(link, 'CAN_DO', probeLane)
-    sayGearman(link, 'SUBMIT_JOB', probeLane, '', probeKey)
+    link = await GearmanConnection.open({ port }, tryWithinMs)
+    link.send('CAN_DO', probeLane)
+    link.send('SUBMIT_JOB', probeLane, '', probeKey)
     let handle = ''
     for (;;) {
-      const message = await link.next(tryWithinMs)
-      const first = argumentOf(message, 0)
-      if (message.name === 'ERROR') return false
-      if (message.name === 'WORK_COMPLETE' && first === handle) return true
-      if (message.name === 'JOB_CREATED') handle = first
+      const { name, args } = await link.answer()
+      const first = String(args[0])
+      if (name === 'ERROR') return false
+      if (name === 'WORK_COMPLETE' && first === handle) return true
+      if (name === 'JOB_CREATED') handle = first
       // A job of an earlier probe may come first.
-      if (message.name === 'JOB_ASSIGN') sayGearman(link, 'WORK_COMPLETE', first, '')
-      if (message.name === 'JOB_CREATED' || message.name === 'JOB_ASSIGN') {
-        sayGearman(link, 'GRAB_JOB')
+      if (name === 'JOB_ASSIGN') link.send('WORK_COMPLETE', first, '')
+      if (name === 'JOB_CREATED' || name === 'JOB_ASSIGN') {
+        link.send('GRAB_JOB')
       }
     }
   } catch {

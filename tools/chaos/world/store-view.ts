@@ -1,6 +1,6 @@
 import type { Cluster, Redis } from 'ioredis'
 import { StoreKeys } from '@crossgear/redis-store'
-import { keyOf } from '../peers/protocols/faktory-link.ts'
+import { keyOf } from '../peers/protocols/faktory-client.ts'
 
 /** A job that the store has. */
 export interface StoredJob {

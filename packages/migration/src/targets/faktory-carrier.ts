@@ -1,9 +1,9 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
+import { FaktoryConnection, type FaktoryLogin, FaktoryRefusal } from '@crossgear/peers'
 import { lineOf, reaching } from '../errors.ts'
 import { faktoryOfRecord } from '../record/faktory-job.ts'
 import type { JobRecord } from '../record/record.ts'
-import { FaktoryConnection, FaktoryRefusal } from '../sources/live/faktory-connection.ts'
 import type { Fault } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
 
@@ -12,10 +12,7 @@ const limits = [
   'A retry is pushed as a job that is due then, with its failure. Unique ids and reducers are left behind.',
 ]
 
-export interface FaktoryCarrierOptions {
-  readonly host: string
-  readonly port: number
-  readonly password?: string
+export interface FaktoryCarrierOptions extends FaktoryLogin {
   readonly identity: string
   /** Gives the queue of a job without one. */
   readonly names: LaneNames
@@ -36,7 +33,7 @@ export class FaktoryCarrier implements Carrier {
 
   static open(options: FaktoryCarrierOptions): Promise<FaktoryCarrier> {
     return reaching(options.identity, async () => {
-      const connection = await FaktoryConnection.open({ ...options, role: 'producer' })
+      const connection = await FaktoryConnection.open({ ...options, name: 'crossgear-migrate' })
       return new FaktoryCarrier(connection, options)
     })
   }

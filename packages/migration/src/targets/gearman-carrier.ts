@@ -1,8 +1,8 @@
 import { bandOf, type LaneNames } from '@crossgear/core-scheduler'
 import { submissionName } from '@crossgear/gearman-codec'
+import { GearmanConnection, refusalOf, type ServerPort } from '@crossgear/peers'
 import { reaching } from '../errors.ts'
 import type { JobRecord } from '../record/record.ts'
-import { GearmanConnection, refusalOf } from '../sources/live/gearman-connection.ts'
 import { laneOf } from '../record/stored-job.ts'
 import type { Fault } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
@@ -15,9 +15,7 @@ const limits = [
 
 const nul = 0
 
-export interface GearmanCarrierOptions {
-  readonly host: string
-  readonly port: number
+export interface GearmanCarrierOptions extends ServerPort {
   readonly identity: string
   /** Home queues, which need no name; another queue is named in the function, `mail@bulk`. */
   readonly names: LaneNames
@@ -38,7 +36,7 @@ export class GearmanCarrier implements Carrier {
 
   static open(options: GearmanCarrierOptions): Promise<GearmanCarrier> {
     return reaching(options.identity, async () => {
-      const connection = await GearmanConnection.open(options.host, options.port)
+      const connection = await GearmanConnection.open(options)
       return new GearmanCarrier(connection, options)
     })
   }

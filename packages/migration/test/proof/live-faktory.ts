@@ -1,6 +1,6 @@
+import { FaktoryConnection } from '@crossgear/peers'
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { FaktoryConnection } from '../../src/sources/live/faktory-connection.ts'
 import { startDoor } from './gateway.ts'
 import { inPieces, jsonJob, type ProofJob } from './jobs.ts'
 import type { FilledSource } from './prove.ts'
@@ -20,13 +20,13 @@ const readyJob = (at: number): ReturnType<typeof jsonJob> => {
 export async function liveFaktory(jobs: number): Promise<FilledSource> {
   const store = await RedisServer.start()
   const { port, stop } = await startDoor('faktory', store.url)
-  const connect = () => FaktoryConnection.open({ host: '127.0.0.1', port, role: 'producer' })
+  const connect = () => FaktoryConnection.open({ port })
   const producer = await connect()
   for (const some of inPieces(jobs, (at) => [at, readyJob(at)] as const)) {
     const pushed = some.map(([at, { fn, args }]) => {
       return { jid: `jid-${at}-`.padEnd(64, 'x'), jobtype: fn, args, priority: (at % 9) + 1 }
     })
-    const refused = String(await producer.ask('PUSHB', JSON.stringify(pushed)))
+    const refused = String(await producer.ask('PUSHB', pushed))
     if (refused !== '{}') throw new Error(`the server refused jobs: ${refused}`)
   }
   await producer.end()
@@ -46,7 +46,7 @@ export async function liveFaktory(jobs: number): Promise<FilledSource> {
     await waitFor('reservations have ended', async () => (await left()) === 0)
     redis.disconnect()
     const operator = await connect()
-    await operator.ask('MUTATE', JSON.stringify({ cmd: 'requeue', target: 'retries', filter: {} }))
+    await operator.ask('MUTATE', { cmd: 'requeue', target: 'retries', filter: {} })
     await operator.end()
   }
 

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { submissionName } from '@crossgear/gearman-codec'
 import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { GearmanConnection } from '../../src/sources/live/gearman-connection.ts'
+import { GearmanConnection } from '@crossgear/peers'
 
 const program = '/usr/sbin/gearmand'
 
@@ -18,12 +19,6 @@ export interface Submission {
   /** Seconds since 1970. */
   readonly epoch?: number
 }
-
-const requests = {
-  high: 'SUBMIT_JOB_HIGH_BG',
-  normal: 'SUBMIT_JOB_BG',
-  low: 'SUBMIT_JOB_LOW_BG',
-} as const
 
 /** A real gearmand of the test's own. */
 export class Gearmand {
@@ -56,14 +51,14 @@ export class Gearmand {
   }
 
   connect(): Promise<GearmanConnection> {
-    return GearmanConnection.open('127.0.0.1', this.port)
+    return GearmanConnection.open(this)
   }
 
   /** Submits background jobs, each acknowledged. */
   async submit(jobs: readonly Submission[]): Promise<void> {
     const connection = await this.connect()
     for (const { fn, unique, data, priority = 'normal', epoch } of jobs) {
-      if (epoch === undefined) connection.send(requests[priority], fn, unique, data)
+      if (epoch === undefined) connection.send(submissionName(priority, true), fn, unique, data)
       else connection.send('SUBMIT_JOB_EPOCH', fn, unique, String(epoch), data)
     }
     for (let left = jobs.length; left > 0; left -= 1) await connection.packet()
@@ -83,5 +78,17 @@ export class Gearmand {
     const exited = once(this.#child, 'exit')
     this.#child.kill(signal)
     await exited
+  }
+}
+
+/** Jobs that a gearmand has queued, which ends it. */
+export async function jobsIn(gearmand: Gearmand): Promise<number> {
+  try {
+    const connection = await gearmand.connect()
+    const lines = await connection.lines('status')
+    await connection.end()
+    return lines.reduce((sum, line) => sum + Number(line.split('\t')[1]), 0)
+  } finally {
+    await gearmand.stop()
   }
 }

@@ -1,14 +1,15 @@
-import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
-import { commandLine, jidPrefix, openFaktory, type FaktoryLink } from './faktory-link.ts'
+import { type FaktoryConnection, FaktoryRefusal } from '@crossgear/peers'
+import { openFaktory, openSomewhere, type Way } from '../doors.ts'
 import type { Answer, Submission, Submitter } from '../submission.ts'
 
+/** The jid of a pushed job is this and its key. */
+const jidPrefix = 'jid-'
 const levels: Readonly<Record<Submission['priority'], number>> = { high: 8, normal: 5, low: 2 }
 
 /** Pushes through the Faktory door, with many pushes in progress on one connection. */
 export class FaktoryClient implements Submitter {
   readonly #ways: readonly Way[]
-  #link: FaktoryLink | undefined
-  #pending: ((answer: Answer) => void)[] = []
+  #link: FaktoryConnection | undefined
   #next: number
   #stopped = false
 
@@ -18,43 +19,31 @@ export class FaktoryClient implements Submitter {
   }
 
   async ready(): Promise<boolean> {
-    if (this.#link && !this.#link.closed) return true
-    const found = await openSomewhere(
-      this.#ways,
-      this.#next++,
-      (way) => openFaktory(way.faktory),
-      () => this.#stopped,
-    )
+    if (this.#link && !this.#link.isOver) return true
+    const found = await openSomewhere(this.#ways, this.#next++, openFaktory, () => this.#stopped)
     if (!found) return false
     this.#link = found.opened
     return true
   }
 
-  submit(submission: Submission): Promise<Answer> {
+  async submit(submission: Submission): Promise<Answer> {
     const link = this.#link
-    if (!link || link.closed) return Promise.resolve('refused')
-    const answered = new Promise<Answer>((answer) => this.#pending.push(answer))
-    link.send(commandLine('PUSH', jobOf(submission)))
-    if (this.#pending.length === 1) void this.#listen(link)
-    return answered
+    if (!link || link.isOver) return 'refused'
+    return link.ask('PUSH', jobOf(submission)).then(
+      () => 'accepted',
+      (error: unknown) => (error instanceof FaktoryRefusal ? 'refused' : 'unknown'),
+    )
   }
 
   close(): void {
     this.#stopped = true
     this.#link?.close()
   }
+}
 
-  /** The server answers in order. */
-  async #listen(link: FaktoryLink): Promise<void> {
-    try {
-      while (this.#pending.length > 0) {
-        const { line } = await link.next(answerWithinMs)
-        this.#pending.shift()?.(line === '+OK' ? 'accepted' : 'refused')
-      }
-    } catch {
-      for (const answer of this.#pending.splice(0)) answer('unknown')
-    }
-  }
+/** Unique jobs have equal arguments: the jid of a pushed job has its key. */
+export function keyOf(jid: string, argument: string): string {
+  return jid.startsWith(jidPrefix) ? jid.slice(jidPrefix.length) : argument
 }
 
 /** The fields of a pushed job. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { inTurn, openSomewhere, type Way } from '../doors.ts'
-import { askFaktory, keyOf, openFaktory, type FaktoryLink } from './faktory-link.ts'
+import { type FaktoryConnection, FaktoryRefusal } from '@crossgear/peers'
+import { inTurn, openFaktory, openSomewhere, type Way } from '../doors.ts'
+import { keyOf } from './faktory-client.ts'
 import type { Work } from '../work.ts'
 import type { PeerWorker } from '../worker.ts'
 
-const beatEveryMs = 5_000
 const pauseMs = 200
 
 /** Several connections with one job at a time each. A result is resent until it is answered. */
@@ -44,11 +44,10 @@ export class FaktoryWorker implements PeerWorker {
     let unsaid: string | undefined
     const queues = inTurn(this.#queues, first).join(' ')
     for (let at = first; !this.#stopped || unsaid !== undefined; at += 1) {
-      const hello = { wid: this.#wid, hostname: 'chaos', pid: process.pid, labels: ['chaos'] }
       const found = await openSomewhere(
         this.#ways,
         at,
-        (way) => openFaktory(way.faktory, hello),
+        (way) => openFaktory(way, { wid: this.#wid }),
         () => this.#stopped && unsaid === undefined,
       )
       if (!found) return
@@ -65,33 +64,27 @@ export class FaktoryWorker implements PeerWorker {
   }
 
   async #serve(
-    link: FaktoryLink,
+    link: FaktoryConnection,
     queues: string,
     via: string,
     unsaid: (jid: string | undefined) => void,
   ): Promise<void> {
-    let beatenMs = performance.now()
     while (!this.#stopped) {
-      if (performance.now() - beatenMs > beatEveryMs) {
-        beatenMs = performance.now()
-        const { line } = await askFaktory(link, 'BEAT', { wid: this.#wid })
-        if (line.startsWith('-')) throw new Error(line)
-      }
-      const { line, body } = await askFaktory(link, 'FETCH', queues)
-      if (line.startsWith('-')) throw new Error(line)
-      if (!body) continue
-      const { jid, args } = JSON.parse(body.toString()) as { jid: string; args: [string] }
+      const job = await link.ask('FETCH', queues)
+      if (job === null) continue
+      const { jid, args } = JSON.parse(job.toString()) as { jid: string; args: [string] }
       await this.#work.run(keyOf(jid, args[0]), via)
       unsaid(jid)
       await this.#ack(link, jid)
       unsaid(undefined)
     }
-    await askFaktory(link, 'END', '').catch(() => undefined)
+    await link.end()
   }
 
   /** A job is unknown if the first ACK arrived, or another worker has it. */
-  async #ack(link: FaktoryLink, jid: string): Promise<void> {
-    const { line } = await askFaktory(link, 'ACK', { jid })
-    if (line.startsWith('-') && /store/i.test(line)) throw new Error(line)
+  async #ack(link: FaktoryConnection, jid: string): Promise<void> {
+    await link.ask('ACK', { jid }).catch((error: unknown) => {
+      if (!(error instanceof FaktoryRefusal) || /store/i.test(error.message)) throw error
+    })
   }
 }

@@ -1,6 +1,6 @@
 import { submissionName } from '@crossgear/gearman-codec'
-import { answerWithinMs, openSomewhere, type Way } from '../doors.ts'
-import { argumentOf, openGearman, sayGearman, type GearmanLink } from './gearman-link.ts'
+import type { GearmanConnection } from '@crossgear/peers'
+import { openGearman, openSomewhere, type Way } from '../doors.ts'
 import type { Answer, ResultListener, Submission, Submitter } from '../submission.ts'
 
 const echoEveryMs = 2_000
@@ -14,7 +14,7 @@ interface Pending {
 export class GearmanClient implements Submitter {
   readonly #ways: readonly Way[]
   readonly #results: ResultListener
-  #link: GearmanLink | undefined
+  #link: GearmanConnection | undefined
   #pending: Pending[] = []
   #waits = new Map<string, string>()
   #next: number
@@ -27,13 +27,8 @@ export class GearmanClient implements Submitter {
   }
 
   async ready(): Promise<boolean> {
-    if (this.#link && !this.#link.closed) return true
-    const found = await openSomewhere(
-      this.#ways,
-      this.#next++,
-      (way) => openGearman(way.gearman),
-      () => this.#stopped,
-    )
+    if (this.#link && !this.#link.isOver) return true
+    const found = await openSomewhere(this.#ways, this.#next++, openGearman, () => this.#stopped)
     if (!found) return false
     this.#link = found.opened
     void this.#listen(found.opened)
@@ -43,13 +38,13 @@ export class GearmanClient implements Submitter {
   submit(submission: Submission): Promise<Answer> {
     const { key, lane, priority, delaySeconds } = submission
     const link = this.#link
-    if (!link || link.closed) return Promise.resolve('refused')
+    if (!link || link.isOver) return Promise.resolve('refused')
     const answered = new Promise<Answer>((answer) => this.#pending.push({ submission, answer }))
     if (delaySeconds > 0) {
       const dueSeconds = Math.floor(Date.now() / 1000) + delaySeconds
-      sayGearman(link, 'SUBMIT_JOB_EPOCH', lane, key, String(dueSeconds), key)
+      link.send('SUBMIT_JOB_EPOCH', lane, key, String(dueSeconds), key)
     } else {
-      sayGearman(link, submissionName(priority, !submission.foreground), lane, key, key)
+      link.send(submissionName(priority, !submission.foreground), lane, key, key)
     }
     return answered
   }
@@ -60,15 +55,15 @@ export class GearmanClient implements Submitter {
   }
 
   /** Echoes show that the server lives while it has nothing else to send. */
-  async #listen(link: GearmanLink): Promise<void> {
-    const echoes = setInterval(() => sayGearman(link, 'ECHO_REQ', 'alive'), echoEveryMs)
+  async #listen(link: GearmanConnection): Promise<void> {
+    const echoes = setInterval(() => link.send('ECHO_REQ', 'alive'), echoEveryMs)
     try {
       for (;;) {
-        const message = await link.next(answerWithinMs)
-        if (message.name === 'JOB_CREATED') this.#created(argumentOf(message, 0))
-        else if (message.name === 'ERROR') this.#pending.shift()?.answer('refused')
-        else if (message.name === 'WORK_COMPLETE') this.#ended(argumentOf(message, 0), 'heard')
-        else if (message.name === 'WORK_FAIL') this.#ended(argumentOf(message, 0), 'waived')
+        const { name, args } = await link.answer()
+        if (name === 'JOB_CREATED') this.#created(String(args[0]))
+        else if (name === 'ERROR') this.#pending.shift()?.answer('refused')
+        else if (name === 'WORK_COMPLETE') this.#ended(String(args[0]), 'heard')
+        else if (name === 'WORK_FAIL') this.#ended(String(args[0]), 'waived')
       }
     } catch {
       clearInterval(echoes)

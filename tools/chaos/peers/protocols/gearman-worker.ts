@@ -1,6 +1,6 @@
-import { answerWithinMs, inTurn, openSomewhere, type Way } from '../doors.ts'
-import { argumentOf, openGearman, sayGearman } from './gearman-link.ts'
-import type { GearmanLink, GearmanMessage } from './gearman-link.ts'
+import type { Packet } from '@crossgear/gearman-codec'
+import type { GearmanConnection } from '@crossgear/peers'
+import { inTurn, openGearman, openSomewhere, type Way } from '../doors.ts'
 import type { Work } from '../work.ts'
 import type { PeerWorker } from '../worker.ts'
 
@@ -12,7 +12,7 @@ export class GearmanWorker implements PeerWorker {
   readonly #lanes: readonly string[]
   readonly #concurrency: number
   readonly #work: Work
-  readonly #asleep = new Set<GearmanLink>()
+  readonly #asleep = new Set<GearmanConnection>()
   #loops: Promise<void>[] = []
   #stopped = false
 
@@ -35,60 +35,59 @@ export class GearmanWorker implements PeerWorker {
 
   async #loop(first: number): Promise<void> {
     for (let at = first; !this.#isStopped(); at += 1) {
-      const open = (way: Way): Promise<GearmanLink> => openGearman(way.gearman)
-      const found = await openSomewhere(this.#ways, at, open, () => this.#isStopped())
+      const found = await openSomewhere(this.#ways, at, openGearman, () => this.#isStopped())
       if (!found) return
       const { opened: link, way } = found
       await this.#serve(link, inTurn(this.#lanes, first), `gearman:${way.node}`).catch(
         () => undefined,
       )
       link.close()
-      await link.ended
+      await link.over
     }
   }
 
-  async #serve(link: GearmanLink, lanes: readonly string[], via: string): Promise<void> {
-    for (const lane of lanes) sayGearman(link, 'CAN_DO', lane)
-    sayGearman(link, 'GRAB_JOB')
+  async #serve(link: GearmanConnection, lanes: readonly string[], via: string): Promise<void> {
+    for (const lane of lanes) link.send('CAN_DO', lane)
+    link.send('GRAB_JOB')
     while (!this.#isStopped()) {
       const message = await this.#nextMessage(link)
       if (message.name === 'JOB_ASSIGN') {
         await this.#do(link, message, via)
         if (this.#isStopped()) await this.#lastWord(link)
-        else sayGearman(link, 'GRAB_JOB')
-      } else if (message.name === 'NO_JOB') sayGearman(link, 'PRE_SLEEP')
-      else if (message.name === 'NOOP') sayGearman(link, 'GRAB_JOB')
+        else link.send('GRAB_JOB')
+      } else if (message.name === 'NO_JOB') link.send('PRE_SLEEP')
+      else if (message.name === 'NOOP') link.send('GRAB_JOB')
       else throw new Error(`a worker heard ${message.name}`)
     }
   }
 
-  async #do(link: GearmanLink, message: GearmanMessage, via: string): Promise<void> {
-    const key = argumentOf(message, 2)
+  async #do(link: GearmanConnection, message: Packet, via: string): Promise<void> {
+    const key = String(message.args[2])
     let isOver = false
-    void link.ended.then(() => {
+    void link.over.then(() => {
       if (!isOver) this.#work.lost(key)
     })
     await this.#work.run(key, via)
     isOver = true
-    sayGearman(link, 'WORK_COMPLETE', argumentOf(message, 0), key)
+    link.send('WORK_COMPLETE', message.args[0] ?? '', key)
   }
 
   /** The echo shows that the result before it was read; errors come before it. */
-  async #lastWord(link: GearmanLink): Promise<void> {
-    sayGearman(link, 'ECHO_REQ', 'bye')
-    while ((await link.next(answerWithinMs)).name !== 'ECHO_RES');
+  async #lastWord(link: GearmanConnection): Promise<void> {
+    link.send('ECHO_REQ', 'bye')
+    while ((await link.answer()).name !== 'ECHO_RES');
   }
 
   /**
    * The next message other than an echo. While the worker sleeps, echoes show that the server
    * lives.
    */
-  async #nextMessage(link: GearmanLink): Promise<GearmanMessage> {
+  async #nextMessage(link: GearmanConnection): Promise<Packet> {
     this.#asleep.add(link)
-    const echoes = setInterval(() => sayGearman(link, 'ECHO_REQ', 'alive'), echoEveryMs)
+    const echoes = setInterval(() => link.send('ECHO_REQ', 'alive'), echoEveryMs)
     try {
       for (;;) {
-        const message = await link.next(answerWithinMs)
+        const message = await link.answer()
         if (message.name !== 'ECHO_RES') return message
       }
     } finally {

@@ -1,4 +1,5 @@
-import { FaktoryConnection, FaktoryRefusal, type ServerTarget } from '@crossgear/migration'
+import type { ServerTarget } from '@crossgear/migration'
+import { FaktoryConnection, FaktoryRefusal } from '@crossgear/peers'
 import type { MirrorCounts } from '../counts.ts'
 import { Reconnection } from '../reconnection.ts'
 
@@ -36,7 +37,7 @@ export class FaktoryPushes {
 
   async open(): Promise<void> {
     const { address } = this.#options
-    this.#connection = await FaktoryConnection.open({ ...address, role: 'producer' })
+    this.#connection = await FaktoryConnection.open({ ...address, name: 'crossgear-mirror' })
   }
 
   /** Pushes a job, JSON text. */

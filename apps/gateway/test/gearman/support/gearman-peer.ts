@@ -1,62 +1,43 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import { Decoder, encode } from '@crossgear/gearman-codec'
-import type { Argument, Packet, PacketName, TextLine } from '@crossgear/gearman-codec'
+import {
+  type Argument,
+  encode,
+  type Packet,
+  type PacketName,
+  type TextLine,
+} from '@crossgear/gearman-codec'
+import { connected, GearmanConnection } from '@crossgear/peers'
 
-/** One connection that sends and receives packets and text, in order. */
-export class GearmanPeer {
-  readonly socket: Socket
-  readonly #decoder = new Decoder()
-  readonly #messages: (Packet | TextLine)[] = []
-  readonly #waits: ((message: Packet | TextLine) => void)[] = []
-  readonly #gone: Promise<unknown>
-
-  constructor(socket: Socket) {
-    this.socket = socket
-    this.#gone = new Promise((resolve) => socket.once('close', resolve))
-    socket.on('error', () => socket.destroy())
-    socket.on('data', (chunk) => {
-      this.#decoder.push(chunk)
-      for (let message = this.#decoder.next(); message; message = this.#decoder.next()) {
-        const wait = this.#waits.shift()
-        if (wait) wait(message)
-        else this.#messages.push(message)
-      }
-    })
-  }
-
+/** One connection that sends and receives packets and text, in order, and waits for as long as its test. */
+export class GearmanPeer extends GearmanConnection {
   static async connect(port: number): Promise<GearmanPeer> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    await once(socket, 'connect')
-    return new GearmanPeer(socket)
+    return new GearmanPeer(await connected({ port }))
   }
 
-  send(name: PacketName, ...args: readonly Argument[]): this {
-    this.socket.write(encode('REQ', name, args))
-    return this
+  /** Never settles at the end of the connection: a test may leave a loop behind. */
+  override next(): Promise<Packet | TextLine> {
+    return super.next().catch(() => new Promise<never>(() => undefined))
   }
 
   /** As a server would say it. */
   sendAsServer(name: PacketName, ...args: readonly Argument[]): this {
-    this.socket.write(encode('RES', name, args))
-    return this
+    return this.sendBytes(encode('RES', name, args))
   }
 
   sendBytes(bytes: Uint8Array | string): this {
-    this.socket.write(bytes)
+    this.write(bytes)
     return this
   }
 
   /** The next packet as its name and arguments, which are text; a line of text as `TEXT`. */
   async receive(): Promise<readonly string[]> {
-    const message = await this.#next()
+    const message = await this.next()
     if (message.name === 'TEXT') return ['TEXT', message.line]
     return [message.name, ...message.args.map((arg) => arg.toString())]
   }
 
   /** The last argument of the next packet, as bytes. */
   async receiveBytes(): Promise<Buffer | undefined> {
-    return ((await this.#next()) as Packet).args.at(-1)
+    return ((await this.next()) as Packet).args.at(-1)
   }
 
   /** The next packets. */
@@ -77,23 +58,6 @@ export class GearmanPeer {
     if (heard[0] !== 'ECHO_RES') throw new Error(`heard ${heard.join(' ')} and no echo`)
   }
 
-  /** The reply to a text command that ends with a lone dot. */
-  async list(command: string): Promise<string[]> {
-    this.sendBytes(`${command}\n`)
-    const lines: string[] = []
-    for (;;) {
-      const [, line = ''] = await this.receive()
-      if (line === '.') return lines
-      lines.push(line)
-    }
-  }
-
-  /** The reply to a text command that is answered with one line. */
-  async command(command: string): Promise<string> {
-    const [, line = ''] = await this.sendBytes(`${command}\n`).receive()
-    return line
-  }
-
   /** Submits a job and returns its handle. */
   async submit(name: PacketName, ...args: readonly Argument[]): Promise<string> {
     const [reply, handle = ''] = await this.ask(name, ...args)
@@ -101,19 +65,21 @@ export class GearmanPeer {
     return handle
   }
 
+  list(command: string): Promise<string[]> {
+    return this.lines(command)
+  }
+
+  command(command: string): Promise<string> {
+    return this.line(command)
+  }
+
   /** Resolves when the other side has ended the connection. */
-  async ended(): Promise<void> {
-    await this.#gone
+  ended(): Promise<void> {
+    return this.over
   }
 
   async leave(): Promise<void> {
-    this.socket.destroy()
-    await this.#gone
-  }
-
-  #next(): Promise<Packet | TextLine> {
-    const message = this.#messages.shift()
-    if (message) return Promise.resolve(message)
-    return new Promise((resolve) => this.#waits.push(resolve))
+    this.close()
+    await this.over
   }
 }

@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto'
+import { FaktoryConnection, type FaktoryLogin } from '@crossgear/peers'
 import { reaching } from '../../errors.ts'
 import { faktoryOfRecord, recordOfFaktory } from '../../record/faktory-job.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
 import type { Page, PageBounds, Source, SurveyRow } from '../../source.ts'
-import { FaktoryConnection } from './faktory-connection.ts'
 import { isRecord } from '../gearmand/gearmand-row.ts'
 
 const limits = [
@@ -13,10 +14,7 @@ const limits = [
 /** Fetches in progress: an empty queue blocks each for two seconds. */
 const fetchedAtOnce = 20
 
-export interface FaktoryLiveOptions {
-  readonly host: string
-  readonly port: number
-  readonly password?: string
+export interface FaktoryLiveOptions extends FaktoryLogin {
   readonly identity: string
 }
 
@@ -35,15 +33,10 @@ export class FaktoryLiveSource implements Source {
     this.#connection = connection
   }
 
-  static open({ host, port, password, identity }: FaktoryLiveOptions): Promise<FaktoryLiveSource> {
+  static open({ identity, ...login }: FaktoryLiveOptions): Promise<FaktoryLiveSource> {
     return reaching(identity, async () => {
-      const login = {
-        host,
-        port,
-        role: 'consumer',
-        ...(password !== undefined && { password }),
-      } as const
-      const connection = await FaktoryConnection.open(login)
+      const wid = randomBytes(8).toString('hex')
+      const connection = await FaktoryConnection.open({ ...login, wid, name: 'crossgear-migrate' })
       return new FaktoryLiveSource(identity, connection)
     })
   }
@@ -72,7 +65,7 @@ export class FaktoryLiveSource implements Source {
 
   remove(records: readonly JobRecord[]): Promise<void> {
     return reaching(this.identity, async () => {
-      const asked = records.map(({ jid }) => this.#connection.ask('ACK', JSON.stringify({ jid })))
+      const asked = records.map(({ jid }) => this.#connection.ask('ACK', { jid }))
       await Promise.all(asked)
     })
   }

@@ -1,11 +1,11 @@
 import { submissionName } from '@crossgear/gearman-codec'
 import { bandLevel, bandOf, bands, type Level } from '@crossgear/core-scheduler'
+import { GearmanConnection, type ServerPort } from '@crossgear/peers'
 import { reaching } from '../../errors.ts'
 import { keptRejectBytes } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
 import type { Page, PageBounds, Source, SurveyRow } from '../../source.ts'
-import { GearmanConnection } from './gearman-connection.ts'
 import { type Waiting, waitingFor, type Assigned } from './waiting-clients.ts'
 import { isRecord } from '../gearmand/gearmand-row.ts'
 
@@ -23,9 +23,7 @@ const doubtfulAtOnce = 50
 /** Jobs asked for in one write. */
 const grabbedAtOnce = 50
 
-export interface GearmanLiveOptions {
-  readonly host: string
-  readonly port: number
+export interface GearmanLiveOptions extends ServerPort {
   readonly identity: string
   /** Which functions to take from. */
   readonly wants: (fn: string) => boolean
@@ -61,10 +59,9 @@ export class GearmanLiveSource implements Source {
   }
 
   static open(options: GearmanLiveOptions): Promise<GearmanLiveSource> {
-    const { host, port } = options
     return reaching(options.identity, async () => {
-      const worker = await GearmanConnection.open(host, port)
-      return new GearmanLiveSource(options, worker, await GearmanConnection.open(host, port))
+      const worker = await GearmanConnection.open(options)
+      return new GearmanLiveSource(options, worker, await GearmanConnection.open(options))
     })
   }
 

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { GearmanConnection } from './gearman-connection.ts'
+import type { GearmanConnection } from '@crossgear/peers'
 
 /** The server keeps progress in 32 bits. */
 const maxMark = 2 ** 31
