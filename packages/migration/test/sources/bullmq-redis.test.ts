@@ -1,222 +1,203 @@
-import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
+import { RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { FlowProducer, Queue, UnrecoverableError, Worker } from 'bullmq'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openSource } from '../../src/sources/open-source.ts'
-import { TestTarget } from '../support/target.ts'
+import { expect, test } from 'vitest'
+import type { Reject } from '../../src/record/record.ts'
+import { migration, sourceContract } from '../support/source-contract.ts'
+import type { TestTarget } from '../support/target.ts'
 
 const hour = 3_600_000
 const twenty = Array.from({ length: 20 }, (_none, at) => at)
 
-describe.skipIf(lacksRedis)('needs redis-server: what BullMQ wrote', () => {
-  let server: RedisServer
-  let target: TestTarget
-  let address: string
-  let delayedUntil: number
+const fail = (name: string): Promise<never> =>
+  Promise.reject(name === 'once' ? new UnrecoverableError('no route') : new RangeError('busy'))
 
-  beforeAll(async () => {
-    ;[server, target] = await Promise.all([RedisServer.start(), TestTarget.open()])
-    address = `bullmq+redis://127.0.0.1:${server.port}`
-    await fill()
-    await server.ask('SWAPDB', '0', '1')
+/** When the delayed job is due. */
+async function fill(port: number): Promise<number> {
+  const connection = { port }
+  const broken = new Queue('broken', { connection })
+  await broken.add('once', { why: 'final' })
+  await broken.add('again', ['x'], { attempts: 4, backoff: { type: 'fixed', delay: hour } })
+  const failing = new Worker('broken', ({ name }) => fail(name), { connection })
+  await waitFor('both have failed', async () => {
+    const { failed, delayed } = await broken.getJobCounts('failed', 'delayed')
+    return failed === 1 && delayed === 1
   })
-  afterAll(() => Promise.all([server.stop(), target.close()]))
-  beforeEach(async () => {
-    await server.ask('FLUSHDB')
-    const redis = server.connect({ db: 1 })
-    for (const key of await redis.keys('*')) await redis.copy(key, key, 'DB', 0)
-    redis.disconnect()
+  await failing.close()
+  const [mail, bulk] = ['mail', 'bulk'].map((name) => new Queue(name, { connection }))
+  for (const at of twenty) await mail!.add(at % 3 === 0 ? 'send' : 'report', { at, text: 'ü' })
+  for (const priority of [1, 5, 2, 9, 1]) await mail!.add('ranked', { priority }, { priority })
+  const delayedUntil = Date.now() + 24 * hour
+  const delay = 24 * hour
+  await mail!.add('later', 'text', { delay, timestamp: delayedUntil - delay, jobId: 'my-own-id' })
+  await bulk!.pause()
+  for (const at of [1, 2, 3]) await bulk!.add('send', at)
+  await bulk!.upsertJobScheduler('nightly', { every: 24 * hour }, { name: 'tick' })
+  const flow = new FlowProducer({ connection })
+  await flow.add({
+    ...{ name: 'parent', queueName: 'flows' },
+    children: [{ name: 'child', queueName: 'flows' }],
   })
-  afterEach(async () => {
-    expect(await target.violations()).toEqual([])
-    await target.clear()
-  })
+  await Promise.all([broken, mail!, bulk!, flow].map((open) => open.close()))
+  return delayedUntil
+}
 
-  const connection = () => ({ host: '127.0.0.1', port: server.port })
-
-  async function fill(): Promise<void> {
-    const broken = new Queue('broken', { connection: connection() })
-    await broken.add('once', { why: 'final' })
-    await broken.add('again', ['x'], { attempts: 4, backoff: { type: 'fixed', delay: hour } })
-    const failing = new Worker('broken', ({ name }) => fail(name), { connection: connection() })
-    await waitFor('both have failed', async () => {
-      const { failed, delayed } = await broken.getJobCounts('failed', 'delayed')
-      return failed === 1 && delayed === 1
-    })
-    await failing.close()
-    const [mail, bulk] = ['mail', 'bulk'].map(
-      (name) => new Queue(name, { connection: connection() }),
-    )
-    for (const at of twenty) await mail!.add(at % 3 === 0 ? 'send' : 'report', { at, text: 'ü' })
-    for (const priority of [1, 5, 2, 9, 1]) await mail!.add('ranked', { priority }, { priority })
-    delayedUntil = Date.now() + 24 * hour
-    const delay = 24 * hour
-    await mail!.add('later', 'text', { delay, timestamp: delayedUntil - delay, jobId: 'my-own-id' })
-    await bulk!.pause()
-    for (const at of [1, 2, 3]) await bulk!.add('send', at)
-    await bulk!.upsertJobScheduler('nightly', { every: 24 * hour }, { name: 'tick' })
-    const flow = new FlowProducer({ connection: connection() })
-    await flow.add({
-      ...{ name: 'parent', queueName: 'flows' },
-      children: [{ name: 'child', queueName: 'flows' }],
-    })
-    await Promise.all([broken, mail!, bulk!, flow].map((open) => open.close()))
-  }
-
-  const fail = (name: string): Promise<never> =>
-    Promise.reject(name === 'once' ? new UnrecoverableError('no route') : new RangeError('busy'))
-
-  const open = (isMove = false) => openSource(address, { isMove, functions: [] })
-
-  const move = async (isMove: boolean, stopAfter = Infinity) =>
-    target.take(await open(isMove), { name: 'b', isMove, batch: 4, stopAfter })
-
-  test('jobs of all kinds arrive in their state; flows and schedulers stay', async () => {
-    const { counts, rejects } = await move(false)
-    expect(counts).toMatchObject({ read: 34, created: 31, rejected: 3 })
-    expect(
-      rejects.map(({ reason, message }) => `${reason} ${message.split(' stays: ')[1]}`).sort(),
-    ).toEqual([
-      'not_read a job scheduler makes it',
-      'not_read it belongs to a flow',
-      'not_read it waits for its children',
-    ])
-    const lanes = [
-      'send@mail',
-      'report@mail',
-      'ranked@mail',
-      'send@bulk',
-      'later@mail',
-      'again@broken',
-      'once@broken',
-    ]
-    expect(await target.store.lanes.counts(lanes)).toMatchObject([
-      { normal: 7 },
-      { normal: 13 },
-      { normal: 2, low: 3 },
-      { normal: 3 },
-      { scheduled: 1 },
-      { retrying: 1 },
-      { dead: 1 },
-    ])
-    const [first] = await target.jobs('send@mail')
-    expect(first?.job.input.toString()).toBe('{"at":0,"text":"ü"}')
-    expect(first?.job).toMatchObject({ retries: -1, door: 'faktory', level: 5 })
-    const ranked = (await target.jobs('ranked@mail')).map(({ job }) => [
-      String(job.input),
-      job.level,
-    ])
-    expect(ranked).toEqual([
-      ['{"priority":1}', 4],
-      ['{"priority":1}', 4],
-      ['{"priority":2}', 3],
-      ['{"priority":5}', 1],
-      ['{"priority":9}', 1],
-    ])
-    const [later] = await target.jobs('later@mail')
-    expect(later).toMatchObject({ dueAtMs: delayedUntil, job: { input: Buffer.from('text') } })
-    expect(later?.job.envelope).toContain('"id":"my-own-id"')
-    const [again] = await target.jobs('again@broken')
-    expect(again?.job.retries).toBe(3)
-    expect(JSON.parse(again?.job.failure ?? '')).toMatchObject({
-      ...{ retry_count: 0, remaining: 3, message: 'busy', errtype: 'RangeError' },
-      backtrace: expect.arrayContaining([expect.stringContaining('at ')]) as string[],
-    })
-    expect(await target.verify(await open(), 'b')).toMatchObject({
-      rejected: 3,
-      isEqual: false,
-    })
-    expect((await move(false)).counts).toMatchObject({ created: 0, known: 31 })
-  })
-
-  test('consumers get the jobs of a queue in their old order, those with a priority last', async () => {
-    await move(false)
-    const jobs = await target.consumed('mail', ['send@mail', 'report@mail', 'ranked@mail'])
-    const inputs = jobs.map(({ input }) => {
-      const fields = JSON.parse(input.toString()) as Record<string, unknown>
-      return Object.values(fields)[0]
-    })
-    expect(inputs).toEqual([...twenty, 1, 1, 2, 5, 9])
-  })
-
-  test.each([
-    ['a copy', false],
-    ['a move', true],
-  ])('%s that is stopped after each page brings every job once', async (_name, isMove) => {
-    let created = 0
-    for (let pages = 0; ; pages += 1) {
-      const { counts, isStopped } = await move(isMove, 4)
-      created += counts.created
-      if (!isStopped) break
-      expect(pages).toBeLessThan(40)
-    }
-    expect(created).toBe(31)
-  })
-
-  test('a move leaves no job behind, and after a rollback real workers run all of them', async () => {
-    expect((await move(true)).counts).toMatchObject({ removed: 31 })
-    const redis = server.connect()
-    const hashes = (await redis.keys('bull:mail:*')).filter((key) => /:(\d+|my-own-id)$/.test(key))
-    expect(hashes).toEqual([])
-    expect(await redis.exists('bull:mail:wait', 'bull:mail:delayed', 'bull:broken:failed')).toBe(0)
-    expect(await redis.lrange('bull:bulk:paused', 0, '-1')).toEqual([
-      expect.stringMatching(/^repeat:nightly:/),
-    ])
-    redis.disconnect()
-    expect(await target.rollBack(await open(true), 'b')).toMatchObject({ undone: 31, restored: 31 })
-    const [mail, bulk, broken] = ['mail', 'bulk', 'broken'].map(
-      (name) => new Queue(name, { connection: connection() }),
-    )
-    const ran: unknown[] = []
-    const running = (name: string) =>
-      new Worker(
-        name,
-        (job) => {
-          ran.push(job.data)
-          return Promise.resolve()
-        },
-        { connection: connection() },
+async function start(target: TestTarget) {
+  const server = await RedisServer.start()
+  const delayedUntil = await fill(server.port)
+  await server.ask('SWAPDB', '0', '1')
+  return {
+    server,
+    address: `bullmq+redis://127.0.0.1:${server.port}`,
+    async refill() {
+      await server.ask('FLUSHDB')
+      const redis = server.connect({ db: 1 })
+      for (const key of await redis.keys('*')) await redis.copy(key, key, 'DB', 0)
+      redis.disconnect()
+    },
+    /** Flows and schedulers stay. */
+    async arrived(rejects: readonly Reject[]) {
+      expect(
+        rejects.map(({ reason, message }) => `${reason} ${message.split(' stays: ')[1]}`).sort(),
+      ).toEqual([
+        'not_read a job scheduler makes it',
+        'not_read it belongs to a flow',
+        'not_read it waits for its children',
+      ])
+      const lanes = [
+        'send@mail',
+        'report@mail',
+        'ranked@mail',
+        'send@bulk',
+        'later@mail',
+        'again@broken',
+        'once@broken',
+      ]
+      expect(await target.store.lanes.counts(lanes)).toMatchObject([
+        { normal: 7 },
+        { normal: 13 },
+        { normal: 2, low: 3 },
+        { normal: 3 },
+        { scheduled: 1 },
+        { retrying: 1 },
+        { dead: 1 },
+      ])
+      const [first] = await target.jobs('send@mail')
+      expect(first?.job.input.toString()).toBe('{"at":0,"text":"ü"}')
+      expect(first?.job).toMatchObject({ retries: -1, door: 'faktory', level: 5 })
+      const ranked = (await target.jobs('ranked@mail')).map(({ job }) => [
+        String(job.input),
+        job.level,
+      ])
+      expect(ranked).toEqual([
+        ['{"priority":1}', 4],
+        ['{"priority":1}', 4],
+        ['{"priority":2}', 3],
+        ['{"priority":5}', 1],
+        ['{"priority":9}', 1],
+      ])
+      const [later] = await target.jobs('later@mail')
+      expect(later).toMatchObject({ dueAtMs: delayedUntil, job: { input: Buffer.from('text') } })
+      expect(later?.job.envelope).toContain('"id":"my-own-id"')
+      const [again] = await target.jobs('again@broken')
+      expect(again?.job.retries).toBe(3)
+      expect(JSON.parse(again?.job.failure ?? '')).toMatchObject({
+        ...{ retry_count: 0, remaining: 3, message: 'busy', errtype: 'RangeError' },
+        backtrace: expect.arrayContaining([expect.stringContaining('at ')]) as string[],
+      })
+    },
+    async emptied() {
+      const redis = server.connect()
+      const hashes = (await redis.keys('bull:mail:*')).filter((key) =>
+        /:(\d+|my-own-id)$/.test(key),
       )
-    const workers: Worker[] = []
-    try {
-      expect(await mail!.getJobCounts('wait', 'prioritized', 'delayed')).toEqual({
-        ...{ wait: 20, prioritized: 5, delayed: 1 },
-      })
-      expect((await mail!.getDelayed())[0]).toMatchObject({ id: 'my-own-id', data: 'text' })
-      expect(await bulk!.getJobCounts('paused', 'delayed')).toEqual({ paused: 4, delayed: 0 })
-      expect((await broken!.getFailed())[0]).toMatchObject({
-        name: 'once',
-        failedReason: 'no route',
-      })
-      expect((await broken!.getDelayed())[0]).toMatchObject({ name: 'again', attemptsMade: 1 })
-      workers.push(running('mail'), running('bulk'))
-      await bulk!.resume()
-      await waitFor('the workers have run them', async () => ran.length === 29)
-      expect(ran).toEqual(expect.arrayContaining([1, 2, 3, { at: 19, text: 'ü' }]))
-    } finally {
-      await Promise.all([...workers, mail!, bulk!, broken!].map((open) => open.close()))
-    }
-  })
+      expect(hashes).toEqual([])
+      expect(await redis.exists('bull:mail:wait', 'bull:mail:delayed', 'bull:broken:failed')).toBe(
+        0,
+      )
+      expect(await redis.lrange('bull:bulk:paused', 0, '-1')).toEqual([
+        expect.stringMatching(/^repeat:nightly:/),
+      ])
+      redis.disconnect()
+    },
+    stop: () => server.stop(),
+  }
+}
 
-  // Built by hand: BullMQ for JavaScript writes none of these.
-  test('integers above 2^53 survive, and invalid jobs are reported and left', async () => {
-    const redis = server.connect()
-    await redis.hset('bull:mail:900', {
-      name: 'big',
-      data: '{"n":12345678901234567890}',
-      opts: '{}',
+sourceContract(
+  {
+    ...{ name: 'needs redis-server: what BullMQ wrote', jobs: 31, rejected: 3 },
+    ...{ batch: 4, start },
+  },
+  (queue) => {
+    test('consumers get the jobs of a queue in their old order, those with a priority last', async () => {
+      await queue.move(false)
+      const jobs = await queue.target.consumed('mail', ['send@mail', 'report@mail', 'ranked@mail'])
+      const inputs = jobs.map(({ input }) => {
+        const fields = JSON.parse(input.toString()) as Record<string, unknown>
+        return Object.values(fields)[0]
+      })
+      expect(inputs).toEqual([...twenty, 1, 1, 2, 5, 9])
     })
-    await redis.hset('bull:mail:901', { name: 'big', data: '{"n":' })
-    await redis.lpush('bull:mail:wait', '900', '901', '902', '0:3')
-    redis.disconnect()
-    const { counts, rejects } = await move(true)
-    expect(counts).toMatchObject({ created: 32, rejected: 5 })
-    expect(rejects.filter(({ reason }) => reason === 'bad_job').map(({ where }) => where)).toEqual([
-      'bull:mail:wait 901',
-      'bull:mail:wait 902',
-    ])
-    const [big] = await target.jobs('big@mail')
-    expect(big?.job.input.toString()).toBe('{"n":12345678901234567890}')
-    expect(await server.ask('LRANGE', 'bull:mail:wait', '0', '-1')).toBe('0:3,902,901')
-  })
-})
+
+    test('after a rollback real workers run all of the restored jobs', async () => {
+      await queue.move(true)
+      await queue.target.rollBack(await queue.open(true), migration)
+      const connection = { port: queue.fixture.server.port }
+      const [mail, bulk, broken] = ['mail', 'bulk', 'broken'].map(
+        (name) => new Queue(name, { connection }),
+      )
+      const ran: unknown[] = []
+      const running = (name: string) =>
+        new Worker(
+          name,
+          (job) => {
+            ran.push(job.data)
+            return Promise.resolve()
+          },
+          { connection },
+        )
+      const workers: Worker[] = []
+      try {
+        expect(await mail!.getJobCounts('wait', 'prioritized', 'delayed')).toEqual({
+          ...{ wait: 20, prioritized: 5, delayed: 1 },
+        })
+        expect((await mail!.getDelayed())[0]).toMatchObject({ id: 'my-own-id', data: 'text' })
+        expect(await bulk!.getJobCounts('paused', 'delayed')).toEqual({ paused: 4, delayed: 0 })
+        expect((await broken!.getFailed())[0]).toMatchObject({
+          name: 'once',
+          failedReason: 'no route',
+        })
+        expect((await broken!.getDelayed())[0]).toMatchObject({ name: 'again', attemptsMade: 1 })
+        workers.push(running('mail'), running('bulk'))
+        await bulk!.resume()
+        await waitFor('the workers have run them', async () => ran.length === 29)
+        expect(ran).toEqual(expect.arrayContaining([1, 2, 3, { at: 19, text: 'ü' }]))
+      } finally {
+        await Promise.all([...workers, mail!, bulk!, broken!].map((open) => open.close()))
+      }
+    })
+
+    // Built by hand: BullMQ for JavaScript writes none of these.
+    test('integers above 2^53 survive, and invalid jobs are reported and left', async () => {
+      const { server } = queue.fixture
+      const redis = server.connect()
+      await redis.hset('bull:mail:900', {
+        name: 'big',
+        data: '{"n":12345678901234567890}',
+        opts: '{}',
+      })
+      await redis.hset('bull:mail:901', { name: 'big', data: '{"n":' })
+      await redis.lpush('bull:mail:wait', '900', '901', '902', '0:3')
+      redis.disconnect()
+      const { counts, rejects } = await queue.move(true)
+      expect(counts).toMatchObject({ created: 32, rejected: 5 })
+      expect(
+        rejects.filter(({ reason }) => reason === 'bad_job').map(({ where }) => where),
+      ).toEqual(['bull:mail:wait 901', 'bull:mail:wait 902'])
+      const [big] = await queue.target.jobs('big@mail')
+      expect(big?.job.input.toString()).toBe('{"n":12345678901234567890}')
+      expect(await server.ask('LRANGE', 'bull:mail:wait', '0', '-1')).toBe('0:3,902,901')
+    })
+  },
+)

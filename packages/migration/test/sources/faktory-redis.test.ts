@@ -1,10 +1,11 @@
-import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { RedisServer } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
 import { makePlan } from '../../src/acts/plan.ts'
 import { run } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
-import { TestTarget } from '../support/target.ts'
+import { expectRefusal, migration, sourceContract } from '../support/source-contract.ts'
+import type { TestTarget } from '../support/target.ts'
 
 const hour = 3_600_000
 const later = Date.now() + 24 * hour
@@ -17,140 +18,71 @@ function jobText(jid: string, type: string, queue: string, more = '', args = '[1
 
 const failure = `"failure":{"retry_count":2,"remaining":23,"failed_at":"2026-08-01T11:00:00Z","message":"no route","errtype":"IOError"}`
 
+async function fill(server: RedisServer, prefix: string): Promise<void> {
+  const redis = server.connect()
+  await redis.flushall()
+  await redis.sadd('queues', 'default', 'bulk')
+  for (let at = 0; at < 40; at += 1) {
+    const queue = at % 2 === 0 ? 'default' : 'bulk'
+    const args = at === 4 ? '[12345678901234567890, "ü", null]' : `[${at}]`
+    await redis.lpush(`${prefix}${queue}`, jobText(`jid-queued-${at}`, 'Mail', queue, '', args))
+  }
+  await redis.zadd(
+    'scheduled',
+    later / 1000,
+    jobText('jid-later', 'Mail', 'default', ',"at":"2030-01-01T00:00:00Z"'),
+  )
+  await redis.zadd(
+    'retries',
+    (later + 0.5) / 1000,
+    jobText('jid-again', 'Mail', 'default', `,"retry":25,${failure}`),
+  )
+  await redis.zadd(
+    'dead',
+    later / 1000,
+    jobText('jid-dead', 'Mail', 'bulk', `,"retry":3,${failure}`),
+  )
+  const held = jobText('jid-working', 'Other', 'default', ',"priority":9')
+  await redis.zadd(
+    'working',
+    1,
+    `{"job":${held},"reserved_at":"2026-08-01T10:00:00Z","expires_at":"2026-08-01T10:30:00Z","wid":"w1"}`,
+  )
+  await redis.set('processed', 7)
+  redis.disconnect()
+}
+
 // No Faktory server can be installed here: its data is built by hand, as facts of 1.9.4 and 1.10.0 say.
-describe.skipIf(lacksRedis)(
-  "needs redis-server: Faktory's own Redis, its data built by hand",
-  () => {
-    let server: RedisServer
-    let target: TestTarget
-    let redis: ReturnType<RedisServer['connect']>
-
-    beforeAll(async () => {
-      target = await TestTarget.open()
-      server = await RedisServer.start()
-      redis = server.connect()
-    })
-    afterAll(async () => {
-      await target.close()
-      await server.stop()
-    })
-    afterEach(async () => {
-      expect(await target.violations()).toEqual([])
-      await target.clear()
-      redis.disconnect()
-      redis = server.connect()
-      await redis.flushall()
-    })
-
-    async function fill(prefix: string): Promise<void> {
-      await redis.sadd('queues', 'default', 'bulk')
-      for (let at = 0; at < 40; at += 1) {
-        const queue = at % 2 === 0 ? 'default' : 'bulk'
-        const args = at === 4 ? '[12345678901234567890, "ü", null]' : `[${at}]`
-        await redis.lpush(`${prefix}${queue}`, jobText(`jid-queued-${at}`, 'Mail', queue, '', args))
-      }
-      await redis.zadd(
-        'scheduled',
-        later / 1000,
-        jobText('jid-later', 'Mail', 'default', ',"at":"2030-01-01T00:00:00Z"'),
+async function start(target: TestTarget) {
+  const server = await RedisServer.start()
+  const queues = ['q:default', 'q:bulk']
+  return {
+    server,
+    address: `faktory+unix://${server.path}`,
+    refill: () => fill(server, 'q:'),
+    async arrived() {
+      expect(await target.store.lanes.counts(['Mail', 'Mail@bulk', 'Other'])).toMatchObject([
+        { normal: 20, scheduled: 2, retrying: 1, dead: 0 },
+        { normal: 20, dead: 1 },
+        { high: 1 },
+      ])
+      const mail = await target.jobs('Mail')
+      const again = mail.find(({ job }) => job.jid === 'jid-again')
+      expect(again?.job.failure).toContain('"message":"no route"')
+      expect(again?.job.retries).toBe(25)
+      expect(mail.find(({ job }) => job.jid === 'jid-later')?.dueAtMs).toBe(later)
+      expect(mail.find(({ job }) => job.jid === 'jid-queued-4')?.job.input.toString()).toBe(
+        '[12345678901234567890, "ü", null]',
       )
-      await redis.zadd(
-        'retries',
-        (later + 0.5) / 1000,
-        jobText('jid-again', 'Mail', 'default', `,"retry":25,${failure}`),
-      )
-      await redis.zadd(
-        'dead',
-        later / 1000,
-        jobText('jid-dead', 'Mail', 'bulk', `,"retry":3,${failure}`),
-      )
-      const held = jobText('jid-working', 'Other', 'default', ',"priority":9')
-      await redis.zadd(
-        'working',
-        1,
-        `{"job":${held},"reserved_at":"2026-08-01T10:00:00Z","expires_at":"2026-08-01T10:30:00Z","wid":"w1"}`,
-      )
-      await redis.set('processed', 7)
-      redis.disconnect()
-    }
-
-    const open = (isMove = false) =>
-      openSource(`faktory+unix://${server.path}`, { isMove, functions: [] })
-
-    const move = async (isMove: boolean) =>
-      target.take(await open(isMove), { name: 'f', isMove, batch: 7 })
-
-    test.each([
-      ['up to 1.9', ''],
-      ['from 1.10', 'q:'],
-    ])(
-      'queues, retries, scheduled, dead and working jobs arrive in their state (%s)',
-      async (_version, prefix) => {
-        await fill(prefix)
-        const { counts } = await move(false)
-        expect(counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
-        expect(await target.store.lanes.counts(['Mail', 'Mail@bulk', 'Other'])).toMatchObject([
-          { normal: 20, scheduled: 2, retrying: 1, dead: 0 },
-          { normal: 20, dead: 1 },
-          { high: 1 },
-        ])
-        const mail = await target.jobs('Mail')
-        const again = mail.find(({ job }) => job.jid === 'jid-again')
-        expect(again?.job.failure).toContain('"message":"no route"')
-        expect(again?.job.retries).toBe(25)
-        expect(mail.find(({ job }) => job.jid === 'jid-later')?.dueAtMs).toBe(later)
-        expect(mail.find(({ job }) => job.jid === 'jid-queued-4')?.job.input.toString()).toBe(
-          '[12345678901234567890, "ü", null]',
-        )
-        expect(await target.verify(await open(), 'f')).toMatchObject({ isEqual: true })
-        expect((await move(false)).counts).toMatchObject({ created: 0, known: 44 })
-      },
-    )
-
-    test('consumers get the jobs of a queue in their old order', async () => {
-      await fill('q:')
-      await move(false)
-      const jobs = await target.consumed('bulk', ['Mail@bulk'])
-      const order = Array.from({ length: 20 }, (_none, at) => `jid-queued-${2 * at + 1}`)
-      expect(jobs.map(({ jid }) => jid)).toEqual(order)
-    })
-
-    test('jobs of several types keep the order of their queue', async () => {
-      await redis.sadd('queues', 'default')
-      for (let at = 0; at < 20; at += 1) {
-        await redis.lpush(
-          'q:default',
-          jobText(`jid-number-${at}`, at % 3 === 0 ? 'Mail' : 'Post', 'default'),
-        )
-      }
-      redis.disconnect()
-      await move(false)
-      const jids = (await target.consumed('default', ['Mail', 'Post'])).map(({ jid }) => jid)
-      expect(jids).toEqual(Array.from({ length: 20 }, (_none, at) => `jid-number-${at}`))
-    })
-
-    test('a move empties it, and a rollback puts all of it back', async () => {
-      await fill('q:')
-      expect((await move(true)).counts).toMatchObject({ created: 44, removed: 44 })
-      expect(
-        await server.ask(
-          'EXISTS',
-          'q:default',
-          'q:bulk',
-          'scheduled',
-          'retries',
-          'dead',
-          'working',
-        ),
-      ).toBe('0')
-      expect(await target.rollBack(await open(true), 'f')).toMatchObject({
-        undone: 44,
-        restored: 44,
-        begun: 0,
-      })
-      redis = server.connect()
-      expect([await redis.llen('q:default'), await redis.llen('q:bulk')]).toEqual([21, 20])
-      const oldest = JSON.parse((await redis.lindex('q:bulk', -1)) ?? '{}') as object
+    },
+    async emptied() {
+      const keys = ['scheduled', 'retries', 'dead', 'working']
+      expect(await server.ask('EXISTS', ...queues, ...keys)).toBe('0')
+    },
+    async restored() {
+      const redis = server.connect()
+      expect([await redis.llen(queues[0]!), await redis.llen(queues[1]!)]).toEqual([21, 20])
+      const oldest = JSON.parse((await redis.lindex(queues[1]!, -1)) ?? '{}') as object
       expect(oldest).toMatchObject({
         jid: 'jid-queued-1',
         jobtype: 'Mail',
@@ -163,36 +95,76 @@ describe.skipIf(lacksRedis)(
       const [dead, score] = await redis.zrange('dead', 0, '-1', 'WITHSCORES')
       expect(dead).toContain('jid-dead')
       expect(Math.round(Number(score) * 1000)).toBe(later)
+      expect(await redis.zcard('scheduled')).toBe(1)
+      redis.disconnect()
+    },
+    stop: () => server.stop(),
+  }
+}
+
+sourceContract(
+  {
+    name: "needs redis-server: Faktory's own Redis, its data built by hand",
+    ...{ jobs: 44, batch: 7, start },
+  },
+  (queue) => {
+    test('queues of versions up to 1.9 are read as well', async () => {
+      await fill(queue.fixture.server, '')
+      const { counts } = await queue.move(false)
+      expect(counts).toMatchObject({ read: 44, created: 44, rejected: 0 })
+      await queue.fixture.arrived()
+      expect(await queue.target.verify(await queue.open(), migration)).toMatchObject({
+        isEqual: true,
+      })
+      expect((await queue.move(false)).counts).toMatchObject({ created: 0, known: 44 })
     })
 
-    test('a rollback that was killed once puts no job back twice', async () => {
-      await fill('q:')
-      await move(true)
-      const source = await open(true)
-      const restore = source.restore?.bind(source)
-      source.restore = async (records) => {
-        await restore?.(records)
-        await restore?.(records)
+    const emptied = async () => {
+      const redis = queue.fixture.server.connect()
+      await redis.flushall()
+      return redis
+    }
+
+    test('consumers get the jobs of a queue in their old order', async () => {
+      await queue.move(false)
+      const jobs = await queue.target.consumed('bulk', ['Mail@bulk'])
+      const order = Array.from({ length: 20 }, (_none, at) => `jid-queued-${2 * at + 1}`)
+      expect(jobs.map(({ jid }) => jid)).toEqual(order)
+    })
+
+    test('jobs of several types keep the order of their queue', async () => {
+      const redis = await emptied()
+      await redis.sadd('queues', 'default')
+      for (let at = 0; at < 20; at += 1) {
+        await redis.lpush(
+          'q:default',
+          jobText(`jid-number-${at}`, at % 3 === 0 ? 'Mail' : 'Post', 'default'),
+        )
       }
-      expect(await target.rollBack(source, 'f')).toMatchObject({ restored: 44 })
-      redis = server.connect()
-      expect([await redis.llen('q:default'), await redis.llen('q:bulk')]).toEqual([21, 20])
-      expect(await redis.zcard('scheduled')).toBe(1)
+      redis.disconnect()
+      await queue.move(false)
+      const jids = (await queue.target.consumed('default', ['Mail', 'Post'])).map(({ jid }) => jid)
+      expect(jids).toEqual(Array.from({ length: 20 }, (_none, at) => `jid-number-${at}`))
     })
 
     test('jobs outside the selection stay, and the rest is moved', async () => {
-      await fill('q:')
-      const source = await open(true)
+      const source = await queue.open(true)
       const selection = new Selection({ states: ['queued'], map: ['Mail=Post@slow'] })
-      const options = { name: 'f', isMove: true, batch: 7 }
-      const { counts } = await run({ source, target: target.as('f'), selection, options })
+      const options = { name: migration, isMove: true, batch: 7 }
+      const { counts } = await run({
+        source,
+        target: queue.target.as(migration),
+        selection,
+        options,
+      })
       await source.close()
       expect(counts).toMatchObject({ created: 40, leftOut: 4, removed: 40 })
-      expect(await target.store.lanes.counts(['Post@slow'])).toMatchObject([{ normal: 40 }])
-      expect(await server.ask('ZCARD', 'retries')).toBe('1')
+      expect(await queue.target.store.lanes.counts(['Post@slow'])).toMatchObject([{ normal: 40 }])
+      expect(await queue.fixture.server.ask('ZCARD', 'retries')).toBe('1')
     })
 
     test('invalid jobs are counted, reported and left, and all others are moved', async () => {
+      const redis = await emptied()
       await redis.lpush(
         'q:default',
         'no json',
@@ -201,7 +173,7 @@ describe.skipIf(lacksRedis)(
       )
       await redis.zadd('working', 1, '{"wid":"w"}')
       redis.disconnect()
-      const { counts, rejects } = await move(true)
+      const { counts, rejects } = await queue.move(true)
       expect(counts).toMatchObject({
         read: 4,
         created: 1,
@@ -213,18 +185,19 @@ describe.skipIf(lacksRedis)(
         ['bad_job', '{"jid":"short"}'],
         ['bad_job', '{"wid":"w"}'],
       ])
-      expect(await server.ask('LLEN', 'q:default')).toBe('2')
+      expect(await queue.fixture.server.ask('LLEN', 'q:default')).toBe('2')
     })
 
     test('a Redis that a server uses is not read without --while-live', async () => {
-      await redis.ping()
-      const source = await open()
+      const redis = await emptied()
+      const source = await queue.openNow()
       const plan = await makePlan(source, new Selection(), {})
       expect(plan.jobs).toBe(0)
       expect(source.liveReason).toContain('1 other connection')
-      const parts = { source, target: target.as('f'), selection: new Selection() }
-      await expect(run({ ...parts, options: { name: 'f' } })).rejects.toThrow('--while-live')
+      const parts = { source, target: queue.target.as(migration), selection: new Selection() }
+      await expect(run({ ...parts, options: { name: migration } })).rejects.toThrow('--while-live')
       await source.close()
+      redis.disconnect()
     })
 
     test.each([
@@ -246,11 +219,8 @@ describe.skipIf(lacksRedis)(
     })
 
     test('a server that is away: one clear line', async () => {
-      const opening = openSource('faktory+redis://127.0.0.1:1', { isMove: false, functions: [] })
-      await expect(opening).rejects.toMatchObject({
-        code: 'UNREACHABLE',
-        message: expect.stringContaining('faktory+redis://127.0.0.1:1/0') as string,
-      })
+      const away = 'faktory+redis://127.0.0.1:1'
+      await expectRefusal(away, 'UNREACHABLE', `${away}/0`)
     })
   },
 )

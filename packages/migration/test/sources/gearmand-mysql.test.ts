@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { Gearmand } from '../support/gearmand.ts'
-import { expectRefusal, gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
+import { gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
 import { lacksMariadb, Mariadb } from '../support/mariadb.ts'
+import { expectRefusal } from '../support/source-contract.ts'
 
 let server: Mariadb
 
@@ -29,7 +30,7 @@ gearmandSqlContract(
   start,
   (queue) => {
     test('a database that others have open is reported', async () => {
-      const gearmand = await Gearmand.start(...queue.database.words)
+      const gearmand = await Gearmand.start(...queue.fixture.database.words)
       expect(await queue.liveReason()).toContain('other connections')
       await gearmand.stop()
     })
@@ -39,7 +40,7 @@ gearmandSqlContract(
       // Built by hand: gearmand's own index lets one of these in.
       const rows = ['u1', 'U1'].map((unique) => `('${unique}', 'Mail', 1, x'00ff', 0)`)
       server.sql(`INSERT INTO gearman_queue VALUES ${rows.join()}, ('ü', 'mail', 0, NULL, NULL)`)
-      expect(await queue.move(true)).toMatchObject({ created: 3, removed: 3 })
+      expect((await queue.move(true)).counts).toMatchObject({ created: 3, removed: 3 })
       expect(server.sql('SELECT count(*) FROM gearman_queue')).toBe('0')
       const uniques = (await queue.target.jobs('Mail')).map(({ job }) => String(job.unique))
       expect(uniques.sort()).toEqual(['U1', 'u1'])
@@ -54,7 +55,11 @@ gearmandSqlContract(
 
     test('a row without names is reported and left', async () => {
       server.sql('INSERT INTO gearman_queue VALUES (NULL, NULL, 1, NULL, NULL)')
-      expect(await queue.move(true)).toMatchObject({ created: 200, rejected: 1, removed: 200 })
+      expect((await queue.move(true)).counts).toMatchObject({
+        created: 200,
+        rejected: 1,
+        removed: 200,
+      })
       expect(server.sql('SELECT count(*) FROM gearman_queue')).toBe('1')
     })
 

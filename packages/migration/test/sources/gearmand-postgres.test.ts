@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { Gearmand } from '../support/gearmand.ts'
-import { expectRefusal, gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
+import { gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
 import { lacksPostgres, Postgres } from '../support/postgres.ts'
+import { expectRefusal } from '../support/source-contract.ts'
 
 let server: Postgres
 
@@ -27,7 +28,7 @@ gearmandSqlContract(
   start,
   (queue) => {
     test('a database that others have open is reported', async () => {
-      const gearmand = await Gearmand.start(...queue.database.words)
+      const gearmand = await Gearmand.start(...queue.fixture.database.words)
       expect(await queue.liveReason()).toContain('other connections')
       await gearmand.stop()
     })

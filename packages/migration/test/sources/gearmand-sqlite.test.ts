@@ -17,7 +17,8 @@ import { run } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
 import { openSource } from '../../src/sources/open-source.ts'
 import { Gearmand } from '../support/gearmand.ts'
-import { expectRefusal, gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
+import { gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
+import { expectRefusal } from '../support/source-contract.ts'
 
 const everything = new Selection()
 /** gearmand's own loss. */
@@ -83,7 +84,7 @@ gearmandSqlContract(
     })
 
     test('jobs of a level come in the order in which they were submitted', async () => {
-      await move(false, 'm')
+      await move(false)
       const queued = await queue.target.store.steps.claim({
         by: 'named',
         groups: [{ lanes: ['mail'] }],
@@ -102,7 +103,7 @@ gearmandSqlContract(
     })
 
     test('a rollback of a copy takes back the jobs that no worker has begun', async () => {
-      await move(false, 'm')
+      await move(false)
       const [begun] = await queue.target.store.steps.claim({
         by: 'named',
         groups: [{ lanes: ['mail'] }],
@@ -118,7 +119,7 @@ gearmandSqlContract(
     })
 
     test('verify reports missing and changed jobs', async () => {
-      await move(false, 'm')
+      await move(false)
       await queue.target.server.ask('HSET', 'job:mail:1', 'input', 'another')
       change("INSERT INTO gearman_queue VALUES ('new', 'mail', 1, x'00', 0)")
       const { isEqual, rows } = await queue.target.verify(await open(), 'm')
@@ -176,7 +177,7 @@ gearmandSqlContract(
 
     test('a lock that a killed run left behind blocks no other run', async () => {
       mkdirSync(`${path}.lock`)
-      expect(await move(true)).toMatchObject({ created: 200 })
+      expect((await move(true)).counts).toMatchObject({ created: 200 })
     })
 
     test('a run goes on when another program is done with the file', async () => {
@@ -211,7 +212,7 @@ gearmandSqlContract(
 
     test('a file in WAL mode can be moved from, and stays in that mode', async () => {
       change('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL')
-      expect(await move(true)).toMatchObject({ removed: 200 })
+      expect((await move(true)).counts).toMatchObject({ removed: 200 })
       expect(readFileSync(path).subarray(18, 20)).toEqual(Buffer.from([2, 2]))
     })
 

@@ -1,8 +1,8 @@
-import { RedisServer, lacksRedis } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openSource } from '../../src/sources/open-source.ts'
+import { RedisServer } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
+import { sourceContract } from '../support/source-contract.ts'
 import { lacksSidekiq, withSidekiq } from '../support/sidekiq.ts'
-import { TestTarget } from '../support/target.ts'
+import type { TestTarget } from '../support/target.ts'
 
 const later = 2_000_000_000
 
@@ -33,20 +33,16 @@ const reading = `
   puts JSON.dump({ queues: queues, sets: sets })
 `
 
-describe.skipIf(lacksSidekiq || lacksRedis)(
-  'needs ruby-sidekiq and redis-server: what Sidekiq wrote',
-  () => {
-    let server: RedisServer
-    let target: TestTarget
-    let address: string
+const byText = (one: unknown, other: unknown): number =>
+  JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
 
-    beforeAll(async () => {
-      ;[server, target] = await Promise.all([RedisServer.start(), TestTarget.open()])
-      address = `sidekiq+redis://127.0.0.1:${server.port}/2`
-      await withSidekiq(`${server.url}/1`, writing)
-    })
-    afterAll(() => Promise.all([server.stop(), target.close()]))
-    beforeEach(async () => {
+async function start(target: TestTarget) {
+  const server = await RedisServer.start()
+  await withSidekiq(`${server.url}/1`, writing)
+  return {
+    server,
+    address: `sidekiq+redis://127.0.0.1:${server.port}/2`,
+    async refill() {
       const redis = server.connect({ db: 1 })
       await redis.call('SWAPDB', '1', '2')
       await redis.flushdb()
@@ -54,19 +50,18 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
         await redis.copy(key, key, 'DB', 1)
       }
       redis.disconnect()
-    })
-    afterEach(async () => {
-      expect(await target.violations()).toEqual([])
-      await target.clear()
-    })
-
-    const open = (isMove = false, from = address) => openSource(from, { isMove, functions: [] })
-
-    const move = async (isMove: boolean, from = address) =>
-      target.take(await open(isMove, from), { name: 's', isMove, batch: 7 })
-
-    test('jobs of all kinds arrive in their state, and no number changes', async () => {
-      expect((await move(false)).counts).toMatchObject({ read: 33, created: 33, rejected: 0 })
+    },
+    /** As Sidekiq reads it. */
+    async contents() {
+      const text = await withSidekiq(`${server.url}/2`, reading)
+      const { queues, sets } = JSON.parse(text) as Record<string, Record<string, unknown[]>>
+      // Two members of a set may be of one millisecond, which is all that is kept of their times.
+      for (const some of [queues, sets]) {
+        for (const members of Object.values(some ?? {})) members.sort(byText)
+      }
+      return { queues, sets }
+    },
+    async arrived() {
       expect(
         await target.store.lanes.counts(['Mail::Send', 'Mail::Send@bulk', 'Report', 'Report@bulk']),
       ).toMatchObject([
@@ -101,48 +96,37 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
         custom: { sidekiq: { class: 'Report', created_at: 1_700_000_000.5, retry: 7 } },
       })
       expect(find('failed-for-good')?.job.retries).toBe(-1)
-      expect(await target.verify(await open(), 's')).toMatchObject({ isEqual: true })
-      expect((await move(false)).counts).toMatchObject({ created: 0, known: 33 })
-    })
+    },
+    async emptied() {
+      const redis = server.connect({ db: 2 })
+      expect(await redis.keys('*')).toEqual(['queues'])
+      redis.disconnect()
+    },
+    stop: () => server.stop(),
+  }
+}
 
+sourceContract(
+  {
+    ...{ name: 'needs ruby-sidekiq and redis-server: what Sidekiq wrote', lacking: lacksSidekiq },
+    ...{ jobs: 33, batch: 7, start },
+  },
+  (queue) => {
     test('consumers get the jobs of a queue in their old order', async () => {
-      await move(false)
-      const jobs = await target.consumed('bulk', ['Mail::Send@bulk', 'Report@bulk'])
+      await queue.move(false)
+      const jobs = await queue.target.consumed('bulk', ['Mail::Send@bulk', 'Report@bulk'])
       const order = Array.from({ length: 15 }, (_none, at) => 2 * at + 1)
       expect(jobs.map(({ jid }) => jid)).toEqual(
         order.map((at) => at.toString(16).padStart(24, '0')),
       )
     })
 
-    test('a move empties it, and after a rollback Sidekiq reads the restored jobs', async () => {
-      const before = await withSidekiq(`${server.url}/2`, reading)
-      expect((await move(true)).counts).toMatchObject({ removed: 33 })
-      const redis = server.connect({ db: 2 })
-      expect(await redis.keys('*')).toEqual(['queues'])
-      redis.disconnect()
-      expect(await target.rollBack(await open(true), 's')).toMatchObject({
-        undone: 33,
-        restored: 33,
-      })
-      const byText = (one: unknown, other: unknown): number =>
-        JSON.stringify(one) < JSON.stringify(other) ? -1 : 1
-      const sorted = (text: string): unknown => {
-        const { queues, sets } = JSON.parse(text) as Record<string, Record<string, unknown[]>>
-        // Two members of a set may be of one millisecond, which is all that is kept of their times.
-        for (const some of [queues, sets]) {
-          for (const members of Object.values(some ?? {})) members.sort(byText)
-        }
-        return { queues, sets }
-      }
-      expect(sorted(await withSidekiq(`${server.url}/2`, reading))).toEqual(sorted(before))
-    })
-
     // Built by hand: Sidekiq writes none of these.
     test('invalid jobs are counted, reported and left, and all others are moved', async () => {
-      const redis = server.connect({ db: 2 })
+      const redis = queue.fixture.server.connect({ db: 2 })
       await redis.lpush('queue:default', 'no json', '{"args":[]}', '{"class":"A","args":{}}')
       redis.disconnect()
-      const { counts, rejects } = await move(true)
+      const { counts, rejects } = await queue.move(true)
       expect(counts).toMatchObject({ created: 33, rejected: 3, removed: 33 })
       expect(rejects.map(({ reason, where, raw }) => [reason, where, raw.toString()])).toEqual([
         ['bad_job', 'queue:default', 'no json'],
@@ -153,24 +137,24 @@ describe.skipIf(lacksSidekiq || lacksRedis)(
 
     // Built by hand, as the gem redis-namespace and Sidekiq 8 write it.
     test('a namespace and times in milliseconds are read', async () => {
-      const redis = server.connect({ db: 2 })
+      const redis = queue.fixture.server.connect({ db: 2 })
       await redis.sadd('app:queues', 'q1')
       const times = '"created_at":1700000000500,"enqueued_at":1700000000600'
       await redis.lpush('app:queue:q1', `{"class":"A","args":[],"retry":false,${times}}`)
       redis.disconnect()
-      expect((await move(false, `${address}?namespace=app`)).counts).toMatchObject({ created: 1 })
-      const [found] = await target.jobs('A@q1')
+      expect(
+        (await queue.move(false, { from: `${queue.fixture.address}?namespace=app` })).counts,
+      ).toMatchObject({ created: 1 })
+      const [found] = await queue.target.jobs('A@q1')
       expect(found?.job).toMatchObject({ retries: 0, input: Buffer.from('[]') })
       expect(found?.job.jid).toMatch(/^sidekiq-[0-9a-f]{32}$/)
       expect(found?.job.envelope).toContain('"created_at":"2023-11-14T22:13:20.5Z"')
     })
 
     test('a Redis that Sidekiq uses is reported', async () => {
-      const redis = server.connect({ db: 2 })
+      const redis = queue.fixture.server.connect({ db: 2 })
       await redis.ping()
-      const source = await open()
-      expect(source.liveReason).toContain('1 other connection')
-      await source.close()
+      expect(await queue.liveReason()).toContain('1 other connection')
       redis.disconnect()
     })
   },

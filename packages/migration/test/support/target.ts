@@ -16,7 +16,7 @@ interface Taking extends RunOptions {
   readonly stopAfter?: number
 }
 
-interface Taken extends RunResult {
+export interface Taken extends RunResult {
   readonly rejects: readonly Reject[]
 }
 
