@@ -1,3 +1,4 @@
+import { ReplyDecoder } from '@crossgear/fwp-codec'
 import type { Wire } from '../world/wire.ts'
 import { Mailbox } from './mailbox.ts'
 
@@ -13,13 +14,16 @@ const crlf = '\r\n'
 /** A peer's side of a connection to a Faktory port; one command at a time. */
 export class FaktoryPort {
   readonly #mail = new Mailbox<FaktoryReply>()
-  #bytes: Buffer = Buffer.alloc(0)
+  readonly #decoder = new ReplyDecoder()
   wire: Wire | undefined
 
   readonly ear = {
     data: (bytes: Buffer): void => {
-      this.#bytes = Buffer.concat([this.#bytes, bytes])
-      for (let one = this.#take(); one; one = this.#take()) this.#mail.put(one)
+      this.#decoder.push(bytes)
+      for (let one = this.#decoder.next(); one; one = this.#decoder.next()) {
+        const { line, body } = one
+        this.#mail.put(body === undefined ? { line } : { line, body: body?.toString() ?? null })
+      }
     },
     ended: (): void => this.#mail.close(),
   }
@@ -45,21 +49,5 @@ export class FaktoryPort {
   vanish(): void {
     this.#mail.close()
     this.wire?.vanish()
-  }
-
-  #take(): FaktoryReply | undefined {
-    const end = this.#bytes.indexOf(crlf)
-    if (end < 0) return undefined
-    const line = this.#bytes.toString('utf8', 0, end)
-    const length = line.startsWith('$') ? Number(line.slice(1)) : -1
-    const start = end + crlf.length
-    if (length < 0) {
-      this.#bytes = this.#bytes.subarray(start)
-      return line.startsWith('$') ? { line, body: null } : { line }
-    }
-    if (this.#bytes.length < start + length + crlf.length) return undefined
-    const body = this.#bytes.toString('utf8', start, start + length)
-    this.#bytes = this.#bytes.subarray(start + length + crlf.length)
-    return { line, body }
   }
 }
