@@ -8,3 +8,6 @@ export function testsOf(
   own?: ViteUserConfig,
   options?: { readonly isBuilt?: boolean },
 ): ViteUserConfig
+
+declare const shared: ViteUserConfig
+export default shared

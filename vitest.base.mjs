@@ -25,3 +25,5 @@ export function testsOf(own = {}, { isBuilt = false } = {}) {
   })
   return mergeConfig(shared, own)
 }
+
+export default testsOf()

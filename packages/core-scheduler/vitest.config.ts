@@ -1,3 +1,1 @@
-import { testsOf } from '../../vitest.base.mjs'
-
-export default testsOf()
+export { default } from '../../vitest.base.mjs'
