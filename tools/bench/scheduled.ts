@@ -7,7 +7,8 @@ import { loadavg } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { FaktoryConnection } from '@crossgear/peers'
 import { RedisServer } from '../testing/redis-server.ts'
-import { cpuSeconds, type Running } from './processes.ts'
+import type { OwnProcess } from '../testing/own-process.ts'
+import { cpuSeconds } from './processes.ts'
 import { readyDoors, startGatewayAt } from './servers.ts'
 
 const argument = (at: number, fallback: number): number => Number(process.argv[at] ?? fallback)
@@ -29,7 +30,7 @@ const pushMs = 15_000 + jobs / 2
 const missingAfterMs = 60_000
 
 interface Gateway {
-  readonly running: Running
+  readonly running: OwnProcess
   readonly port: number
 }
 

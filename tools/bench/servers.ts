@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { GearmanConnection } from '@crossgear/peers'
 import type { Redis } from 'ioredis'
-import { freePort } from '../testing/free-port.ts'
+import { Gearmand } from '../testing/gearmand.ts'
 import { RedisServer } from '../testing/redis-server.ts'
-import { startProgram, type Running } from './processes.ts'
+import type { OwnProcess } from '../testing/own-process.ts'
+import { startProgram } from './processes.ts'
 
 const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
 const pollMs = 2
@@ -74,7 +75,7 @@ export interface GatewayWays {
 export function startGatewayAt(
   redisPath: string,
   { gearman = 0, nodeWords = [], web, http, words: more = [] }: GatewayWays = {},
-): Running {
+): OwnProcess {
   const doors = ['--gearman-port', String(gearman), '--faktory-port', '0']
   const others = ['--web-port', web ? '0' : 'off', '--http-port', http ? '0' : 'off']
   const store = ['--redis-url', `unix://${redisPath}`, '--log-format', 'json']
@@ -115,17 +116,14 @@ export async function rewritten({ client }: Gateway): Promise<void> {
 /** gearmand with its queues in memory, or in a Redis of its own. */
 export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promise<Server> {
   const redis = queue === 'redis' ? await advisedRedis() : undefined
-  const port = await freePort()
   const kept =
     redis === undefined
       ? []
       : ['-q', 'redis', '--redis-server', '127.0.0.1', '--redis-port', String(redis.port)]
-  const words = ['-p', String(port), '-L', '127.0.0.1', '-l', 'none', ...kept]
-  const running = startProgram('gearmand', words)
-  await serving(port)
+  const running = await Gearmand.start(...kept)
   return {
     name: queue === 'memory' ? 'gearmand' : 'gearmand -q redis',
-    port,
+    port: running.port,
     faktoryPort: 0,
     pids: redis === undefined ? [running.pid] : [running.pid, redis.pid],
     async stop() {

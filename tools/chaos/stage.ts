@@ -8,11 +8,12 @@ import { historyOf, type History } from './log/histories.ts'
 import { parseLog } from './log/records.ts'
 import type { DoorName, WorkerTask } from './peers/tasks.ts'
 import type { Random } from '@crossgear/tools/random'
+import type { RedisServer } from '@crossgear/tools/redis-server'
 import type { Gateway } from './world/gateway.ts'
 import { startWorker, type PeerProcess } from './world/peers.ts'
 import { probeKey, serving } from './world/probe.ts'
 import type { Proxy } from './world/proxy.ts'
-import type { RedisNode, StoreWorld } from './world/redis.ts'
+import type { StoreWorld } from './world/redis.ts'
 
 const lookEveryMs = 50
 /** Start of a gateway from source, on an idle machine with two cores. */
@@ -26,7 +27,7 @@ export interface StageParts {
   readonly jobs: number
   readonly ratePerSecond: number
   readonly store: StoreWorld
-  readonly servers: readonly RedisNode[]
+  readonly servers: readonly RedisServer[]
   readonly gateways: readonly Gateway[]
   readonly clients: readonly PeerProcess[]
   readonly workers: readonly PeerProcess[]
@@ -48,7 +49,7 @@ export class Stage {
   readonly folder: string
   readonly random: Random
   readonly gateways: readonly Gateway[]
-  readonly servers: readonly RedisNode[]
+  readonly servers: readonly RedisServer[]
   readonly store: StoreWorld
   readonly clients: readonly PeerProcess[]
   readonly links: Links

@@ -1,11 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Redis, type RedisOptions } from 'ioredis'
 import { freePort } from './free-port.ts'
+import { OwnProcess } from './own-process.ts'
 import { RedisServer } from './redis-server.ts'
 import { waitFor } from './wait-for.ts'
 
@@ -135,13 +133,13 @@ function quorumOf(sentinels: number): number {
 
 class SentinelProcess {
   readonly port: number
-  readonly #child: ChildProcess
+  readonly #process: OwnProcess
   readonly #folder: string
   readonly #redis: Redis
 
-  private constructor(port: number, child: ChildProcess, folder: string) {
+  private constructor(port: number, running: OwnProcess, folder: string) {
     this.port = port
-    this.#child = child
+    this.#process = running
     this.#folder = folder
     this.#redis = new Redis({ port, host: '127.0.0.1' })
     this.#redis.on('error', () => undefined)
@@ -160,17 +158,11 @@ class SentinelProcess {
       `sentinel failover-timeout ${masterName} 5000`,
     ]
     writeFileSync(file, `${lines.join('\n')}\n`)
-    const child = spawn('redis-server', [file, '--sentinel'], {
+    const running = new OwnProcess('redis-server', [file, '--sentinel'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    await new Promise<void>((resolve, reject) => {
-      createInterface(child.stdout).on('line', (line) => {
-        if (line.includes('+monitor master')) resolve()
-      })
-      child.once('error', reject)
-      child.once('exit', () => reject(new Error('the Sentinel ended at its start')))
-    })
-    return new SentinelProcess(port, child, folder)
+    await running.said((line) => line.includes('+monitor master') || undefined)
+    return new SentinelProcess(port, running, folder)
   }
 
   ask(command: string, ...words: string[]): Promise<unknown> {
@@ -179,9 +171,7 @@ class SentinelProcess {
 
   async stop(): Promise<void> {
     this.#redis.disconnect()
-    const exited = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await exited
+    await this.#process.kill()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }

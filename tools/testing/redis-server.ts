@@ -1,12 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import type { SpawnOptions } from 'node:child_process'
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type Lacking, lacks } from './lacks.ts'
 import { Redis, type RedisOptions } from 'ioredis'
 import { freePort } from './free-port.ts'
+import { OwnProcess } from './own-process.ts'
 
 /** The programs that a server may be. */
 export type ServerProgram = 'redis-server' | 'valkey-server'
@@ -19,6 +18,8 @@ export interface ServerShape {
   readonly preload?: string
   /** True for a server of a cluster. False. */
   readonly inCluster?: boolean
+  /** A folder where its files stay, and its log. They are temporary. */
+  readonly keptIn?: string
 }
 
 /** Set where a suite that needs redis-server cannot run. In CI it never is: there the suite fails. */
@@ -42,12 +43,12 @@ export class RedisServer {
   readonly #shape: ServerShape
   readonly #words: readonly string[]
   readonly #connections = new Set<Redis>()
-  #child: ChildProcess | undefined
+  #process: OwnProcess | undefined
 
   private constructor(port: number, shape: ServerShape, words: readonly string[]) {
     // An append-only file stays on a disk, where an fsync is one, though temporary files may be in memory.
     const place = words.includes('--appendonly') ? process.env[diskVariable] : undefined
-    this.#folder = mkdtempSync(join(place ?? tmpdir(), 'xg-redis-'))
+    this.#folder = mkdtempSync(join(shape.keptIn ?? place ?? tmpdir(), 'xg-redis-'))
     this.#shape = shape
     this.#words = words
     this.path = join(this.#folder, 'redis.sock')
@@ -82,7 +83,7 @@ export class RedisServer {
   }
 
   get pid(): number {
-    return this.#child?.pid ?? 0
+    return this.#process?.pid ?? 0
   }
 
   /** Starts the process again after `kill`, with more words. Resolves when it accepts connections. */
@@ -90,28 +91,18 @@ export class RedisServer {
     const where = ['--bind', '127.0.0.1', '--port', String(this.port), '--unixsocket', this.path]
     const files = ['--dir', this.#folder, '--save', '', '--appendonly', 'no']
     const { program = 'redis-server', preload } = this.#shape
-    const child = spawn(program, [...where, ...files, ...this.#words, ...more], {
+    const options: SpawnOptions = {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...(preload !== undefined && { LD_PRELOAD: preload }) },
-    })
-    this.#child = child
-    this.#endWithThisProcess(child)
-    await new Promise<void>((resolve, reject) => {
-      createInterface(child.stdout).on('line', (line) => {
-        if (/ready to accept connections/i.test(line)) resolve()
-      })
-      child.once('error', reject)
-      child.once('exit', () => reject(new Error(`${program} ended at its start`)))
-    })
-  }
-
-  #endWithThisProcess(child: ChildProcess): void {
-    const end = (): void => {
-      child.kill('SIGKILL')
-      rmSync(this.#folder, { recursive: true, force: true })
     }
-    process.once('exit', end)
-    child.once('exit', () => process.off('exit', end))
+    const all = [...where, ...files, ...this.#words, ...more]
+    const running = new OwnProcess(program, all, options, () => this.#removeFiles())
+    this.#process = running
+    if (this.#shape.keptIn !== undefined) {
+      const log = createWriteStream(join(this.#folder, 'redis.log'), { flags: 'a' })
+      running.child.stdout?.pipe(log)
+    }
+    await running.said((line) => /ready to accept connections/i.test(line) || undefined)
   }
 
   /** Opens a connection over the Unix socket, closed by `stop` at the latest. */
@@ -135,27 +126,28 @@ export class RedisServer {
 
   /** Stops the process as SIGSTOP does; it keeps its connections and answers nobody. */
   freeze(): void {
-    this.#child?.kill('SIGSTOP')
+    this.#process?.freeze()
   }
 
   thaw(): void {
-    this.#child?.kill('SIGCONT')
+    this.#process?.thaw()
   }
 
   /** Ends the process. What it held is lost. */
   async kill(): Promise<void> {
-    const child = this.#child
-    this.#child = undefined
-    if (child?.exitCode !== null || child.signalCode !== null) return
-    const exited = once(child, 'exit')
-    child.kill('SIGKILL')
-    await exited
+    const running = this.#process
+    this.#process = undefined
+    await running?.kill()
   }
 
   /** Ends the process and removes its files. */
   async stop(): Promise<void> {
     for (const redis of this.#connections) redis.disconnect()
     await this.kill()
-    rmSync(this.#folder, { recursive: true, force: true })
+    this.#removeFiles()
+  }
+
+  #removeFiles(): void {
+    if (this.#shape.keptIn === undefined) rmSync(this.#folder, { recursive: true, force: true })
   }
 }

@@ -11,7 +11,7 @@ import type { Reject } from '../src/record/record.ts'
 import { run, type RunResult } from '../src/acts/run.ts'
 import { Selection } from '../src/acts/selection.ts'
 import { JournaledTarget, type DoubtRule } from '../src/targets/journaled-target.ts'
-import { Gearmand, lacksGearmand } from './support/gearmand.ts'
+import { Gearmand, lacksGearmand } from '@crossgear/tools/gearmand'
 import { assortedJobs } from './support/jobs.ts'
 
 const levels = { high: 8, normal: 5, low: 2 }

@@ -118,12 +118,12 @@ export const gatewayScenarios: readonly Scenario[] = [
     clockSteps: true,
     lacks: lacksCompiler ? 'a C compiler (cc)' : undefined,
     async play(stage) {
-      const jumping = [stage.gateways[0]!.process, stage.servers[0]!.process]
+      const jumping = [stage.gateways[0]!.process.pid, stage.servers[0]!.pid]
       for (const part of [0.2, 0.35, 0.5]) {
-        for (const [at, process] of jumping.entries()) {
+        for (const [at, pid] of jumping.entries()) {
           await stage.share(part + at * 0.07)
           stage.remark(`the clock of ${at === 0 ? 'a gateway' : 'the server'} jumps`)
-          process.child.kill('SIGUSR2')
+          process.kill(pid, 'SIGUSR2')
         }
       }
     },

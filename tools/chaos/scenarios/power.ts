@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { lacksCompiler } from '@crossgear/tools/preload-library'
-import { lacksValkey } from '@crossgear/tools/redis-server'
+import { lacksValkey, type RedisServer } from '@crossgear/tools/redis-server'
 import type { Stage } from '../stage.ts'
-import type { RedisNode } from '../world/redis.ts'
+import { connectionTo } from '../world/redis.ts'
 import type { Scenario } from './scenario.ts'
 import { killServer } from './servers.ts'
 
@@ -15,8 +15,8 @@ const diskEveryMs = 500
 const forgottenMs = 1_000
 
 /** Flushes to the disk now and then, until stopped. */
-function writeDisk(server: RedisNode): { stop(): Promise<void> } {
-  const redis = server.connect()
+function writeDisk(server: RedisServer): { stop(): Promise<void> } {
+  const redis = connectionTo(server)
   const end = new AbortController()
   const writing = async (): Promise<void> => {
     while (!end.signal.aborted) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { nowMs } from '../log/clock.ts'
-import type { Fsync } from '../world/redis.ts'
+import { connectionTo, type Fsync } from '../world/redis.ts'
 import type { Stage } from '../stage.ts'
 import { lastingThrough, type Scenario } from './scenario.ts'
 
@@ -30,7 +30,7 @@ function killed(fsync: Fsync): Scenario {
 export async function killServer(stage: Stage, times?: number): Promise<void> {
   const server = stage.servers[0]!
   const blow = async (): Promise<void> => {
-    await server.process.kill()
+    await server.kill()
     const startedMs = nowMs()
     await server.start()
     await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, startedMs)))
@@ -40,11 +40,11 @@ export async function killServer(stage: Stage, times?: number): Promise<void> {
 
 /** Freezes Redis for a while. */
 export async function freezeServer(stage: Stage, seconds: number): Promise<void> {
-  const { process } = stage.servers[0]!
+  const server = stage.servers[0]!
   await stage.fault('Redis frozen', 'store', async () => {
-    process.freeze()
+    server.freeze()
     await delay(seconds * 1000)
-    process.thaw()
+    server.thaw()
     const thawedMs = nowMs()
     await Promise.all(stage.gateways.map((gateway) => stage.recovered(gateway, thawedMs)))
   })
@@ -76,7 +76,7 @@ export const serverScenarios: readonly Scenario[] = [
     about: 'Redis is at its maxmemory for some seconds, twice',
     recoverWithinSeconds: 5,
     async play(stage) {
-      const redis = stage.servers[0]!.connect()
+      const redis = connectionTo(stage.servers[0]!)
       for (const part of [0.25, 0.6]) {
         await stage.share(part)
         // A worker that is refused again and again goes on to the next job.
@@ -100,7 +100,7 @@ export const serverScenarios: readonly Scenario[] = [
     about: 'Redis is made to forget its scripts again and again',
     quick: true,
     async play(stage) {
-      const redis = stage.servers[0]!.connect()
+      const redis = connectionTo(stage.servers[0]!)
       const over = stage.share(0.95).then(() => true)
       do await redis.script('FLUSH')
       while (!(await Promise.race([over, delay(flushEveryMs, false)])))

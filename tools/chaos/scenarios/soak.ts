@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { nowMs } from '../log/clock.ts'
 import type { Stage } from '../stage.ts'
 import { MemoryWatch } from '../world/memory-watch.ts'
+import { connectionTo } from '../world/redis.ts'
 import { drainAndRestart, killAndRestart } from './gateways.ts'
 import type { Scenario } from './scenario.ts'
 import { killServer, freezeServer } from './servers.ts'
@@ -30,7 +31,7 @@ const blows: readonly ((stage: Stage) => Promise<void>)[] = [
   (stage) => killServer(stage),
   (stage) => freezeServer(stage, stage.random.whole(...freezeSeconds)),
   async (stage) => {
-    const redis = stage.servers[0]!.connect()
+    const redis = connectionTo(stage.servers[0]!)
     await redis.script('FLUSH')
     redis.disconnect()
   },

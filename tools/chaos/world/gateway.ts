@@ -1,3 +1,4 @@
+import { OwnProcess } from '@crossgear/tools/own-process'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -5,7 +6,6 @@ import { freePort } from '@crossgear/tools/free-port'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { waitFor } from '@crossgear/tools/wait-for'
 import type { Way } from '../peers/doors.ts'
-import { OwnProcess } from './process.ts'
 
 export interface GatewayOptions {
   readonly name: string
@@ -54,7 +54,6 @@ export class Gateway implements Way {
     const { name, folder, storeUrl, words } = this.#options
     const log = createWriteStream(join(folder, `${name}.log`), { flags: 'a' })
     const started = new OwnProcess(
-      name,
       process.execPath,
       [
         ...(this.#options.nodeWords ?? []),

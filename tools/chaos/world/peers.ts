@@ -1,7 +1,7 @@
+import { OwnProcess } from '@crossgear/tools/own-process'
 import { join } from 'node:path'
 import type { ClientTask, Order, Progress, Task, WorkerTask } from '../peers/tasks.ts'
 import { peerOf } from './bundle-peer.ts'
-import { OwnProcess } from './process.ts'
 
 /** A stopping worker may still have a slow job. */
 const stopWithinMs = 20_000
@@ -18,7 +18,7 @@ export class PeerProcess {
 
   constructor(program: string, task: Task) {
     this.task = task
-    this.process = new OwnProcess(task.name, process.execPath, [program, JSON.stringify(task)], {
+    this.process = new OwnProcess(process.execPath, [program, JSON.stringify(task)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { PATH: process.env['PATH'] },
     })

@@ -1,7 +1,7 @@
 import { buildLossyDisk, buildSteppingClock } from '@crossgear/tools/preload-library'
 import type { RedisServer, ServerShape } from '@crossgear/tools/redis-server'
 import type { Scenario } from '../scenarios/scenario.ts'
-import { RedisNode, type StoreWorld, durableWords } from './redis.ts'
+import { connectionTo, durableServer, durableWords, type StoreWorld } from './redis.ts'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { StoreKeys } from '@crossgear/redis-store'
@@ -12,7 +12,7 @@ import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 export interface Servers {
   readonly store: StoreWorld
   /** The single server; empty for a cluster and for Sentinels. */
-  readonly servers: readonly RedisNode[]
+  readonly servers: readonly RedisServer[]
 }
 
 const worlds = { sentinel: openSentinelWorld, cluster: openClusterWorld } as const
@@ -26,12 +26,12 @@ export async function openStoreWorld(scenario: Scenario, folder: string): Promis
     ...(forgets && { preload: buildLossyDisk(folder) }),
     ...(clockSteps && { preload: buildSteppingClock(folder) }),
   }
-  const server = await RedisNode.start(folder, fsync, redisWords, shape)
+  const server = await durableServer(folder, fsync, redisWords ?? [], shape)
   const store: StoreWorld = {
     gatewayUrl: server.url,
     native: { kind: 'server', url: server.url },
-    connect: () => server.connect(),
-    stop: () => server.process.kill(),
+    connect: () => connectionTo(server),
+    stop: () => server.stop(),
   }
   return { store, servers: [server] }
 }

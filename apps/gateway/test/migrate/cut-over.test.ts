@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lacks } from '@crossgear/tools/lacks'
 import { Client, Worker } from 'faktory-worker'
-import { freePort } from '@crossgear/tools/free-port'
+import { Gearmand, lacksGearmand } from '@crossgear/tools/gearmand'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -14,7 +11,6 @@ import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
 const jobs = 200
-const lacksGearmand = lacks('gearmand', '--version')
 
 // Faktory's own server cannot be installed here: Crossgear's Faktory door stands in for it.
 describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that runs', () => {
@@ -136,17 +132,9 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
   test.skipIf(lacksGearmand)(
     'gearmand to Crossgear and back: workers serve both, and each job is done once',
     async () => {
-      const port = await freePort()
-      const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
-      const gearmand = spawn('gearmand', words, { stdio: 'ignore' })
-      const exited = once(gearmand, 'exit')
+      const gearmand = await Gearmand.start()
+      const { port } = gearmand
       try {
-        await waitFor('gearmand answers', () =>
-          GearmanPeer.connect(port).then(
-            (peer) => peer.leave().then(() => true),
-            () => false,
-          ),
-        )
         const { gearman } = await gatewayOn(target)
         // 1. Jobs wait at the old server, and its clients turn to Crossgear.
         await submit(port, 'old', 50)
@@ -178,8 +166,7 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
         await worker.leave()
         expect(done.length).toBe(100)
       } finally {
-        gearmand.kill('SIGTERM')
-        await exited
+        await gearmand.stop()
       }
     },
   )

@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lacks } from '@crossgear/tools/lacks'
 import { Worker } from 'faktory-worker'
 import { freePort } from '@crossgear/tools/free-port'
+import { Gearmand, lacksGearmand } from '@crossgear/tools/gearmand'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -14,7 +13,6 @@ import { runMigrate } from '../../src/migrate/run-migrate.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
 const jobs = 2_000
-const lacksGearmand = lacks('gearmand', '--version')
 
 interface Job {
   readonly payload: Buffer
@@ -49,30 +47,15 @@ describe('crossgear migrate into another server', () => {
 
   describe.skipIf(lacksGearmand)('needs gearmand: a gearmand', () => {
     let port: number
-    let gearmand: ReturnType<typeof spawn>
+    let gearmand: Gearmand
 
     beforeAll(async () => {
-      port = await freePort()
-      const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
-      gearmand = spawn('gearmand', words, { stdio: 'ignore' })
-      await waitFor('gearmand answers', () => ask('version').then(Boolean, () => false))
+      gearmand = await Gearmand.start()
+      port = gearmand.port
     })
-    afterAll(async () => {
-      const exited = once(gearmand, 'exit')
-      gearmand.kill('SIGTERM')
-      await exited
-    })
+    afterAll(() => gearmand.stop())
 
-    async function ask(command: string): Promise<string> {
-      const socket = connect(port, '127.0.0.1')
-      await once(socket, 'connect')
-      socket.write(`${command}\n`)
-      const [chunk] = (await once(socket, 'data')) as [Buffer]
-      socket.destroy()
-      return chunk.toString()
-    }
-    const queued = async (): Promise<number> =>
-      Number(/^mail\t(\d+)/m.exec(await ask('status'))?.[1] ?? 0)
+    const queued = (): Promise<number> => gearmand.jobs('mail')
 
     test('killed at ten random moments and run again, gearmand has each job once and its stock worker does it', async () => {
       const lines = Array.from({ length: jobs }, (_none, at) =>

@@ -1,5 +1,6 @@
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
 import { freePort } from '@crossgear/tools/free-port'
+import { lacksGearmand } from '@crossgear/tools/gearmand'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import Faktory from 'faktory-client'
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MirrorCounts } from '../../src/mirror/counts.ts'
 import { runMirror } from '../../src/mirror/run-mirror.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { type Act, lacksGearmand, startGearmand, startWorker, stockClient } from './support.ts'
+import { type Act, startGearmand, startWorker, stockClient } from './support.ts'
 
 const lower: Act = (payload) => ['WORK_COMPLETE', payload.toLowerCase()]
 

@@ -1,13 +1,9 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { lacks } from '@crossgear/tools/lacks'
-import { waitFor } from '@crossgear/tools/wait-for'
+import { Gearmand } from '@crossgear/tools/gearmand'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 
 const run = promisify(execFile)
-/** True where gearmand is not installed; in CI never. */
-export const lacksGearmand = lacks('gearmand', '--version')
 
 export type Act = (
   payload: string,
@@ -35,21 +31,10 @@ export async function startWorker(port: number, fn: string, act: Act = upper) {
   return { got, stop: () => peer.leave() }
 }
 
-export async function startGearmand(port: number) {
-  const words = ['--port', String(port), '--listen', '127.0.0.1', '--log-file', 'none']
-  const child = spawn('gearmand', words, { stdio: 'ignore' })
-  await waitFor('gearmand answers', () =>
-    GearmanPeer.connect(port).then(
-      (peer) => peer.leave().then(() => true),
-      () => false,
-    ),
-  )
-  return async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exited = once(child, 'exit')
-    child.kill('SIGKILL')
-    await exited
-  }
+/** Starts a gearmand; what ends it. */
+export async function startGearmand(port: number): Promise<() => Promise<void>> {
+  const gearmand = await Gearmand.startAt(port)
+  return () => gearmand.kill()
 }
 
 /** The `gearman` program of Debian: its output. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Gearmand } from '../support/gearmand.ts'
+import { Gearmand } from '@crossgear/tools/gearmand'
 import { gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
 import { lacksPostgres, Postgres } from '../support/postgres.ts'
 import { expectRefusal } from '../support/source-contract.ts'

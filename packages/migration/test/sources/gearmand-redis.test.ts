@@ -1,6 +1,6 @@
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { expect, test } from 'vitest'
-import { Gearmand, jobsIn, lacksGearmand } from '../support/gearmand.ts'
+import { Gearmand, lacksGearmand } from '@crossgear/tools/gearmand'
 import { assortedJobs, expectArrived } from '../support/jobs.ts'
 import { sourceContract } from '../support/source-contract.ts'
 import type { TestTarget } from '../support/target.ts'
@@ -28,7 +28,8 @@ async function start(target: TestTarget) {
       expect(await server.ask('KEYS', '*')).toBe('another')
     },
     async restored() {
-      expect(await jobsIn(await Gearmand.start(...words))).toBe(submitted.length)
+      const gearmand = await Gearmand.start(...words)
+      expect(await gearmand.jobs().finally(() => gearmand.stop())).toBe(submitted.length)
     },
     stop: () => server.stop(),
   }

@@ -16,7 +16,7 @@ import { rollback } from '../../src/acts/rollback.ts'
 import { run } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
 import { openSource } from '../../src/sources/open-source.ts'
-import { Gearmand } from '../support/gearmand.ts'
+import { Gearmand } from '@crossgear/tools/gearmand'
 import { gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
 import { expectRefusal } from '../support/source-contract.ts'
 

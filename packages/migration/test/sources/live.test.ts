@@ -6,7 +6,7 @@ import { makePlan } from '../../src/acts/plan.ts'
 import type { Reject } from '../../src/record/record.ts'
 import { run, type RunResult } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
-import { Gearmand, lacksGearmand } from '../support/gearmand.ts'
+import { Gearmand, lacksGearmand } from '@crossgear/tools/gearmand'
 import { assortedJobs } from '../support/jobs.ts'
 import { TestTarget } from '../support/target.ts'
 

@@ -2,7 +2,7 @@ import type { Lacking } from '@crossgear/tools/lacks'
 import { expect, test } from 'vitest'
 import { run } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
-import { Gearmand, jobsIn, lacksGearmand, type Submission } from './gearmand.ts'
+import { Gearmand, lacksGearmand, type Submission } from '@crossgear/tools/gearmand'
 import { assortedJobs, expectArrived } from './jobs.ts'
 import { migration, type QueueFixture, sourceContract, type TestQueue } from './source-contract.ts'
 
@@ -65,7 +65,8 @@ export function gearmandSqlContract(
           emptied: () => expect(contents()).toBe(''),
           async restored(before) {
             expect(contents()).toBe(before)
-            expect(await jobsIn(await Gearmand.start(...words))).toBe(jobs)
+            const gearmand = await Gearmand.start(...words)
+            expect(await gearmand.jobs().finally(() => gearmand.stop())).toBe(jobs)
           },
           stop: () => database.stop(),
         }

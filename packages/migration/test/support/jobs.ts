@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Submission } from './gearmand.ts'
+import type { Submission } from '@crossgear/tools/gearmand'
 import type { TestTarget } from './target.ts'
 
 const priorities = ['high', 'normal', 'low'] as const

@@ -1,10 +1,10 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
+import { OwnProcess } from '@crossgear/tools/own-process'
 import { waitFor } from '@crossgear/tools/wait-for'
 
 const program = '/usr/sbin/mariadbd'
@@ -19,12 +19,12 @@ const asUser = process.getuid?.() === 0 ? ['--user=mysql'] : []
 export class Mariadb {
   readonly port: number
   readonly #folder: string
-  readonly #child: ChildProcess
+  readonly #process: OwnProcess
 
-  private constructor(port: number, folder: string, child: ChildProcess) {
+  private constructor(port: number, folder: string, running: OwnProcess) {
     this.port = port
     this.#folder = folder
-    this.#child = child
+    this.#process = running
   }
 
   static async start(): Promise<Mariadb> {
@@ -38,8 +38,8 @@ export class Mariadb {
     const words = ['--no-defaults', data, `--socket=${socket}`, `--port=${port}`, ...asUser]
     const lax = ['--innodb-flush-log-at-trx-commit=0', '--innodb-fast-shutdown=2']
     const where = ['--bind-address=127.0.0.1', `--pid-file=${join(folder, 'pid')}`]
-    const child = spawn(program, [...words, ...where, ...lax], { stdio: 'ignore' })
-    const server = new Mariadb(port, folder, child)
+    const running = new OwnProcess(program, [...words, ...where, ...lax])
+    const server = new Mariadb(port, folder, running)
     await waitFor('MariaDB answers', () =>
       Promise.resolve(server.#client('', 'SELECT 1').status === 0),
     )
@@ -59,26 +59,14 @@ export class Mariadb {
   }
 
   async stop(): Promise<void> {
-    const exited = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await exited
+    await this.#process.kill()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
   #client(database: string, text: string) {
     const socket = join(this.#folder, 'mariadb.sock')
-    const words = [
-      '--no-defaults',
-      '--default-character-set=utf8mb4',
-      '-S',
-      socket,
-      '-u',
-      'root',
-      '-N',
-      '-B',
-      '-e',
-      text,
-    ]
+    const words = ['--no-defaults', '--default-character-set=utf8mb4', '-S', socket, '-u', 'root']
+    words.push('-N', '-B', '-e', text)
     return spawnSync('mariadb', database === '' ? words : [...words, database])
   }
 }

@@ -1,7 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { type Lacking, lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
+import { OwnProcess } from '@crossgear/tools/own-process'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { MemcachedConnection } from '../../src/sources/gearmand/memcached-connection.ts'
 
@@ -14,28 +13,17 @@ export const lacksMemcached: Lacking = lacks(program, '-V')
 const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
 
 /** A memcached of the test's own that takes items of 8 MiB. */
-export class Memcached {
+export class Memcached extends OwnProcess {
   readonly port: number
-  readonly #child: ChildProcess
 
-  private constructor(port: number, child: ChildProcess) {
+  private constructor(port: number) {
+    super(program, ['-l', '127.0.0.1', '-p', String(port), '-m', '256', '-I', '8m', ...asUser])
     this.port = port
-    this.#child = child
   }
 
   static async start(): Promise<Memcached> {
-    const port = await freePort()
-    const words = ['-l', '127.0.0.1', '-p', String(port), '-m', '256', '-I', '8m', ...asUser]
-    const server = new Memcached(port, spawn(program, words, { stdio: 'ignore' }))
-    await waitFor('memcached answers', () =>
-      server.connect().then(
-        (connection) => {
-          connection.close()
-          return true
-        },
-        () => false,
-      ),
-    )
+    const server = new Memcached(await freePort())
+    await waitFor('memcached answers', () => server.ask('version').then(Boolean, () => false))
     return server
   }
 
@@ -50,11 +38,5 @@ export class Memcached {
     const line = await connection.line()
     connection.close()
     return line
-  }
-
-  async stop(): Promise<void> {
-    const exited = once(this.#child, 'exit')
-    this.#child.kill('SIGKILL')
-    await exited
   }
 }

@@ -1,10 +1,10 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lacking, lacksUnless } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
+import { OwnProcess } from '@crossgear/tools/own-process'
 import { waitFor } from '@crossgear/tools/wait-for'
 
 const root = '/usr/lib/postgresql'
@@ -29,12 +29,12 @@ export class Postgres {
   readonly port: number
   readonly password = 'secret'
   readonly #folder: string
-  readonly #child: ChildProcess
+  readonly #process: OwnProcess
 
-  private constructor(port: number, folder: string, child: ChildProcess) {
+  private constructor(port: number, folder: string, running: OwnProcess) {
     this.port = port
     this.#folder = folder
-    this.#child = child
+    this.#process = running
   }
 
   static async start(): Promise<Postgres> {
@@ -44,73 +44,30 @@ export class Postgres {
     if (user) chownSync(folder, user.uid, user.gid)
     const as = { ...user, cwd: folder, stdio: 'pipe' } as const
     const data = join(folder, 'data')
-    const options = [
-      '-D',
-      data,
-      '-U',
-      'gear',
-      '--auth',
-      'trust',
-      '--encoding',
-      'UTF8',
-      '--locale',
-      'C.UTF-8',
-      '--no-sync',
-    ]
-    execFileSync(join(programs, 'initdb'), options, as)
+    const options = ['-D', data, '-U', 'gear', '--auth', 'trust', '--encoding', 'UTF8']
+    execFileSync(join(programs, 'initdb'), [...options, '--locale', 'C.UTF-8', '--no-sync'], as)
     const port = await freePort()
-    const words = [
-      '-D',
-      data,
-      '-p',
-      String(port),
-      '-k',
-      folder,
-      '-F',
-      '-c',
-      'listen_addresses=127.0.0.1',
-    ]
-    const child = spawn(join(programs, 'postgres'), words, { ...as, stdio: 'ignore' })
-    const server = new Postgres(port, folder, child)
-    await waitFor('PostgreSQL answers', () =>
-      Promise.resolve(
-        spawnSync(join(programs, 'pg_isready'), [
-          '-h',
-          '127.0.0.1',
-          '-p',
-          String(port),
-          '-U',
-          'gear',
-          '-d',
-          'postgres',
-        ]).status === 0,
-      ),
-    )
+    const words = ['-D', data, '-p', String(port), '-k', folder, '-F']
+    words.push('-c', 'listen_addresses=127.0.0.1')
+    const running = new OwnProcess(join(programs, 'postgres'), words, { ...as, stdio: 'ignore' })
+    const server = new Postgres(port, folder, running)
+    const isReady = [join(programs, 'pg_isready'), server.#where] as const
+    await waitFor('PostgreSQL answers', () => Promise.resolve(spawnSync(...isReady).status === 0))
     return server
   }
 
   /** Runs SQL; its rows, columns separated by `|`. */
   sql(text: string): string {
-    const words = [
-      '-h',
-      '127.0.0.1',
-      '-p',
-      String(this.port),
-      '-U',
-      'gear',
-      '-d',
-      'postgres',
-      '-qAtc',
-      text,
-    ]
+    const words = [...this.#where, '-qAtc', text]
     return execFileSync(join(programs, 'psql'), words, { stdio: 'pipe' }).toString().trim()
   }
 
-  /** Asks for passwords from now on. */
   async stop(): Promise<void> {
-    const exited = once(this.#child, 'exit')
-    this.#child.kill('SIGQUIT')
-    await exited
+    await this.#process.stop('SIGQUIT')
     rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  get #where(): string[] {
+    return ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'gear', '-d', 'postgres']
   }
 }
