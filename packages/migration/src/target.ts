@@ -21,12 +21,12 @@ export interface Target {
   known?(records: readonly JobRecord[]): Promise<readonly boolean[]>
   /** Stores records, one result each; all are as durable as was asked for when it settles. */
   store(records: readonly JobRecord[]): Promise<readonly Stored[]>
-  /** The source no longer has these. */
-  moved(records: readonly JobRecord[]): Promise<void>
+  /** The source no longer has these. Absent, as the next two, where nothing is noted of it. */
+  moved?(records: readonly JobRecord[]): Promise<void>
   /** The same for jobs known only by import id. */
-  movedIds(importIds: readonly Buffer[]): Promise<void>
+  movedIds?(importIds: readonly Buffer[]): Promise<void>
   /** The source no longer has any job that this migration stored. */
-  movedAll(): Promise<void>
+  movedAll?(): Promise<void>
   close(): Promise<void>
 }
 

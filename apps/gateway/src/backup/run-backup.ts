@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import {
-  BackupFile,
   BackupSource,
   exitCodes,
   FileSource,
+  JobFile,
   lineOf,
   MigrationError,
   readWholeFile,
@@ -101,7 +101,7 @@ async function backup(context: Context): Promise<number> {
   const { given, report, opened, stdout, signal, onReject, onProgress } = context
   const { store, names } = opened
   const isPiped = given.file === standardStream
-  const file = await BackupFile.open(isPiped ? stdout : given.file, Date.now())
+  const file = await JobFile.backup(isPiped ? stdout : given.file, Date.now())
   try {
     const source = new BackupSource(store, names, opened.address)
     const { counts, isStopped } = await run({

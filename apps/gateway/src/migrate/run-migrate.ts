@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import {
   defaultName,
   exitCodes,
+  JobFile,
   type Ledger,
   lineOf,
   makePlan,
   MigrationError,
-  NdjsonTarget,
   openSource,
   type Reject,
   rollback,
@@ -102,7 +102,7 @@ async function exportInto(source: Source, context: Context): Promise<number> {
   }
   if (source.isLive)
     throw new MigrationError('USAGE', 'A live server keeps no copy: it cannot be exported.')
-  const target = await NdjsonTarget.open(fileURLToPath(given.to))
+  const target = await JobFile.export(fileURLToPath(given.to))
   try {
     const options = optionsOf({ ...given, isMove: false }, source.identity)
     const result = await runReported(source, target, options, context)

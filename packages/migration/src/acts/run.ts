@@ -87,7 +87,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   })
   const isMoving = options.isMove === true && !options.isDryRun
   // A killed run may have removed these without a note: the same names now mean other jobs.
-  if (isMoving && !isFirst) await target.movedIds((await source.lastRemoved?.()) ?? [])
+  if (isMoving && !isFirst) await target.movedIds?.((await source.lastRemoved?.()) ?? [])
   const startedMs = Date.now()
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
   const isAhead = isSteady && target.takesPagesAhead === true
@@ -114,7 +114,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   }
   await settle()
   // A killed run removed these without a note: the source has none of them now.
-  if (isMoving && !isFirst) await target.movedAll()
+  if (isMoving && !isFirst) await target.movedAll?.()
   if (isMoving) await source.forgetRemoved?.()
   await note({ state: 'done', ...counted() })
   return { counts, isStopped: false }
@@ -163,7 +163,7 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
   }
   if (!options.isMove || !source.remove) return
   await source.remove(there.flatMap((at) => origins[at] ?? []))
-  await target.moved(there.flatMap((at) => picked[at] ?? []))
+  await target.moved?.(there.flatMap((at) => picked[at] ?? []))
   counts.removed += there.length
 }
 

@@ -1,52 +1,70 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Setting } from '@crossgear/redis-store'
-import { reaching } from '../errors.ts'
+import { MigrationError, reaching } from '../errors.ts'
 import { isCompressed } from '../record/lines.ts'
-import { lineOfRecord, lineOfRemark } from '../record/ndjson.ts'
+import { lineOfRecord, lineOfRemark, type Remark } from '../record/ndjson.ts'
 import type { JobRecord } from '../record/record.ts'
 import type { Stored, Target } from '../target.ts'
 
 const side = 'The file'
 
-/** The destination of the lines of a backup. */
+type Head = Extract<Remark, { readonly kind: 'backup' | 'export' }>
+
+/** The destination of the lines. */
 interface Place {
   readonly out: Writable
   /** Ends with the last byte, or an error. */
   readonly written: Promise<void>
   /** Brings all to its end. */
   readonly keep: () => Promise<void>
-  /** Without {@link keep}. */
-  readonly drop: () => void
+  /** Without {@link keep} nothing is left. */
+  readonly drop: () => Promise<void>
 }
 
 /**
- * A backup that is being written: a first line that names it, jobs, settings, and a last line without which it is invalid.
- * A file gets its name when all of it is on the disk.
+ * An export or a backup that is being written: a first line that names it, jobs, the settings of a backup, and a last line
+ * with counts and checksum (`docs/migration.md`). It gets its name when all of it is on the disk.
  */
-export class BackupFile implements Target {
+export class JobFile implements Target {
   readonly #place: Place
+  readonly #kind: Head['kind']
   readonly #sum = createHash('sha256')
   /** Jobs that have yet to run, by batch. */
   readonly #pending = new Map<string, number>()
   #jobs = 0
   #settings = 0
 
-  private constructor(place: Place) {
+  private constructor(place: Place, kind: Head['kind']) {
     this.#place = place
+    this.#kind = kind
   }
 
   /** `to`: a file, or a stream that stays open. Throws a MigrationError where it cannot be written. */
-  static open(to: string | Writable, madeAtMs: number): Promise<BackupFile> {
+  static backup(to: string | Writable, madeAtMs: number): Promise<JobFile> {
+    const made = new Date(madeAtMs).toISOString()
+    return JobFile.#open(to, { kind: 'backup', id: randomBytes(8).toString('hex'), made })
+  }
+
+  /** Throws a MigrationError where the file is there already or cannot be written. */
+  static async export(path: string): Promise<JobFile> {
+    if (!existsSync(path)) {
+      return JobFile.#open(path, { kind: 'export', made: new Date().toISOString() })
+    }
+    const advice = 'give the name of a new file'
+    throw new MigrationError('UNREACHABLE', `${path} already exists: ${advice}.`)
+  }
+
+  static #open(to: string | Writable, head: Head): Promise<JobFile> {
     return reaching(typeof to === 'string' ? to : side, async () => {
-      const file = new BackupFile(typeof to === 'string' ? await filePlace(to) : streamPlace(to))
-      const made = new Date(madeAtMs).toISOString()
-      await file.#write(lineOfRemark({ kind: 'backup', id: randomBytes(8).toString('hex'), made }))
+      const place = typeof to === 'string' ? await filePlace(to) : streamPlace(to)
+      const file = new JobFile(place, head.kind)
+      await file.#write(lineOfRemark(head))
       return file
     })
   }
@@ -75,28 +93,15 @@ export class BackupFile implements Target {
   finish(): Promise<{ readonly jobs: number; readonly settings: number }> {
     return reaching(side, async () => {
       const counts = { jobs: this.#jobs, settings: this.#settings }
-      await this.#write(lineOfRemark({ kind: 'end', ...counts, sha256: this.#sum.digest('hex') }))
+      const counted = this.#kind === 'backup' ? counts : { jobs: this.#jobs }
+      await this.#write(lineOfRemark({ kind: 'end', ...counted, sha256: this.#sum.digest('hex') }))
       await this.#place.keep()
       return counts
     })
   }
 
-  /** Nothing is taken from a store for a backup. */
-  moved(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  movedIds(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  movedAll(): Promise<void> {
-    return Promise.resolve()
-  }
-
   close(): Promise<void> {
-    this.#place.drop()
-    return Promise.resolve()
+    return this.#place.drop()
   }
 
   async #writeSummed(...lines: readonly string[]): Promise<void> {
@@ -132,8 +137,10 @@ async function filePlace(path: string): Promise<Place> {
       await handle.close()
       await rename(part, path)
     },
-    drop: () => {
-      if (!out.writableEnded) out.destroy()
+    drop: async () => {
+      if (out.writableEnded) return
+      out.destroy()
+      await rm(part, { force: true })
     },
   }
 }
@@ -143,5 +150,5 @@ function streamPlace(out: Writable): Place {
   const written = finished(out, { readable: false })
   written.catch(() => undefined)
   const keep = () => new Promise<void>((resolve) => void out.write('', () => resolve()))
-  return { out, written, keep, drop: () => undefined }
+  return { out, written, keep, drop: () => Promise.resolve() }
 }
