@@ -9,24 +9,18 @@ import {
 } from '@crossgear/fwp-codec'
 import type { ServerTarget } from '@crossgear/migration'
 import type { CopySide, PassedClient } from '../clients/copy-side.ts'
-import type { MirrorCounts } from '../counts.ts'
 import type { ServerAddress } from '../server-address.ts'
-import { Share } from '../share.ts'
+import { Share, type ShareOptions } from '../share.ts'
 import { FaktoryClient } from './faktory-client.ts'
 import { FaktoryPushes } from './faktory-pushes.ts'
 
 /** Of a PUSHB, beyond what one job may have. */
 const batchBytes = 8 * 1024 * 1024
 
-export interface FaktorySideOptions {
+export interface FaktorySideOptions extends ShareOptions {
   readonly from: ServerAddress
   readonly to: ServerTarget
-  /** Job types that are copied. All. */
-  readonly functions?: ReadonlySet<string>
-  /** Of their jobs, 0 to 100. */
-  readonly percent: number
   readonly maxPayloadBytes: number
-  readonly counts: MirrorCounts
   /** The other side went away, or is back where there is no error. */
   readonly onChange: (error?: Error) => void
 }
@@ -39,12 +33,11 @@ export class FaktorySide implements CopySide {
   readonly #options: FaktorySideOptions
   readonly #pushes: FaktoryPushes
   readonly #share: Share
-  #isCopying = true
 
   constructor(options: FaktorySideOptions) {
     const { to, counts, onChange } = options
     this.#options = options
-    this.#share = new Share(options.percent)
+    this.#share = new Share(options)
     this.#pushes = new FaktoryPushes({ address: to.address, counts, onChange })
   }
 
@@ -65,7 +58,7 @@ export class FaktorySide implements CopySide {
   }
 
   stop(): void {
-    this.#isCopying = false
+    this.#share.stop()
   }
 
   sweep(): void {
@@ -78,28 +71,16 @@ export class FaktorySide implements CopySide {
 
   #read(line: Buffer, isCut: boolean): void {
     const command = parseCommand(line)
-    if (!this.#isCopying || (command.verb !== 'PUSH' && command.verb !== 'PUSHB')) return
-    if (isCut) {
-      this.#options.counts.seen += 1
-      this.#options.counts.tooLong += 1
-      return
-    }
-    for (const text of jobTexts(command.verb, command.argument)) this.#copy(text)
+    if (command.verb !== 'PUSH' && command.verb !== 'PUSHB') return
+    if (isCut) this.#share.countCut()
+    else for (const text of jobTexts(command.verb, command.argument)) this.#copy(text)
   }
 
   #copy(text: string): void {
-    const { functions, counts, maxPayloadBytes } = this.#options
     const fn = jobtypeOf(text)
-    if (fn === undefined || functions?.has(fn) === false) return
-    counts.seen += 1
-    if (!this.#share.take()) return
-    const isLong = Buffer.byteLength(text) > maxPayloadBytes
-    if (isLong || !this.#pushes.isReady) {
-      counts[isLong ? 'tooLong' : 'skipped'] += 1
-      return
-    }
-    counts.copied += 1
-    this.#pushes.send(text)
+    if (fn === undefined || !this.#share.take(fn)) return
+    const isLong = Buffer.byteLength(text) > this.#options.maxPayloadBytes
+    if (this.#share.copies({ isLong, isLate: !this.#pushes.isReady })) this.#pushes.send(text)
   }
 }
 

@@ -1,27 +1,21 @@
 import type { Socket } from 'node:net'
 import type { CopySide, PassedClient } from '../clients/copy-side.ts'
-import type { MirrorCounts } from '../counts.ts'
 import type { ServerAddress } from '../server-address.ts'
 import type { Comparison } from '../results/comparison.ts'
 import { Comparisons, type Difference } from '../results/comparisons.ts'
-import { Share } from '../share.ts'
+import { Share, type ShareOptions } from '../share.ts'
 import { CopyConnection } from './copy-connection.ts'
 import { GearmanClient } from './gearman-client.ts'
 import type { TappedPacket } from './packet-tap.ts'
 import { functionOf, isBackground, workNames } from './submission.ts'
 
-export interface GearmanSideOptions {
+export interface GearmanSideOptions extends ShareOptions {
   readonly from: ServerAddress
   readonly to: ServerAddress
-  /** Functions that are copied. All. */
-  readonly functions?: ReadonlySet<string>
-  /** Of their jobs, 0 to 100. */
-  readonly percent: number
   /** Foreground copies without a result, at most. */
   readonly maxOutstanding: number
   readonly timeoutMs: number
   readonly maxPayloadBytes: number
-  readonly counts: MirrorCounts
   readonly onDifference: (difference: Difference) => void
   /** The other side went away, or is back where there is no error. */
   readonly onChange: (error?: Error) => void
@@ -36,11 +30,10 @@ export class GearmanSide implements CopySide {
   readonly #comparisons: Comparisons
   readonly #copies: CopyConnection
   readonly #share: Share
-  #isCopying = true
 
   constructor(options: GearmanSideOptions) {
     this.#options = options
-    this.#share = new Share(options.percent)
+    this.#share = new Share(options)
     const { counts, maxOutstanding: max, timeoutMs, onDifference, onChange } = options
     this.#comparisons = new Comparisons({ max, timeoutMs, counts, onDifference })
     this.#copies = new CopyConnection({
@@ -68,7 +61,7 @@ export class GearmanSide implements CopySide {
   }
 
   stop(): void {
-    this.#isCopying = false
+    this.#share.stop()
   }
 
   sweep(nowMs: number): void {
@@ -82,17 +75,10 @@ export class GearmanSide implements CopySide {
 
   #copy(packet: TappedPacket): Comparison | undefined {
     const fn = functionOf(packet)
-    const { functions, counts } = this.#options
-    if (!this.#isCopying || functions?.has(fn) === false) return undefined
-    counts.seen += 1
-    if (!this.#share.take()) return undefined
+    if (!this.#share.take(fn)) return undefined
     const isWaited = !isBackground(packet.name)
     const isLate = !this.#copies.isReady || (isWaited && this.#comparisons.isFull)
-    if (isLate || packet.isCut) {
-      counts[packet.isCut ? 'tooLong' : 'skipped'] += 1
-      return undefined
-    }
-    counts.copied += 1
+    if (!this.#share.copies({ isLong: packet.isCut, isLate })) return undefined
     const comparison = isWaited ? this.#comparisons.begin(fn, Date.now()) : undefined
     this.#copies.send(packet, comparison)
     return comparison

@@ -18,6 +18,6 @@ export interface CopySink {
   /** Settles when connected; rejects if that fails. */
   open(): Promise<void>
   /** `comparison` is absent for a job whose result is not compared. */
-  send(copy: StoredCopy, comparison: Comparison | undefined): void
+  copy(job: StoredCopy, comparison: Comparison | undefined): void
   end(): void
 }

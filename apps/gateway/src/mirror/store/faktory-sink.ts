@@ -10,36 +10,21 @@ export interface FaktorySinkOptions extends FaktoryPushesOptions {
 }
 
 /** A Faktory server for copies of a store's jobs. Its producers get no results. */
-export class FaktorySink implements CopySink {
+export class FaktorySink extends FaktoryPushes implements CopySink {
   readonly hasResults = false
-  readonly #options: FaktorySinkOptions
-  readonly #pushes: FaktoryPushes
+  readonly #source: string
+  readonly #names: LaneNames
 
   constructor(options: FaktorySinkOptions) {
-    this.#options = options
-    this.#pushes = new FaktoryPushes(options)
+    super(options)
+    this.#source = options.source
+    this.#names = options.names
   }
 
-  get isReady(): boolean {
-    return this.#pushes.isReady
-  }
-
-  get asked(): number {
-    return this.#pushes.asked
-  }
-
-  open(): Promise<void> {
-    return this.#pushes.open()
-  }
-
-  send({ standing }: StoredCopy): void {
-    const { source, names } = this.#options
+  copy({ standing }: StoredCopy): void {
     const { lane, id } = standing.job
-    const record = recordOfStanding(standing, importIdOf(source, lane, String(id)), names)
-    this.#pushes.send(pushTextOf(record, names))
-  }
-
-  end(): void {
-    this.#pushes.end()
+    const importId = importIdOf(this.#source, lane, String(id))
+    const record = recordOfStanding(standing, importId, this.#names)
+    this.send(pushTextOf(record, this.#names))
   }
 }

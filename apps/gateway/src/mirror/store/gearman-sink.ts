@@ -12,32 +12,15 @@ const resultNames = ['WORK_COMPLETE', 'WORK_FAIL', 'WORK_EXCEPTION'] as const
 const keptBytes = 64 * 1024 * 1024
 
 /** A Gearman server for copies of a store's jobs. */
-export class GearmanSink implements CopySink {
+export class GearmanSink extends CopyConnection implements CopySink {
   readonly hasResults = true
-  readonly #connection: CopyConnection
 
   constructor(options: Omit<CopyOptions, 'keptBytes' | 'resultNames'>) {
-    this.#connection = new CopyConnection({ ...options, keptBytes, resultNames })
+    super({ ...options, keptBytes, resultNames })
   }
 
-  get isReady(): boolean {
-    return this.#connection.isReady
-  }
-
-  get asked(): number {
-    return this.#connection.asked
-  }
-
-  open(): Promise<void> {
-    return this.#connection.open()
-  }
-
-  send(copy: StoredCopy, comparison: Comparison | undefined): void {
-    this.#connection.send(submissionOf(copy, comparison !== undefined), comparison)
-  }
-
-  end(): void {
-    this.#connection.end()
+  copy(job: StoredCopy, comparison: Comparison | undefined): void {
+    this.send(submissionOf(job, comparison !== undefined), comparison)
   }
 }
 

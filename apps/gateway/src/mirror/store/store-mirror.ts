@@ -5,7 +5,7 @@ import type { Comparison } from '../results/comparison.ts'
 import { Comparisons, type Difference } from '../results/comparisons.ts'
 import type { CopySink } from './copy-sink.ts'
 import { type MirrorCounts, noCounts } from '../counts.ts'
-import { Share } from '../share.ts'
+import { Share, type ShareOptions } from '../share.ts'
 
 const sweepEveryMs = 1_000
 /** Most jobs waiting to be read; more are not copied. */
@@ -13,14 +13,11 @@ const maxWaiting = 10_000
 /** Jobs per read. */
 const jobsAtOnce = 100
 
-export interface StoreMirrorOptions {
+export interface StoreMirrorOptions extends Omit<ShareOptions, 'counts'> {
   readonly store: RedisStore
   readonly names: LaneNames
   /** Makes the connection to the other server. */
   readonly sinkOf: (comparisons: Comparisons, counts: MirrorCounts) => CopySink
-  /** Functions to copy. All. */
-  readonly functions?: ReadonlySet<string>
-  readonly percent: number
   readonly maxOutstanding: number
   readonly timeoutMs: number
   readonly maxPayloadBytes: number
@@ -50,16 +47,15 @@ export class StoreMirror {
   /** Jobs to be read, and if they have ended meanwhile. */
   readonly #looking = new Map<string, boolean>()
   #isReading = false
-  #isCopying = true
   #sweeper: ReturnType<typeof setInterval> | undefined
 
   constructor(options: StoreMirrorOptions) {
     this.#options = options
     const { counts } = this
-    const { maxOutstanding: max, timeoutMs, onDifference, percent } = options
+    const { maxOutstanding: max, timeoutMs, onDifference } = options
     this.#comparisons = new Comparisons({ max, timeoutMs, counts, onDifference })
     this.#sink = options.sinkOf(this.#comparisons, counts)
-    this.#share = new Share(percent)
+    this.#share = new Share({ ...options, counts })
   }
 
   /** Connects to the other server and subscribes. */
@@ -74,13 +70,13 @@ export class StoreMirror {
 
   /** Copies no more jobs; true when nothing is waited for any more. */
   wind(): boolean {
-    this.#isCopying = false
+    this.#share.stop()
     const isRead = !this.#isReading && this.#waiting.length === 0
     return isRead && this.#comparisons.size === 0 && this.#sink.asked === 0
   }
 
   close(): void {
-    this.#isCopying = false
+    this.#share.stop()
     clearInterval(this.#sweeper)
     this.#comparisons.dropAll()
     this.#sink.end()
@@ -103,15 +99,8 @@ export class StoreMirror {
     }
   }
 
-  #wants(lane: string): boolean {
-    const { functions, names } = this.#options
-    return functions?.has(names.parse(lane).fn) ?? true
-  }
-
   #arrived(lane: string, id: number): void {
-    if (!this.#isCopying || !this.#wants(lane)) return
-    this.counts.seen += 1
-    if (!this.#share.take()) return
+    if (!this.#share.take(this.#options.names.parse(lane).fn)) return
     const isLate = this.#comparisons.isFull || this.#waiting.length >= maxWaiting
     if (isLate || !this.#sink.isReady) {
       this.counts.skipped += 1
@@ -159,12 +148,9 @@ export class StoreMirror {
       return
     }
     const { job } = standing
-    if (job.input.length > maxPayloadBytes || !this.#sink.isReady) {
-      this.counts[job.input.length > maxPayloadBytes ? 'tooLong' : 'skipped'] += 1
-      return
-    }
+    const isLong = job.input.length > maxPayloadBytes
+    if (!this.#share.copies({ isLong, isLate: !this.#sink.isReady })) return
     const { fn } = names.parse(lane)
-    this.counts.copied += 1
     // A native client may or may not wait: its job's outcome is in the store.
     const isCompared = this.#sink.hasResults && (job.foreground || job.door === 'native')
     const comparison = isCompared ? this.#comparisons.begin(fn, Date.now()) : undefined
@@ -173,7 +159,7 @@ export class StoreMirror {
       this.#compared.set(name, comparison)
       comparison.onOver.push(() => this.#compared.delete(name))
     }
-    this.#sink.send({ fn, standing }, comparison)
+    this.#sink.copy({ fn, standing }, comparison)
     if (this.#looking.get(name) === true) this.#finished(lane, id)
   }
 
