@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Figure, Judged } from './report/figures.ts'
-import type { Driver, LoadGenerator } from './load-generator.ts'
+import type { Cost, Figure, Judged } from './report/figures.ts'
+import type { Driver, LoadGenerator, Measured, Mode, Phase } from './load-generator.ts'
 import { cpuSeconds, sumOver } from './processes.ts'
 import type { Gateway, Server } from './servers.ts'
 
@@ -122,14 +122,16 @@ export async function settled(server: Server): Promise<void> {
   throw new Error(`${server.name} does not come to rest`)
 }
 
-/** Runs `work`; returns the server's processor time per job, in microseconds. */
-export async function cpuPerJob<T>(
+/** The cost of a phase at a server. */
+export async function costOf(
+  driver: Driver,
   server: Server,
-  jobs: number,
-  work: () => Promise<T>,
-): Promise<{ readonly result: T; readonly microseconds: number }> {
+  mode: Mode,
+  phase: Phase,
+): Promise<Cost & Pick<Measured, 'latency'>> {
   const used = (): number => sumOver(server.pids, cpuSeconds)
   const before = used()
-  const result = await work()
-  return { result, microseconds: ((used() - before) / jobs) * 1e6 }
+  const { seconds, latency } = await driver.run(mode, phase)
+  const { jobs } = phase
+  return { rate: jobs / seconds, microseconds: ((used() - before) / jobs) * 1e6, latency }
 }

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Redis } from 'ioredis'
 import sqlite from 'node-sqlite3-wasm'
@@ -61,8 +60,8 @@ export interface Ended {
   readonly out: string
 }
 
-/** Runs the command; kills it after this many milliseconds. */
-export async function migrate(words: readonly string[], killAfterMs?: number): Promise<Ended> {
+/** Runs the command. */
+export async function migrate(words: readonly string[]): Promise<Ended> {
   const startedMs = Date.now()
   const child = spawn(process.execPath, [program, 'migrate', ...words])
   let out = ''
@@ -79,12 +78,7 @@ export async function migrate(words: readonly string[], killAfterMs?: number): P
       clearInterval(look) // it has ended
     }
   }, lookEveryMs)
-  const exited = once(child, 'exit') as Promise<[number | null]>
-  if (killAfterMs !== undefined) {
-    await Promise.race([delay(killAfterMs), exited])
-    child.kill('SIGKILL')
-  }
-  const [code] = await exited
+  const [code] = (await once(child, 'exit')) as [number | null]
   clearInterval(look)
   const seconds = (Date.now() - startedMs) / 1000
   return { code, seconds, peakMb: Math.round(peakKb / 1024), cpuSeconds: usedSeconds, out }

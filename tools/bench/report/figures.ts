@@ -16,6 +16,49 @@ export interface Figure {
   readonly target?: Target
 }
 
+/** Turns of a baseline. */
+export interface Baseline<Turn> {
+  readonly name: string
+  readonly turns: readonly Turn[]
+}
+
+/** A figure of turns by one of their keys, held against the same of others. */
+export function figureOf<Key extends string>(
+  about: Pick<Figure, 'name' | 'unit'> & { readonly target?: Target | undefined },
+  key: Key,
+  ours: readonly Readonly<Record<Key, number>>[],
+  against?: Baseline<Readonly<Record<Key, number>>>,
+): Figure {
+  const { target, ...named } = about
+  return {
+    ...{ ...named, ours: ours.map((turn) => turn[key]) },
+    ...(against && {
+      against: { name: against.name, samples: against.turns.map((turn) => turn[key]) },
+    }),
+    ...(target && { target }),
+  }
+}
+
+/** Jobs a second, and processor time of a job, microseconds. */
+export interface Cost {
+  readonly rate: number
+  readonly microseconds: number
+}
+
+/** Both figures of a cost. */
+export function costFigures(
+  name: string,
+  ours: readonly Cost[],
+  against: Baseline<Cost>,
+  targets: { readonly rate?: Target | undefined; readonly cpu?: Target | undefined } = {},
+): readonly Figure[] {
+  const spent = `${name}: processor time, Redis included`
+  return [
+    figureOf({ name, unit: 'jobs/s', target: targets.rate }, 'rate', ours, against),
+    figureOf({ name: spent, unit: 'us/job', target: targets.cpu }, 'microseconds', ours, against),
+  ]
+}
+
 /** A figure as printed, and as JSON. */
 export interface Judged extends Figure {
   readonly median: Spread

@@ -1,5 +1,5 @@
 import { inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, type Figure, type Target } from '../report/figures.ts'
+import { atLeast, type Figure, figureOf, type Target } from '../report/figures.ts'
 import type { Driver } from '../load-generator.ts'
 import { startGearmand, type Server } from '../servers.ts'
 
@@ -37,13 +37,10 @@ async function compare(
     )
     const [theirs = [], ours = []] = turns
     const name = servers[0]!.name
-    return steps.map(({ key, words }) => ({
-      name: name === 'gearmand' ? words : `${words}, held against ${name}`,
-      unit: 'jobs/s' as const,
-      ours: ours.map((turn) => turn[key]),
-      against: { name, samples: theirs.map((turn) => turn[key]) },
-      target,
-    }))
+    return steps.map(({ key, words }) => {
+      const row = name === 'gearmand' ? words : `${words}, held against ${name}`
+      return figureOf({ name: row, unit: 'jobs/s', target }, key, ours, { name, turns: theirs })
+    })
   })
 }
 

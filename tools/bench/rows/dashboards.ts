@@ -2,10 +2,9 @@ import { once } from 'node:events'
 import { Agent, get, type ClientRequest, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Bench, RowGroup } from '../bench.ts'
-import { cpuPerJob, withServers } from '../bench.ts'
-import { atLeast } from '../report/figures.ts'
-import type { Driver } from '../load-generator.ts'
-import { startGateway, type Gateway } from '../servers.ts'
+import { costOf, withServers } from '../bench.ts'
+import { atLeast, type Cost, figureOf } from '../report/figures.ts'
+import { startGateway } from '../servers.ts'
 
 const viewers = 10
 /** From opening the first to opening the last, ms: people do not open them at one moment. */
@@ -87,30 +86,11 @@ async function withDashboards<T>(port: number, work: () => Promise<T>): Promise<
   return result
 }
 
-/** A turn, or several together. */
-interface Turn {
-  readonly jobs: number
-  readonly seconds: number
-  /** Processor time of the gateway and its Redis for a job, microseconds. */
-  readonly cpu: number
-}
-
-async function turnOf(gateway: Gateway, driver: Driver, jobs: number): Promise<Turn> {
-  const run = () => driver.run('foreground', { jobs })
-  const { result, microseconds } = await cpuPerJob(gateway, jobs, run)
-  return { jobs, seconds: result.seconds, cpu: microseconds }
-}
-
-function rateOf({ jobs, seconds }: Turn): number {
-  return jobs / seconds
-}
-
-/** Two turns of as many jobs. */
-function both(one: Turn, other: Turn): Turn {
+/** The cost of two turns of as many jobs. */
+function both(one: Cost, other: Cost): Cost {
   return {
-    jobs: one.jobs + other.jobs,
-    seconds: one.seconds + other.seconds,
-    cpu: (one.cpu + other.cpu) / 2,
+    rate: 2 / (1 / one.rate + 1 / other.rate),
+    microseconds: (one.microseconds + other.microseconds) / 2,
   }
 }
 
@@ -123,32 +103,23 @@ export const dashboards: RowGroup = {
       const half = Math.min(scale.jobs, maxJobs) / 2
       const rounds = scale.rounds * turnsPerRound
       const driver = generator.drive(gateway, 4 * half * (rounds + 1))
-      const [without, beside]: [Turn[], Turn[]] = [[], []]
+      const [without, beside]: [Cost[], Cost[]] = [[], []]
+      const turnOf = (jobs: number) => costOf(driver, gateway, 'foreground', { jobs })
       for (let round = 0; round <= rounds; round += 1) {
-        const before = await turnOf(gateway, driver, half)
-        const watched = await withDashboards(gateway.webPort, () =>
-          turnOf(gateway, driver, 2 * half),
-        )
-        const after = await turnOf(gateway, driver, half)
+        const before = await turnOf(half)
+        const watched = await withDashboards(gateway.webPort, () => turnOf(2 * half))
+        const after = await turnOf(half)
         if (round === 0) continue
         without.push(both(before, after))
         beside.push(watched)
       }
       await driver.stop()
       const name = `foreground, 100 B, ${viewers} dashboards open`
+      const against = { name: 'without', turns: without }
+      const spent = `${name}: processor time`
       return [
-        {
-          ...{ name, unit: 'jobs/s', ours: beside.map(rateOf), target: atLeast(0.95) },
-          against: { name: 'without', samples: without.map(rateOf) },
-        },
-        {
-          ...{
-            name: `${name}: processor time`,
-            unit: 'us/job',
-            ours: beside.map(({ cpu }) => cpu),
-          },
-          against: { name: 'without', samples: without.map(({ cpu }) => cpu) },
-        },
+        figureOf({ name, unit: 'jobs/s', target: atLeast(0.95) }, 'rate', beside, against),
+        figureOf({ name: spent, unit: 'us/job' }, 'microseconds', beside, against),
       ]
     }),
 }

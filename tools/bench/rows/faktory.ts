@@ -1,6 +1,13 @@
-import { cpuPerJob, inTurn, withServers, type RowGroup } from '../bench.ts'
-import type { Driver, Phase } from '../load-generator.ts'
-import { atLeast, atMost, type Figure } from '../report/figures.ts'
+import { costOf, inTurn, withServers, type RowGroup } from '../bench.ts'
+import type { Driver } from '../load-generator.ts'
+import {
+  atLeast,
+  atMost,
+  type Cost,
+  costFigures,
+  type Figure,
+  figureOf,
+} from '../report/figures.ts'
 import { startGearmand, type Server } from '../servers.ts'
 import { percentilesOf } from './latency.ts'
 
@@ -27,12 +34,6 @@ const verbs = [
 
 type Step = (typeof steps)[number]['mode']
 
-interface Cost {
-  readonly rate: number
-  /** Processor time per job. */
-  readonly microseconds: number
-}
-
 /** Faktory's verbs, one in progress per connection, against gearmand with foreground jobs. */
 export const faktory: RowGroup = {
   name: 'faktory',
@@ -48,28 +49,15 @@ export const faktory: RowGroup = {
       ),
     )
     const [theirs = [], ours = []] = turns
-    const samplesOf = (key: keyof Cost): number[] =>
-      theirs.map(({ foreground }) => foreground?.[key] ?? Number.NaN)
+    const against = {
+      name: 'gearmand foreground',
+      turns: theirs.flatMap(({ foreground }) => foreground ?? []),
+    }
     return queueCounts.flatMap((count, at) =>
-      steps.flatMap(({ mode, words, target, cpuTarget }): Figure[] => {
+      steps.flatMap(({ mode, words, target, cpuTarget }): readonly Figure[] => {
         const name = `Faktory ${words}, ${connectionCount} connections${count > 1 ? `, ${count} queues` : ''}`
         const costs = ours.map(({ queues }) => queues[at]![mode])
-        return [
-          {
-            name,
-            unit: 'jobs/s',
-            ours: costs.map(({ rate }) => rate),
-            against: { name: 'gearmand foreground', samples: samplesOf('rate') },
-            target,
-          },
-          {
-            name: `${name}: processor time, Redis included`,
-            unit: 'us/job',
-            ours: costs.map(({ microseconds }) => microseconds),
-            against: { name: 'gearmand foreground', samples: samplesOf('microseconds') },
-            ...(cpuTarget && { target: cpuTarget }),
-          },
-        ]
+        return costFigures(name, costs, against, { rate: target, cpu: cpuTarget })
       }),
     )
   },
@@ -119,18 +107,12 @@ export const faktoryLoad: RowGroup = {
       ),
     )
     const name = `Faktory load test, ${apartConnections} producers, ${apartConnections} consumers, ${apartQueues} queues`
+    const spent = `${name}: processor time, Redis included`
     return [
-      { name, unit: 'jobs/s', ours: ours.map(({ rate }) => rate) },
-      {
-        name: `${name}: processor time, Redis included`,
-        unit: 'us/job',
-        ours: ours.map(({ microseconds }) => microseconds),
-        against: {
-          name: 'gearmand foreground',
-          samples: theirs.map(({ microseconds }) => microseconds),
-        },
-        target: atMost(4.5),
-      },
+      figureOf({ name, unit: 'jobs/s' }, 'rate', ours),
+      figureOf({ name: spent, unit: 'us/job', target: atMost(4.5) }, 'microseconds', ours, {
+        ...{ name: 'gearmand foreground', turns: theirs },
+      }),
     ]
   },
 }
@@ -146,17 +128,6 @@ async function costsOf(driver: Driver, server: Server, jobs: number) {
     })
   }
   return costs
-}
-
-async function costOf(
-  driver: Driver,
-  server: Server,
-  mode: Step | 'foreground' | 'apart',
-  phase: Phase,
-): Promise<Cost> {
-  const { jobs } = phase
-  const { result, microseconds } = await cpuPerJob(server, jobs, () => driver.run(mode, phase))
-  return { rate: jobs / result.seconds, microseconds }
 }
 
 /** Gearman clients with Faktory consumers, against Gearman workers at the same gateway. */
@@ -177,10 +148,9 @@ export const bridge: RowGroup = {
     return [
       {
         name: `Gearman client to Faktory worker, ${connectionCount} connections`,
-        unit: 'jobs/s',
+        ...{ unit: 'jobs/s', target: atLeast(0.4) },
         ours: rounds.map((turn) => turn.bridged),
         against: { name: 'Gearman worker', samples: rounds.map((turn) => turn.gearman) },
-        target: atLeast(0.4),
       },
     ]
   },

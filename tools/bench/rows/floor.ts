@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import { cpuPerJob, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
+import { costOf, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
 import type { Mode, Phase } from '../load-generator.ts'
 import { startProgram } from '../processes.ts'
-import type { Figure } from '../report/figures.ts'
+import { type Figure, figureOf } from '../report/figures.ts'
 import { advisedRedis, startGearmand, type Server } from '../servers.ts'
 import { percentilesOf } from './latency.ts'
 
@@ -108,10 +108,9 @@ async function measureLoad(bench: Bench, load: Load): Promise<readonly Figure[]>
       const mode = isGearmand && atGearmand ? atGearmand : load.mode
       const peers = isGearmand && load.mode !== mode ? { jobs } : { jobs, ...phase }
       if (before && !isGearmand) await driver.run(before, peers)
-      const run = (): ReturnType<typeof driver.run> => driver.run(mode, peers)
-      const { result, microseconds } = await cpuPerJob(server, jobs, run)
-      const [p50 = Number.NaN] = load.isLatency ? percentilesOf([result], 50) : []
-      return { rate: jobs / result.seconds, microseconds, p50 }
+      const cost = await costOf(driver, server, mode, peers)
+      const [p50 = Number.NaN] = load.isLatency ? percentilesOf([cost], 50) : []
+      return { ...cost, p50 }
     })
     return compare(load, servers, rounds)
   })
@@ -121,18 +120,15 @@ async function measureLoad(bench: Bench, load: Load): Promise<readonly Figure[]>
 function compare(load: Load, servers: readonly Server[], rounds: readonly Turn[][]): Figure[] {
   const [gateway = [], redis = [], none = [], gearmand] = rounds
   const peer = load.mode === load.atGearmand ? 'gearmand' : 'gearmand foreground'
-  const samples = (turns: readonly Turn[], key: keyof Turn): number[] =>
-    turns.map((turn) => turn[key])
   const lines = (
     subject: string,
     ours: readonly Turn[],
     name: string,
     theirs: readonly Turn[] | undefined,
   ): Figure[] => {
-    const figure = (key: keyof Turn, unit: Figure['unit'], words: string): Figure => ({
-      ...{ name: `${subject}: ${words}`, unit, ours: samples(ours, key) },
-      ...(theirs && { against: { name, samples: samples(theirs, key) } }),
-    })
+    const against = theirs && { name, turns: theirs }
+    const figure = (key: keyof Turn, unit: Figure['unit'], words: string): Figure =>
+      figureOf({ name: `${subject}: ${words}`, unit }, key, ours, against)
     if (load.isLatency) return [figure('p50', 'us', load.words)]
     return [
       figure('rate', 'jobs/s', load.words),

@@ -1,5 +1,5 @@
-import { cpuPerJob, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, atMost, type Figure } from '../report/figures.ts'
+import { costOf, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
+import { atLeast, atMost, costFigures, figureOf, type Figure } from '../report/figures.ts'
 import { startGearmand } from '../servers.ts'
 
 const sizes = [
@@ -22,31 +22,15 @@ async function measureSize(
   { size, words, target, cpuTarget }: (typeof sizes)[number],
 ): Promise<readonly Figure[]> {
   const jobs = size > 1000 ? bench.scale.jobs / 5 : bench.scale.jobs
-  const [theirs, ours] = await withServers([startGearmand, bench.startGateway], (servers) =>
-    inTurn(bench, servers, { jobsPerTurn: jobs, size }, async (driver, server) => {
-      const run = (): ReturnType<typeof driver.run> => driver.run('foreground', { jobs, size })
-      const { result, microseconds } = await cpuPerJob(server, jobs, run)
-      return { rate: jobs / result.seconds, microseconds }
-    }),
+  const [theirs = [], ours = []] = await withServers(
+    [startGearmand, bench.startGateway],
+    (servers) =>
+      inTurn(bench, servers, { jobsPerTurn: jobs, size }, (driver, server) =>
+        costOf(driver, server, 'foreground', { jobs, size }),
+      ),
   )
-  const samples = (of: typeof ours, key: 'rate' | 'microseconds'): number[] =>
-    (of ?? []).map((turn) => turn[key])
-  return [
-    {
-      name: `foreground, ${words}`,
-      unit: 'jobs/s',
-      ours: samples(ours, 'rate'),
-      against: { name: 'gearmand', samples: samples(theirs, 'rate') },
-      ...(target && { target }),
-    },
-    {
-      name: `foreground, ${words}: processor time, Redis included`,
-      unit: 'us/job',
-      ours: samples(ours, 'microseconds'),
-      against: { name: 'gearmand', samples: samples(theirs, 'microseconds') },
-      target: cpuTarget,
-    },
-  ]
+  const against = { name: 'gearmand', turns: theirs }
+  return costFigures(`foreground, ${words}`, ours, against, { rate: target, cpu: cpuTarget })
 }
 
 /** Foreground jobs with a unique id each, as libgearman's clients send them, beside jobs without. */
@@ -57,43 +41,25 @@ export const uniqueIds: RowGroup = {
     const [theirs = [], ours = []] = await withServers(
       [startGearmand, bench.startGateway],
       (servers) =>
-        inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver, server) => {
-          const costOf = async (
-            unique: boolean,
-          ): Promise<{ rate: number; microseconds: number }> => {
-            const run = () => driver.run('foreground', { jobs, unique })
-            const { result, microseconds } = await cpuPerJob(server, jobs, run)
-            return { rate: jobs / result.seconds, microseconds }
-          }
-          return { without: await costOf(false), unique: await costOf(true) }
-        }),
+        inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver, server) => ({
+          without: await costOf(driver, server, 'foreground', { jobs, unique: false }),
+          unique: await costOf(driver, server, 'foreground', { jobs, unique: true }),
+        })),
     )
     const name = 'foreground, unique ids'
-    const spent = `${name}: processor time, Redis included`
-    const samples = ours.map(({ unique }) => unique.microseconds)
+    const [unique, without] = [ours.map((turn) => turn.unique), ours.map((turn) => turn.without)]
+    const against = { name: 'gearmand', turns: theirs.map((turn) => turn.unique) }
     return [
-      {
-        name,
-        unit: 'jobs/s',
-        ours: ours.map(({ unique }) => unique.rate),
-        against: { name: 'gearmand', samples: theirs.map(({ unique }) => unique.rate) },
-      },
-      {
-        name: spent,
-        unit: 'us/job',
-        ours: samples,
-        against: { name: 'gearmand', samples: theirs.map(({ unique }) => unique.microseconds) },
-      },
-      {
-        name: `${spent}, against none`,
-        unit: 'us/job',
-        ours: samples,
-        against: {
-          name: 'without unique ids',
-          samples: ours.map(({ without }) => without.microseconds),
+      ...costFigures(name, unique, against),
+      figureOf(
+        {
+          name: `${name}: processor time, Redis included, against none`,
+          ...{ unit: 'us/job', target: atMost(1.15) },
         },
-        target: atMost(1.15),
-      },
+        'microseconds',
+        unique,
+        { name: 'without unique ids', turns: without },
+      ),
     ]
   },
 }

@@ -12,7 +12,10 @@ const percentiles: readonly { percent: number; words: string; target?: Target }[
 ]
 
 /** A percentile of each turn, in microseconds. */
-export function percentilesOf(turns: readonly Measured[], percent: number): number[] {
+export function percentilesOf(
+  turns: readonly Pick<Measured, 'latency'>[],
+  percent: number,
+): number[] {
   return turns.map(({ latency }) => percentile(latency, percent) / nanosecondsPerUs)
 }
 

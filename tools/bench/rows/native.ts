@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { RowGroup } from '../bench.ts'
-import { atLeast, type Figure, type Target } from '../report/figures.ts'
+import { atLeast, type Figure, figureOf, type Target } from '../report/figures.ts'
 import { advisedRedis } from '../servers.ts'
 
 const peer = fileURLToPath(new URL('../native/peer.mjs', import.meta.url))
@@ -24,24 +24,18 @@ export const native: RowGroup = {
   name: 'native',
   async measure({ scale }) {
     const figures: Figure[] = []
-    for (const { size, words, targets } of sizes) {
+    for (const { size, words, ...row } of sizes) {
+      const targets: Targets = row.targets
       const rounds = await measureSize(size, scale.jobs / 10, scale.rounds)
       figures.push(
-        ...steps.map((step): Figure => ({
-          name: `native GearMonkey, ${words}: ${step.words}`,
-          unit: 'jobs/s',
-          ours: rounds.map((rates) => rates[step.key]),
-          ...targetOf(targets, step.key),
-        })),
+        ...steps.map(({ key, words: step }) => {
+          const name = `native GearMonkey, ${words}: ${step}`
+          return figureOf({ name, unit: 'jobs/s', target: targets[key] }, key, rounds)
+        }),
       )
     }
     return figures
   },
-}
-
-function targetOf(targets: Targets, key: keyof Rates): Pick<Figure, 'target'> {
-  const target = targets[key]
-  return target ? { target } : {}
 }
 
 async function measureSize(size: number, jobs: number, rounds: number): Promise<readonly Rates[]> {

@@ -1,5 +1,5 @@
 import { inTurn, settled, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, atMost, type Figure } from '../report/figures.ts'
+import { atLeast, atMost, type Figure, figureOf } from '../report/figures.ts'
 import type { Driver } from '../load-generator.ts'
 import { residentBytes, sumOver } from '../processes.ts'
 import { rewritten, type Gateway } from '../servers.ts'
@@ -99,12 +99,9 @@ async function behindQueue(bench: Bench, gateways: readonly Gateway[]): Promise<
     const drain = await driver.run('drain', { jobs, unique: true })
     return { submit: jobs / submit.seconds, drain: jobs / drain.seconds }
   })
-  const rates = (['submit', 'drain'] as const).map((step): Figure => ({
-    name: `${step} behind ${what}`,
-    unit: 'jobs/s',
-    ours: full.map((turn) => turn[step]),
-    against: { name: 'empty queue', samples: empty.map((turn) => turn[step]) },
-    target: ownPace,
-  }))
+  const rates = (['submit', 'drain'] as const).map((step) => {
+    const about = { name: `${step} behind ${what}`, unit: 'jobs/s', target: ownPace } as const
+    return figureOf(about, step, full, { name: 'empty queue', turns: empty })
+  })
   return [...rates, ...(held === undefined ? [] : memoryFigures(held, what))]
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { oneJobEach } from '../../testing/one-job-each.ts'
 import { settled, withServers, type RowGroup } from '../bench.ts'
-import { atMost, below, type Figure } from '../report/figures.ts'
+import { atMost, below, type Figure, figureOf, type Target } from '../report/figures.ts'
 import { storeCommands } from '../report/store-commands.ts'
 import { cpuSeconds, sumOver } from '../processes.ts'
 import { advisedRedis, serving, startGateway, startGatewayAt, type Gateway } from '../servers.ts'
@@ -53,28 +53,15 @@ export const rest: RowGroup = {
   },
 }
 
-function figuresOf(load: string, rests: readonly Rest[], target?: Figure['target']): Figure[] {
-  const own = rests.map(({ gateway }) => gateway)
-  return [
-    {
-      name: `commands to Redis at rest, ${load}`,
-      unit: 'commands/s',
-      ours: rests.map(({ commands }) => commands),
-      target: commandsTarget,
-    },
-    {
-      name: `processor time of the gateway at rest, ${load}`,
-      unit: '%',
-      ours: own,
-      ...(target && { target }),
-    },
-    {
-      name: `processor time of Redis at rest, ${load}`,
-      unit: '%',
-      ours: rests.map(({ store }) => store),
-      target: storeTarget,
-    },
-  ]
+function figuresOf(load: string, rests: readonly Rest[], target?: Target): readonly Figure[] {
+  const rows = [
+    ['commands to Redis', 'commands/s', 'commands', commandsTarget],
+    ['processor time of the gateway', '%', 'gateway', target],
+    ['processor time of Redis', '%', 'store', storeTarget],
+  ] as const
+  return rows.map(([words, unit, key, target]) =>
+    figureOf({ name: `${words} at rest, ${load}`, unit, target }, key, rests),
+  )
 }
 
 async function restsOf(gateway: Gateway, rounds: number, seconds: number): Promise<Rest[]> {

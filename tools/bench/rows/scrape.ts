@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withServers, type Bench, type RowGroup } from '../bench.ts'
 import { cpuMicroseconds, sumOver } from '../processes.ts'
-import { atMost, type Figure } from '../report/figures.ts'
+import { atMost, type Figure, figureOf } from '../report/figures.ts'
 import { spreadOf } from '../report/statistics.ts'
 import { startGateway, type Gateway } from '../servers.ts'
 
@@ -101,14 +101,9 @@ export const scrape: RowGroup = {
 }
 
 function figuresOf(name: string, costs: readonly Cost[]): readonly Figure[] {
+  const spent = { unit: 'us', target: atMost(20_000) } as const
   return [
-    {
-      ...{ name: `${name}: processor time of Redis`, unit: 'us', target: atMost(20_000) },
-      ours: costs.map(({ redis }) => redis),
-    },
-    {
-      ...{ name: `${name}: processor time of the gateway`, unit: 'us', target: atMost(20_000) },
-      ours: costs.map(({ gateway }) => gateway),
-    },
+    figureOf({ name: `${name}: processor time of Redis`, ...spent }, 'redis', costs),
+    figureOf({ name: `${name}: processor time of the gateway`, ...spent }, 'gateway', costs),
   ]
 }
