@@ -76,6 +76,10 @@ export class Gearmand extends OwnProcess {
 
   async #ask<Answer>(ask: (connection: GearmanConnection) => Promise<Answer>): Promise<Answer> {
     const connection = await this.connect()
-    return ask(connection).finally(() => connection.end())
+    try {
+      return await ask(connection)
+    } finally {
+      await connection.end()
+    }
   }
 }

@@ -29,7 +29,9 @@ async function start(target: TestTarget) {
     },
     async restored() {
       const gearmand = await Gearmand.start(...words)
-      expect(await gearmand.jobs().finally(() => gearmand.stop())).toBe(submitted.length)
+      const found = await gearmand.jobs()
+      await gearmand.stop()
+      expect(found).toBe(submitted.length)
     },
     stop: () => server.stop(),
   }

@@ -66,7 +66,9 @@ export function gearmandSqlContract(
           async restored(before) {
             expect(contents()).toBe(before)
             const gearmand = await Gearmand.start(...words)
-            expect(await gearmand.jobs().finally(() => gearmand.stop())).toBe(jobs)
+            const found = await gearmand.jobs()
+            await gearmand.stop()
+            expect(found).toBe(jobs)
           },
           stop: () => database.stop(),
         }
