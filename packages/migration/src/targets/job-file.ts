@@ -29,7 +29,7 @@ interface Place {
 
 /**
  * An export or a backup that is being written: a first line that names it, jobs, the settings of a backup, and a last line
- * with counts and checksum (`docs/migration.md`). It gets its name when all of it is on the disk.
+ * with counts and checksum (`docs/migrate/migration.md`). It gets its name when all of it is on the disk.
  */
 export class JobFile implements Target {
   readonly #place: Place
