@@ -1,5 +1,5 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import { cases } from './cases/index.ts'
 import { httpCases } from './http/cases.ts'
 import { httpImprovements } from './http/improvements.ts'
@@ -9,6 +9,7 @@ import { differences, lacking } from './support/differences.ts'
 import { exchange } from './support/http-exchange.ts'
 import { play } from './support/play.ts'
 import { recordingOf } from './support/recorded.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const recording = recordingOf('2.0')
 const byName = new Map(improvements.map((improvement) => [improvement.name, improvement]))
@@ -18,17 +19,12 @@ const httpByName = new Map(httpImprovements.map((improvement) => [improvement.na
 const isRecorded = ({ name }: { readonly name: string }): boolean => name in recording.cases
 
 describe.skipIf(lacksRedis)('beside gearmand 2.0, as recorded', () => {
-  let redis: RedisServer
-
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
+  const redis = redisOfSuite()
 
   test.each(cases.filter(isRecorded))('$name', { timeout: 60_000 }, async (script) => {
     const gearmand = recording.cases[script.name]?.transcript ?? []
     const flags = { ...script.flags, version: '2.0' } as const
-    const server = await startCrossgear(redis, 1, flags)
+    const server = await startCrossgear(redis(), 1, flags)
     try {
       const improvement = byName.get(script.name)
       const isMended = improvement?.mendedIn20 ?? false
@@ -45,7 +41,7 @@ describe.skipIf(lacksRedis)('beside gearmand 2.0, as recorded', () => {
   const recordedHttp = httpCases.filter(({ name }) => name in recording.http)
   test.each(recordedHttp)('HTTP: $name', { timeout: 60_000 }, async (script) => {
     const gearmand = recording.http[script.name]?.transcript ?? []
-    const server = await startCrossgear(redis, 1, { http: true, version: '2.0' })
+    const server = await startCrossgear(redis(), 1, { http: true, version: '2.0' })
     try {
       const known = httpByName.get(script.name)
       const crossgear = await exchange(script, server)

@@ -1,5 +1,5 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import { httpCases, type HttpCase } from './http/cases.ts'
 import { httpImprovements } from './http/improvements.ts'
 import { startCrossgear } from './support/crossgear.ts'
@@ -8,16 +8,13 @@ import { lacksGearmand, startGearmand } from './support/gearmand.ts'
 import { exchange } from './support/http-exchange.ts'
 import { recordingOf } from './support/recorded.ts'
 import type { Server } from './support/server.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const flags = { http: true } as const
 const recording = lacksGearmand ? recordingOf('1.1') : undefined
 
 describe.skipIf(lacksRedis)('HTTP, beside gearmand or what it was recorded to answer', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
+  const redis = redisOfSuite()
   const exchanged = new Map<HttpCase, Promise<readonly string[]>>()
   const byGearmand = (script: HttpCase): Promise<readonly string[]> => {
     const recorded = recording?.http[script.name]?.transcript
@@ -35,7 +32,7 @@ describe.skipIf(lacksRedis)('HTTP, beside gearmand or what it was recorded to an
     test.each(httpCases)('$name', { timeout: 60_000 }, async (script) => {
       const known = httpImprovements.find(({ name }) => name === script.name)
       const gearmand = await byGearmand(script)
-      const crossgear = await playAgainst(script, startCrossgear(redis, nodeCount, flags))
+      const crossgear = await playAgainst(script, startCrossgear(redis(), nodeCount, flags))
       expect({
         gearmand: lacking(gearmand, crossgear),
         crossgear: lacking(crossgear, gearmand),

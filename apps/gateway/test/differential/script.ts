@@ -62,3 +62,13 @@ export interface Case {
   /** Why the case cannot be played with clients and workers on two nodes. */
   readonly oneNode?: string
 }
+
+/** What a case has beside its name; its steps alone where that is all. */
+type Script = readonly Step[] | Omit<Case, 'name'>
+
+/** Cases by their names. */
+export function casesOf(scripts: Readonly<Record<string, Script>>): readonly Case[] {
+  return Object.entries(scripts).map(([name, script]) => {
+    return 'steps' in script ? { name, ...script } : { name, steps: script }
+  })
+}

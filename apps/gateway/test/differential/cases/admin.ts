@@ -1,4 +1,4 @@
-import type { Case, Step } from '../script.ts'
+import { casesOf, type Case, type Step } from '../script.ts'
 
 /** Each line is said on a connection of its own, in a server that has one function and no job. */
 function says(lines: readonly string[]): readonly Case[] {
@@ -109,44 +109,28 @@ const lengths: readonly Case[] = [8191, 8192, 8193, 20_000].map((length) => ({
 export const adminCases: readonly Case[] = [
   ...says(lines),
   ...lengths,
-  {
-    name: 'a text line of 20000 bytes that has no end',
-    steps: [
+  ...casesOf({
+    'a text line of 20000 bytes that has no end': [
       ['other', 'open'],
       ['admin', 'raw', 'x'.repeat(20_000)],
       ['other', 'text', 'version'],
     ],
-  },
-  {
-    name: 'getpid of two connections is the same server',
-    steps: [
+    'getpid of two connections is the same server': [
       ['admin', 'text', 'getpid'],
       ['admin', 'raw', 'GetPid\r\nVerbose\r\n'],
     ],
-  },
-  {
-    name: 'text lines and packets take turns on one connection',
-    steps: [
+    'text lines and packets take turns on one connection': [
       ['admin', 'raw', 'version\n\0REQ\0\0\0\x10\0\0\0\x01xgetpid\r\n'],
       ['admin', 'ECHO_REQ', 'y'],
       ['admin', 'text', 'status'],
     ],
-  },
-  {
-    name: 'a text line that comes in parts',
-    steps: [
+    'a text line that comes in parts': [
       ['admin', 'part', 'ver'],
       ['admin', 'part', 'sion'],
       ['admin', 'raw', '\r\n'],
     ],
-  },
-  {
-    name: 'several text lines in one write',
-    steps: [['admin', 'raw', 'version\nstatus\nshow jobs\ngetpid\n']],
-  },
-  {
-    name: 'maxqueue with double blanks',
-    steps: [
+    'several text lines in one write': [['admin', 'raw', 'version\nstatus\nshow jobs\ngetpid\n']],
+    'maxqueue with double blanks': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['admin', 'text', 'maxqueue  mail  1   2  3'],
       ['client', 'SUBMIT_JOB_HIGH_BG', 'mail', '', '2'],
@@ -155,10 +139,7 @@ export const adminCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_LOW_BG', 'mail', '', '5'],
       ['admin', 'text', 'status'],
     ],
-  },
-  {
-    name: 'status counts queued and running jobs and workers',
-    steps: [
+    'status counts queued and running jobs and workers': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker2', 'CAN_DO', 'mail'],
       ['worker2', 'CAN_DO', 'post'],
@@ -180,5 +161,5 @@ export const adminCases: readonly Case[] = [
       ['worker', 'RESET_ABILITIES'],
       ['admin', 'text', 'prioritystatus'],
     ],
-  },
+  }),
 ]

@@ -1,4 +1,4 @@
-import type { Case, Step } from '../script.ts'
+import { casesOf, type Case, type Step } from '../script.ts'
 
 const twoOfEach: readonly Step[] = ['a', 'a', 'b', 'b', 'c', 'c'].map((fn, at) => [
   'client',
@@ -14,36 +14,30 @@ const canDoAll: readonly Step[] = ['a', 'b', 'c'].map((fn) => ['worker', 'CAN_DO
 
 const mixed = ['LOW_BG', 'BG', 'HIGH_BG', 'LOW', 'HIGH', 'HIGH_BG', 'BG', 'LOW_BG']
 
-export const orderCases: readonly Case[] = [
-  {
-    name: 'priorities are taken high to low, each in the order of arrival',
-    steps: [
-      ...mixed.map((kind, at): Step => {
-        return ['client', `SUBMIT_JOB_${kind}` as 'SUBMIT_JOB_BG', 'mail', '', String(at)]
-      }),
-      ['client', 'SUBMIT_JOB', 'mail', '', 'normal'],
-      ['admin', 'text', 'prioritystatus'],
-      ['worker', 'CAN_DO', 'mail'],
-      ...mixed.map((): Step => ['worker', 'GRAB_JOB']),
-      ['worker', 'GRAB_JOB_UNIQ'],
-      ['worker', 'GRAB_JOB_ALL'],
-    ],
-  },
-  {
-    name: 'the function that was named last comes first',
-    steps: [...twoOfEach, ...canDoAll, ...sixGrabs],
-  },
-  {
-    name: 'functions take turns, -R',
+export const orderCases: readonly Case[] = casesOf({
+  'priorities are taken high to low, each in the order of arrival': [
+    ...mixed.map((kind, at): Step => {
+      return ['client', `SUBMIT_JOB_${kind}` as 'SUBMIT_JOB_BG', 'mail', '', String(at)]
+    }),
+    ['client', 'SUBMIT_JOB', 'mail', '', 'normal'],
+    ['admin', 'text', 'prioritystatus'],
+    ['worker', 'CAN_DO', 'mail'],
+    ...mixed.map((): Step => ['worker', 'GRAB_JOB']),
+    ['worker', 'GRAB_JOB_UNIQ'],
+    ['worker', 'GRAB_JOB_ALL'],
+  ],
+  'the function that was named last comes first': [...twoOfEach, ...canDoAll, ...sixGrabs],
+  'functions take turns, -R': {
     flags: { roundRobin: true },
     steps: [...twoOfEach, ...canDoAll, ...sixGrabs],
   },
-  {
-    name: 'a function that is named again comes first',
-    steps: [...twoOfEach, ...canDoAll, ['worker', 'CAN_DO', 'a'], ...sixGrabs],
-  },
-  {
-    name: 'a function that is given up and named again comes first, -R',
+  'a function that is named again comes first': [
+    ...twoOfEach,
+    ...canDoAll,
+    ['worker', 'CAN_DO', 'a'],
+    ...sixGrabs,
+  ],
+  'a function that is given up and named again comes first, -R': {
     flags: { roundRobin: true },
     steps: [
       ...twoOfEach,
@@ -53,19 +47,15 @@ export const orderCases: readonly Case[] = [
       ...sixGrabs,
     ],
   },
-  {
-    name: 'a priority counts within its function alone',
-    steps: [
-      ['client', 'SUBMIT_JOB_HIGH_BG', 'a', '', 'high'],
-      ['client', 'SUBMIT_JOB_LOW_BG', 'b', '', 'low'],
-      ['worker', 'CAN_DO', 'a'],
-      ['worker', 'CAN_DO', 'b'],
-      ['worker', 'GRAB_JOB'],
-      ['worker', 'GRAB_JOB'],
-    ],
-  },
-  {
-    name: 'turns with a function that has no job between them, -R',
+  'a priority counts within its function alone': [
+    ['client', 'SUBMIT_JOB_HIGH_BG', 'a', '', 'high'],
+    ['client', 'SUBMIT_JOB_LOW_BG', 'b', '', 'low'],
+    ['worker', 'CAN_DO', 'a'],
+    ['worker', 'CAN_DO', 'b'],
+    ['worker', 'GRAB_JOB'],
+    ['worker', 'GRAB_JOB'],
+  ],
+  'turns with a function that has no job between them, -R': {
     flags: { roundRobin: true },
     steps: [
       ['client', 'SUBMIT_JOB_BG', 'a', '', '1'],
@@ -76,21 +66,18 @@ export const orderCases: readonly Case[] = [
       ...sixGrabs,
     ],
   },
-  {
-    name: 'a hundred jobs in one write, taken in their order',
-    steps: [
-      [
-        ...(['client', 'at once'] as const),
-        ...Array.from({ length: 100 }, (_, at) => {
-          return ['SUBMIT_JOB_BG', 'mail', `u${at}`, `job ${at}`] as const
-        }),
-      ],
-      ['worker', 'CAN_DO', 'mail'],
-      [
-        ...(['worker', 'at once'] as const),
-        ...Array.from({ length: 101 }, () => ['GRAB_JOB_UNIQ'] as const),
-      ],
-      ['admin', 'text', 'status'],
+  'a hundred jobs in one write, taken in their order': [
+    [
+      ...(['client', 'at once'] as const),
+      ...Array.from({ length: 100 }, (_, at) => {
+        return ['SUBMIT_JOB_BG', 'mail', `u${at}`, `job ${at}`] as const
+      }),
     ],
-  },
-]
+    ['worker', 'CAN_DO', 'mail'],
+    [
+      ...(['worker', 'at once'] as const),
+      ...Array.from({ length: 101 }, () => ['GRAB_JOB_UNIQ'] as const),
+    ],
+    ['admin', 'text', 'status'],
+  ],
+})

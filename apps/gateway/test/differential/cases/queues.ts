@@ -1,4 +1,4 @@
-import type { Case, Step } from '../script.ts'
+import { casesOf, type Case, type Step } from '../script.ts'
 
 const fill: readonly Step[] = [
   ['client', 'SUBMIT_JOB_HIGH_BG', 'mail', '', '1'],
@@ -28,9 +28,8 @@ const limits: readonly Case[] = [
 
 export const queueCases: readonly Case[] = [
   ...limits,
-  {
-    name: 'maxqueue counts running jobs, and lets in more when they are done',
-    steps: [
+  ...casesOf({
+    'maxqueue counts running jobs, and lets in more when they are done': [
       ['worker', 'CAN_DO', 'mail'],
       ['admin', 'text', 'maxqueue mail 1'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
@@ -40,10 +39,7 @@ export const queueCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', '', '1', '4'],
     ],
-  },
-  {
-    name: 'maxqueue counts jobs that are due in the future',
-    steps: [
+    'maxqueue counts jobs that are due in the future': [
       ['worker', 'CAN_DO', 'mail'],
       ['admin', 'text', 'maxqueue mail 2'],
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', '1'],
@@ -51,20 +47,14 @@ export const queueCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', '3'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '4'],
     ],
-  },
-  {
-    name: 'maxqueue is not held against a job that is there already',
-    steps: [
+    'maxqueue is not held against a job that is there already': [
       ['worker', 'CAN_DO', 'mail'],
       ['admin', 'text', 'maxqueue mail 1'],
       ['client', 'SUBMIT_JOB', 'mail', 'u', '1'],
       ['other', 'SUBMIT_JOB', 'mail', 'u', '2'],
       ['other', 'SUBMIT_JOB', 'mail', 'v', '3'],
     ],
-  },
-  {
-    name: 'maxqueue is taken back',
-    steps: [
+    'maxqueue is taken back': [
       ['worker', 'CAN_DO', 'mail'],
       ['admin', 'text', 'maxqueue mail 1'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
@@ -72,19 +62,13 @@ export const queueCases: readonly Case[] = [
       ['admin', 'text', 'MAXQUEUE mail'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
     ],
-  },
-  {
-    name: 'maxqueue of one function leaves another alone',
-    steps: [
+    'maxqueue of one function leaves another alone': [
       ['worker', 'CAN_DO', 'mail'],
       ['admin', 'text', 'maxqueue mail 1'],
       ['client', 'SUBMIT_JOB_BG', 'post', '', '1'],
       ['client', 'SUBMIT_JOB_BG', 'post', '', '2'],
     ],
-  },
-  {
-    name: 'a queued job is cancelled',
-    steps: [
+    'a queued job is cancelled': [
       ['client', 'SUBMIT_JOB', 'mail', 'u', '1'],
       ['other', 'SUBMIT_JOB', 'mail', 'u', '1'],
       ['admin', 'text', 'cancel job H#1'],
@@ -92,10 +76,7 @@ export const queueCases: readonly Case[] = [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a queued background job is cancelled, in capital letters',
-    steps: [
+    'a queued background job is cancelled, in capital letters': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
       ['admin', 'raw', 'CANCEL JOB H#1\r\n'],
@@ -103,18 +84,12 @@ export const queueCases: readonly Case[] = [
       ['worker', 'GRAB_JOB'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a job is cancelled twice',
-    steps: [
+    'a job is cancelled twice': [
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
       ['admin', 'text', 'cancel job H#1'],
       ['admin', 'text', 'cancel job H#1'],
     ],
-  },
-  {
-    name: 'a running job is cancelled',
-    steps: [
+    'a running job is cancelled': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
       ['worker', 'GRAB_JOB'],
@@ -123,20 +98,14 @@ export const queueCases: readonly Case[] = [
       ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
       ['admin', 'text', 'status'],
     ],
-  },
-  {
-    name: 'a job is cancelled after it is done',
-    steps: [
+    'a job is cancelled after it is done': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
       ['worker', 'GRAB_JOB'],
       ['worker', 'WORK_COMPLETE', 'H#1', ''],
       ['admin', 'text', 'cancel job H#1'],
     ],
-  },
-  {
-    name: 'show jobs and show unique jobs, of every kind of job',
-    steps: [
+    'show jobs and show unique jobs, of every kind of job': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_HIGH', 'mail', 'u1', '1'],
       ['client', 'SUBMIT_JOB_BG', 'mail', 'u2', '2'],
@@ -150,39 +119,27 @@ export const queueCases: readonly Case[] = [
       ['other', 'close'],
       ['admin', 'text', 'show jobs'],
     ],
-  },
-  {
-    name: 'create function with CRLF, then drop function',
-    steps: [
+    'create function with CRLF, then drop function': [
       ['admin', 'raw', 'create function post\r\n'],
       ['admin', 'text', 'status'],
       ['admin', 'raw', 'drop function post\r\n'],
       ['admin', 'text', 'status'],
       ['admin', 'text', 'drop function post'],
     ],
-  },
-  {
-    name: 'drop function that has only queued jobs',
-    steps: [
+    'drop function that has only queued jobs': [
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
       ['admin', 'text', 'drop function mail'],
       ['admin', 'text', 'status'],
       ['client', 'GET_STATUS', 'H#1'],
     ],
-  },
-  {
-    name: 'drop function that has a running job',
-    steps: [
+    'drop function that has a running job': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
       ['worker', 'GRAB_JOB'],
       ['admin', 'text', 'drop function mail'],
       ['admin', 'text', 'status'],
     ],
-  },
-  {
-    name: 'drop function whose worker has left',
-    steps: [
+    'drop function whose worker has left': [
       ['worker', 'CAN_DO', 'mail'],
       ['admin', 'text', 'drop function mail'],
       ['worker', 'CANT_DO', 'mail'],
@@ -191,5 +148,5 @@ export const queueCases: readonly Case[] = [
       ['worker', 'CAN_DO', 'mail'],
       ['admin', 'text', 'status'],
     ],
-  },
+  }),
 ]

@@ -1,4 +1,4 @@
-import type { Case, Flags, Step } from '../script.ts'
+import { casesOf, type Case, type Flags, type Step } from '../script.ts'
 
 const start: readonly Step[] = [
   ['client', 'OPTION_REQ', 'exceptions'],
@@ -62,18 +62,14 @@ const figures: readonly Case[] = [
 export const resultCases: readonly Case[] = [
   ...exceptions,
   ...figures,
-  {
-    name: 'the WORK_FAIL that stands for an exception',
-    steps: [
+  ...casesOf({
+    'the WORK_FAIL that stands for an exception': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
       ['worker', 'GRAB_JOB'],
       ['worker', 'WORK_EXCEPTION', 'H#1', 'why'],
     ],
-  },
-  {
-    name: 'data, warnings, progress and result reach every client of the job',
-    steps: [
+    'data, warnings, progress and result reach every client of the job': [
       ...start,
       ['worker', 'WORK_DATA', 'H#1', '1'],
       ['worker', 'WORK_WARNING', 'H#1', '2'],
@@ -81,10 +77,7 @@ export const resultCases: readonly Case[] = [
       ['worker', 'WORK_DATA', 'H#1', '5'],
       ['worker', 'WORK_COMPLETE', 'H#1', '6'],
     ],
-  },
-  {
-    name: 'data, a warning and a result in one write',
-    steps: [
+    'data, a warning and a result in one write': [
       ...start,
       [
         ...(['worker', 'at once'] as const),
@@ -95,11 +88,8 @@ export const resultCases: readonly Case[] = [
         ['GRAB_JOB'],
       ],
     ],
-  },
-  { name: 'WORK_FAIL reaches every client', steps: [...start, ['worker', 'WORK_FAIL', 'H#1']] },
-  {
-    name: 'a background job says nothing to its client',
-    steps: [
+    'WORK_FAIL reaches every client': [...start, ['worker', 'WORK_FAIL', 'H#1']],
+    'a background job says nothing to its client': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', ''],
       ['worker', 'GRAB_JOB'],
@@ -109,14 +99,10 @@ export const resultCases: readonly Case[] = [
       ['worker', 'WORK_COMPLETE', 'H#1', '1'],
       ['client', 'GET_STATUS', 'H#1'],
     ],
-  },
-  {
-    name: 'the status of a handle of 63 bytes that there is not',
-    steps: [['client', 'GET_STATUS', 'h'.repeat(63)]],
-  },
-  {
-    name: 'the status of a job from queued to done, and of no job',
-    steps: [
+    'the status of a handle of 63 bytes that there is not': [
+      ['client', 'GET_STATUS', 'h'.repeat(63)],
+    ],
+    'the status of a job from queued to done, and of no job': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'GET_STATUS', 'H:nobody:7'],
       ['client', 'GET_STATUS', ''],
@@ -129,7 +115,7 @@ export const resultCases: readonly Case[] = [
       ['worker', 'WORK_FAIL', 'H#1'],
       ['other', 'GET_STATUS', 'H#1'],
     ],
-  },
+  }),
   ...['exceptions', 'EXCEPTIONS', 'Exceptions', 'exception', 'nonsense', ''].map(
     (option): Case => ({
       name: `OPTION_REQ ${JSON.stringify(option)}`,

@@ -1,9 +1,8 @@
-import type { Case } from '../script.ts'
+import { casesOf, type Case } from '../script.ts'
 
 export const sleepCases: readonly Case[] = [
-  {
-    name: 'NOOP comes once for a sleep, however many jobs come',
-    steps: [
+  ...casesOf({
+    'NOOP comes once for a sleep, however many jobs come': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
@@ -17,10 +16,7 @@ export const sleepCases: readonly Case[] = [
       ['worker', 'PRE_SLEEP'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '4'],
     ],
-  },
-  {
-    name: 'NOOP comes again to a worker that sleeps again without a grab',
-    steps: [
+    'NOOP comes again to a worker that sleeps again without a grab': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
@@ -28,20 +24,14 @@ export const sleepCases: readonly Case[] = [
       ['worker', 'PRE_SLEEP'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
     ],
-  },
-  {
-    name: 'PRE_SLEEP with a job pending',
-    steps: [
+    'PRE_SLEEP with a job pending': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
       ['worker', 'GRAB_JOB'],
       ['worker', 'PRE_SLEEP'],
     ],
-  },
-  {
-    name: 'PRE_SLEEP in one write with other requests',
-    steps: [
+    'PRE_SLEEP in one write with other requests': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
@@ -52,37 +42,25 @@ export const sleepCases: readonly Case[] = [
       ['worker', 'at once', ['PRE_SLEEP'], ['GRAB_JOB'], ['GRAB_JOB'], ['PRE_SLEEP']],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '4'],
     ],
-  },
-  {
-    name: 'PRE_SLEEP with a job pending of a function that it cannot do',
-    steps: [
+    'PRE_SLEEP with a job pending of a function that it cannot do': [
       ['client', 'SUBMIT_JOB_BG', 'post', '', '1'],
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
       ['client', 'SUBMIT_JOB_BG', 'post', '', '2'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
     ],
-  },
-  {
-    name: 'PRE_SLEEP of a worker without functions',
-    steps: [
+    'PRE_SLEEP of a worker without functions': [
       ['worker', 'PRE_SLEEP'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'GRAB_JOB without a NOOP ends the sleep',
-    steps: [
+    'GRAB_JOB without a NOOP ends the sleep': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
       ['worker', 'GRAB_JOB'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
     ],
-  },
-  {
-    name: 'a sleeper of several functions is woken once',
-    steps: [
+    'a sleeper of several functions is woken once': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'CAN_DO', 'post'],
       ['worker', 'PRE_SLEEP'],
@@ -91,10 +69,7 @@ export const sleepCases: readonly Case[] = [
       ['worker', 'GRAB_JOB'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a sleeper learns a function that has a job pending',
-    steps: [
+    'a sleeper learns a function that has a job pending': [
       ['client', 'SUBMIT_JOB_BG', 'post', '', '1'],
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
@@ -102,10 +77,7 @@ export const sleepCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_BG', 'post', '', '2'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a sleeper forgets a function',
-    steps: [
+    'a sleeper forgets a function': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'CAN_DO', 'post'],
       ['worker', 'PRE_SLEEP'],
@@ -113,10 +85,7 @@ export const sleepCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['client', 'SUBMIT_JOB_BG', 'post', '', '2'],
     ],
-  },
-  {
-    name: 'a sleeper forgets all functions',
-    steps: [
+    'a sleeper forgets all functions': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
       ['worker', 'RESET_ABILITIES'],
@@ -126,10 +95,7 @@ export const sleepCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a coalesced job wakes nobody again',
-    steps: [
+    'a coalesced job wakes nobody again': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_BG', 'mail', 'u', '1'],
       ['worker', 'GRAB_JOB'],
@@ -137,7 +103,7 @@ export const sleepCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_BG', 'mail', 'u', '2'],
       ['worker', 'WORK_COMPLETE', 'H#1', ''],
     ],
-  },
+  }),
   ...[0, 1, 2].map((wakeup): Case => ({
     name: `four sleepers and three jobs, -w ${wakeup}`,
     flags: { wakeup },
@@ -155,27 +121,25 @@ export const sleepCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
     ],
   })),
-  {
-    name: 'two sleepers take turns, -w 1',
-    flags: { wakeup: 1 },
-    steps: [
-      ['worker1', 'CAN_DO', 'mail'],
-      ['worker2', 'CAN_DO', 'mail'],
-      ['worker1', 'PRE_SLEEP'],
-      ['worker2', 'PRE_SLEEP'],
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
-      ['worker1', 'GRAB_JOB'],
-      ['worker2', 'GRAB_JOB'],
-      ['worker1', 'PRE_SLEEP'],
-      ['worker2', 'PRE_SLEEP'],
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', '4'],
-    ],
-  },
-  {
-    name: 'the job of a lost worker wakes a sleeper',
-    steps: [
+  ...casesOf({
+    'two sleepers take turns, -w 1': {
+      flags: { wakeup: 1 },
+      steps: [
+        ['worker1', 'CAN_DO', 'mail'],
+        ['worker2', 'CAN_DO', 'mail'],
+        ['worker1', 'PRE_SLEEP'],
+        ['worker2', 'PRE_SLEEP'],
+        ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
+        ['worker1', 'GRAB_JOB'],
+        ['worker2', 'GRAB_JOB'],
+        ['worker1', 'PRE_SLEEP'],
+        ['worker2', 'PRE_SLEEP'],
+        ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
+        ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
+        ['client', 'SUBMIT_JOB_BG', 'mail', '', '4'],
+      ],
+    },
+    'the job of a lost worker wakes a sleeper': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker2', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
@@ -184,5 +148,5 @@ export const sleepCases: readonly Case[] = [
       ['worker', 'close'],
       ['worker2', 'GRAB_JOB'],
     ],
-  },
+  }),
 ]

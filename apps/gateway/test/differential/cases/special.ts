@@ -1,4 +1,4 @@
-import type { Case, Step } from '../script.ts'
+import { casesOf, type Case, type Step } from '../script.ts'
 
 const nowAndPast = ['1', '0', '-5', 'soon', '', '1 day', '1000000000']
 
@@ -45,9 +45,8 @@ export const specialCases: readonly Case[] = [
       ['worker', 'GRAB_JOB_ALL'],
     ],
   })),
-  {
-    name: 'SUBMIT_JOB_EPOCH in the future',
-    steps: [
+  ...casesOf({
+    'SUBMIT_JOB_EPOCH in the future': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'PRE_SLEEP'],
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', 'u', '4000000000', 'x'],
@@ -57,38 +56,26 @@ export const specialCases: readonly Case[] = [
       ['admin', 'text', 'show jobs'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a job behind one that is due in the future',
-    steps: [
+    'a job behind one that is due in the future': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', 'later'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', 'now'],
       ['worker', 'GRAB_JOB'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a job that is due in the future is joined and cancelled',
-    steps: [
+    'a job that is due in the future is joined and cancelled': [
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', 'u', '4000000000', 'x'],
       ['other', 'SUBMIT_JOB', 'mail', 'u', 'y'],
       ['admin', 'text', 'cancel job H#1'],
     ],
-  },
-  {
-    name: 'SUBMIT_JOB_SCHED',
-    steps: [
+    SUBMIT_JOB_SCHED: [
       ['client', 'SUBMIT_JOB_SCHED', 'mail', 'u', '0', '0', '1', '1', '0', 'x'],
       ['client', 'ECHO_REQ', 'still here'],
       ['admin', 'text', 'show unique jobs'],
       ['client', 'SUBMIT_JOB_SCHED', 'mail', 'u', '0', '0', '31', '2', '', 'x'],
       ['client', 'ECHO_REQ', 'still here'],
     ],
-  },
-  {
-    name: 'a sleeper and a job that falls due',
-    steps: [
+    'a sleeper and a job that falls due': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', '', 'now+2', 'x'],
       ['worker', 'GRAB_JOB'],
@@ -96,5 +83,5 @@ export const specialCases: readonly Case[] = [
       ['worker', 'hears something'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
+  }),
 ]

@@ -1,4 +1,4 @@
-import type { Case, Step } from '../script.ts'
+import { casesOf, type Case, type Step } from '../script.ts'
 
 const works: readonly Step[] = [
   ['worker', 'CAN_DO', 'mail'],
@@ -43,17 +43,13 @@ const lengths: readonly Case[] = [63, 64, 65, 100].map((length) => ({
 export const uniqueCases: readonly Case[] = [
   ...joins,
   ...lengths,
-  {
-    name: 'SUBMIT_REDUCE_JOB with a unique id of 65 bytes',
-    steps: [
+  ...casesOf({
+    'SUBMIT_REDUCE_JOB with a unique id of 65 bytes': [
       ['client', 'SUBMIT_REDUCE_JOB', 'mail', 'u'.repeat(65), 'r', '', 'x'],
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'GRAB_JOB_ALL'],
     ],
-  },
-  {
-    name: 'a client joins a running job and hears what comes from then on',
-    steps: [
+    'a client joins a running job and hears what comes from then on': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', 'u', 'first'],
       ['worker', 'GRAB_JOB'],
@@ -68,10 +64,7 @@ export const uniqueCases: readonly Case[] = [
       ['other', 'SUBMIT_JOB', 'mail', 'u', 'anew'],
       ['worker', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a client joins a running background job',
-    steps: [
+    'a client joins a running background job': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_BG', 'mail', 'u', 'first'],
       ['worker', 'GRAB_JOB'],
@@ -79,28 +72,19 @@ export const uniqueCases: readonly Case[] = [
       ['client', 'GET_STATUS_UNIQUE', 'u'],
       ['worker', 'WORK_COMPLETE', 'H#1', 'done'],
     ],
-  },
-  {
-    name: 'one client submits the same unique id twice',
-    steps: [
+    'one client submits the same unique id twice': [
       ['client', 'SUBMIT_JOB', 'mail', 'u', 'first'],
       ['client', 'SUBMIT_JOB', 'mail', 'u', 'second'],
       ['client', 'GET_STATUS_UNIQUE', 'u'],
       ...works,
     ],
-  },
-  {
-    name: 'one unique id in two functions is two jobs',
-    steps: [
+    'one unique id in two functions is two jobs': [
       ['client', 'SUBMIT_JOB_BG', 'mail', 'u', 'first'],
       ['client', 'SUBMIT_JOB_BG', 'post', 'u', 'second'],
       ['admin', 'text', 'status'],
       ['admin', 'text', 'show unique jobs'],
     ],
-  },
-  {
-    name: 'the status of a unique id is found in whatever function',
-    steps: [
+    'the status of a unique id is found in whatever function': [
       ['client', 'SUBMIT_JOB_BG', 'fax', 't', 'x'],
       ['client', 'SUBMIT_JOB', 'post', 'u', 'x'],
       ['other', 'SUBMIT_JOB_LOW_BG', 'mail', 'v', 'x'],
@@ -111,10 +95,7 @@ export const uniqueCases: readonly Case[] = [
       ['worker', 'GET_STATUS_UNIQUE', 'v'],
       ['worker', 'GET_STATUS_UNIQUE', 'w'],
     ],
-  },
-  {
-    name: 'jobs without a unique id are never one',
-    steps: [
+    'jobs without a unique id are never one': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', 'same'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', 'same'],
       ['client', 'GET_STATUS_UNIQUE', ''],
@@ -122,10 +103,7 @@ export const uniqueCases: readonly Case[] = [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'GRAB_JOB_UNIQ'],
     ],
-  },
-  {
-    name: 'the unique id - makes jobs of equal payload one',
-    steps: [
+    'the unique id - makes jobs of equal payload one': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'same'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'same'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'other'],
@@ -136,28 +114,19 @@ export const uniqueCases: readonly Case[] = [
       ['worker', 'GRAB_JOB_UNIQ'],
       ['worker', 'GRAB_JOB_ALL'],
     ],
-  },
-  {
-    name: 'the unique id - with an empty payload makes no jobs one',
-    steps: [
+    'the unique id - with an empty payload makes no jobs one': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '-', ''],
       ['client', 'SUBMIT_JOB_BG', 'mail', '-', ''],
       ['admin', 'text', 'status'],
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'GRAB_JOB_UNIQ'],
     ],
-  },
-  {
-    name: 'the unique id - beside a job whose unique id is its payload',
-    steps: [
+    'the unique id - beside a job whose unique id is its payload': [
       ['client', 'SUBMIT_JOB_BG', 'mail', 'same', 'x'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '-', 'same'],
       ['admin', 'text', 'status'],
     ],
-  },
-  {
-    name: 'the status of a unique id, from queued to done',
-    steps: [
+    'the status of a unique id, from queued to done': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'GET_STATUS_UNIQUE', 'u'],
       ['client', 'SUBMIT_JOB', 'mail', 'u', ''],
@@ -171,5 +140,5 @@ export const uniqueCases: readonly Case[] = [
       ['worker', 'WORK_COMPLETE', 'H#1', ''],
       ['other', 'GET_STATUS_UNIQUE', 'u'],
     ],
-  },
+  }),
 ]

@@ -1,4 +1,4 @@
-import type { Case, Step } from '../script.ts'
+import { casesOf, type Case, type Step } from '../script.ts'
 import { withoutLastNul } from './results.ts'
 
 /** Command 0 ends the connection. */
@@ -86,31 +86,29 @@ export const workerCases: readonly Case[] = [
   ...lost,
   ...notOwned,
   ...doubleEnds,
-  {
-    name: 'a worker is lost again and again, -j 2',
-    flags: { retries: 2 },
-    steps: [
-      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
-      ['other', 'SUBMIT_JOB_BG', 'mail', '', 'y'],
-      ['worker', 'CAN_DO', 'mail'],
-      ['worker', 'GRAB_JOB'],
-      ['worker', 'close'],
-      ['admin', 'text', 'show jobs'],
-      ['worker2', 'CAN_DO', 'mail'],
-      ['worker2', 'GRAB_JOB'],
-      ['worker2', 'GRAB_JOB'],
-      ['worker2', 'close'],
-      ['admin', 'text', 'show jobs'],
-      ['worker3', 'CAN_DO', 'mail'],
-      ['worker3', 'GRAB_JOB'],
-      ['worker3', 'close'],
-      ['admin', 'text', 'show jobs'],
-      ['admin', 'text', 'status'],
-    ],
-  },
-  {
-    name: 'a lost job goes to the end of its priority',
-    steps: [
+  ...casesOf({
+    'a worker is lost again and again, -j 2': {
+      flags: { retries: 2 },
+      steps: [
+        ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+        ['other', 'SUBMIT_JOB_BG', 'mail', '', 'y'],
+        ['worker', 'CAN_DO', 'mail'],
+        ['worker', 'GRAB_JOB'],
+        ['worker', 'close'],
+        ['admin', 'text', 'show jobs'],
+        ['worker2', 'CAN_DO', 'mail'],
+        ['worker2', 'GRAB_JOB'],
+        ['worker2', 'GRAB_JOB'],
+        ['worker2', 'close'],
+        ['admin', 'text', 'show jobs'],
+        ['worker3', 'CAN_DO', 'mail'],
+        ['worker3', 'GRAB_JOB'],
+        ['worker3', 'close'],
+        ['admin', 'text', 'show jobs'],
+        ['admin', 'text', 'status'],
+      ],
+    },
+    'a lost job goes to the end of its priority': [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '2'],
       ['client', 'SUBMIT_JOB_LOW_BG', 'mail', '', 'low'],
@@ -122,10 +120,7 @@ export const workerCases: readonly Case[] = [
       ['worker2', 'GRAB_JOB'],
       ['worker2', 'GRAB_JOB'],
     ],
-  },
-  {
-    name: 'a worker with several jobs is lost',
-    steps: [
+    'a worker with several jobs is lost': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'CAN_DO', 'post'],
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
@@ -138,7 +133,7 @@ export const workerCases: readonly Case[] = [
       ['worker', 'close'],
       ['admin', 'text', 'prioritystatus'],
     ],
-  },
+  }),
   ...(
     [
       ['worker', 'close'],
@@ -161,9 +156,8 @@ export const workerCases: readonly Case[] = [
       ...Array.from({ length: 7 }, (): Step => ['worker2', 'GRAB_JOB']),
     ],
   })),
-  {
-    name: 'CANT_DO of one function leaves jobs of the other alone',
-    steps: [
+  ...casesOf({
+    'CANT_DO of one function leaves jobs of the other alone': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'CAN_DO', 'post'],
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
@@ -176,10 +170,7 @@ export const workerCases: readonly Case[] = [
       ['worker', 'WORK_COMPLETE', 'H#1', 'mail'],
       ['worker', 'CANT_DO', 'unknown'],
     ],
-  },
-  {
-    name: 'a worker holds many jobs and ends them in any order',
-    steps: [
+    'a worker holds many jobs and ends them in any order': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', '', '1'],
       ['client', 'SUBMIT_JOB', 'mail', '', '2'],
@@ -191,10 +182,7 @@ export const workerCases: readonly Case[] = [
       ['worker', 'WORK_FAIL', 'H#1'],
       ['worker', 'WORK_COMPLETE', 'H#2', '2'],
     ],
-  },
-  {
-    name: 'CAN_DO for a function that it can do already',
-    steps: [
+    'CAN_DO for a function that it can do already': [
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'CAN_DO_TIMEOUT', 'mail', '0'],
@@ -203,10 +191,7 @@ export const workerCases: readonly Case[] = [
       ['worker', 'CANT_DO', 'mail'],
       ['admin', 'text', 'status'],
     ],
-  },
-  {
-    name: 'SET_CLIENT_ID is listed, up to 127 bytes of it',
-    steps: [
+    'SET_CLIENT_ID is listed, up to 127 bytes of it': [
       ['worker', 'SET_CLIENT_ID', 'me'],
       ['worker', 'CAN_DO', 'mail'],
       ['worker', 'CAN_DO', 'post'],
@@ -217,30 +202,23 @@ export const workerCases: readonly Case[] = [
       ['worker', 'SET_CLIENT_ID', 'renamed'],
       ['admin', 'text', 'workers'],
     ],
-  },
-  {
-    name: 'SET_CLIENT_ID of nothing',
-    steps: [
+    'SET_CLIENT_ID of nothing': [
       ['worker', 'SET_CLIENT_ID', ''],
       ['admin', 'text', 'workers'],
     ],
-  },
-  {
-    name: 'workers lists functions, the last named first, and clients',
-    oneNode: 'a node lists the connections that it has',
-    steps: [
-      ['worker', 'CAN_DO', 'a'],
-      ['worker', 'CAN_DO', 'b'],
-      ['worker', 'CAN_DO_TIMEOUT', 'c', '1000'],
-      ['client', 'SUBMIT_JOB', 'a', '', ''],
-      ['admin', 'text', 'workers'],
-      ['worker', 'CANT_DO', 'b'],
-      ['admin', 'text', 'workers'],
-    ],
-  },
-  {
-    name: 'a worker that outstays CAN_DO_TIMEOUT',
-    steps: [
+    'workers lists functions, the last named first, and clients': {
+      oneNode: 'a node lists the connections that it has',
+      steps: [
+        ['worker', 'CAN_DO', 'a'],
+        ['worker', 'CAN_DO', 'b'],
+        ['worker', 'CAN_DO_TIMEOUT', 'c', '1000'],
+        ['client', 'SUBMIT_JOB', 'a', '', ''],
+        ['admin', 'text', 'workers'],
+        ['worker', 'CANT_DO', 'b'],
+        ['admin', 'text', 'workers'],
+      ],
+    },
+    'a worker that outstays CAN_DO_TIMEOUT': [
       ['worker', 'CAN_DO_TIMEOUT', 'mail', '1'],
       ['worker2', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
@@ -254,10 +232,7 @@ export const workerCases: readonly Case[] = [
       ['worker', 'WORK_DATA', 'H#1', 'late'],
       ['worker2', 'WORK_COMPLETE', 'H#1', 'in time'],
     ],
-  },
-  {
-    name: 'a worker that outstays CAN_DO_TIMEOUT, and ends and asks in one write',
-    steps: [
+    'a worker that outstays CAN_DO_TIMEOUT, and ends and asks in one write': [
       ['worker', 'CAN_DO_TIMEOUT', 'mail', '1000'],
       ['worker2', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB', 'mail', 'u', 'x'],
@@ -273,36 +248,34 @@ export const workerCases: readonly Case[] = [
       ],
       ['worker', 'at once', ['WORK_COMPLETE', 'H#1', 'in time'], ['GRAB_JOB_ALL']],
     ],
-  },
-  {
-    name: 'a worker that outstays CAN_DO_TIMEOUT, -j 1',
-    flags: { retries: 1 },
-    steps: [
-      ['worker', 'CAN_DO_TIMEOUT', 'mail', '900'],
-      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
-      ['worker', 'GRAB_JOB'],
-      ['client', 'hears something'],
-      ['admin', 'text', 'status'],
-      ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
-    ],
-  },
-  {
-    name: 'PRE_SLEEP ends the time of CAN_DO_TIMEOUT for the jobs that a worker has',
-    flags: { retries: 1 },
-    steps: [
-      ['worker', 'CAN_DO_TIMEOUT', 'mail', '1000'],
-      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
-      ['worker', 'GRAB_JOB'],
-      ['worker', 'PRE_SLEEP'],
-      ['worker2', 'CAN_DO_TIMEOUT', 'post', '2500'],
-      ['other', 'SUBMIT_JOB', 'post', '', 'y'],
-      ['worker2', 'GRAB_JOB'],
-      // The second job is lost in its time, long after that of the first.
-      ['other', 'hears something'],
-      ['admin', 'text', 'show jobs'],
-      ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
-    ],
-  },
+    'a worker that outstays CAN_DO_TIMEOUT, -j 1': {
+      flags: { retries: 1 },
+      steps: [
+        ['worker', 'CAN_DO_TIMEOUT', 'mail', '900'],
+        ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+        ['worker', 'GRAB_JOB'],
+        ['client', 'hears something'],
+        ['admin', 'text', 'status'],
+        ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
+      ],
+    },
+    'PRE_SLEEP ends the time of CAN_DO_TIMEOUT for the jobs that a worker has': {
+      flags: { retries: 1 },
+      steps: [
+        ['worker', 'CAN_DO_TIMEOUT', 'mail', '1000'],
+        ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
+        ['worker', 'GRAB_JOB'],
+        ['worker', 'PRE_SLEEP'],
+        ['worker2', 'CAN_DO_TIMEOUT', 'post', '2500'],
+        ['other', 'SUBMIT_JOB', 'post', '', 'y'],
+        ['worker2', 'GRAB_JOB'],
+        // The second job is lost in its time, long after that of the first.
+        ['other', 'hears something'],
+        ['admin', 'text', 'show jobs'],
+        ['worker', 'WORK_COMPLETE', 'H#1', 'late'],
+      ],
+    },
+  }),
   ...['0', '-1', 'soon', ''].map((timeout): Case => ({
     name: `CAN_DO_TIMEOUT of ${JSON.stringify(timeout)}`,
     steps: [

@@ -83,521 +83,272 @@ export const reasons = {
   },
 } as const
 
-/** Replies of one case that differ: step, reply here. */
-interface Difference {
-  readonly case: string
-  readonly why: keyof typeof reasons
-  readonly replies: readonly (readonly [step: number, reply: string])[]
-}
+/** Replies of one case that differ, by why and step. */
+type Differences = Readonly<Partial<Record<keyof typeof reasons, Readonly<Record<number, string>>>>>
 
-/** Every reply that differs from the recording. */
-export const differences: readonly Difference[] = [
-  {
-    case: 'handshake: producer',
-    why: 'end',
-    replies: [
-      [7, '+OK'],
-      [8, 'EOF'],
-    ],
+/** Every reply that differs from the recording, by case. */
+export const differences: Readonly<Record<string, Differences>> = {
+  'handshake: producer': { end: { 7: '+OK', 8: 'EOF' } },
+  'handshake: version, refused': {
+    reasons: {
+      3: '-ERR invalid HELLO: v is out of bounds',
+      7: '-ERR invalid HELLO: v is out of bounds',
+      11: '-ERR invalid HELLO: invalid JSON: v must be an integer',
+      15: '-ERR invalid HELLO: invalid JSON: v must be an integer',
+      19: '-ERR invalid HELLO: invalid JSON: v must be an integer',
+      20: 'EOF',
+    },
   },
-  {
-    case: 'handshake: version, refused',
-    why: 'reasons',
-    replies: [
-      [3, '-ERR invalid HELLO: v is out of bounds'],
-      [7, '-ERR invalid HELLO: v is out of bounds'],
-      [11, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
-      [15, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
-      [19, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
-      [20, 'EOF'],
-    ],
+  'handshake: labels': {
+    reasons: {
+      11: '-ERR invalid HELLO: invalid JSON: labels must be a string',
+      15: '-ERR invalid HELLO: invalid JSON: labels must be an array of strings',
+    },
   },
-  {
-    case: 'handshake: labels',
-    why: 'reasons',
-    replies: [
-      [11, '-ERR invalid HELLO: invalid JSON: labels must be a string'],
-      [15, '-ERR invalid HELLO: invalid JSON: labels must be an array of strings'],
-    ],
+  'handshake: wid': { reasons: { 23: '-ERR invalid HELLO: invalid JSON: wid must be a string' } },
+  'handshake: pid': {
+    reasons: {
+      11: '-ERR invalid HELLO: invalid JSON: pid must be an integer',
+      15: '-ERR invalid HELLO: invalid JSON: pid must be an integer',
+    },
   },
-  {
-    case: 'handshake: wid',
-    why: 'reasons',
-    replies: [[23, '-ERR invalid HELLO: invalid JSON: wid must be a string']],
+  'handshake: first lines that are not taken': {
+    reasons: {
+      3: '-ERR the first command must be HELLO {...}',
+      7: '-ERR the first command must be HELLO {...}',
+      11: '-ERR the first command must be HELLO {...}',
+      15: '-ERR the first command must be HELLO {...}',
+      19: '-ERR the first command must be HELLO {...}',
+      23: '-ERR the first command must be HELLO {...}',
+      27: '-ERR the first command must be HELLO {...}',
+      31: '-ERR the first command must be HELLO {...}',
+      35: '-ERR invalid HELLO: invalid JSON: unexpected end of JSON input',
+      39: '-ERR invalid HELLO: invalid JSON: unexpected "x" at character 8',
+      43: '-ERR invalid HELLO: invalid JSON: unexpected "v" at character 1',
+      47: '-ERR the first command must be HELLO {...}',
+      48: 'EOF',
+    },
   },
-  {
-    case: 'handshake: pid',
-    why: 'reasons',
-    replies: [
-      [11, '-ERR invalid HELLO: invalid JSON: pid must be an integer'],
-      [15, '-ERR invalid HELLO: invalid JSON: pid must be an integer'],
-    ],
+  'handshake: lines that end in LF, in pieces, in one write': {
+    features: { 13: '-ERR invalid TRACK ' },
+    reasons: { 17: '-ERR the first command must be HELLO {...}' },
   },
-  {
-    case: 'handshake: first lines that are not taken',
-    why: 'reasons',
-    replies: [
-      [3, '-ERR the first command must be HELLO {...}'],
-      [7, '-ERR the first command must be HELLO {...}'],
-      [11, '-ERR the first command must be HELLO {...}'],
-      [15, '-ERR the first command must be HELLO {...}'],
-      [19, '-ERR the first command must be HELLO {...}'],
-      [23, '-ERR the first command must be HELLO {...}'],
-      [27, '-ERR the first command must be HELLO {...}'],
-      [31, '-ERR the first command must be HELLO {...}'],
-      [35, '-ERR invalid HELLO: invalid JSON: unexpected end of JSON input'],
-      [39, '-ERR invalid HELLO: invalid JSON: unexpected "x" at character 8'],
-      [43, '-ERR invalid HELLO: invalid JSON: unexpected "v" at character 1'],
-      [47, '-ERR the first command must be HELLO {...}'],
-      [48, 'EOF'],
-    ],
+  'password: none': { reasons: { 15: '-ERR the first command must be HELLO {...}', 16: 'EOF' } },
+  'password: a field of the wrong type': {
+    reasons: {
+      3: '-ERR invalid HELLO: invalid JSON: pwdhash must be a string',
+      7: '-ERR invalid HELLO: invalid JSON: v must be an integer',
+      8: 'EOF',
+    },
   },
-  {
-    case: 'handshake: lines that end in LF, in pieces, in one write',
-    why: 'features',
-    replies: [[13, '-ERR invalid TRACK ']],
+  'framing: verbs': { text: { 22: '-ERR unknown command FLUSH ' } },
+  'framing: bytes that are no text': { text: { 2: '-ERR unknown command ��\u0001' } },
+  'framing: verbs with more than they need': { end: { 8: '+OK', 9: 'EOF' } },
+  'framing: verbs without their argument': {
+    end: {
+      2: '-ERR invalid JSON: unexpected end of JSON input',
+      6: '-ERR invalid JSON: unexpected end of JSON input',
+      12: '-ERR invalid ACK ',
+      16: '-ERR invalid FAIL ',
+      20: '-ERR invalid BEAT ',
+      28: '-ERR no such QUEUE subcommand: ',
+    },
+    fetchDefault: { 10: '$-1' },
+    features: { 32: '-ERR invalid TRACK ', 34: '-ERR invalid BATCH ' },
   },
-  {
-    case: 'handshake: lines that end in LF, in pieces, in one write',
-    why: 'reasons',
-    replies: [[17, '-ERR the first command must be HELLO {...}']],
+  'framing: half-closed after whole commands': {
+    half: {
+      3: '$-1',
+      6: '{"faktory.queues":{"default":1},"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.total_enqueued":1}',
+    },
   },
-  {
-    case: 'password: none',
-    why: 'reasons',
-    replies: [
-      [15, '-ERR the first command must be HELLO {...}'],
-      [16, 'EOF'],
-    ],
+  'framing: what comes after END is not done': { end: { 2: '+OK' } },
+  'push: every field': {
+    fields: {
+      4: '$ {"retry":7,"custom":{"locale":"fr","n":1},"jid":"jid00001","queue":"mail","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[1,"two",null,true,{"k":[]}],"reserve_for":600,"backtrace":3,"priority":5}',
+    },
   },
-  {
-    case: 'password: a field of the wrong type',
-    why: 'reasons',
-    replies: [
-      [3, '-ERR invalid HELLO: invalid JSON: pwdhash must be a string'],
-      [7, '-ERR invalid HELLO: invalid JSON: v must be an integer'],
-      [8, 'EOF'],
-    ],
+  'push: jid': {
+    jid: {
+      22: '-ERR jobs must have a reasonable jid parameter',
+      32: '$ {"retry":25,"jid":"        ","queue":"j","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      34: '$-1',
+    },
   },
-  { case: 'framing: verbs', why: 'text', replies: [[22, '-ERR unknown command FLUSH ']] },
-  {
-    case: 'framing: bytes that are no text',
-    why: 'text',
-    replies: [[2, '-ERR unknown command ��\u0001']],
+  'push: queue names, taken': {
+    queueNames: {
+      18: '{"faktory.queues":{"0":1,"default":2,"UPPER":1,"a.b-c_d":1,"...":1,"-":1,"qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq":1}}',
+    },
   },
-  {
-    case: 'framing: verbs with more than they need',
-    why: 'end',
-    replies: [
-      [8, '+OK'],
-      [9, 'EOF'],
-    ],
+  'push: retry changes the default of what comes after': {
+    retryDefault: {
+      8: '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+      12: '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+    },
   },
-  {
-    case: 'framing: verbs without their argument',
-    why: 'end',
-    replies: [
-      [2, '-ERR invalid JSON: unexpected end of JSON input'],
-      [6, '-ERR invalid JSON: unexpected end of JSON input'],
-      [12, '-ERR invalid ACK '],
-      [16, '-ERR invalid FAIL '],
-      [20, '-ERR invalid BEAT '],
-      [28, '-ERR no such QUEUE subcommand: '],
-    ],
+  'push: custom': { features: { 20: '$-1' } },
+  'push: custom of paid features does nothing': {
+    features: {
+      4: '-NOTUNIQUE Job not unique',
+      8: '-ERR No such batch b-unknown',
+      10: '{"faktory.queues":{"default":2}}',
+      14: '$-1',
+      16: '$-1',
+      18: '$-1',
+    },
   },
-  { case: 'framing: verbs without their argument', why: 'fetchDefault', replies: [[10, '$-1']] },
-  {
-    case: 'framing: verbs without their argument',
-    why: 'features',
-    replies: [
-      [32, '-ERR invalid TRACK '],
-      [34, '-ERR invalid BATCH '],
-    ],
+  'push: a failure of its own': {
+    fields: {
+      4: '$ {"retry":2,"failure":{"retry_count":1,"remaining":1,"failed_at":"<time>","message":"old","errtype":"Old","backtrace":["x"],"foo":1},"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+    },
   },
-  {
-    case: 'framing: half-closed after whole commands',
-    why: 'half',
-    replies: [
-      [3, '$-1'],
-      [
-        6,
-        '{"faktory.queues":{"default":1},"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.total_enqueued":1}',
-      ],
-    ],
+  'push: priority and unknown fields': {
+    fields: {
+      6: '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9,"foo":"bar","failed":true}',
+      8: '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":"high"}',
+    },
   },
-  { case: 'framing: what comes after END is not done', why: 'end', replies: [[2, '+OK']] },
-  {
-    case: 'push: every field',
-    why: 'fields',
-    replies: [
-      [
-        4,
-        '$ {"retry":7,"custom":{"locale":"fr","n":1},"jid":"jid00001","queue":"mail","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[1,"two",null,true,{"k":[]}],"reserve_for":600,"backtrace":3,"priority":5}',
-      ],
-    ],
+  'push: one jid twice': {
+    twice: {
+      20: '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.total_processed":2}',
+    },
   },
-  {
-    case: 'push: jid',
-    why: 'jid',
-    replies: [
-      [22, '-ERR jobs must have a reasonable jid parameter'],
-      [
-        32,
-        '$ {"retry":25,"jid":"        ","queue":"j","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
-      ],
-      [34, '$-1'],
-    ],
+  'push: at, scheduled': {
+    queueNames: { 12: '{"faktory.queues":{"default":0}}' },
+    enqueuedAt: {
+      16: '$ {"retry":25,"jid":"jid00005","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[]}',
+      20: '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[]}',
+    },
   },
-  {
-    case: 'push: queue names, taken',
-    why: 'queueNames',
-    replies: [
-      [
-        18,
-        '{"faktory.queues":{"0":1,"default":2,"UPPER":1,"a.b-c_d":1,"...":1,"-":1,"qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq":1}}',
-      ],
-    ],
+  'pushb: good and bad ones': {
+    pushb: {
+      2: '$ {"short":"jobs must have a reasonable jid parameter","jid00003":"jobs must have a jobtype parameter","jid00004":"jobs must have an args parameter","jid00005":"cannot get \\"a b\\" queue: queue names must match \\\\A[a-zA-Z0-9._-]+\\\\z","jid00006":"jobs cannot be reserved for more than one day","jid00007":"invalid timestamp for \'at\': \\"x\\": must be RFC 3339 with a time zone"}',
+    },
   },
-  {
-    case: 'push: retry changes the default of what comes after',
-    why: 'retryDefault',
-    replies: [
-      [
-        8,
-        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
-      ],
-      [
-        12,
-        '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
-      ],
-    ],
+  'pushb: one jid twice, one wrong type': {
+    pushb: {
+      4: '$ {"":"invalid JSON: jid must be a string"}',
+      6: '{"faktory.queues":{"default":3}}',
+    },
   },
-  { case: 'push: custom', why: 'features', replies: [[20, '$-1']] },
-  {
-    case: 'push: custom of paid features does nothing',
-    why: 'features',
-    replies: [
-      [4, '-NOTUNIQUE Job not unique'],
-      [8, '-ERR No such batch b-unknown'],
-      [10, '{"faktory.queues":{"default":2}}'],
-      [14, '$-1'],
-      [16, '$-1'],
-      [18, '$-1'],
-    ],
+  'pushb: what is no list': {
+    pushb: { 10: '$ {"":"invalid JSON: expected an object at character 0"}' },
   },
-  {
-    case: 'push: a failure of its own',
-    why: 'fields',
-    replies: [
-      [
-        4,
-        '$ {"retry":2,"failure":{"retry_count":1,"remaining":1,"failed_at":"<time>","message":"old","errtype":"Old","backtrace":["x"],"foo":1},"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
-      ],
-    ],
+  'fetch: first in first out, whatever the type and the priority': {
+    levels: {
+      12: '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"B","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9}',
+      14: '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"C","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":7}',
+      16: '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"A","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":5}',
+      18: '$ {"retry":25,"jid":"jid00004","queue":"default","jobtype":"B","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":3}',
+      20: '$ {"retry":25,"jid":"jid00000","queue":"default","jobtype":"A","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":1}',
+    },
   },
-  {
-    case: 'push: priority and unknown fields',
-    why: 'fields',
-    replies: [
-      [
-        6,
-        '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9,"foo":"bar","failed":true}',
-      ],
-      [
-        8,
-        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":"high"}',
-      ],
-    ],
+  'fetch: every priority': {
+    levels: {
+      20: '$ {"retry":25,"jid":"jid00009","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9}',
+      22: '$ {"retry":25,"jid":"jid00008","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":8}',
+      24: '$ {"retry":25,"jid":"jid00007","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":7}',
+      26: '$ {"retry":25,"jid":"jid00006","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":6}',
+      28: '$ {"retry":25,"jid":"jid00005","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":5}',
+      30: '$ {"retry":25,"jid":"jid00004","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":4}',
+      32: '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":3}',
+      34: '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":2}',
+      36: '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":1}',
+    },
   },
-  {
-    case: 'push: one jid twice',
-    why: 'twice',
-    replies: [
-      [
-        20,
-        '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.total_processed":2}',
-      ],
-    ],
+  'fetch: the client has gone, the job is reserved all the same': {
+    half: {
+      9: '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.queues":{"default":1}}',
+    },
   },
-  {
-    case: 'push: at, scheduled',
-    why: 'queueNames',
-    replies: [[12, '{"faktory.queues":{"default":0}}']],
+  'ack: words': {
+    anyCase: {
+      20: '+OK',
+      22: '+OK',
+      30: '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0}}',
+    },
   },
-  {
-    case: 'push: at, scheduled',
-    why: 'enqueuedAt',
-    replies: [
-      [
-        16,
-        '$ {"retry":25,"jid":"jid00005","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[]}',
-      ],
-      [
-        20,
-        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":[]}',
-      ],
-    ],
+  'fail: long words': {
+    cut: {
+      22: '$ {"retry":25,"failure":{"retry_count":0,"failed_at":"<time>","next_at":"<time>","message":"<鍵*333>","errtype":"<ж*50>","backtrace":["<b*3000>"],"remaining":25},"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+    },
   },
-  {
-    case: 'pushb: good and bad ones',
-    why: 'pushb',
-    replies: [
-      [
-        2,
-        '$ {"short":"jobs must have a reasonable jid parameter","jid00003":"jobs must have a jobtype parameter","jid00004":"jobs must have an args parameter","jid00005":"cannot get \\"a b\\" queue: queue names must match \\\\A[a-zA-Z0-9._-]+\\\\z","jid00006":"jobs cannot be reserved for more than one day","jid00007":"invalid timestamp for \'at\': \\"x\\": must be RFC 3339 with a time zone"}',
-      ],
-    ],
+  'mutate: requeue from scheduled by jobtype': {
+    queueNames: { 10: '{"faktory.queues":{"a":1,"b":1,"c":0},"faktory.total_queues":3}' },
+    enqueuedAt: {
+      12: '$ {"retry":25,"jid":"jid00001","queue":"a","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":["a"]}',
+    },
   },
-  {
-    case: 'pushb: one jid twice, one wrong type',
-    why: 'pushb',
-    replies: [
-      [4, '$ {"":"invalid JSON: jid must be a string"}'],
-      [6, '{"faktory.queues":{"default":3}}'],
-    ],
+  'mutate: requeue from scheduled by jids': {
+    queueNames: { 10: '{"faktory.queues":{"a":1,"b":0,"c":1}}' },
   },
-  {
-    case: 'pushb: what is no list',
-    why: 'pushb',
-    replies: [[10, '$ {"":"invalid JSON: expected an object at character 0"}']],
+  'mutate: requeue from scheduled by regexp': {
+    queueNames: {
+      10: '{"faktory.queues":{"a":0,"b":0,"c":0}}',
+      14: '{"faktory.queues":{"a":1,"b":0,"c":1}}',
+    },
   },
-  {
-    case: 'fetch: first in first out, whatever the type and the priority',
-    why: 'levels',
-    replies: [
-      [
-        12,
-        '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"B","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9}',
-      ],
-      [
-        14,
-        '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"C","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":7}',
-      ],
-      [
-        16,
-        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"A","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":5}',
-      ],
-      [
-        18,
-        '$ {"retry":25,"jid":"jid00004","queue":"default","jobtype":"B","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":3}',
-      ],
-      [
-        20,
-        '$ {"retry":25,"jid":"jid00000","queue":"default","jobtype":"A","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":1}',
-      ],
-    ],
+  'mutate: kill scheduled': {
+    enqueuedAt: {
+      14: '$ {"retry":25,"jid":"jid00001","queue":"a","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":["a"]}',
+    },
   },
-  {
-    case: 'fetch: every priority',
-    why: 'levels',
-    replies: [
-      [
-        20,
-        '$ {"retry":25,"jid":"jid00009","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9}',
-      ],
-      [
-        22,
-        '$ {"retry":25,"jid":"jid00008","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":8}',
-      ],
-      [
-        24,
-        '$ {"retry":25,"jid":"jid00007","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":7}',
-      ],
-      [
-        26,
-        '$ {"retry":25,"jid":"jid00006","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":6}',
-      ],
-      [
-        28,
-        '$ {"retry":25,"jid":"jid00005","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":5}',
-      ],
-      [
-        30,
-        '$ {"retry":25,"jid":"jid00004","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":4}',
-      ],
-      [
-        32,
-        '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":3}',
-      ],
-      [
-        34,
-        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":2}',
-      ],
-      [
-        36,
-        '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":1}',
-      ],
-    ],
+  'mutate: errors': { spaces: { 30: '+OK', 32: '+OK' } },
+  'queue: paused while a fetch waits': { paused: { 12: '$-1' } },
+  'queue: paused, and jobs in hand': {
+    retryDefault: {
+      8: '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
+    },
   },
-  {
-    case: 'fetch: the client has gone, the job is reserved all the same',
-    why: 'half',
-    replies: [
-      [
-        9,
-        '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0},"faktory.queues":{"default":1}}',
-      ],
-    ],
+  'queue: errors': {
+    missing: {
+      6: '-ERR QUEUE PAUSE needs at least one queue',
+      8: '-ERR QUEUE RESUME needs at least one queue',
+      10: '-ERR QUEUE REMOVE needs at least one queue',
+      14: '-ERR QUEUE PAUSE needs at least one queue',
+    },
   },
-  {
-    case: 'ack: words',
-    why: 'anyCase',
-    replies: [
-      [20, '+OK'],
-      [22, '+OK'],
-      [30, '{"faktory.sets":{"scheduled":0,"retries":0,"dead":0,"working":0}}'],
-    ],
+  'queue: latency of a job that was put back': { enqueuedAt: { 6: '$ {"default":<seconds>}' } },
+  'beat: by another connection, by a producer, after the worker has gone': { end: { 7: '+OK' } },
+  'beat: two connections of one wid': { end: { 7: '+OK' } },
+  'beat: quiet binds one connection of a wid': { quiet: { 7: '$-1' } },
+  'info: a fresh server': {
+    info: { 2: '{"server.description":"Faktory Enterprise (Crossgear)"}' },
   },
-  {
-    case: 'fail: long words',
-    why: 'cut',
-    replies: [
-      [
-        22,
-        '$ {"retry":25,"failure":{"retry_count":0,"failed_at":"<time>","next_at":"<time>","message":"<鍵*333>","errtype":"<ж*50>","backtrace":["<b*3000>"],"remaining":25},"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
-      ],
-    ],
+  'info: connections, commands, workers': {
+    info: {
+      10: '{"server.description":"Faktory Enterprise (Crossgear)","server.command_count":4}',
+    },
   },
-  {
-    case: 'mutate: requeue from scheduled by jobtype',
-    why: 'queueNames',
-    replies: [[10, '{"faktory.queues":{"a":1,"b":1,"c":0},"faktory.total_queues":3}']],
+  'info: counts': {
+    queueNames: {
+      10: '{"faktory.queues":{"a":2,"b":1,"default":0},"faktory.total_queues":3}',
+      14: '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}',
+      18: '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}',
+      24: '{"faktory.queues":{"a":0,"b":1,"default":0},"faktory.total_queues":3}',
+    },
   },
-  {
-    case: 'mutate: requeue from scheduled by jobtype',
-    why: 'enqueuedAt',
-    replies: [
-      [
-        12,
-        '$ {"retry":25,"jid":"jid00001","queue":"a","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":["a"]}',
-      ],
-    ],
+  track: { features: { 4: '$ {"jid":"jid00001","state":"unknown","updated_at":""}', 6: '+OK' } },
+  batch: {
+    features: {
+      2: '$ <bid>',
+      4: '-ERR No such batch b-1',
+      6: '-ERR No such batch b-1',
+      8: '-ERR No such batch b-1',
+    },
   },
-  {
-    case: 'mutate: requeue from scheduled by jids',
-    why: 'queueNames',
-    replies: [[10, '{"faktory.queues":{"a":1,"b":0,"c":1}}']],
+  'flush: everything goes': {
+    queueNames: { 24: '{"faktory.queues":{},"faktory.total_queues":0}' },
   },
-  {
-    case: 'mutate: requeue from scheduled by regexp',
-    why: 'queueNames',
-    replies: [
-      [10, '{"faktory.queues":{"a":0,"b":0,"c":0}}'],
-      [14, '{"faktory.queues":{"a":1,"b":0,"c":1}}'],
-    ],
+  'flush: jobs in hand': {
+    flush: {
+      14: '-ERR Job not found jid00002',
+      16: '{"faktory.queues":{},"faktory.total_processed":0,"faktory.total_queues":0}',
+    },
   },
-  {
-    case: 'mutate: kill scheduled',
-    why: 'enqueuedAt',
-    replies: [
-      [
-        14,
-        '$ {"retry":25,"jid":"jid00001","queue":"a","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","at":"<time>","args":["a"]}',
-      ],
-    ],
+  'fail: backtrace of the job': {
+    backtrace: {
+      10: '$ {"retry":25,"failure":{"retry_count":0,"failed_at":"<time>","next_at":"<time>","message":"boom","errtype":"RuntimeError","backtrace":["1"],"remaining":25},"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"backtrace":1}',
+    },
   },
-  {
-    case: 'mutate: errors',
-    why: 'spaces',
-    replies: [
-      [30, '+OK'],
-      [32, '+OK'],
-    ],
-  },
-  { case: 'queue: paused while a fetch waits', why: 'paused', replies: [[12, '$-1']] },
-  {
-    case: 'queue: paused, and jobs in hand',
-    why: 'retryDefault',
-    replies: [
-      [
-        8,
-        '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[]}',
-      ],
-    ],
-  },
-  {
-    case: 'queue: errors',
-    why: 'missing',
-    replies: [
-      [6, '-ERR QUEUE PAUSE needs at least one queue'],
-      [8, '-ERR QUEUE RESUME needs at least one queue'],
-      [10, '-ERR QUEUE REMOVE needs at least one queue'],
-      [14, '-ERR QUEUE PAUSE needs at least one queue'],
-    ],
-  },
-  {
-    case: 'queue: latency of a job that was put back',
-    why: 'enqueuedAt',
-    replies: [[6, '$ {"default":<seconds>}']],
-  },
-  {
-    case: 'beat: by another connection, by a producer, after the worker has gone',
-    why: 'end',
-    replies: [[7, '+OK']],
-  },
-  { case: 'beat: two connections of one wid', why: 'end', replies: [[7, '+OK']] },
-  { case: 'beat: quiet binds one connection of a wid', why: 'quiet', replies: [[7, '$-1']] },
-  {
-    case: 'info: a fresh server',
-    why: 'info',
-    replies: [[2, '{"server.description":"Faktory Enterprise (Crossgear)"}']],
-  },
-  {
-    case: 'info: connections, commands, workers',
-    why: 'info',
-    replies: [
-      [10, '{"server.description":"Faktory Enterprise (Crossgear)","server.command_count":4}'],
-    ],
-  },
-  {
-    case: 'info: counts',
-    why: 'queueNames',
-    replies: [
-      [10, '{"faktory.queues":{"a":2,"b":1,"default":0},"faktory.total_queues":3}'],
-      [14, '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}'],
-      [18, '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}'],
-      [24, '{"faktory.queues":{"a":0,"b":1,"default":0},"faktory.total_queues":3}'],
-    ],
-  },
-  {
-    case: 'track',
-    why: 'features',
-    replies: [
-      [4, '$ {"jid":"jid00001","state":"unknown","updated_at":""}'],
-      [6, '+OK'],
-    ],
-  },
-  {
-    case: 'batch',
-    why: 'features',
-    replies: [
-      [2, '$ <bid>'],
-      [4, '-ERR No such batch b-1'],
-      [6, '-ERR No such batch b-1'],
-      [8, '-ERR No such batch b-1'],
-    ],
-  },
-  {
-    case: 'flush: everything goes',
-    why: 'queueNames',
-    replies: [[24, '{"faktory.queues":{},"faktory.total_queues":0}']],
-  },
-  {
-    case: 'flush: jobs in hand',
-    why: 'flush',
-    replies: [
-      [14, '-ERR Job not found jid00002'],
-      [16, '{"faktory.queues":{},"faktory.total_processed":0,"faktory.total_queues":0}'],
-    ],
-  },
-  {
-    case: 'fail: backtrace of the job',
-    why: 'backtrace',
-    replies: [
-      [
-        10,
-        '$ {"retry":25,"failure":{"retry_count":0,"failed_at":"<time>","next_at":"<time>","message":"boom","errtype":"RuntimeError","backtrace":["1"],"remaining":25},"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"backtrace":1}',
-      ],
-    ],
-  },
-]
+}

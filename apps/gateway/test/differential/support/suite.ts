@@ -1,5 +1,5 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import { improvements } from '../improvements.ts'
 import type { Case } from '../script.ts'
 import { startCrossgear } from './crossgear.ts'
@@ -8,6 +8,7 @@ import { lacksGearmand, startGearmand } from './gearmand.ts'
 import { play, type Transcript } from './play.ts'
 import { recordingOf } from './recorded.ts'
 import type { Server } from './server.ts'
+import { redisOfSuite } from '../../support/redis-of-suite.ts'
 
 const known = new Map(improvements.map((improvement) => [improvement.name, improvement]))
 
@@ -37,12 +38,7 @@ export function compareAll(cases: readonly Case[]): void {
   describe.skipIf(lacksRedis).each(arrangements)(
     'beside gearmand, or what it was recorded to answer: $title',
     ({ nodeCount }) => {
-      let redis: RedisServer
-
-      beforeAll(async () => {
-        redis = await RedisServer.start()
-      })
-      afterAll(() => redis.stop())
+      const redis = redisOfSuite()
 
       for (const script of cases) {
         if (nodeCount > 1 && script.oneNode !== undefined) continue
@@ -52,7 +48,7 @@ export function compareAll(cases: readonly Case[]): void {
           const gearmand = await byGearmand(script)
           const improvement = known.get(script.name)
           const expected = improved(gearmand, improvement)
-          const starting = startCrossgear(redis, nodeCount, script.flags ?? {})
+          const starting = startCrossgear(redis(), nodeCount, script.flags ?? {})
           const crossgear = await playAgainst(script, starting, expected)
           expect(differences(gearmand, crossgear)).toEqual({
             gearmand: improvement?.gearmand ?? [],
