@@ -37,13 +37,11 @@ describe.skipIf(lacksRedis)('docs/bridge/faktory.md', () => {
   const gateways = faktoryGateways()
 
   test.each(examples('json'))('the job %s is taken', async (job) => {
-    const { client } = await gateways.open()
-    expect(await (await client()).ask(`PUSH ${job}`)).toBe('+OK')
+    expect(await (await gateways.client()).ask(`PUSH ${job}`)).toBe('+OK')
   })
 
   test.each(examples(''))('the server answers as it says: %s', async (text) => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'worker-1' })
+    const one = await gateways.client({ wid: 'worker-1' })
     const [, bidShown = ''] = /BATCH COMMIT (\S+)/.exec(text) ?? []
     let bid = ''
     for (const [command, expected] of session(text)) {
@@ -74,7 +72,7 @@ describe.skipIf(lacksCurl)('docs/bridge/faktory.md by curl', { timeout: 60_000 }
       child.kill('SIGTERM')
       await exited
     })
-    const port = (await ready).doors.find(({ name }) => name === 'web')?.port ?? 0
+    const port = (await ready).port('web')
     const commands = examples('sh').filter((text) => text.startsWith('curl'))
     expect(commands).toHaveLength(2)
     for (const command of commands) {

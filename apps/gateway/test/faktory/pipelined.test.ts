@@ -10,8 +10,7 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
   const gateways = faktoryGateways()
 
   test('a PUSH after FLUSH stays', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('before-1'))
     for (let round = 0; round < 5; round += 1) {
       one.send('FLUSH', pushLine(`after--${round}`))
@@ -21,8 +20,7 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
   })
 
   test('a batch is committed with the jobs pushed before', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     const made = await one.ask('BATCH NEW {"success":{"jobtype":"t","queue":"later"}}')
     const bid = made.split('\r\n')[1] ?? ''
     one.send(
@@ -35,8 +33,7 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
   })
 
   test('MUTATE finds the job pushed before, and FETCH what it requeued', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'worker-1' })
+    const one = await gateways.client({ wid: 'worker-1' })
     one.send(
       pushLine('scheduled-1', { at: future }),
       'MUTATE {"cmd":"requeue","target":"scheduled"}',
@@ -76,8 +73,7 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
   })
 
   test('a wrong command keeps its place among the answers', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     one.send('INFO', 'NOPE', 'PUSH {', 'TRACK GET', 'BEAT {"wid":"x"}')
     expect(await one.reply()).toContain('"faktory"')
     expect(await one.reply()).toBe('-ERR unknown command NOPE')

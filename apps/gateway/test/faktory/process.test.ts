@@ -5,7 +5,7 @@ import { hashPassword } from '@crossgear/fwp-codec'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { ask } from '../http/support/http-client.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { FwpClient } from './support/fwp-client.ts'
 
@@ -23,11 +23,7 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
     ? ['--redis-url', `unix://${redis.path}`]
     : ['--store-port', '0', '--data-dir', await temporaryFolder()]
   const own = [...ports, ...store, '--log-format', 'json']
-  const running = startGateway([...own, ...words], { PATH: '', ...env })
-  onTestFinished(async () => {
-    running.child.kill('SIGTERM')
-    await running.exited
-  })
+  const running = gatewayOfTest([...own, ...words], { PATH: '', ...env })
   return running
 }
 
@@ -85,15 +81,14 @@ test(
   async () => {
     const words = ['--http-port', '0', '--allowed-hosts', 'jobs.example.org, other']
     const { ready } = await gateway(words)
-    const { doors } = await ready
+    const { port } = await ready
     const status = async (
       door: string,
       path: string,
       host: string,
     ): Promise<number | undefined> => {
-      const port = doors.find(({ name }) => name === door)?.port ?? 0
       const headers = { Host: host, 'X-Gearman-Background': 'true' }
-      return (await ask(port, path, { method: 'GET', headers })).status
+      return (await ask(port(door), path, { method: 'GET', headers })).status
     }
     for (const host of ['jobs.example.org', 'other:80']) {
       expect(await status('http', '/f', host)).toBe(200)
@@ -114,10 +109,8 @@ test('SIGUSR1 ends the gateway once no job is left, and opens no debugger', asyn
 
 test('the web port has the pages of the Faktory server for monitoring', async () => {
   const { ready } = await gateway(['--web-password', 'sesame'])
-  const { doors } = await ready
-  const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
-  const client = await FwpClient.greeted(portOf('faktory'))
-  onTestFinished(() => client.close())
+  const { port: portOf } = await ready
+  const client = await FwpClient.ofTest(portOf('faktory'))
   const page = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${portOf('web')}${path}`)
     expect(answer.status).toBe(200)
@@ -151,8 +144,7 @@ describe('a password from a file', { timeout: 60_000 }, () => {
     await writeFile(secret, 'sesame\n')
     const words = ['--host', '0.0.0.0', '--faktory-password-tries', '2', '--web-open', 'yes']
     const { ready } = await gateway(words, { FAKTORY_PASSWORD: secret })
-    const { doors } = await ready
-    const portOf = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+    const { port: portOf } = await ready
 
     const answers: string[] = []
     for (const word of ['sesame', 'open', 'close']) {

@@ -116,13 +116,4 @@ describe.skipIf(lacksRedis)('the npm package faktory-worker', () => {
     const job = await scheduler.jobs.findJid(jid)
     expect(JSON.parse(job?.failure ?? '')).toMatchObject({ message: 'boom', retry_count: 0 })
   })
-
-  test('becomes quiet and ends on the server’s order', async () => {
-    const { port, door } = await gateways.open(brisk)
-    const worker = stockWorker({ port, wid: 'stock-1', concurrency: 2, beatInterval: 0.01 })
-    await worker.work()
-    door.workers.find('stock-1')?.advance('quiet')
-    const told = worker as unknown as { quieted: boolean }
-    await expect.poll(() => told.quieted).toBe(true)
-  })
 })

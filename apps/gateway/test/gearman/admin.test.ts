@@ -13,24 +13,6 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(await admin.command('getpid')).toBe(`OK ${process.pid}`)
   })
 
-  test('sees jobs and workers of each function', async () => {
-    const gateway = await open()
-    const [admin, worker] = [await gateway.peer(), await gateway.worker('mail', 'post')]
-    await worker.sync()
-    expect(await admin.list('status')).toEqual(['mail\t0\t0\t1', 'post\t0\t0\t1'])
-    admin.send('SUBMIT_JOB_HIGH_BG', 'mail', '', '').send('SUBMIT_JOB_BG', 'mail', '', '')
-    admin.send('SUBMIT_JOB_LOW_BG', 'mail', '', '').send('SUBMIT_JOB_LOW_BG', 'mail', '', '')
-    await admin.receiveMany(4)
-    await worker.ask('GRAB_JOB')
-    expect(await admin.list('status')).toEqual(['mail\t4\t1\t1', 'post\t0\t0\t1'])
-    const priorities = ['mail\t0\t1\t2\t1', 'post\t0\t0\t0\t1']
-    expect(await admin.list('prioritystatus')).toEqual(priorities)
-    await worker.leave()
-    await expect
-      .poll(() => admin.list('status'), { interval: 5 })
-      .toEqual(['mail\t4\t0\t0', 'post\t0\t0\t0'])
-  })
-
   test('sees each of many functions once', async () => {
     const admin = await (await open()).peer()
     const names = Array.from({ length: 2_001 }, (_none, at) => `f${at}`)
@@ -88,18 +70,6 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(await client.submit('SUBMIT_JOB', 'mail', 'u', '')).not.toBe(handle)
   })
 
-  test('cancels a scheduled and a running job', async () => {
-    const gateway = await open()
-    const [admin, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const later = await admin.submit('SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', '')
-    expect(await admin.command(`cancel job ${later}`)).toBe('OK')
-    const handle = await admin.submit('SUBMIT_JOB_BG', 'mail', '', '')
-    await worker.ask('GRAB_JOB')
-    expect(await admin.command(`cancel job ${handle}`)).toBe('OK')
-    expect((await worker.ask('WORK_COMPLETE', handle, ''))[1]).toBe('JOB_NOT_FOUND')
-    expect(await admin.list('show jobs')).toEqual([])
-  })
-
   test('creates and drops functions', async () => {
     const gateway = await open()
     const admin = await gateway.peer()
@@ -111,17 +81,6 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect((await admin.command(`create function ${'x'.repeat(513)}`)).slice(0, 21)).toBe(
       'ERR INVALID_ARGUMENTS',
     )
-  })
-
-  test('drops no function that has workers or running jobs', async () => {
-    const gateway = await open()
-    const [admin, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const busy = 'ERR there are still connected workers or executing clients'
-    await worker.sync()
-    expect(await admin.command('drop function mail')).toBe(busy)
-    await admin.submit('SUBMIT_JOB_BG', 'mail', '', '')
-    await worker.ask('GRAB_JOB')
-    expect(await admin.command('drop function mail')).toBe(busy)
   })
 
   test('drops a function with its waiting jobs, and its handles for good', async () => {
@@ -152,20 +111,5 @@ describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
     expect(await admin.command('shutdown graceful')).toBe('OK')
     expect(await admin.command('shutdown now')).toContain('ERR UNKNOWN_COMMAND')
     expect(gateway.shutdowns).toEqual([false, true])
-  })
-
-  test.each([
-    ['nonsense', 'ERR UNKNOWN_COMMAND Unknown+server+commandnonsense'],
-    ['', 'ERR UNKNOWN_COMMAND Unknown+server+command'],
-    ['show foo', 'ERR UNKNOWN_SHOW_ARGUMENTS'],
-    ['cancel foo bar', 'ERR UNKNOWN_ERROR'],
-    ['cancel job H:nobody:1:1', 'ERR UNKNOWN_JOB'],
-    [
-      'maxqueue',
-      'ERR INVALID_ARGUMENTS An+incomplete+set+of+arguments+was+sent+to+this+commandmaxqueue',
-    ],
-  ])('that sends %j gets %j', async (line, reply) => {
-    const admin = await (await open()).peer()
-    expect((await admin.command(line)).replace('command+', 'command')).toBe(reply)
   })
 })

@@ -1,4 +1,3 @@
-import { packetTypes } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { gearmanGateways } from './support/gearman-gateway.ts'
@@ -7,41 +6,6 @@ const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'h
 
 describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
   const { open } = gearmanGateways()
-
-  test('gets its echo, including NULs', async () => {
-    const peer = await (await open()).peer()
-    expect(await peer.ask('ECHO_REQ', 'a\0b')).toEqual(['ECHO_RES', 'a\0b'])
-    expect(await peer.ask('ECHO_REQ', '')).toEqual(['ECHO_RES', ''])
-  })
-
-  test('gets an error for an unknown option', async () => {
-    const peer = await (await open()).peer()
-    expect(await peer.ask('OPTION_REQ', 'speed')).toEqual([
-      'ERROR',
-      'UNKNOWN_OPTION',
-      'Server does not recognize given option',
-    ])
-  })
-
-  const foreign = packetTypes.filter(
-    ({ name, magics }) => name === 'ALL_YOURS' || !(magics as readonly string[]).includes('REQ'),
-  )
-  test.each(foreign.map(({ name, args }) => [name, args] as const))(
-    '%s is not for a server, which answers with an error and continues',
-    async (name, args) => {
-      const peer = await (await open()).peer()
-      const heard = await peer.ask(name, ...args.map(() => 'x'))
-      expect(heard).toEqual(['ERROR', 'INVALID_COMMAND', 'Command not expected'])
-      await peer.sync()
-    },
-  )
-
-  test('that sends response packets gets an error and is still served', async () => {
-    const peer = await (await open()).peer()
-    const heard = await peer.sendAsServer('GRAB_JOB').receive()
-    expect(heard).toEqual(['ERROR', 'INVALID_MAGIC', 'Request magic expected'])
-    await peer.sync()
-  })
 
   test.each([
     ['a bad magic', '00524558 00000010 00000000', 'bad_magic'],
@@ -85,17 +49,6 @@ describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
     await surplus.ended()
     expect(gateway.rejections).toEqual(['connections'])
     await peer.sync()
-  })
-
-  test('may cut its packets anywhere', async () => {
-    const gateway = await open()
-    const peer = await gateway.peer()
-    const packet = bytesOf('00524551 00000010 00000003 616263')
-    for (const byte of packet) {
-      peer.sendBytes(Buffer.from([byte]))
-      await new Promise(setImmediate)
-    }
-    expect(await peer.receive()).toEqual(['ECHO_RES', 'abc'])
   })
 
   test('that disconnects in the middle of its work leaves nothing behind', async () => {

@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
@@ -24,16 +23,6 @@ function run(program: string, args: readonly string[], input = ''): Promise<Outp
 
 describe.skipIf(lacksRedis || lacksGearman)('needs gearman-tools: the stock programs', () => {
   const { open } = gearmanGateways()
-
-  test('a foreground job goes through both', async () => {
-    const gateway = await open()
-    const port = String(gateway.port)
-    const worker = spawn('gearman', ['-p', port, '-w', '-f', 'wc', '-c', '1', '--', 'wc', '-c'])
-    const ended = once(worker, 'exit')
-    const { code, out } = await run('gearman', ['-p', port, '-f', 'wc'], 'five\n')
-    expect({ code, out: out.toString().trim() }).toEqual({ code: 0, out: '5' })
-    await ended
-  })
 
   test.each([
     [['-I'], 'high'],
@@ -62,25 +51,5 @@ describe.skipIf(lacksRedis || lacksGearman)('needs gearman-tools: the stock prog
     const { code, out } = await client
     expect(code).not.toBe(0)
     expect(out.toString()).toContain('one two')
-  })
-
-  test('gearadmin reads and changes', async () => {
-    const gateway = await open()
-    const port = String(gateway.port)
-    const admin = async (...args: string[]): Promise<string> =>
-      (await run('gearadmin', ['-p', port, ...args])).out.toString()
-    const client = await gateway.peer()
-    const handle = await client.submit('SUBMIT_JOB_BG', 'mail', 'u1', '')
-    expect(await admin('--server-version')).toContain('0.1.0')
-    expect(await admin('--status')).toBe('mail\t1\t0\t0\n.\n')
-    expect(await admin('--priority-status')).toBe('mail\t0\t1\t0\t0\n.\n')
-    expect(await admin('--workers')).toMatch(/^\d+ 127\.0\.0\.1 - :\n/)
-    expect(await admin('--show-jobs')).toContain(handle)
-    expect(await admin('--show-unique-jobs')).toContain('u1')
-    expect(await admin('--getpid')).toContain(String(process.pid))
-    expect(await admin(`--cancel-job=${handle}`)).toContain('OK')
-    expect(await admin('--create-function=fresh')).toContain('OK')
-    expect(await admin('--status')).toContain('fresh\t0\t0\t0\n')
-    expect(await admin('--drop-function=fresh')).toContain('OK')
   })
 })

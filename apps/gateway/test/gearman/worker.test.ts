@@ -17,40 +17,6 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     return handle
   }
 
-  test('gets NO_JOB when there is no job', async () => {
-    const gateway = await open()
-    const worker = await gateway.worker('mail')
-    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-    expect(await (await gateway.peer()).ask('GRAB_JOB_ALL')).toEqual(['NO_JOB'])
-  })
-
-  test('gets the high priority before the normal and the low, each in order', async () => {
-    const gateway = await open()
-    const client = await gateway.peer()
-    await client.submit('SUBMIT_JOB_LOW_BG', 'mail', '', 'low')
-    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'normal 1')
-    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'normal 2')
-    await client.submit('SUBMIT_JOB_HIGH_BG', 'mail', '', 'high')
-    const worker = await gateway.worker('mail')
-    const taken: (string | undefined)[] = []
-    for (let at = 0; at < 4; at += 1) taken.push((await worker.ask('GRAB_JOB'))[3])
-    expect(taken).toEqual(['high', 'normal 1', 'normal 2', 'low'])
-  })
-
-  test('gets NOOP once per sleep, and at once if a job is waiting', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    await worker.send('PRE_SLEEP').sync()
-    await client.submit('SUBMIT_JOB_BG', 'mail', '', '1')
-    expect(await worker.receive()).toEqual(['NOOP'])
-    await client.submit('SUBMIT_JOB_BG', 'mail', '', '2')
-    await worker.sync()
-    expect(await worker.ask('PRE_SLEEP')).toEqual(['NOOP'])
-    expect((await worker.ask('GRAB_JOB'))[3]).toBe('1')
-    expect((await worker.ask('GRAB_JOB'))[3]).toBe('2')
-    await worker.send('PRE_SLEEP').sync()
-  })
-
   test('that sends a bad packet loses its jobs at once, though it keeps its socket open', async () => {
     const gateway = await open()
     const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
@@ -69,15 +35,6 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     socket.destroy()
   })
 
-  test('that grabs a job without a NOOP is no longer asleep', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    await worker.send('PRE_SLEEP').sync()
-    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
-    await worker.sync()
-  })
-
   test('that adds a function while it sleeps is woken for it', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
@@ -91,28 +48,6 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     await worker.sync()
   })
 
-  test('tries the function that it named last first', async () => {
-    const gateway = await open()
-    const client = await gateway.peer()
-    for (const fn of ['a', 'a', 'b', 'b']) await client.submit('SUBMIT_JOB_BG', fn, '', '')
-    const worker = await gateway.worker('a', 'b')
-    expect((await worker.ask('GRAB_JOB'))[2]).toBe('b')
-    worker.send('CAN_DO', 'a')
-    expect((await worker.ask('GRAB_JOB'))[2]).toBe('a')
-    expect((await worker.ask('GRAB_JOB'))[2]).toBe('a')
-    expect((await worker.ask('GRAB_JOB'))[2]).toBe('b')
-  })
-
-  test('takes turns among its functions if the operator wants that', async () => {
-    const gateway = await open({ roundRobin: true })
-    const client = await gateway.peer()
-    for (const fn of ['a', 'a', 'b', 'b']) await client.submit('SUBMIT_JOB_BG', fn, '', '')
-    const worker = await gateway.worker('a', 'b')
-    const taken: (string | undefined)[] = []
-    for (let at = 0; at < 4; at += 1) taken.push((await worker.ask('GRAB_JOB'))[2])
-    expect(taken).toEqual(['b', 'a', 'b', 'a'])
-  })
-
   test('of a function serves its lanes, and gets the name that it gave', async () => {
     const gateway = await open()
     const client = await gateway.peer()
@@ -124,56 +59,6 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     const single = await gateway.worker('mail@bulk')
     expect(await single.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', other, 'mail@bulk', 'y'])
     expect(await single.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-  })
-
-  test('sends data, warnings and progress to the client, then the result', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
-    worker.send('WORK_DATA', handle, 'a\0b').send('WORK_WARNING', handle, 'careful')
-    worker.send('WORK_STATUS', handle, '1', 'many').send('WORK_COMPLETE', handle, 'done')
-    expect(await client.receiveMany(4)).toEqual([
-      ['WORK_DATA', handle, 'a\0b'],
-      ['WORK_WARNING', handle, 'careful'],
-      ['WORK_STATUS', handle, '1', 'many'],
-      ['WORK_COMPLETE', handle, 'done'],
-    ])
-    await worker.sync()
-  })
-
-  test('that fails ends the job', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
-    await worker.send('WORK_FAIL', handle).sync()
-    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
-    expect(await client.list('status')).toEqual(['mail\t0\t0\t1'])
-  })
-
-  test('that throws sends its exception, byte for byte, to clients that asked for exceptions', async () => {
-    const gateway = await open()
-    const [one, other] = [await gateway.peer(), await gateway.peer()]
-    expect(await one.ask('OPTION_REQ', 'ExCeptions')).toEqual(['OPTION_RES', 'ExCeptions'])
-    const handle = await one.submit('SUBMIT_JOB', 'mail', 'u', '')
-    await other.submit('SUBMIT_JOB', 'mail', 'u', '')
-    const worker = await gateway.worker('mail')
-    await worker.ask('GRAB_JOB')
-    const message = Buffer.from([0xff, 0, 0xc3, 0x28])
-    await worker.send('WORK_EXCEPTION', handle, message).sync()
-    expect(await one.receiveBytes()).toEqual(message)
-    expect(await other.receive()).toEqual(['WORK_FAIL', handle])
-    await one.sync()
-  })
-
-  test('that throws sends its exception to all clients if the operator wants that', async () => {
-    const gateway = await open({ exceptionsForAll: true })
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
-    worker.send('WORK_EXCEPTION', handle, 'why')
-    expect(await client.receive()).toEqual(['WORK_EXCEPTION', handle, 'why'])
-    const silent = await handOver(client, worker)
-    worker.send('WORK_EXCEPTION', silent, '')
-    expect(await client.receive()).toEqual(['WORK_EXCEPTION', silent, ''])
   })
 
   test('that throws may also send a failure', async () => {
@@ -215,48 +100,6 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     expect(await worker.ask(name, handle, ...args)).toEqual(notFound[kind])
   })
 
-  test('may hold many jobs', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handles = [await handOver(client, worker, '1'), await handOver(client, worker, '2')]
-    for (const handle of handles.toReversed()) worker.send('WORK_COMPLETE', handle, handle)
-    const heard = (await client.receiveMany(2)).map(([, handle]) => handle)
-    expect(heard.sort()).toEqual(handles.sort())
-  })
-
-  test.each([
-    ['leaves', (worker: GearmanPeer) => worker.leave()],
-    ['says CANT_DO', (worker: GearmanPeer) => worker.send('CANT_DO', 'mail').sync()],
-    ['says RESET_ABILITIES', (worker: GearmanPeer) => worker.send('RESET_ABILITIES').sync()],
-  ])('that %s gives its job to another, progress lost', async (_what, part) => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const next = await gateway.worker('mail')
-    await next.send('PRE_SLEEP').sync()
-    const handle = await client.submit('SUBMIT_JOB', 'mail', '', 'x')
-    expect(await next.receive()).toEqual(['NOOP'])
-    expect((await worker.ask('GRAB_JOB'))[1]).toBe(handle)
-    worker.send('WORK_STATUS', handle, '1', '2')
-    expect((await client.receive())[0]).toBe('WORK_STATUS')
-    await next.send('PRE_SLEEP').sync()
-    await part(worker)
-    expect(await next.receive()).toEqual(['NOOP'])
-    const waiting = ['STATUS_RES', handle, '1', '0', '0', '0']
-    expect(await client.ask('GET_STATUS', handle)).toEqual(waiting)
-    expect(await client.list('show jobs')).toEqual([`${handle}\t1\t0\t0`])
-    expect(await next.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', 'x'])
-    next.send('WORK_COMPLETE', handle, 'after all')
-    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'after all'])
-  })
-
-  test('that is lost too often takes the job with it', async () => {
-    const gateway = await open({ schedulerOptions: { maxLosses: 1 } })
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
-    await worker.leave()
-    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
-  })
-
   test('that is lost with an abandoned job is not replaced', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
@@ -265,20 +108,6 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     await worker.send('CANT_DO', 'mail').sync()
     const next = await gateway.worker('mail')
     expect(await next.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-  })
-
-  test('that exceeds CAN_DO_TIMEOUT loses the job, and gets an error for its late result', async () => {
-    const gateway = await open()
-    const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
-    const worker = await gateway.peer()
-    worker.send('CAN_DO_TIMEOUT', 'mail', '1')
-    const handle = await handOver(client, worker)
-    await next.send('PRE_SLEEP').sync()
-    expect(await next.receive()).toEqual(['NOOP'])
-    expect((await next.ask('GRAB_JOB'))[1]).toBe(handle)
-    expect(await worker.ask('WORK_COMPLETE', handle, 'late')).toEqual(notFound.result)
-    next.send('WORK_COMPLETE', handle, 'in time')
-    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'in time'])
   })
 
   test('loses a job when its time runs out, not only at the next sweep of the store', async () => {

@@ -5,69 +5,6 @@ import { ask, oneConnection, openRaw, readUntil } from './support/http-client.ts
 import { nextJob, openHttp } from './support/http-gateway.ts'
 
 describe('a foreground request', () => {
-  test.each(['POST', 'PUT', 'GET'])('%s is answered with the outcome', async (method) => {
-    const { port, worker } = await openHttp()
-    const hands = await worker('reverse')
-    const asking = ask(port, '/reverse', { method }, 'abc')
-    const [handle = '', fn, unique, data] = await nextJob(hands)
-    // As gearmand does it, the body of a GET is no workload.
-    expect([fn, unique, data]).toEqual(['reverse', '-', method === 'GET' ? '' : 'abc'])
-    hands.send('WORK_COMPLETE', handle, 'cba')
-    const { status, headers, body } = await asking
-    expect([status, body.toString()]).toEqual([200, 'cba'])
-    expect(headers).toMatchObject({
-      'x-gearman-job-handle': handle,
-      'x-gearman-command': 'WORK_COMPLETE',
-      'content-length': '3',
-      server: 'Gearman/0.1.0',
-    })
-  })
-
-  test('has the data of the job in its answer, in order, with the right length', async () => {
-    const { port, worker } = await openHttp()
-    const hands = await worker('f')
-    const asking = ask(port, '/f')
-    const [handle = ''] = await nextJob(hands)
-    hands.send('WORK_DATA', handle, 'one,').send('WORK_STATUS', handle, '1', '2')
-    hands.send('WORK_DATA', handle, Buffer.from([0, 255])).send('WORK_COMPLETE', handle, ',end')
-    const { headers, body } = await asking
-    expect(body).toEqual(Buffer.from('one,\x00\xff,end', 'latin1'))
-    expect(headers['content-length']).toBe('10')
-  })
-
-  test('marks a job with a warning, and has the warning in the body', async () => {
-    const { port, worker } = await openHttp()
-    const hands = await worker('f')
-    const asking = ask(port, '/f')
-    const [handle = ''] = await nextJob(hands)
-    hands.send('WORK_WARNING', handle, 'careful').send('WORK_COMPLETE', handle, 'done')
-    const { headers, body } = await asking
-    expect([headers['x-gearman-command'], body.toString()]).toEqual(['WORK_WARNING', 'carefuldone'])
-  })
-
-  test.each([
-    ['WORK_FAIL', []],
-    ['WORK_EXCEPTION', ['boom']],
-  ] as const)('whose job ends with %s gets WORK_FAIL', async (name, rest) => {
-    const { port, worker } = await openHttp()
-    const hands = await worker('f')
-    const asking = ask(port, '/f')
-    const [handle = ''] = await nextJob(hands)
-    hands.send(name, handle, ...rest)
-    const { status, headers, body } = await asking
-    expect([status, headers['x-gearman-command'], body.length]).toEqual([200, 'WORK_FAIL', 0])
-  })
-
-  test('by HEAD has the length of the body and no body', async () => {
-    const { port, worker } = await openHttp()
-    const hands = await worker('f')
-    const asking = ask(port, '/f', { method: 'HEAD' })
-    const [handle = ''] = await nextJob(hands)
-    hands.send('WORK_COMPLETE', handle, 'abc')
-    const { headers, body } = await asking
-    expect([headers['content-length'], body.length]).toEqual(['3', 0])
-  })
-
   test('whose client leaves before a worker has the job: it is not run', async () => {
     const { port, worker, scheduler } = await openHttp()
     const socket = await openRaw(port)
@@ -119,17 +56,6 @@ describe('a background request', () => {
       { kind: 'submitted', lane: 'f', door: 'http', how: 'created' },
     ])
   })
-
-  test('has the priority that it names', async () => {
-    const { port, worker } = await openHttp()
-    for (const priority of ['low', 'none', 'HIGH']) {
-      const headers = { 'X-Gearman-Background': 'true', 'X-Gearman-Priority': priority }
-      await ask(port, '/f', { headers }, priority)
-    }
-    const hands = await worker('f')
-    const order = [await nextJob(hands), await nextJob(hands), await nextJob(hands)]
-    expect(order.map((job) => job[3])).toEqual(['HIGH', 'none', 'low'])
-  })
 })
 
 describe('a connection', () => {
@@ -142,14 +68,6 @@ describe('a connection', () => {
     for (let at = 0; at < 3; at++) await ask(port, '/f', { agent, headers })
     agent.destroy()
     expect(ports.size).toBe(1)
-  })
-
-  test('is closed after the answer where the client speaks HTTP/1.0', async () => {
-    const { port } = await openHttp()
-    const socket = await openRaw(port)
-    socket.write('POST /f HTTP/1.0\r\nX-Gearman-Background: true\r\nContent-Length: 1\r\n\r\n1')
-    const text = await readUntil(socket, 'never')
-    expect(text).toMatch(/^HTTP\/1\.[01] 200 OK\r\n/)
   })
 
   test('brings a body in chunks, in any pieces', async () => {

@@ -88,13 +88,6 @@ describe('the HTTP door answers', () => {
     agent.destroy()
     expect(rejections).toEqual(['store'])
   })
-
-  test('a name as the path spells it: percent-decoded, with slashes, without the query', async () => {
-    const { port, worker } = await openHttp()
-    await ask(port, '/a%20b/%C3%BC?x=1', { headers: background })
-    const [, fn] = await nextJob(await worker('a b/ü'))
-    expect(fn).toBe('a b/ü')
-  })
 })
 
 describe('a body that is too large', () => {

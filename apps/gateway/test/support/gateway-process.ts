@@ -7,6 +7,12 @@ export interface ReadyLine {
   readonly doors: readonly { readonly name: string; readonly host: string; readonly port: number }[]
 }
 
+/** A gateway that is ready. */
+export interface ReadyGateway extends ReadyLine {
+  /** The port of a door; 0 where it is closed. */
+  port(door: string): number
+}
+
 /** A gateway in a process of its own, or a `program` of a test's: words for Node. */
 export function startGateway(
   words: readonly string[],
@@ -36,14 +42,29 @@ export function startGateway(
       waits.add(look)
       look()
     })
-  const ready = new Promise<ReadyLine>((resolve, reject) => {
+  const ready = new Promise<ReadyGateway>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
       stdout += `${line}\n`
       for (const look of waits) look()
-      if (line.includes('"msg":"Ready."')) resolve(JSON.parse(line) as ReadyLine)
+      if (!line.includes('"msg":"Ready."')) return
+      const ready = JSON.parse(line) as ReadyLine
+      const port = (door: string) => ready.doors.find(({ name }) => name === door)?.port ?? 0
+      resolve({ ...ready, port })
     })
     void exited.then(() => reject(new Error(`the gateway ended: ${stderr}`)))
   })
   ready.catch(() => undefined)
-  return { child, ready, exited, said }
+  const end = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    child.kill(signal)
+    await exited
+  }
+  return { child, ready, exited, said, end }
+}
+
+/** The same, which ends with the test. */
+export function gatewayOfTest(
+  ...how: Parameters<typeof startGateway>
+): ReturnType<typeof startGateway> {
+  const gateway = gatewayOfTest(...how)
+  return gateway
 }

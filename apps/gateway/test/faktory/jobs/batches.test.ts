@@ -64,8 +64,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   })
 
   test('tells its callbacks which batch they belong to', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one, {
       complete: { ...complete, jid: null, args: null, custom: { own: 1 } },
       success: { ...success, custom: null },
@@ -78,8 +77,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   })
 
   test('is complete when each job has run, and successful when a failed one has been done', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one)
     await one.ask(pushLine('job00001', { custom: { bid } }))
     await one.ask(`BATCH COMMIT ${bid}`)
@@ -109,8 +107,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   })
 
   test('a job can open its batch and add to it', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one)
     await one.ask(pushLine('job00001', { custom: { bid } }))
     await one.ask(`BATCH COMMIT ${bid}`)
@@ -125,8 +122,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   })
 
   test('calls back success although its complete callback died, and complete when that is requeued', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one, { success, complete: { ...complete, retry: -1 } })
     await one.ask(`BATCH COMMIT ${bid}`)
     await one.ask('FETCH calls')
@@ -143,8 +139,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   })
 
   test('that succeeded is opened and added to again', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one, { success })
     await one.ask(`BATCH COMMIT ${bid}`)
     await run(one, 'calls')
@@ -161,8 +156,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   })
 
   test('that is a parent calls back after both callbacks of its child', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const parent = await newBatch(one)
     const child = await newBatch(one, {
       parent_bid: parent,
@@ -179,8 +173,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   })
 
   test('a parent is complete after its children', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const parent = await newBatch(one)
     const child = await newBatch(one, { parent_bid: parent, success: { jobtype: 'c', args: [] } })
     await one.ask(pushLine('job00001', { custom: { bid: child } }))
@@ -196,25 +189,8 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     expect(await one.askJson(`BATCH STATUS ${child}`)).toMatchObject({ parent_bid: parent })
   })
 
-  test.each([
-    ['BATCH', 'invalid BATCH '],
-    ['BATCH NEW {"parent_bid":"gone"}', 'No such batch gone'],
-    ['BATCH OPEN gone', 'No such batch gone'],
-    ['BATCH COMMIT gone', 'No such batch gone'],
-    ['BATCH STATUS gone', 'No such batch gone'],
-    [
-      'PUSH {"jid":"12345678","jobtype":"t","args":[],"custom":{"bid":"gone"}}',
-      'No such batch gone',
-    ],
-    ['BATCH NEW {"success":{"args":[]}}', 'jobs must have a jobtype parameter'],
-  ])('%s is refused', async (line, text) => {
-    const { client } = await gateways.open()
-    expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)
-  })
-
   test('FLUSH deletes batches without calling back', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     const bid = await newBatch(one)
     await one.ask(pushLine('job00001', { custom: { bid } }))
     await one.ask(`BATCH COMMIT ${bid}`)

@@ -27,11 +27,6 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
   const full = { ...nothing, scheduled: 3, retries: 3, dead: 3, processed: 6, failures: 6 }
 
   test.each([
-    ['', 'invalid format'],
-    ['[]', 'invalid format'],
-    ['{"cmd":"clear","target":"nowhere"}', 'invalid target for mutation command'],
-    ['{"cmd":"foo","target":"dead"}', 'unknown mutate operation'],
-    ['{}', 'unknown mutate operation'],
     [
       `{"cmd":"kill","target":"dead","filter":{"regexp":"${'?'.repeat(1_001)}"}}`,
       'regexp is too long: at most 1000 characters',
@@ -49,15 +44,13 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
       'invalid format',
     ],
   ])('refuses %j', async (argument, text) => {
-    const { client } = await gateways.open()
-    expect(await (await client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
+    expect(await (await gateways.client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
   })
 
   test.each([{}, { regexp: '*' }])(
     'requeues in the order in which jobs are due, over all types: %j',
     async (filter) => {
-      const { client } = await gateways.open()
-      const one = await client()
+      const one = await gateways.client()
       const jids = Array.from({ length: 12 }, (_, at) => `later-${at + 10}0`)
       for (const [at, jid] of [...jids.entries()].reverse()) {
         const due = `2999-01-01T00:00:${at + 10}Z`
@@ -74,8 +67,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
   )
 
   test('keeps the order of pipelined commands', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('12345678', { at: later }))
     one.send(mutate('kill', 'scheduled', { jids: ['12345678'] }), mutate('requeue', 'dead'))
     expect([await one.reply(), await one.reply()]).toEqual(['+OK', '+OK'])
@@ -83,8 +75,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
   })
 
   test('regexp is matched with the JSON without white space, however the job was written', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(
       'PUSH {"jid": "spaces01", "jobtype": "t", "args": [{"user id": 42}, " a "], "at": "2999-01-01T00:00:00Z"}',
     )
@@ -132,8 +123,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
     ],
     ['MUTATE { "cmd" : "clear" , "target" : "dead" }', { dead: 0 }],
   ])('%s', async (line, change) => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'worker-1' })
+    const one = await gateways.client({ wid: 'worker-1' })
     await fill(one)
     expect(await figures(one)).toEqual(full)
     expect(await one.ask(line)).toBe('+OK')
@@ -156,8 +146,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
   })
 
   test('handles more jobs than fit in one step', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     const jobs = Array.from({ length: 1_234 }, (_none, at) => ({
       jid: `jid-${at}-000`,
       jobtype: 't',

@@ -1,57 +1,19 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FaktoryRetries } from '../../../src/bridge/faktory-retries.ts'
 import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
 import { figures, nothing, pushLine } from '../support/figures.ts'
 
 describe.skipIf(lacksRedis)('ACK', () => {
   const gateways = faktoryGateways()
 
-  test('ends a job', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
-    expect(await figures(worker)).toMatchObject({ working: 1, processed: 0 })
-    expect(await worker.ask('ACK {"jid":"12345678"}')).toBe('+OK')
-    expect(await figures(worker)).toEqual({ ...nothing, processed: 1, failures: 0 })
-  })
-
   test('is harmless the second time, and for an unknown job', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
+    const worker = await gateways.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
     await worker.ask('FETCH')
     for (const jid of ['12345678', '12345678', 'unknown-1', '', 'xg-1-0001', 'xg-zzz-1']) {
       expect(await worker.ask(`ACK {"jid":"${jid}"}`)).toBe('+OK')
     }
     expect(await figures(worker)).toMatchObject({ processed: 1 })
-  })
-
-  test('of a job that is only queued changes nothing', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
-    await one.ask(pushLine('12345678'))
-    expect(await one.ask('ACK {"jid":"12345678"}')).toBe('+OK')
-    expect(await figures(one)).toMatchObject({ enqueued: 1, processed: 0 })
-  })
-
-  test.each(['', '{}', '[]', 'null', '{"jid":', 'jid'])(
-    'refuses the argument %j',
-    async (argument) => {
-      const { client } = await gateways.open()
-      const one = await client()
-      expect((await one.ask(`ACK ${argument}`)).trim()).toBe(`-ERR invalid ACK ${argument}`.trim())
-    },
-  )
-
-  test('is accepted on any connection, also without a wid', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
-    expect(await (await client()).ask('ACK {"jid":"12345678"}')).toBe('+OK')
-    expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
   })
 
   test('is accepted at any node', async () => {
@@ -115,106 +77,11 @@ describe.skipIf(lacksRedis)('FAIL', () => {
   const gateways = faktoryGateways()
 
   test.each([
-    ['{}', 'missing JID'],
-    ['{"jid":""}', 'missing JID'],
-    ['{"jid":"unknown-1"}', 'Job not found unknown-1'],
-    ['{"jid":', 'invalid FAIL {"jid":'],
-    ['[]', 'invalid FAIL []'],
-  ])('refuses %s', async (argument, text) => {
-    const { client } = await gateways.open()
-    expect(await (await client()).ask(`FAIL ${argument}`)).toBe(`-ERR ${text}`)
-  })
-
-  test('counts the remaining retries as Faktory does: retry minus the earlier failures', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { retry: 3 }))
-    await worker.ask(pushLine('23456789', { retry: -1 }))
-    const failureOfNext = async (): Promise<Record<string, unknown> | undefined> => {
-      const job = (await worker.askJson('FETCH')) as Record<string, unknown>
-      await worker.ask(`FAIL {"jid":"${String(job['jid'])}"}`)
-      return job['failure'] as Record<string, unknown> | undefined
-    }
-    await failureOfNext()
-    await failureOfNext()
-    await worker.ask('MUTATE {"cmd":"requeue","target":"retries"}')
-    expect(await failureOfNext()).toMatchObject({ retry_count: 0, remaining: 3 })
-    await worker.ask('MUTATE {"cmd":"requeue","target":"retries"}')
-    expect(await failureOfNext()).toMatchObject({ retry_count: 1, remaining: 2 })
-    await worker.ask('MUTATE {"cmd":"requeue","target":"dead"}')
-    expect(await failureOfNext()).toMatchObject({ retry_count: 0, remaining: -1 })
-  })
-
-  test('puts a job into the retries, with its failure', async () => {
-    const gateway = await gateways.open({
-      schedulerOptions: { retryRules: new FaktoryRetries(() => 0) },
-    })
-    const worker = await gateway.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
-    const report = { jid: '12345678', errtype: 'Boom', message: 'it broke', backtrace: ['a', 'b'] }
-    expect(await worker.ask(`FAIL ${JSON.stringify(report)}`)).toBe('+OK')
-    expect(await figures(worker)).toEqual({ ...nothing, retries: 1, processed: 1, failures: 1 })
-
-    await makeDue('t', 1)
-    const failure = (await worker.askJson('FETCH'))['failure'] as unknown as {
-      readonly failed_at: string
-      readonly next_at: string
-    }
-    expect(failure).toMatchObject({
-      retry_count: 0,
-      remaining: 25,
-      errtype: 'Boom',
-      message: 'it broke',
-      backtrace: ['a', 'b'],
-    })
-    expect(Date.parse(failure.next_at) - Date.parse(failure.failed_at)).toBe(15_000)
-  })
-
-  test.each([
-    ['retry 0 leaves nothing', 0, { ...nothing, processed: 1, failures: 1 }],
-    ['a negative retry goes to the dead', -1, { ...nothing, dead: 1, processed: 1, failures: 1 }],
-    ['retry 1 is tried again', 1, { ...nothing, retries: 1, processed: 1, failures: 1 }],
-  ])('with %s', async (_name, retry, expected) => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { retry }))
-    await worker.ask('FETCH')
-    await worker.ask('FAIL {"jid":"12345678"}')
-    expect(await figures(worker)).toEqual(expected)
-  })
-
-  test('sends a job to the dead after its last retry', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { retry: 2 }))
-    for (let run = 0; run < 3; run += 1) {
-      if (run > 0) await makeDue('t', 1)
-      await worker.askJson('FETCH')
-      expect(await worker.ask('FAIL {"jid":"12345678"}')).toBe('+OK')
-    }
-    expect(await figures(worker)).toEqual({ ...nothing, dead: 1, processed: 3, failures: 3 })
-  })
-
-  test('does not let one job change the default of the next', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('retries-0', { retry: 0 }))
-    await worker.ask(pushLine('retries-n'))
-    for (const jid of ['retries-0', 'retries-n']) {
-      await worker.ask('FETCH')
-      await worker.ask(`FAIL {"jid":"${jid}"}`)
-    }
-    expect(await figures(worker)).toMatchObject({ retries: 1, failures: 2 })
-  })
-
-  test.each([
     [2, 2],
     [0, 5],
     [undefined, 5],
   ])('keeps as many lines as a backtrace of %j asks for', async (backtrace, kept) => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
+    const worker = await gateways.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { backtrace }))
     await worker.ask('FETCH')
     const lines = ['1', '2', '3', '4', '5']
@@ -243,20 +110,6 @@ describe.skipIf(lacksRedis)('FAIL', () => {
     await worker.ask('MUTATE {"cmd":"requeue","target":"dead"}')
     expect((await worker.askJson('FETCH'))['failure']).toMatchObject({
       ...{ retry_count: 3, remaining: 0, message: 'last', next_at: nextAt },
-    })
-  })
-
-  test('cuts the texts of a worker to their bounds; blanks become unknown', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
-    const long = { jid: '12345678', errtype: 'e'.repeat(200), message: '  ' }
-    await worker.ask(`FAIL ${JSON.stringify(long)}`)
-    await makeDue('t', 1)
-    expect((await worker.askJson('FETCH'))['failure']).toMatchObject({
-      errtype: 'e'.repeat(100),
-      message: 'unknown',
     })
   })
 

@@ -8,27 +8,8 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?
 describe.skipIf(lacksRedis)('TRACK', () => {
   const gateways = faktoryGateways()
 
-  test.each([
-    ['', 'invalid TRACK '],
-    ['FOO x', 'invalid TRACK FOO x'],
-    ['GET', 'invalid TRACK GET'],
-    ['SET {}', 'invalid TRACK SET {}'],
-    ['SET {"jid":"unknown-1","percent":7}', 'Job not found unknown-1'],
-  ])('refuses %j', async (argument, text) => {
-    const { client } = await gateways.open()
-    expect(await (await client()).ask(`TRACK ${argument}`)).toBe(`-ERR ${text}`)
-  })
-
-  test('GET of an unknown job answers unknown', async () => {
-    const { client } = await gateways.open()
-    expect(await (await client()).askJson('TRACK GET unknown-1')).toEqual({
-      ...{ jid: 'unknown-1', state: 'unknown', updated_at: '' },
-    })
-  })
-
   test('GET of a job whose producer does not want tracking says no more', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'worker-1' })
+    const one = await gateways.client({ wid: 'worker-1' })
     const unknown = { jid: '12345678', state: 'unknown', updated_at: '' }
     await one.ask(pushLine('12345678', { custom: { track: 0 } }))
     expect(await one.askJson('TRACK GET 12345678')).toEqual(unknown)
@@ -76,8 +57,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['a scheduled job', { at: '2999-01-01T00:00:00Z' }, 'scheduled'],
     ['a queued job', {}, 'enqueued'],
   ])('GET of %s', async (_name, fields, state) => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
@@ -87,8 +67,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['is dead', -1, 'dead'],
     ['is gone', 0, 'failed'],
   ])('GET of a failed job that %s', async (_name, retry, state) => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('12345678', { retry, custom: { track: 1 } }))
     await one.ask('FETCH')
     await one.ask('FAIL {"jid":"12345678"}')
@@ -99,8 +78,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['scheduled', { at: '2999-01-01T00:00:00Z' }, []],
     ['retries', {}, ['FETCH', 'FAIL {"jid":"12345678"}']],
   ])('GET of a job that MUTATE put back from %s', async (target, fields, before) => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
     for (const line of before) await one.ask(line)
     await one.ask(`MUTATE {"cmd":"requeue","target":"${target}"}`)
@@ -108,8 +86,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
   })
 
   test('SET extends a lease', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
+    const worker = await gateways.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
     await worker.ask('FETCH')
     const until = new Date(Date.now() + 7_200_000)
@@ -122,8 +99,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['a time before the lease ends', () => new Date(Date.now() + 90_000).toISOString()],
     ['a time that is over', () => '2020-01-01T00:00:00Z'],
   ])('SET with %s leaves it as it is', async (_name, until) => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
+    const worker = await gateways.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { reserve_for: 600, custom: { track: 1 } }))
     await worker.ask('FETCH')
     const before = await gateways.redis('ZSCORE', 'xg:busy:t', '1')
@@ -176,8 +152,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
   )
 
   test('a tracked job is kept for half an hour after success or failure', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'worker-1' })
+    const one = await gateways.client({ wid: 'worker-1' })
     for (const [jid, outcome] of [
       ['succeeded', 'ACK'],
       ['failed-00', 'FAIL'],

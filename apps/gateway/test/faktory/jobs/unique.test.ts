@@ -21,8 +21,7 @@ describe.skipIf(lacksRedis)('unique jobs', () => {
   })
 
   test('can be pushed again once the first has started, if it says so', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     const untilStart = { custom: { ...custom, unique_until: 'start' } }
     await one.ask(pushLine('first001', untilStart))
     expect(await one.ask(pushLine('second01', untilStart))).toBe(refused)
@@ -36,15 +35,13 @@ describe.skipIf(lacksRedis)('unique jobs', () => {
     ['another type', { jobtype: 'u' }],
     ['no claim to be unique', { custom: {} }],
   ])('are not equal to jobs with %s', async (_name, fields) => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('first001', { custom }))
     expect(await one.ask(pushLine('second01', { custom, ...fields }))).toBe('+OK')
   })
 
   test('are equal whatever white space their args have, except in strings', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     const push = (args: string): Promise<string> =>
       one.ask(`PUSH {"jid":"12345678","jobtype":"t","args":${args},"custom":{"unique_for":9}}`)
     expect(await push('[1, {"a": "b c"}]')).toBe('+OK')
@@ -53,16 +50,14 @@ describe.skipIf(lacksRedis)('unique jobs', () => {
   })
 
   test('may have args of many MB', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     const args = ['a'.repeat(10_000_000)]
     expect(await one.ask(pushLine('first001', { custom, args }))).toBe('+OK')
     expect(await one.ask(pushLine('second01', { custom, args }))).toBe(refused)
   })
 
   test('keep their lock when they fail, until unique_for is over', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'w1' })
+    const one = await gateways.client({ wid: 'w1' })
     await one.ask(pushLine('first001', { custom, retry: -1 }))
     await one.ask('FETCH')
     await one.ask('FAIL {"jid":"first001"}')
@@ -76,17 +71,15 @@ describe.skipIf(lacksRedis)('unique jobs', () => {
   })
 
   test('are named one by one in the answer to PUSHB', async () => {
-    const { client } = await gateways.open()
     const job = (jid: string, args: unknown[]): object => ({ jid, jobtype: 't', args, custom })
     const jobs = [job('first001', []), job('second01', []), job('third001', [1])]
-    expect(await (await client()).askJson(`PUSHB ${JSON.stringify(jobs)}`)).toEqual({
+    expect(await (await gateways.client()).askJson(`PUSHB ${JSON.stringify(jobs)}`)).toEqual({
       second01: 'NOTUNIQUE Job not unique',
     })
   })
 
   test('are free again after FLUSH', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('first001', { custom }))
     await one.ask('FLUSH')
     expect(await one.ask(pushLine('second01', { custom }))).toBe('+OK')

@@ -26,18 +26,21 @@ export interface GatewayOptions extends Partial<FaktoryDoorOptions>, SchedulerSe
 /** A Redis for the test file, and gateways that end with each test. */
 export function faktoryGateways(): {
   readonly open: (options?: GatewayOptions) => Promise<FaktoryGateway>
+  /** A connection that has said HELLO to a gateway of its own. */
+  readonly client: FaktoryGateway['client']
   readonly redis: Schedulers['redis']
 } {
   const schedulers = schedulersOfFile()
-  return {
+  const gateways = {
     redis: schedulers.redis,
+    client: async (hello?: object) => (await gateways.open()).client(hello),
     async open({
       schedulerOptions,
       storeOptions,
       schedulerClock,
       troubled = false,
       ...options
-    } = {}) {
+    }: GatewayOptions = {}): Promise<FaktoryGateway> {
       const clients: FwpClient[] = []
       const scheduler = await schedulers.start(
         { schedulerOptions, storeOptions, schedulerClock, troubled },
@@ -73,4 +76,5 @@ export function faktoryGateways(): {
       }
     },
   }
+  return gateways
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
 
 /** A client that sends lines and reads replies as the bytes they are. */
 export class FwpClient {
@@ -34,6 +35,13 @@ export class FwpClient {
     await client.reply()
     const answer = await client.ask(`HELLO ${JSON.stringify({ v: 2, ...hello })}`)
     if (answer !== '+OK') throw new Error(`HELLO was answered ${answer}`)
+    return client
+  }
+
+  /** One that is closed when the test ends. */
+  static async ofTest(port: number, hello?: object): Promise<FwpClient> {
+    const client = await FwpClient.greeted(port, hello)
+    onTestFinished(() => client.close())
     return client
   }
 

@@ -10,23 +10,6 @@ const blocksMs = 2_000
 describe.skipIf(lacksRedis)('BEAT', () => {
   const gateways = faktoryGateways()
 
-  test('is answered OK while the worker has no order', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    expect(await worker.ask('BEAT {"wid":"worker-1","rss_kb":54321}')).toBe('+OK')
-  })
-
-  test.each([
-    ['{"wid":"worker-2"}', 'unknown worker worker-2'],
-    ['{}', 'unknown worker '],
-    ['', 'invalid BEAT '],
-    ['[]', 'invalid BEAT []'],
-    ['{"wid":7}', 'invalid BEAT {"wid":7}'],
-  ])('refuses %s', async (argument, text) => {
-    const { client } = await gateways.open()
-    expect(await (await client({ wid: 'worker-1' })).ask(`BEAT ${argument}`)).toBe(`-ERR ${text}`)
-  })
-
   test('changes no other worker, whatever the wid', async () => {
     const { client, stranger, door } = await gateways.open()
     await client({ wid: 'worker-1' })
@@ -37,17 +20,6 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     )
     expect(await forger.closed()).toBe('')
     expect(door.workers.find('worker-1')?.state).toBe('running')
-  })
-
-  test('may come by another connection, of a client that is no worker', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    const other = await client()
-    expect(await other.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
-    expect(await other.ask('BEAT {"wid":"worker-1","current_state":"quiet"}')).toBe(
-      '$17\r\n{"state":"quiet"}',
-    )
-    expect(await worker.ask('BEAT {"wid":"worker-1"}')).toBe('$17\r\n{"state":"quiet"}')
   })
 
   test('passes a new state to every connection of the wid, and never an earlier one', async () => {
@@ -63,15 +35,6 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     door.workers.find('worker-1')?.advance('terminate')
     door.workers.find('worker-1')?.advance('quiet')
     expect(await two.ask(beat)).toBe('$21\r\n{"state":"terminate"}')
-  })
-
-  test('takes over the state that the worker reports', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    expect(await worker.ask('BEAT {"wid":"worker-1","current_state":"quiet"}')).toBe(
-      '$17\r\n{"state":"quiet"}',
-    )
-    expect(await worker.ask('BEAT {"wid":"worker-1"}')).toBe('$17\r\n{"state":"quiet"}')
   })
 
   test('of a process that starts again with a wid is not that of the old one, which left a job', async () => {
@@ -154,25 +117,13 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     workers.leave(before, closed)
     expect(workers.find('worker-1')).toBe(after)
   })
-
-  test('keeps the lease of a worker that left, for any client that acknowledges it', async () => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
-    await worker.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
-    await worker.ask('FETCH')
-    expect(await worker.ask('END')).toBe('+OK')
-    await worker.closed()
-    const again = await client({ wid: 'worker-1' })
-    expect(await again.ask('FAIL {"jid":"12345678"}')).toBe('+OK')
-  })
 })
 
 describe.skipIf(lacksRedis)('INFO', () => {
   const gateways = faktoryGateways()
 
   test('has every field that clients and dashboards read', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'worker-1' })
+    const one = await gateways.client({ wid: 'worker-1' })
     await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
     await one.ask('PUSH {"jid":"23456789","jobtype":"t","queue":"bulk","args":[]}')
     const info = await one.askJson('INFO')
@@ -248,37 +199,9 @@ describe.skipIf(lacksRedis)('INFO', () => {
   })
 
   test('is near the clock of this machine', async () => {
-    const { client } = await gateways.open()
-    const info = (await (await client()).askJson('INFO')) as unknown as { readonly now: string }
+    const info = (await (await gateways.client()).askJson('INFO')) as unknown as {
+      readonly now: string
+    }
     expect(Math.abs(Date.parse(info.now) - Date.now())).toBeLessThan(60_000)
-  })
-})
-
-describe.skipIf(lacksRedis)('other lines', () => {
-  const gateways = faktoryGateways()
-
-  test.each([
-    ['FOO', 'unknown command FOO'],
-    ['push {}', 'unknown command push'],
-    ['', 'unknown command '],
-    ['INFO2', 'unknown command INFO2'],
-  ])('%j is answered with an error', async (line, text) => {
-    const { client } = await gateways.open()
-    expect(await (await client()).ask(line)).toBe(`-ERR ${text}`)
-  })
-
-  test('may end with LF alone and come in pieces', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
-    for (const byte of 'PUSH {"jid":"12345678","jobtype":"t","args":[]}\n') one.sendRaw(byte)
-    expect(await one.reply()).toBe('+OK')
-  })
-
-  test('END is answered before the connection ends', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
-    one.send('END', 'INFO')
-    expect(await one.reply()).toBe('+OK')
-    expect(await one.closed()).toBe('')
   })
 })

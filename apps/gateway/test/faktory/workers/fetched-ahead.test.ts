@@ -1,7 +1,8 @@
 import { Client } from 'faktory-worker'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { startGateway } from '../../support/gateway-process.ts'
+import { redisOfSuite } from '../../support/redis-of-suite.ts'
 
 const jobs = 400
 /** Jobs that are acknowledged before the gateway is killed. */
@@ -9,22 +10,15 @@ const doneBefore = 240
 const workers = 4
 
 describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 120_000 }, () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
+  const redis = redisOfSuite()
 
   async function gateway() {
     const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
-    const store = ['--redis-url', `unix://${redis.path}`]
+    const store = ['--redis-url', `unix://${redis().path}`]
     const running = startGateway([...ports, ...store, '--log-format', 'json'])
-    onTestFinished(async () => {
-      running.child.kill('SIGKILL')
-      await running.exited
-    })
-    const { doors } = await running.ready
-    return { ...running, port: doors.find(({ name }) => name === 'faktory')?.port ?? 0 }
+    onTestFinished(() => running.end('SIGKILL'))
+    const { port } = await running.ready
+    return { ...running, port: port('faktory') }
   }
 
   function stockClient(port: number): Client {
@@ -60,15 +54,14 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 120_000 }, ()
         if (last !== undefined) held.push(last)
       }),
     )
-    first.child.kill('SIGKILL')
-    await first.exited
+    await first.end('SIGKILL')
     expect(held).toHaveLength(workers)
 
     const second = await gateway()
     const client = stockClient(second.port)
     // A job that went back is no longer its worker's: that ACK changes nothing.
     for (const jid of held) await client.ack(jid).catch(() => undefined)
-    const store = redis.connect()
+    const store = redis().connect()
     onTestFinished(() => store.disconnect())
     const left = async () =>
       (await store.zcard('xg:busy:mail')) + (await store.llen('queue:mail:normal'))

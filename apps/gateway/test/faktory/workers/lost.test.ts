@@ -45,8 +45,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => 
     ['no retries is gone', 0, {}],
     ['none left is dead', -1, { dead: 1 }],
   ])('of a job with %s', async (_name, retry, left) => {
-    const { client } = await gateways.open()
-    const worker = await client({ wid: 'worker-1' })
+    const worker = await gateways.client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678', { retry }))
     await worker.ask('FETCH')
     await runOut(1)

@@ -8,24 +8,6 @@ const blocksMs = 2_000
 describe.skipIf(lacksRedis)('QUEUE', () => {
   const gateways = faktoryGateways()
 
-  test.each([
-    ['', 'no such QUEUE subcommand: '],
-    ['FOO', 'no such QUEUE subcommand: FOO'],
-    ['PAUSE', 'QUEUE PAUSE needs at least one queue'],
-    ['LATENCY *', 'QUEUE LATENCY does not support wildcards'],
-  ])('refuses %j', async (argument, text) => {
-    const { client } = await gateways.open()
-    expect(await (await client()).ask(`QUEUE ${argument}`)).toBe(`-ERR ${text}`)
-  })
-
-  test.each(['PAUSE nowhere', 'pause nowhere', 'Resume nowhere', 'REMOVE nowhere', 'PAUSE *'])(
-    'answers %s with OK',
-    async (argument) => {
-      const { client } = await gateways.open()
-      expect(await (await client()).ask(`QUEUE ${argument}`)).toBe('+OK')
-    },
-  )
-
   test('PAUSE makes FETCH skip a queue at every node, until RESUME wakes waiting consumers', async () => {
     const here = await gateways.open()
     const there = await gateways.open()
@@ -67,8 +49,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
   })
 
   test('REMOVE ends the queued jobs, and nothing else', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     for (const priority of [1, 5, 9]) {
       await one.ask(pushLine(`bulk-000${priority}`, { queue: 'bulk', priority }))
     }
@@ -100,8 +81,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
   })
 
   test.each(['REMOVE default', 'REMOVE *'])('%s ends a pause, too', async (command) => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('removed-0'))
     await one.ask('QUEUE PAUSE default')
     expect(await one.ask(`QUEUE ${command}`)).toBe('+OK')
@@ -110,8 +90,7 @@ describe.skipIf(lacksRedis)('QUEUE', () => {
   })
 
   test('keeps the order of pipelined commands', async () => {
-    const { client } = await gateways.open()
-    const one = await client()
+    const one = await gateways.client()
     await one.ask(pushLine('12345678'))
     one.send('QUEUE PAUSE default', 'QUEUE RESUME *', 'FETCH')
     expect([await one.reply(), await one.reply()]).toEqual(['+OK', '+OK'])
@@ -135,8 +114,7 @@ describe.skipIf(lacksRedis)('FLUSH', () => {
   const gateways = faktoryGateways()
 
   test('ends every job in every place, and touches no foreign key', async () => {
-    const { client } = await gateways.open()
-    const one = await client({ wid: 'worker-1' })
+    const one = await gateways.client({ wid: 'worker-1' })
     await gateways.redis('SET', 'mine', 'yes')
     await one.ask(pushLine('dead-job-', { retry: -1 }))
     await one.ask(pushLine('retry-job'))

@@ -6,11 +6,19 @@ import {
   type TextLine,
 } from '@crossgear/gearman-codec'
 import { connected, GearmanConnection } from '@crossgear/peers'
+import { onTestFinished } from 'vitest'
 
 /** One connection that sends and receives packets and text, in order, and waits for as long as its test. */
 export class GearmanPeer extends GearmanConnection {
   static async connect(port: number): Promise<GearmanPeer> {
     return new GearmanPeer(await connected({ port }))
+  }
+
+  /** One that leaves when the test ends. */
+  static async ofTest(port: number): Promise<GearmanPeer> {
+    const peer = await GearmanPeer.connect(port)
+    onTestFinished(() => peer.leave())
+    return peer
   }
 
   /** Never settles at the end of the connection: a test may leave a loop behind. */
@@ -71,6 +79,23 @@ export class GearmanPeer extends GearmanConnection {
 
   command(command: string): Promise<string> {
     return this.line(command)
+  }
+
+  /** Waits for a job. */
+  async nextJob(): Promise<{ readonly handle: string; readonly input: string }> {
+    this.send('GRAB_JOB')
+    for (;;) {
+      const [name, handle = '', , input = ''] = await this.receive()
+      if (name === 'JOB_ASSIGN') return { handle, input }
+      this.send(name === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB')
+    }
+  }
+
+  /** Waits for a job, and says that it is done. Returns its input. */
+  async doNextJob(): Promise<string> {
+    const { handle, input } = await this.nextJob()
+    await this.send('WORK_COMPLETE', handle, '').sync()
+    return input
   }
 
   /** Resolves when the other side has ended the connection. */
