@@ -3,14 +3,13 @@ import { once } from 'node:events'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleWords } from '@crossgear/tools/gateway-program'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type ApiGateway, openApi } from './api/support/api-gateway.ts'
-import { openOn } from './options/composed-gateway.ts'
+import { openOnRedis } from './options/composed-gateway.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis()
 
 /** Commands that print something; those of a running gateway ask it. */
 const commands = [
@@ -37,19 +36,16 @@ interface Ended {
 
 describe.skipIf(lacksRedis)('a command whose output cannot be written', () => {
   let env: Record<string, string>
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
 
   async function gateway(jobs = 1): Promise<ApiGateway> {
     const api = await openApi(open)
     const client = await api.gateway.peer()
-    for (let at = 0; at < jobs; at += 1) await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    for (let at = 0; at < jobs; at += 1) client.send('SUBMIT_JOB_BG', 'mail', '', 'x')
+    await client.receiveMany(jobs)
     env = {
       PATH: process.env['PATH'] ?? '',
       CROSSGEAR_URL: `http://127.0.0.1:${api.port}`,
-      CROSSGEAR_REDIS_URL: `unix://${redis.path}`,
+      CROSSGEAR_REDIS_URL: `unix://${redis().path}`,
     }
     return api
   }
@@ -95,7 +91,7 @@ describe.skipIf(lacksRedis)('a command whose output cannot be written', () => {
   test('a backup whose log cannot be written is a good one', async () => {
     await gateway()
     const file = join(await temporaryFolder(), 'jobs.ndjson')
-    const words = ['backup', '--redis-url', `unix://${redis.path}`, '--to', file]
+    const words = ['backup', '--redis-url', `unix://${redis().path}`, '--to', file]
     expect((await into('/dev/full', words, 'stderr')).status).toBe(0)
     expect(readFileSync(file, 'utf8')).toContain('"mail"')
   })

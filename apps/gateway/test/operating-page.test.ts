@@ -10,7 +10,7 @@ import { commands } from '../src/terminal/commands.ts'
 import { exitCodes } from '../src/terminal/terminal-error.ts'
 import { FwpClient } from './faktory/support/fwp-client.ts'
 import { GearmanPeer } from './gearman/support/gearman-peer.ts'
-import { startGateway } from './support/gateway-process.ts'
+import { gatewayOfTest } from './support/gateway-process.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const page = new URL('../../../docs/operate/operating.md', import.meta.url)
@@ -40,8 +40,7 @@ function steady(output: string): string {
 /** Functions with jobs in all states, and workers at both doors, some of them busy. */
 async function fill(port: (door: string) => number): Promise<void> {
   const peer = async (...functions: readonly string[]): Promise<GearmanPeer> => {
-    const connected = await GearmanPeer.connect(port('gearman'))
-    onTestFinished(() => connected.leave())
+    const connected = await GearmanPeer.ofTest(port('gearman'))
     for (const fn of functions) connected.send('CAN_DO', fn)
     await connected.sync()
     return connected
@@ -99,13 +98,9 @@ test.skipIf(lacksRedis)(
     const settings = `${await temporaryFolder()}/crossgear.toml`
     await writeFile(settings, nightly)
     const own = ['--web-password', password, '--handle-prefix', 'H:jobs', '--config', settings]
-    const gateway = startGateway(['serve', ...doors, ...store, ...own])
-    onTestFinished(async () => {
-      gateway.child.kill('SIGTERM')
-      await gateway.exited
-    })
+    const gateway = gatewayOfTest(['serve', ...doors, ...store, ...own])
     const ready = await gateway.ready
-    const port = (door: string): number => ready.doors.find(({ name }) => name === door)?.port ?? 0
+    const { port } = ready
     await fill(port)
     const folder = await temporaryFolder()
     const words = [process.execPath, ...bundleWords()].map((word) => `'${word}'`).join(' ')

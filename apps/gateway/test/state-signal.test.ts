@@ -1,35 +1,30 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from './faktory/support/fwp-client.ts'
 import { startGateway } from './support/gateway-process.ts'
+import { redisOfSuite } from './support/redis-of-suite.ts'
 
 const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
 
 function started(words: readonly string[], env: Record<string, string>) {
   const gateway = startGateway(words, env)
-  onTestFinished(async () => {
-    gateway.child.kill('SIGKILL')
-    await gateway.exited
-  })
+  onTestFinished(() => gateway.end('SIGKILL'))
   return gateway
 }
 
 describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', { timeout: 60_000 }, () => {
-  let redis: RedisServer
+  const redis = redisOfSuite()
   let env: Record<string, string>
   beforeAll(async () => {
-    redis = await RedisServer.start()
-    env = { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
+    env = { CROSSGEAR_REDIS_URL: `unix://${redis().path}` }
   })
-  afterAll(() => redis.stop())
 
   test('the gateway goes on', async () => {
     const gateway = started(['serve', ...ports], env)
     const { doors } = await gateway.ready
     const faktory = doors.find(({ name }) => name === 'faktory')
-    const worker = await FwpClient.greeted(faktory?.port ?? 0, { wid: 'state-1' })
-    onTestFinished(() => worker.close())
+    const worker = await FwpClient.ofTest(faktory?.port ?? 0, { wid: 'state-1' })
     await worker.ask('PUSH {"jid":"state-job-1","jobtype":"s","args":[],"queue":"stated"}')
     expect(await worker.ask('FETCH stated')).toContain('state-job-1')
     gateway.child.kill('SIGTTIN')

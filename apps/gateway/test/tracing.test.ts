@@ -5,18 +5,17 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from './gearman/support/gearman-peer.ts'
-import { startGateway } from './support/gateway-process.ts'
+import { gatewayOfTest } from './support/gateway-process.ts'
 import { MetricsPages } from '../src/ops/metrics/metrics-pages.ts'
 import { readTraceparent, writeTraceparent } from '../src/ops/tracing/trace-context.ts'
-import { type ComposedGateway, openOn } from './options/composed-gateway.ts'
+import { openOnRedis } from './options/composed-gateway.ts'
 
 const exporter = new InMemorySpanExporter()
 const producers = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis()
 
 /** A span by its name. */
 function span(name: string): ReadableSpan {
@@ -24,13 +23,6 @@ function span(name: string): ReadableSpan {
   const found = exporter.getFinishedSpans().find((one) => one.name === name)
   expect(found, `${name} among ${names.join()}`).toBeDefined()
   return found as ReadableSpan
-}
-
-async function faktory(gateway: ComposedGateway) {
-  const client = await gateway.faktory()
-  await client.reply()
-  await client.ask('HELLO {"v":2,"wid":"w1"}')
-  return client
 }
 
 test('a valid traceparent is read unchanged, and an invalid one is ignored', () => {
@@ -43,24 +35,23 @@ test('a valid traceparent is read unchanged, and an invalid one is ignored', () 
 
 describe.skipIf(lacksRedis)('the traces of a gateway', () => {
   beforeAll(async () => {
-    redis = await RedisServer.start()
     const spanProcessors = [new SimpleSpanProcessor(exporter)]
     trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors }))
   })
   beforeEach(async () => {
     exporter.reset()
-    await redis.ask('FLUSHALL')
+    await redis().ask('FLUSHALL')
   })
   afterAll(async () => {
     trace.disable()
-    await redis.stop()
+    await redis().stop()
   })
 
   test('link a Gearman job with its run by a Faktory worker, which gets the context', async () => {
     const gateway = await open({ tracing: 'yes' })
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const create = span('create mail')
-    const worker = await faktory(gateway)
+    const worker = await gateway.consumer()
     const job = (await worker.askJson('FETCH default')) as unknown as {
       jid: string
       custom: { traceparent: string }
@@ -87,7 +78,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
 
   test("continue a Faktory producer's trace, and pass its context to the worker unchanged", async () => {
     const gateway = await open({ tracing: 'yes' })
-    const client = await faktory(gateway)
+    const client = await gateway.consumer()
     const custom = `{"locale":"de","traceparent":"${producers}"}`
     await client.ask(`PUSH {"jid":"traced-job","jobtype":"mail","args":[],"custom":${custom}}`)
     const create = span('create mail')
@@ -118,7 +109,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
   test('cost nothing and keep nothing when tracing is off', async () => {
     const gateway = await open()
     await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-    expect(await redis.ask('HGET', 'job:mail:1', 'trace')).toBe('null')
+    expect(await redis().ask('HGET', 'job:mail:1', 'trace')).toBe('null')
     await (await gateway.peer('mail')).ask('GRAB_JOB')
     expect(exporter.getFinishedSpans()).toEqual([])
   })
@@ -126,25 +117,16 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
   test('come from a gateway whose SDK is loaded with NODE_OPTIONS; without one the log says so', async () => {
     const sdk = new URL('programs/print-spans.mjs', import.meta.url)
     const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
-    const words = ['serve', ...ports, '--tracing', 'yes', '--redis-url', `unix://${redis.path}`]
+    const words = ['serve', ...ports, '--tracing', 'yes', '--redis-url', `unix://${redis().path}`]
     const submitTo = async (env: Record<string, string>) => {
-      const gateway = startGateway([...words, '--log-format', 'json'], env)
-      onTestFinished(async () => {
-        gateway.child.kill()
-        await gateway.exited
-      })
-      const { doors } = await gateway.ready
-      const port = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
-      const connect = async (): Promise<GearmanPeer> => {
-        const peer = await GearmanPeer.connect(port('gearman'))
-        onTestFinished(() => peer.leave())
-        return peer
-      }
+      const gateway = gatewayOfTest([...words, '--log-format', 'json'], env)
+      const { doors, port } = await gateway.ready
+      const connect = () => GearmanPeer.ofTest(port('gearman'))
       await (await connect()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
       const web = doors.filter(({ name }) => name === 'web').map((door) => door.port)
       return { gateway, connect, web }
     }
-    const stored = (id: number) => redis.ask('HGET', `job:mail:${id}`, 'trace')
+    const stored = (id: number) => redis().ask('HGET', `job:mail:${id}`, 'trace')
     await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is loaded/)
     expect(await stored(1)).toBe('null')
     const env = { NODE_OPTIONS: `--import ${sdk.href}` }

@@ -5,10 +5,11 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleWords } from '@crossgear/tools/gateway-program'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { LogOutput } from '../src/log/log-output.ts'
 import type { ReadyLine } from './support/gateway-process.ts'
+import { redisOfSuite } from './support/redis-of-suite.ts'
 
 /** A pipe with both its ends; each end that is opened has its own flags. */
 function openPipe() {
@@ -74,18 +75,14 @@ describe('a log whose reader does not read', { timeout: 60_000 }, () => {
 })
 
 describe.skipIf(lacksRedis)('a gateway whose log is not read', { timeout: 60_000 }, () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
+  const redis = redisOfSuite()
 
   test.each(['json', 'text'])('serves its doors and ends at SIGTERM, as %s', async (format) => {
     const pipe = openPipe()
     const ports = ['faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, 'off'])
     const words = [
       ...['serve', '--host', '127.0.0.1', '--gearman-port', '0', ...ports],
-      ...['--redis-url', `unix://${redis.path}`, '--log-level', 'debug', '--log-format', format],
+      ...['--redis-url', `unix://${redis().path}`, '--log-level', 'debug', '--log-format', format],
     ]
     const child = spawn(process.execPath, [...bundleWords(), ...words], {
       env: { PATH: process.env['PATH'] },

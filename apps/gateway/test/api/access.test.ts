@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { openOn } from '../options/composed-gateway.ts'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import {
   type ApiReply,
   bearer,
@@ -11,19 +11,13 @@ import {
   sent,
 } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open } = openOnRedis()
 /** As a client of another machine comes through a proxy on this one. */
 const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
 const login = '/api/v1/session'
 const tokenOf = ({ body }: ApiReply): string => (body as { token: string }).token
 
 describe.skipIf(lacksRedis)('access to the API', () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-
   test('reads need no password from this machine; from others they do, unless the port is open', async () => {
     const { ask } = await openApi(open)
     expect((await ask('/api/v1/overview')).status).toBe(200)

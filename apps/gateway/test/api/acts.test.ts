@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { soon } from '@crossgear/tools/wait-for'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import {
   type ActResult,
   type ApiGateway,
@@ -10,19 +10,11 @@ import {
   readerPassword,
 } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
-
-async function consumer(api: ApiGateway) {
-  const client = await api.gateway.faktory()
-  await client.reply()
-  await client.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
-  return client
-}
+const { open } = openOnRedis({ isEmptied: true })
 
 /** Jobs of a queue that ran and failed for good. */
 async function dead(api: ApiGateway, jids: readonly string[], message = 'broken') {
-  const client = await consumer(api)
+  const client = await api.gateway.consumer()
   for (const jid of jids) {
     await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":["${jid}"],"retry":-1}`)
     await client.ask('FETCH q')
@@ -46,12 +38,6 @@ const sumOf = (results: readonly ActResult[], of: (result: ActResult) => number)
   results.reduce((sum, result) => sum + of(result), 0)
 
 describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test("need the operator's password, and are logged with caller, action and number of jobs", async () => {
     const api = await openApi(open)
     const options = { method: 'POST', body: { filter: {} } }
@@ -79,65 +65,6 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect(all).toMatchObject({ done: 2, total: 2 })
     expect(await api.actOn('retry', { filter: { state: 'dead' } })).toMatchObject({ done: 2 })
     expect((await api.jobs('state=dead')).jobs).toEqual([])
-  })
-
-  test('a Faktory job has 25 retries if it says nothing, and keeps its arrival when it is retried', async () => {
-    const api = await openApi(open)
-    const client = await consumer(api)
-    await client.ask('PUSH {"jid":"plain-001","jobtype":"f","queue":"q","args":[]}')
-    const { retries, enqueued_at: came } = await api.job('plain-001')
-    expect(retries).toBe(25)
-    await client.ask('FETCH q')
-    await client.ask('FAIL {"jid":"plain-001","errtype":"E","message":"broken"}')
-    expect(await api.actOn('retry', { jobs: ['plain-001'] })).toMatchObject({ done: 1 })
-    expect(await api.job('plain-001')).toMatchObject({ state: 'waiting', enqueued_at: came })
-  })
-
-  test('a job lists its failed runs, also after it was retried; its worker sees none of it', async () => {
-    const api = await openApi(open)
-    const client = await consumer(api)
-    await client.ask('PUSH {"jid":"plain-001","jobtype":"f","queue":"q","args":[],"retry":1}')
-    expect(await api.job('plain-001')).toMatchObject({ attempts: [] })
-    const runs = [
-      { type: 'E', message: 'no answer' },
-      { type: 'IOError', message: 'disk full' },
-      { type: 'IOError', message: 'still full' },
-    ]
-    for (const [at, { type, message }] of runs.entries()) {
-      const given = await client.ask('FETCH q')
-      expect([given.includes('"failure"'), given.includes('attempts')]).toEqual([at > 0, false])
-      const report = { jid: 'plain-001', errtype: type, message: `${message}\nat line 1` }
-      await client.ask(`FAIL ${JSON.stringify(report)}`)
-      const { attempts } = await api.job('plain-001')
-      expect(attempts).toMatchObject(runs.slice(0, at + 1))
-      expect(attempts.map((attempt) => attempt.at)).not.toContain(null)
-      expect(await api.actOn('retry', { jobs: ['plain-001'] })).toMatchObject({ done: 1 })
-    }
-    const again = (await api.act('/jobs/plain-001/resubmit', {})) as { job: string }
-    expect(await api.job(again.job)).toMatchObject({ attempts: [], error: null })
-    const { id } = await api.job('plain-001')
-    await api.actOn('move', { jobs: [id], to_queue: 'r' })
-    expect(await api.job('plain-001')).toMatchObject({ queue: 'r', attempts: [] })
-    expect((await api.jobs('')).jobs[0]).not.toHaveProperty('attempts')
-  })
-
-  test('a job that is pushed with a failure lists that one first', async () => {
-    const api = await openApi(open)
-    const client = await consumer(api)
-    const failure = {
-      retry_count: 3,
-      errtype: 'Old',
-      message: 'was',
-      failed_at: '2026-01-01T00:00:00Z',
-    }
-    const job = { jid: 'moved-001', jobtype: 'f', queue: 'q', args: [], failure }
-    await client.ask(`PUSH ${JSON.stringify(job)}`)
-    const old = { at: null, type: 'Old', message: 'was' }
-    expect((await api.job('moved-001')).attempts).toEqual([old])
-    await client.ask('FETCH q')
-    await client.ask('FAIL {"jid":"moved-001","errtype":"E","message":"is"}')
-    const { attempts } = await api.job('moved-001')
-    expect(attempts).toMatchObject([old, { at: expect.any(String), type: 'E', message: 'is' }])
   })
 
   test('selected jobs are found by any of their names, and each is acted on once', async () => {
@@ -242,80 +169,10 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     expect(results.length).toBeGreaterThan(6)
     expect(sumOf(results, ({ done }) => done)).toBe(2_000)
     const worker = await api.gateway.peer('f')
-    const inputs: (string | undefined)[] = []
-    for (let at = 0; at < 1_000; at += 1) inputs.push((await worker.ask('GRAB_JOB'))[3])
+    for (let at = 0; at < 1_000; at += 1) worker.send('GRAB_JOB')
+    const inputs = (await worker.receiveMany(1_000)).map((packet) => packet[3])
     expect(inputs).toEqual(Array.from({ length: 1_000 }, (_, at) => `keep ${3 * at}`))
     expect((await worker.ask('GRAB_JOB'))[0]).toBe('NO_JOB')
-  })
-
-  test('jobs are moved to another queue, where its consumers get them', async () => {
-    const api = await openApi(open)
-    const client = await consumer(api)
-    await client.ask(
-      'PUSH {"jid":"wait-0001","jobtype":"f","queue":"slow","args":[1],"custom":{"a":1}}',
-    )
-    await client.ask(
-      'PUSH {"jid":"time-0001","jobtype":"f","queue":"slow","args":[2],"at":"2099-01-01T00:00:00Z"}',
-    )
-    const peer = await api.gateway.peer()
-    const foreground = await peer.submit('SUBMIT_JOB', 'f@slow', '', 'x')
-    const act = { filter: { queue: 'slow' }, to_queue: 'fast' }
-    expect(await api.actOn('move', { ...act, dry_run: true })).toMatchObject({
-      done: 2,
-      matched: 3,
-    })
-    expect(await api.actOn('move', act)).toMatchObject({
-      ...{ done: 2, skipped: [{ reason: 'has a waiting client', jobs: 1 }] },
-    })
-    const states = (await api.jobs('queue=fast')).jobs.map(({ jid, state }) => [jid, state])
-    expect(states).toEqual([
-      ['wait-0001', 'waiting'],
-      ['time-0001', 'scheduled'],
-    ])
-    expect((await api.job('time-0001')).due_at).toBe('2099-01-01T00:00:00.000Z')
-    const got = await client.ask('FETCH fast')
-    expect(got).toContain('"jid":"wait-0001"')
-    expect(got).toContain('"queue":"fast"')
-    expect(got).toContain('"custom":{"a":1}')
-    expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
-  })
-
-  test('a moved job still expires', async () => {
-    const api = await openApi(open)
-    const client = await consumer(api)
-    const custom = { expires_at: new Date(Date.now() - 1_000).toISOString() }
-    const job = { jid: 'stale-0001', jobtype: 'f', queue: 'slow', args: [], custom }
-    await client.ask(`PUSH ${JSON.stringify(job)}`)
-    expect(await api.actOn('move', { jobs: ['stale-0001'], to_queue: 'fast' })).toMatchObject({
-      done: 1,
-    })
-    await client.ask('PUSH {"jid":"fresh-0001","jobtype":"f","queue":"fast","args":[]}')
-    expect(await client.ask('FETCH fast')).toContain('"jid":"fresh-0001"')
-    expect((await api.jobs('queue=fast')).jobs).toMatchObject([{ jid: 'fresh-0001' }])
-  })
-
-  test('a scheduled job with a unique id or a jid keeps its time when it is moved, soon due or not', async () => {
-    const api = await openApi(open)
-    const submit = (unique: string, delay_seconds: number): Promise<unknown> =>
-      api.act('/jobs', { function: 'f', payload: { text: unique }, unique, delay_seconds })
-    await submit('soon', 1_800)
-    await submit('late', 7_200)
-    // Its copy has its jid, by which a second one would be taken for a push that was repeated.
-    const producer = await consumer(api)
-    const at = new Date(Date.now() + 600_000).toISOString()
-    await producer.ask(`PUSH {"jid":"pushed-01","jobtype":"f","args":[],"at":"${at}"}`)
-    const dues = async (): Promise<unknown[]> =>
-      (await api.jobs('function=f')).jobs.map(({ due_at }) => due_at).sort()
-    const before = await dues()
-    expect(before.length).toBe(3)
-    expect(await api.actOn('move', { filter: { function: 'f' }, to_queue: 'fast' })).toMatchObject({
-      done: 3,
-    })
-    expect(await dues()).toEqual(before)
-    const moved = (await api.jobs('queue=fast')).jobs.map(({ state }) => state)
-    expect(moved).toEqual(['scheduled', 'scheduled', 'scheduled'])
-    const again = { function: 'f', queue: 'fast', unique: 'soon', delay_seconds: 60 }
-    expect(await api.act('/jobs', again)).toMatchObject({ result: 'joined' })
   })
 
   test('a job is submitted, and submitted again with another payload and a reference to the first', async () => {
@@ -339,7 +196,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
 
   test('pausing and resuming a queue stops and restarts its consumers', async () => {
     const api = await openApi(open)
-    const client = await consumer(api)
+    const client = await api.gateway.consumer()
     await client.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
     await api.act('/queues/pause', { queues: ['q'] })
     expect(await client.ask('FETCH q')).toBe('$-1')
@@ -354,7 +211,7 @@ describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
     await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
     await api.act('/functions/limits', { function: 'f', high: 0, normal: 1, low: 0 })
     expect((await client.ask('SUBMIT_JOB_BG', 'f', '', 'y'))[0]).toBe('ERROR')
-    const faktory = await consumer(api)
+    const faktory = await api.gateway.consumer()
     await api.act('/functions/close', { functions: ['f'] })
     expect(await faktory.ask('FETCH default')).toBe('$-1')
     await api.act('/functions/open', { functions: ['f'] })

@@ -1,13 +1,12 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { type ApiGateway, bearer, openApi, operatorPassword } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis({ isEmptied: true })
 
 /** Each job is in one of these places, or has ended in one of the ways. */
 const places = ['waiting', 'running', 'scheduled', 'retry', 'dead'] as const
@@ -154,11 +153,9 @@ const does = ({ kind, parts }: Act, shop: Shop): Promise<unknown> =>
   (doers[kind] as (shop: Shop, parts: object) => Promise<unknown>)(shop, parts)
 
 async function openShop(): Promise<Shop> {
-  await redis.ask('FLUSHALL')
+  await redis().ask('FLUSHALL')
   const api = await openApi(open)
-  const faktory = await api.gateway.faktory()
-  await faktory.reply()
-  await faktory.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
+  const faktory = await api.gateway.consumer()
   return { api, faktory, gearman: await api.gateway.peer(), handles: [], held: [], pushed: 0 }
 }
 
@@ -171,12 +168,6 @@ async function expectBalance(api: ApiGateway): Promise<Figures> {
 }
 
 describe.skipIf(lacksRedis)('the books', { timeout: 120_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test('balance after each of any acts, the same in overview and metrics', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(acts, { minLength: 30, maxLength: 60 }), async (all) => {

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { openOn } from '../options/composed-gateway.ts'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { crossgear, operatorOf } from '../terminal/support/terminal.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis({ isEmptied: true })
 
 interface CronList {
   readonly cron: readonly { name: string; is_paused: boolean; next_run: string | null }[]
@@ -16,27 +15,14 @@ async function withEntry(): Promise<ApiGateway> {
   const api = await openApi(open)
   const job = { type: 'report', queue: 'slow', args: ['by hand'] }
   const entry = { name: 'yearly report', schedule: '0 0 1 1 *', timezone: 'UTC', job }
-  await redis.connect().hset('xg:cron', entry.name, JSON.stringify(entry))
+  await redis().connect().hset('xg:cron', entry.name, JSON.stringify(entry))
   return api
 }
 
-async function consumer({ gateway }: ApiGateway) {
-  const client = await gateway.faktory()
-  await client.reply()
-  await client.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
-  return client
-}
-
 describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test('an entry that is run by hand pushes its job, and its schedule goes on', async () => {
     const api = await withEntry()
-    const client = await consumer(api)
+    const client = await api.gateway.consumer()
     const before = ((await api.get('/cron')) as CronList).cron[0]
     const { job } = (await api.act('/cron/run', { entry: 'yearly report' })) as { job: string }
     const got = await client.ask('FETCH slow')
@@ -80,7 +66,7 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
 
   test('a dropped queue loses its waiting jobs, its pause and its row; other jobs stay', async () => {
     const api = await openApi(open)
-    const client = await consumer(api)
+    const client = await api.gateway.consumer()
     for (const [jid, more] of [
       ...([
         ['waits-0001', ''],
@@ -111,7 +97,7 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
 
   test('an emptied queue keeps its other jobs, and its row', async () => {
     const api = await openApi(open)
-    const client = await consumer(api)
+    const client = await api.gateway.consumer()
     await client.ask('PUSH {"jid":"waits-0001","jobtype":"f","queue":"q","args":[]}')
     const { run } = operatorOf(api)
     expect((await run('queues empty q --yes')).stdout).toContain('1 job deleted')

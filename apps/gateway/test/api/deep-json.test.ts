@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { indented } from '../../dashboard/payload-text.js'
 import { Metrics } from '../../src/ops/metrics/metrics.ts'
 import { readJson } from '../../src/ops/page.ts'
 import { createWebServer } from '../../src/web/web-server.ts'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { figuresOf } from '../support/metrics-page.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
 import { bearer, openApi, operatorPassword, sent } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis()
 
 function nested(depth: number, inner = ''): string {
   return '['.repeat(depth) + inner + ']'.repeat(depth)
@@ -21,11 +20,6 @@ const depths = [513, 6_000, 200_000]
 const whole = 'max_payload_bytes=1048576'
 
 describe.skipIf(lacksRedis)('JSON that nests deeper than 512', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-
   test('is shown as text, by the API and in a terminal', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
@@ -50,7 +44,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', { timeout: 60_000
     const deep = nested(6_000)
     const failure = `{"message":"m","backtrace":[${deep}]}`
     const fields = { status: 'error', input: deep, envelope: deep, failure, output: deep }
-    await redis.ask('HSET', 'job:g:7', ...Object.entries(fields).flat())
+    await redis().ask('HSET', 'job:g:7', ...Object.entries(fields).flat())
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'g', '', 'x')
     expect(await api.job(handle.replace(/\d+$/, '7'))).toMatchObject({

@@ -1,15 +1,14 @@
 import { once } from 'node:events'
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test, onTestFinished } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { EventStream, streamBounds } from '../../src/api/event-stream.ts'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open } = openOnRedis()
 
 /** One who watches, and the overviews as they come. */
 async function watch({ port }: ApiGateway) {
@@ -31,11 +30,6 @@ async function watch({ port }: ApiGateway) {
 }
 
 describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-
   test('sends all viewers the same changes once a second', async () => {
     const api = await openApi(open)
     const [one, other] = [await watch(api), await watch(api)]
@@ -64,7 +58,8 @@ describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
     const worker = await api.gateway.peer('g')
-    for (let job = 0; job < 300; job += 1) await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
+    for (let job = 0; job < 300; job += 1) client.send('SUBMIT_JOB_BG', 'f', '', 'x')
+    await client.receiveMany(300)
     // As many connections as a port takes at once without a wait.
     const agent = new Agent({ keepAlive: true, maxSockets: 250 })
     onTestFinished(() => agent.destroy())

@@ -1,14 +1,14 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { Type } from '@sinclair/typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { columnsOf, csvHead, csvRow } from '../../src/api/export/csv.ts'
 import { Exports } from '../../src/api/export/export-stream.ts'
 import type { ApiAnswer } from '../../src/api/api-error.ts'
 import { CallLimiter } from '../../src/api/limits/call-limiter.ts'
 import { orNull, strict } from '../../src/api/endpoint.ts'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { bearer, openApi, readerPassword } from './support/api-gateway.ts'
 
 test('a spreadsheet computes no cell of a file, and each cell is read as it was', () => {
@@ -113,21 +113,12 @@ test('five files at a time are one too many', async () => {
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
 })
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open } = openOnRedis({ isEmptied: true })
 
 describe.skipIf(lacksRedis)('lists as files', () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test('have all rows that match, over several pages, for a reader alone', async () => {
     const api = await openApi(open)
-    const client = await api.gateway.faktory()
-    await client.reply()
-    await client.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
+    const client = await api.gateway.consumer()
     const jobs = Array.from({ length: 1_203 }, (_none, at) => {
       return { jid: `export-${at}`, jobtype: '=cmd', queue: at < 3 ? 'few' : 'q', args: [] }
     })

@@ -1,22 +1,15 @@
 import type { Static } from '@sinclair/typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { failures } from '../../src/api/schemas/jobs.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis({ isEmptied: true })
 
 describe.skipIf(lacksRedis)('one function and one queue', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   const groupsOf = async (api: ApiGateway, query: string) =>
     ((await api.get(`/failures?${query}`)) as Static<typeof failures>).groups
 
@@ -32,7 +25,7 @@ describe.skipIf(lacksRedis)('one function and one queue', { timeout: 60_000 }, (
     const sums = { submitted: 600, completed: 300, failed: 3, 'run:14': 10, 'run:20': 1 }
     for (const of of ['f:mail/1', 'q:bulk']) {
       for (const [name, sum] of Object.entries(sums)) {
-        await redis.ask('HSET', `xg:history:${of}:minute:${startMs}`, name, String(sum))
+        await redis().ask('HSET', `xg:history:${of}:minute:${startMs}`, name, String(sum))
       }
     }
     const flow = {

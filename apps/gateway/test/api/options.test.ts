@@ -1,39 +1,30 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, onTestFinished } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { startGateway } from '../support/gateway-process.ts'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { gatewayOfTest } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { bearer, sent } from './support/api-gateway.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
-let redis: RedisServer
+const redis = redisOfSuite()
 
 async function gateway(words: readonly string[], env: Record<string, string> = {}) {
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-  const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
-  const running = startGateway([...ports, ...store, ...words], env)
-  onTestFinished(async () => {
-    running.child.kill('SIGTERM')
-    await running.exited
-  })
-  const { doors } = await running.ready
-  const port = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0
+  const store = ['--redis-url', `unix://${redis().path}`, '--log-format', 'json']
+  const running = gatewayOfTest([...ports, ...store, ...words], env)
+  const { port } = await running.ready
   const ask = async (path: string, options: Parameters<typeof sent>[2] = {}) => {
     const { status, body, code } = await sent(port('web'), `/api/v1${path}`, options)
     return [status, code ?? (body as { role?: string }).role]
   }
-  return { ask, port, ports: doors, said: running.said }
+  return { ask, port }
 }
 
 const proxied = { 'X-Forwarded-For': '192.0.2.7' }
 const entry = { schedule: '@daily', job: { type: 'f', args: [] } }
 
 describe.skipIf(lacksRedis)('the options of the web port', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-
   test('with --web-password, from a file, an operator may change', async () => {
     const file = join(await temporaryFolder(), 'password')
     await writeFile(file, 'sesame\n')

@@ -1,17 +1,18 @@
 import { fastify } from 'fastify'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { Access } from '../../src/api/access.ts'
 import { EventStream } from '../../src/api/event-stream.ts'
 import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { CallLimiter } from '../../src/api/limits/call-limiter.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import { systemClock } from '../../src/net/clock.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { type AskOptions, sent } from './support/api-gateway.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
-let redis: RedisServer
+const redis = redisOfSuite()
 
 const manyHeaders = Object.fromEntries(
   Array.from({ length: 2_500 }, (_none, at) => [`h${at.toString(36)}`, '']),
@@ -41,15 +42,10 @@ const refusals: readonly unknown[] = [401, 403, 404, 405]
 
 async function webPort(...options: readonly string[]): Promise<number> {
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-  const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
+  const store = ['--redis-url', `unix://${redis().path}`, '--log-format', 'json']
   const hosts = ['--allowed-hosts', 'jobs.example.org,localhost.example.org']
-  const running = startGateway([...ports, ...store, ...hosts, ...options])
-  onTestFinished(async () => {
-    running.child.kill('SIGTERM')
-    await running.exited
-  })
-  const { doors } = await running.ready
-  return doors.find(({ name }) => name === 'web')?.port ?? 0
+  const running = gatewayOfTest([...ports, ...store, ...hosts, ...options])
+  return (await running.ready).port('web')
 }
 
 /** Every path of the port, as its own tables name them. */
@@ -70,11 +66,6 @@ describe.skipIf(lacksRedis)(
   'requests through a proxy on this machine',
   { timeout: 120_000 },
   () => {
-    beforeAll(async () => {
-      redis = await RedisServer.start()
-    })
-    afterAll(() => redis.stop())
-
     test.each([
       ['read or change', [], methods],
       ['change', ['--web-open', 'yes'], methods.slice(2)],

@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { openOn } from '../options/composed-gateway.ts'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { type ApiGateway, type JobPage, openApi } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis({ isEmptied: true })
 
 /** Follows cursors to the end of a list. */
 async function whole(api: ApiGateway, query: string) {
@@ -20,12 +19,6 @@ async function whole(api: ApiGateway, query: string) {
 }
 
 describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test('jobs of all doors and states, found by each filter', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()
@@ -34,9 +27,7 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     const worker = await api.gateway.peer('run')
     await client.submit('SUBMIT_JOB_BG', 'run', '', 'x')
     await worker.ask('GRAB_JOB')
-    const faktory = await api.gateway.faktory()
-    await faktory.reply()
-    await faktory.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":["a"]}')
+    const faktory = await api.gateway.consumer({ labels: ['a'] })
     await faktory.ask(
       'PUSH {"jid":"later-0001","jobtype":"mail","queue":"bulk","args":[],"at":"2099-01-01T00:00:00Z"}',
     )
@@ -114,9 +105,7 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
       ...{ size_bytes: 4 * 1024 * 1024 + 1, form: 'none', value: null, is_cut: true },
     })
     expect(await api.refusal('/jobs/1-99999')).toEqual([404, 'unknown_job'])
-    const faktory = await api.gateway.faktory()
-    await faktory.reply()
-    await faktory.ask('HELLO {"v":2}')
+    const faktory = await api.gateway.faktory({})
     const longest = 'j'.repeat(255)
     await faktory.ask(`PUSH {"jid":"${longest}","jobtype":"f","args":[]}`)
     expect((await api.job(longest)).jid).toBe(longest)
@@ -163,9 +152,7 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     const worker = await api.gateway.peer('mail')
     worker.send('SET_CLIENT_ID', 'the worker')
     await worker.sync()
-    const faktory = await api.gateway.faktory()
-    await faktory.reply()
-    await faktory.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":["a"]}')
+    const faktory = await api.gateway.consumer({ labels: ['a'] })
     await faktory.ask(
       'PUSH {"jid":"later-0001","jobtype":"mail","queue":"bulk","args":[],"at":"2099-01-01T00:00:00Z"}',
     )
@@ -232,7 +219,7 @@ describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
     // Runs of about 100 ms, and one of a second.
     const sums = { submitted: 12, completed: 10, failed: 1, 'run:14': 10, 'run:20': 1 }
     for (const [name, sum] of Object.entries(sums)) {
-      await redis.ask('HSET', `xg:history:minute:${startMs}`, name, String(sum))
+      await redis().ask('HSET', `xg:history:minute:${startMs}`, name, String(sum))
     }
     const hour = (await api.get('/history')) as { buckets: readonly object[] }
     expect(hour.buckets).toHaveLength(60)

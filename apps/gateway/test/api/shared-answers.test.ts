@@ -1,19 +1,14 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import { openOn } from '../options/composed-gateway.ts'
 import { openApi } from './support/api-gateway.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
-let redis: RedisServer
+const redis = redisOfSuite({ isEmptied: true })
 /** With the same figures until the end of the test. */
-const open = openOn(() => `unix://${redis.path}`, 0)
+const open = openOn(() => `unix://${redis().path}`, 0)
 
 describe.skipIf(lacksRedis)('lists of the API', () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test('are computed once for identical requests at the same time', async () => {
     const gateway = await open()
     const client = await gateway.peer()

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { lacks } from '@crossgear/tools/lacks'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openOn } from '../options/composed-gateway.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open } = openOnRedis()
 const lacksGearman = lacks('gearman', '-H')
 
 /** The stock worker of gearman-tools: it says each payload that it is given, on a line. */
@@ -29,11 +28,6 @@ function stockWorker(api: ApiGateway, fn: string) {
 }
 
 describe.skipIf(lacksRedis || lacksGearman)('acts that a stock gearman worker sees', () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-
   test('a submitted job is run, a cancelled one is not, a retried one is run again', async () => {
     const api = await openApi(open)
     const submit = async (text: string): Promise<string> => {
@@ -64,9 +58,7 @@ describe.skipIf(lacksRedis || lacksGearman)('acts that a stock gearman worker se
     await api.act('/functions/pause', { functions: ['paused'] })
     await submit('second')
     await submit('third')
-    const consumer = await api.gateway.faktory()
-    await consumer.reply()
-    await consumer.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":["fn:paused"]}')
+    const consumer = await api.gateway.consumer({ labels: ['fn:paused'] })
     // FETCH waits for two seconds, and so does the worker.
     expect(await consumer.ask('FETCH default')).toBe('$-1')
     expect(worker.said()).toEqual(['first'])

@@ -1,27 +1,23 @@
 import { hostname } from 'node:os'
 import type { Static } from '@sinclair/typebox'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { nodes, oneWorker, workers } from '../../src/api/schemas/fleet.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
 import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
 type Workers = Static<typeof workers>
 type OneWorker = Static<typeof oneWorker>
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis()
 
 describe.skipIf(lacksRedis)('workers of all gateways', { timeout: 60_000 }, () => {
   let here: ApiGateway
   let there: ApiGateway
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
   beforeEach(async () => {
-    await redis.ask('FLUSHALL')
+    await redis().ask('FLUSHALL')
     here = await openApi(open)
     there = await openApi(open)
     // Each knows the other by its heartbeat.
@@ -29,7 +25,6 @@ describe.skipIf(lacksRedis)('workers of all gateways', { timeout: 60_000 }, () =
       await expect.poll(async () => (await nodesOf(api)).length, { timeout: 10_000 }).toBe(2)
     }
   })
-  afterAll(() => redis.stop())
 
   const nodesOf = async (api: ApiGateway) =>
     ((await api.get('/nodes')) as Static<typeof nodes>).nodes
@@ -163,7 +158,7 @@ describe.skipIf(lacksRedis)('workers of all gateways', { timeout: 60_000 }, () =
     await worker.ask('GRAB_JOB')
     const id = handle.split(':').at(-1) ?? ''
     // A lease of a gateway that died.
-    await redis.ask('HSET', `job:mail:${id}`, 'token', 'n0123456789-5')
+    await redis().ask('HSET', `job:mail:${id}`, 'token', 'n0123456789-5')
     expect((await here.job(handle)).held_by).toEqual({
       ...{ kind: 'worker', node: '0123456789', node_answers: false, worker: null },
     })

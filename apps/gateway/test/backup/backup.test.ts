@@ -194,9 +194,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     expect(mails).toEqual(['first', 'second', 'third', 'last'])
     expect(lines()).toContain('by a native client')
 
-    const consumer = await target.faktory()
-    await consumer.reply()
-    await consumer.ask('HELLO {"v":2,"wid":"w2","labels":[]}')
+    const consumer = await target.consumer({ wid: 'w2' })
     for (let count = 0; count < 2; count += 1) {
       const { jid } = await consumer.askJson('FETCH two')
       await consumer.ask(`ACK {"jid":"${jid}"}`)

@@ -69,12 +69,11 @@ describe.skipIf(lacksRedis)('a Faktory worker that died together with its gatewa
 
   test('gives a Gearman client’s job back to the next worker', { timeout: 60_000 }, async () => {
     await expect.poll(() => byDefault.status(foreign), patience).toBe('idle')
-    const next = await FwpClient.greeted(byDefault.left.faktory, { wid: 'next' })
+    const next = await byDefault.left.client({ wid: 'next' })
     const { jid } = await next.askJson('FETCH default')
     expect(await next.ask(`ACK {"jid":"${String(jid)}","result":"done"}`)).toBe('+OK')
     expect(await byDefault.outcome).toBe('done')
     expect(await byDefault.status(own)).toBe('busy')
-    next.close()
   })
 
   test(
@@ -83,13 +82,12 @@ describe.skipIf(lacksRedis)('a Faktory worker that died together with its gatewa
     async () => {
       await expect.poll(() => withAll.status(own), patience).toBe('idle')
       await expect.poll(() => withAll.status(foreign), patience).toBe('idle')
-      const next = await FwpClient.greeted(withAll.left.faktory, { wid: 'next' })
+      const next = await withAll.left.client({ wid: 'next' })
       for (let count = 0; count < 2; count += 1) {
         const { jid } = await next.askJson('FETCH default')
         await next.ask(`ACK {"jid":"${String(jid)}"}`)
       }
       expect(await withAll.outcome).toBe('')
-      next.close()
     },
   )
 })

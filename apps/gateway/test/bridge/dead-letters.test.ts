@@ -1,49 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import type { FwpClient } from '../faktory/support/fwp-client.ts'
+import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { Fleet } from './support/fleet.ts'
 
-/** Gets the next job, says this of it, and returns its input. */
-async function work(worker: GearmanPeer, outcome: 'WORK_FAIL' | 'WORK_COMPLETE'): Promise<string> {
-  let [heard = '', handle = '', , input = ''] = await worker.ask('GRAB_JOB')
-  while (heard !== 'JOB_ASSIGN') {
-    const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
-    ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
-  }
-  if (outcome === 'WORK_FAIL') worker.send('WORK_FAIL', handle)
-  else worker.send('WORK_COMPLETE', handle, '')
-  await worker.sync()
+/** Gets the next job, says that it failed, and returns its input. */
+async function fail(worker: GearmanPeer): Promise<string> {
+  const { handle, input } = await worker.nextJob()
+  await worker.send('WORK_FAIL', handle).sync()
   return input
 }
 
 describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 60_000 }, () => {
-  let fleet: Fleet
-  let node: FleetNode
-  const ends: (() => unknown)[] = []
-  beforeAll(async () => {
-    fleet = await Fleet.start()
-    node = await fleet.node('--http-port', '0', '--job-retries', '1')
-  }, 60_000)
-  afterEach(async () => {
-    for (const end of ends.splice(0)) await end()
-  })
-  afterAll(() => fleet.close(), 60_000)
-
-  async function gearman(): Promise<GearmanPeer> {
-    const peer = await GearmanPeer.connect(node.gearman)
-    ends.push(() => peer.leave())
-    return peer
-  }
-
-  async function operator(): Promise<FwpClient> {
-    const client = await FwpClient.greeted(node.faktory, { wid: randomUUID() })
-    ends.push(() => client.close())
-    return client
-  }
+  const fleet = Fleet.ofSuite(['--http-port', '0', '--job-retries', '1'])
 
   async function sets(client: FwpClient): Promise<Record<string, number>> {
     const { faktory } = (await client.askJson('INFO')) as unknown as {
@@ -61,10 +33,11 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
   }
 
   const doors: Readonly<Record<string, (fn: string) => Promise<unknown>>> = {
-    SUBMIT_JOB_BG: async (fn) => (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'x'),
-    SUBMIT_JOB_EPOCH: async (fn) => (await gearman()).submit('SUBMIT_JOB_EPOCH', fn, '', '1', 'x'),
+    SUBMIT_JOB_BG: async (fn) => (await fleet.first.peer()).submit('SUBMIT_JOB_BG', fn, '', 'x'),
+    SUBMIT_JOB_EPOCH: async (fn) =>
+      (await fleet.first.peer()).submit('SUBMIT_JOB_EPOCH', fn, '', '1', 'x'),
     'HTTP in the background': async (fn) =>
-      fetch(`http://127.0.0.1:${node.http}/${fn}`, {
+      fetch(`http://127.0.0.1:${fleet.first.http}/${fn}`, {
         method: 'POST',
         body: 'x',
         headers: { 'X-Gearman-Background': 'true' },
@@ -79,33 +52,33 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
     'from %s becomes a dead job, and is done after a requeue',
     async (door) => {
       const fn = `fn-${randomUUID()}`
-      const worker = (await gearman()).send('CAN_DO', fn)
+      const worker = await fleet.first.peer(fn)
       await doors[door]?.(fn)
-      expect(await work(worker, 'WORK_FAIL')).toBe('x')
+      expect(await fail(worker)).toBe('x')
       const id = await dead(fn)
       const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
       expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 0, remaining: 0 })
-      const client = await operator()
+      const client = await fleet.first.client()
       expect(await sets(client)).toMatchObject({ dead: 1, working: 0 })
       const filter = { jobtype: fn }
       const requeue = { cmd: 'requeue', target: 'dead', filter }
       expect(await client.ask(`MUTATE ${JSON.stringify(requeue)}`)).toBe('+OK')
-      expect(await work(worker, 'WORK_COMPLETE')).toBe('x')
+      expect(await worker.doNextJob()).toBe('x')
       expect(await sets(client)).toMatchObject({ dead: 0, working: 0 })
     },
   )
 
   test('is found by its Faktory form, blocks no unique key, and can be deleted', async () => {
     const fn = `fn-${randomUUID()}`
-    const [worker, client] = [(await gearman()).send('CAN_DO', fn), await gearman()]
+    const [worker, client] = [await fleet.first.peer(fn), await fleet.first.peer()]
     const first = await client.submit('SUBMIT_JOB_BG', fn, 'one', 'x')
-    await work(worker, 'WORK_FAIL')
+    await fail(worker)
     await dead(fn)
     expect(await client.submit('SUBMIT_JOB_BG', fn, 'one', 'again')).not.toBe(first)
-    expect(await work(worker, 'WORK_COMPLETE')).toBe('again')
+    expect(await worker.doNextJob()).toBe('again')
     const mutate = (regexp: string): string =>
       `MUTATE ${JSON.stringify({ cmd: 'discard', target: 'dead', filter: { regexp } })}`
-    const fwp = await operator()
+    const fwp = await fleet.first.client()
     await fwp.ask(mutate('*"jobtype":"other"*'))
     await dead(fn)
     await fwp.ask(mutate(`*"failure":{*"jobtype":"${fn}"*`))
@@ -115,11 +88,11 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
 
   test('is dead when its worker vanished once too often; a foreground one is not kept', async () => {
     const fn = `fn-${randomUUID()}`
-    const client = await gearman()
+    const client = await fleet.first.peer()
     await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
     const handle = await client.submit('SUBMIT_JOB', fn, '', 'y')
     for (let job = 0; job < 2; job += 1) {
-      const worker = (await gearman()).send('CAN_DO', fn)
+      const worker = await fleet.first.peer(fn)
       expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
       await worker.leave()
     }
@@ -132,11 +105,11 @@ describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 
   test('at a native worker is dead', async () => {
     const fn = `fn-${randomUUID()}`
     const worker = new GearMonkeyWorker(fleet.server.url)
-    ends.push(() => worker.stop())
+    onTestFinished(() => worker.stop())
     await worker.accept(fn, () => {
       throw new Error('broken')
     })
-    await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'x')
+    await (await fleet.first.peer()).submit('SUBMIT_JOB_BG', fn, '', 'x')
     await dead(fn)
     expect(await fleet.redis.hget(`job:${fn}:1`, 'output')).toContain('broken')
   })

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Client } from 'faktory-worker'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { Fleet } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
 /** A Faktory job may nest so deep, itself and its list of arguments counted. */
@@ -23,21 +22,15 @@ const cases = (['arrays', 'objects'] as const).flatMap((kind) =>
 )
 
 describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000 }, () => {
-  let fleet: Fleet
-  let node: FleetNode
-  beforeAll(async () => {
-    fleet = await Fleet.start()
-    node = await fleet.node()
-  }, 30_000)
-  afterAll(() => fleet.close())
+  const fleet = Fleet.ofSuite()
 
   test.each(cases)(
     'of %s %i deep is shown in the form that a producer could push',
     async (kind, depth) => {
       const fn = `${kind}-${depth}`
       const workload = kinds[kind](depth)
-      await submitByHand(node.gearman, fn, Buffer.from(workload), true)
-      const stock = new Client({ host: '127.0.0.1', port: node.faktory })
+      await submitByHand(fleet.first.gearman, fn, Buffer.from(workload), true)
+      const stock = new Client({ host: '127.0.0.1', port: fleet.first.faktory })
       const job = await stock.fetch('default')
       await stock.ack(job?.jid ?? '')
       await stock.close()
@@ -46,7 +39,7 @@ describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000
       expect(shown).toBe(depth <= max[kind] ? asJson : JSON.stringify([workload]))
 
       // Any program can hand in what it was given, and gets the same.
-      const producer = await FwpClient.greeted(node.faktory)
+      const producer = await fleet.first.client()
       const again = (jid: string): string =>
         JSON.stringify({ jid, jobtype: fn, args: JSON.parse(shown) as unknown })
       expect(await producer.ask(`PUSH ${again('pushed-1')}`)).toBe('+OK')
@@ -57,14 +50,12 @@ describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000
         expect(JSON.stringify(next['args'])).toBe(shown)
         await producer.ask(`ACK {"jid":"${jid}"}`)
       }
-      producer.close()
     },
   )
 
   test('deeper arguments than that are refused', async () => {
-    const producer = await FwpClient.greeted(node.faktory)
+    const producer = await fleet.first.client()
     const job = `{"jid":"12345678","jobtype":"deep","args":${kinds.arrays(maxOfJob)}}`
     expect(await producer.ask(`PUSH ${job}`)).toBe('-ERR invalid JSON: nested too deep')
-    producer.close()
   })
 })

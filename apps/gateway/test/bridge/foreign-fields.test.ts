@@ -114,9 +114,7 @@ describe.skipIf(lacksRedis)(
           if (door !== undefined && (field === 'door' || field === 'stale')) return
           const api = await openApi(open)
           const client = await api.gateway.peer()
-          const consumer = await api.gateway.faktory()
-          await consumer.reply()
-          await consumer.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
+          const consumer = await api.gateway.consumer()
           const payloads = await fill(client, field, door)
           const [asking, handles] = [await api.gateway.peer(), await inspect(api)]
           expect(handles).toHaveLength(payloads.length)

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet } from './support/fleet.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
@@ -13,18 +12,11 @@ test.skipIf(lacksRedis)(
     onTestFinished(() => fleet.close())
     const { redis } = fleet
     const [frozen, other] = [await fleet.node(), await fleet.node()]
-    const peer = async (port: number): Promise<GearmanPeer> => {
-      const connected = await GearmanPeer.connect(port)
-      onTestFinished(() => connected.leave())
-      return connected
-    }
-    const client = await peer(frozen.gearman)
+    const client = await frozen.peer()
     await client.submit('SUBMIT_JOB_BG', 'bad', '', '')
     const handle = await client.submit('SUBMIT_JOB', 'mail', '', 'x')
-    const idle = await peer(frozen.gearman)
-    await idle.send('CAN_DO', 'sms').sync()
-    const busy = await peer(frozen.gearman)
-    await busy.send('CAN_DO', 'bad').sync()
+    await frozen.peer('sms')
+    const busy = await frozen.peer('bad')
     expect((await busy.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
     await expect.poll(() => redis.get('count:sms'), patience).toBe('1')
     await redis.set('queue:bad:normal', 'theirs')
@@ -39,8 +31,7 @@ test.skipIf(lacksRedis)(
     frozen.thaw()
     await expect.poll(waits, patience).toBe(node)
     await expect.poll(() => redis.get('count:sms'), patience).toBe('1')
-    const worker = await peer(other.gearman)
-    await worker.send('CAN_DO', 'mail').sync()
+    const worker = await other.peer('mail')
     expect((await worker.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
     worker.send('WORK_COMPLETE', handle, 'done')
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])

@@ -39,8 +39,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed before the store answers i
       const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
       const { child, ready, exited } = startGateway(['serve', ...ports, '--redis-url', way.url])
       const { doors } = await ready
-      const consumer = await FwpClient.greeted(doors[0]?.port ?? 0, { wid: 'waiting' })
-      onTestFinished(() => consumer.close())
+      const consumer = await FwpClient.ofTest(doors[0]?.port ?? 0, { wid: 'waiting' })
       // From the first job on its gateway knows the function.
       await submitByHand(left.gearman, 'mail', Buffer.from('[1]'), true)
       const { jid } = await consumer.askJson('FETCH default')
@@ -55,8 +54,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed before the store answers i
       await expect
         .poll(() => fleet.redis.hget('job:mail:2', 'status'), { timeout: 40_000 })
         .toBe('idle')
-      const next = await FwpClient.greeted(left.faktory, { wid: 'next' })
-      onTestFinished(() => next.close())
+      const next = await left.client({ wid: 'next' })
       expect(await next.askJson('FETCH default')).toMatchObject({ args: [2] })
     },
   )

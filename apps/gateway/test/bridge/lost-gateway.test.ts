@@ -1,58 +1,28 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { buildSteppingClock, lacksCompiler } from '@crossgear/tools/preload-library'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const reclaimed = { timeout: 30_000, interval: 20 }
 
-/** A fleet for a test: its nodes, and peers that leave with the test. */
-function fleetOf(start: () => Promise<Fleet>, ...words: readonly string[]) {
-  const peers: GearmanPeer[] = []
-  let fleet: Fleet
-  let node: FleetNode
-  beforeAll(async () => {
-    fleet = await start()
-    node = await fleet.node(...words)
-  }, 30_000)
-  afterEach(async () => {
-    await Promise.all(peers.splice(0).map((peer) => peer.leave()))
-  })
-  afterAll(() => fleet.close(), 30_000)
-  const peer = async ({ gearman }: FleetNode): Promise<GearmanPeer> => {
-    const connected = await GearmanPeer.connect(gearman)
-    peers.push(connected)
-    return connected
-  }
-  return {
-    fleet: () => fleet,
-    node: () => node,
-    another: () => fleet.node(...words),
-    peer,
-    worker: async (at: FleetNode, fn: string): Promise<GearmanPeer> => {
-      const able = await peer(at)
-      await able.send('CAN_DO', fn).sync()
-      return able
-    },
-  }
-}
-
 describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () => {
-  const { fleet, node, another, peer, worker } = fleetOf(() => Fleet.start(), '--job-retries', '2')
+  const words = ['--job-retries', '2']
+  const fleet = Fleet.ofSuite(words)
+  const another = () => fleet.node(...words)
 
   const waits = (fn: string, id: number): Promise<string | null> =>
-    fleet().redis.hget(`job:${fn}:${id}`, 'wait')
+    fleet.redis.hget(`job:${fn}:${id}`, 'wait')
 
   test('leaves no clients behind: jobs that only they waited for are not run, and those that run are kept for a minute', async () => {
     const doomed = await another()
-    const here = await worker(node(), 'runs')
-    const gone = await peer(doomed)
+    const here = await fleet.first.peer('runs')
+    const gone = await doomed.peer()
     await gone.submit('SUBMIT_JOB', 'runs', '', 'alone')
     await gone.submit('SUBMIT_JOB', 'runs', 'shared', 'shared')
-    const client = await peer(node())
+    const client = await fleet.first.peer()
     const shared = await client.submit('SUBMIT_JOB', 'runs', 'shared', 'shared')
     const [, first = ''] = await here.ask('GRAB_JOB')
     const [, second = ''] = await here.ask('GRAB_JOB')
@@ -70,33 +40,33 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () 
     await here.sync()
     const ran = ['job:runs:1', 'job:runs:2']
     for (const key of ran) {
-      const seconds = await fleet().redis.ttl(key)
+      const seconds = await fleet.redis.ttl(key)
       expect(seconds).toBeGreaterThan(0)
       expect(seconds).toBeLessThanOrEqual(60)
     }
-    const later = await worker(node(), 'waits')
+    const later = await fleet.first.peer('waits')
     expect((await later.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', background])
     expect(await later.ask('GRAB_JOB')).toEqual(['NO_JOB'])
     later.send('WORK_COMPLETE', background, '')
     await later.sync()
-    expect((await fleet().redis.keys('job:*')).sort()).toEqual(ran)
+    expect((await fleet.redis.keys('job:*')).sort()).toEqual(ran)
   })
 
   test('counts as a lost worker for the jobs that its workers held', async () => {
-    const client = await peer(node())
+    const client = await fleet.first.peer()
     const handle = await client.submit('SUBMIT_JOB', 'kills', '', 'x')
     for (const isLast of [false, true]) {
       const doomed = await another()
-      const holder = await worker(doomed, 'kills')
+      const holder = await doomed.peer('kills')
       expect((await holder.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
       await doomed.kill()
       if (isLast) break
       await vi.waitFor(async () => {
-        expect(await fleet().redis.hget('job:kills:1', 'losses')).toBe('1')
+        expect(await fleet.redis.hget('job:kills:1', 'losses')).toBe('1')
       }, reclaimed)
     }
     expect(await client.receive()).toEqual(['WORK_FAIL', handle])
-    expect(await (await peer(node())).list('show jobs')).toEqual([])
+    expect(await (await fleet.first.peer()).list('show jobs')).toEqual([])
   })
 })
 
@@ -105,28 +75,26 @@ describe.skipIf(lacksRedis || lacksCompiler)(
   { timeout: 60_000 },
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'crossgear-clock-'))
-    const { fleet, node, another, peer, worker } = fleetOf(() =>
-      Fleet.start({ preload: buildSteppingClock(folder) }),
-    )
+    const fleet = Fleet.ofSuite([], () => ({ preload: buildSteppingClock(folder) }))
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
     async function held(at: FleetNode, fn: string) {
-      const client = await peer(node())
+      const client = await fleet.first.peer()
       const handle = await client.submit('SUBMIT_JOB', fn, '', 'x')
-      const holder = await worker(at, fn)
+      const holder = await at.peer(fn)
       expect((await holder.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
       return { client, holder, handle }
     }
 
     test('keep running: no held job runs twice', async () => {
-      const other = await another()
+      const other = await fleet.node()
       const { client, holder, handle } = await held(other, 'slow')
-      const idle = await worker(node(), 'slow')
+      const idle = await fleet.first.peer('slow')
       const beats = async (): Promise<string[]> =>
-        fleet().redis.zrange('xg:nodes', '0', '-1', 'WITHSCORES')
-      const seconds = async (): Promise<number> => Number((await fleet().redis.time())[0])
+        fleet.redis.zrange('xg:nodes', '0', '-1', 'WITHSCORES')
+      const seconds = async (): Promise<number> => Number((await fleet.redis.time())[0])
       const before = await seconds()
-      process.kill(fleet().server.pid, 'SIGUSR2')
+      process.kill(fleet.server.pid, 'SIGUSR2')
       await expect.poll(seconds).toBeGreaterThan(before + 15)
       // Each has beaten, and so looked at the other, five times more.
       for (let round = 0, last = await beats(); round < 5; round += 1) {
@@ -145,11 +113,11 @@ describe.skipIf(lacksRedis || lacksCompiler)(
     })
 
     test('still detect that another was killed', async () => {
-      const doomed = await another()
+      const doomed = await fleet.node()
       const { client, handle } = await held(doomed, 'taken')
       await doomed.kill()
-      process.kill(fleet().server.pid, 'SIGUSR2')
-      const next = await worker(node(), 'taken')
+      process.kill(fleet.server.pid, 'SIGUSR2')
+      const next = await fleet.first.peer('taken')
       await expect
         .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...reclaimed })
         .toEqual(['JOB_ASSIGN', handle])

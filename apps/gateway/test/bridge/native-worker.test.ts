@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { SpecPeer, type SpecWorker } from '@crossgear/tools/spec-peer'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { stoppableLooks } from '../support/schedulers.ts'
 import { gearmanGateways } from '../gearman/support/gearman-gateway.ts'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { Fleet } from './support/fleet.ts'
 
 const patience = { timeout: 5_000, interval: 10 }
 
@@ -32,13 +30,7 @@ describe.skipIf(lacksRedis)('a native worker', () => {
 })
 
 describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout: 30_000 }, () => {
-  let fleet: Fleet
-  let node: FleetNode
-  beforeAll(async () => {
-    fleet = await Fleet.start()
-    node = await fleet.node()
-  }, 30_000)
-  afterAll(() => fleet.close(), 30_000)
+  const fleet = Fleet.ofSuite()
 
   async function worker(fn: string): Promise<SpecWorker> {
     const started = new SpecPeer(fleet.redis).worker(fn)
@@ -49,7 +41,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
   test('reports progress and result to a Gearman client', async () => {
     const fn = randomUUID()
     const native = await worker(fn)
-    const client = await GearmanPeer.connect(node.gearman)
+    const client = await fleet.first.peer()
     const handle = await client.submit('SUBMIT_JOB', fn, '', 'in')
     const { id } = (await native.next()) ?? { id: 0 }
     await native.update(id, 1, 4)
@@ -59,14 +51,13 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     await native.finish(id, 'out')
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'out'])
     expect(await fleet.redis.exists(`job:${fn}:${id}`)).toBe(0)
-    await client.leave()
     await native.stop()
   })
 
   test('leaves no trace of a background job in the indexes', async () => {
     const fn = randomUUID()
     const native = await worker(fn)
-    const client = await GearmanPeer.connect(node.gearman)
+    const client = await fleet.first.peer()
     for (const unique of ['one', 'two']) await client.submit('SUBMIT_JOB_BG', fn, unique, 'in')
     for (const unique of ['one', 'two']) {
       const { id } = (await native.next()) ?? { id: 0 }
@@ -76,14 +67,13 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     await vi.waitFor(async () => {
       expect(await fleet.redis.exists(`xg:unique:${fn}`, `job:${fn}:1`, `job:${fn}:2`)).toBe(0)
     }, patience)
-    await client.leave()
     await native.stop()
   })
 
   test('that reports an error does not end a Faktory job with retries left', async () => {
     const fn = randomUUID()
     const native = await worker(fn)
-    const producer = await FwpClient.greeted(node.faktory)
+    const producer = await fleet.first.client()
     const jid = randomUUID()
     await producer.ask(`PUSH ${JSON.stringify({ jid, jobtype: fn, args: [], retry: 3 })}`)
     const { id } = (await native.next()) ?? { id: 0 }
@@ -95,22 +85,21 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
     expect(await fleet.redis.ttl(`job:${fn}:${id}`)).toBe(-1)
     const failure = await fleet.redis.hget(`job:${fn}:${id}`, 'failure')
     expect(JSON.parse(failure ?? '{}')).toMatchObject({ message: 'broken', remaining: 3 })
-    producer.close()
     await native.stop()
   })
 
   test('that ends jobs while all gateways are down is settled when one starts', async () => {
     const fn = randomUUID()
     const [native, lonely] = [await worker(fn), await fleet.node()]
-    const client = await GearmanPeer.connect(lonely.gearman)
+    const client = await lonely.peer()
     for (const unique of ['one', '-']) await client.submit('SUBMIT_JOB_BG', fn, unique, 'in')
-    await Promise.all([lonely.kill(), node.kill()])
+    await Promise.all([lonely.kill(), fleet.first.kill()])
     for (let job = 0; job < 2; job += 1) {
       const { id } = (await native.next()) ?? { id: 0 }
       await native.finish(id, 'out')
     }
     expect(await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)).toBe(3)
-    node = await fleet.node()
+    await fleet.node()
     await vi.waitFor(
       async () => {
         const left = await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)
@@ -123,21 +112,20 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout:
 
   test('that died has its jobs requeued where repairs are on, and is reported in the metrics', async () => {
     const fn = randomUUID()
+    await fleet.stopNodes()
     const [dead, repairing] = [
       await worker(fn),
       await fleet.node('--repair', 'on', '--repair-lease-seconds', '1', '--web-port', '0'),
     ]
-    await node.stop()
     const id = await new SpecPeer(fleet.redis).submit(fn, 'in')
     expect((await dead.next())?.id).toBe(id)
     dead.abandon()
-    const next = await GearmanPeer.connect(repairing.gearman)
+    const next = await repairing.peer()
     next.send('CAN_DO', fn).send('PRE_SLEEP')
     expect(await next.receive()).toEqual(['NOOP'])
     const [name, , , input] = await next.ask('GRAB_JOB')
     expect([name, input]).toEqual(['JOB_ASSIGN', 'in'])
     const page = await fetch(`http://127.0.0.1:${repairing.web}/metrics`)
     expect(await page.text()).toContain('crossgear_repairs_total{kind="busy",done="yes"} 1')
-    await next.leave()
   })
 })

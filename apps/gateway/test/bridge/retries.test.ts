@@ -1,68 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { dueScriptSha1, SpecPeer } from '@crossgear/tools/spec-peer'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import type { FwpClient } from '../faktory/support/fwp-client.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const patience = { timeout: 30_000, interval: 10 }
 const jid = 'second-try'
 
-/** A Gearman worker of one function, driven by the test. */
-class GearmanWorker {
-  readonly peer: GearmanPeer
-
-  private constructor(peer: GearmanPeer) {
-    this.peer = peer
-  }
-
-  static async start(port: number, fn: string): Promise<GearmanWorker> {
-    const peer = (await GearmanPeer.connect(port)).send('CAN_DO', fn)
-    await peer.sync()
-    return new GearmanWorker(peer)
-  }
-
-  /** Waits for a job; its handle and its payload. */
-  async job(): Promise<readonly [string, string]> {
-    this.peer.send('GRAB_JOB')
-    for (;;) {
-      const [name, handle = '', , payload = ''] = await this.peer.receive()
-      if (name === 'JOB_ASSIGN') return [handle, payload]
-      this.peer.send(name === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB')
-    }
-  }
-}
-
 describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
-  let fleet: Fleet
-  let first: FleetNode
+  // Nobody brings the outcome of a worker that died: there is nothing to wait for at the end.
+  const words = ['--drain-seconds', '0']
+  const fleet = Fleet.ofSuite(words)
   let last: FleetNode
-  const ends: (() => unknown)[] = []
   beforeAll(async () => {
-    fleet = await Fleet.start()
-    // Nobody brings the outcome of a worker that died: there is nothing to wait for at the end.
-    const words = ['--drain-seconds', '0']
-    first = await fleet.node(...words)
-    last = nodes === 1 ? first : await fleet.node(...words)
+    last = nodes === 1 ? fleet.first : await fleet.node(...words)
   }, 30_000)
-  afterAll(async () => {
-    for (const end of ends) await end()
-    await fleet.close()
-  }, 30_000)
-
-  async function faktory(node: FleetNode, hello: object = {}): Promise<FwpClient> {
-    const client = await FwpClient.greeted(node.faktory, hello)
-    ends.push(() => client.close())
-    return client
-  }
-
-  async function gearmanWorker(fn: string): Promise<GearmanWorker> {
-    const worker = await GearmanWorker.start(last.gearman, fn)
-    ends.push(() => worker.peer.leave())
-    return worker
-  }
 
   async function state(client: FwpClient): Promise<unknown> {
     return (await client.askJson(`TRACK GET ${jid}`))['state']
@@ -77,21 +31,21 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
 
   test('a Gearman worker fails a Faktory job three times and then does it', async () => {
     const jobtype = `fickle-${randomUUID()}`
-    const producer = await faktory(first)
-    const worker = await gearmanWorker(jobtype)
+    const producer = await fleet.first.client()
+    const worker = await last.peer(jobtype)
     const job = { jid, jobtype, args: ['x'], retry: 3, custom: { track: 1 } }
     expect(await producer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
     for (const failure of ['WORK_FAIL', 'WORK_EXCEPTION', 'WORK_FAIL'] as const) {
-      const [handle, payload] = await worker.job()
-      expect(payload).toBe('x')
-      if (failure === 'WORK_FAIL') worker.peer.send(failure, handle)
-      else worker.peer.send(failure, handle, 'no luck').send('WORK_FAIL', handle)
+      const { handle, input } = await worker.nextJob()
+      expect(input).toBe('x')
+      if (failure === 'WORK_FAIL') worker.send(failure, handle)
+      else worker.send(failure, handle, 'no luck').send('WORK_FAIL', handle)
       await tryAgain(producer)
     }
-    const [handle] = await worker.job()
+    const { handle } = await worker.nextJob()
     const failure = await fleet.redis.hget(`job:${jobtype}:1`, 'failure')
     expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 2, remaining: 1 })
-    worker.peer.send('WORK_COMPLETE', handle, 'at last')
+    worker.send('WORK_COMPLETE', handle, 'at last')
     await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
     expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'at last' })
     const { faktory: info } = await producer.askJson('INFO')
@@ -100,12 +54,12 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
 
   test("a native worker takes a due retry with its protocol's script, and does it", async () => {
     const jobtype = `due-${randomUUID()}`
-    const producer = await faktory(first)
-    const worker = await gearmanWorker(jobtype)
+    const producer = await fleet.first.client()
+    const worker = await last.peer(jobtype)
     const job = { jid, jobtype, args: ['x'], custom: { track: 1 } }
     await producer.ask(`PUSH ${JSON.stringify(job)}`)
-    const [handle] = await worker.job()
-    worker.peer.send('WORK_FAIL', handle)
+    const { handle } = await worker.nextJob()
+    worker.send('WORK_FAIL', handle)
     await vi.waitFor(async () => expect(await state(producer)).toBe('failed'), patience)
 
     const native = new SpecPeer(fleet.redis).worker(jobtype)
@@ -126,15 +80,14 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
 
   test('a Gearman client’s foreground job whose Faktory worker died is done by another', async () => {
     const fn = `orphan-${randomUUID()}`
-    const client = await GearmanPeer.connect(first.gearman)
-    ends.push(() => client.leave())
+    const client = await fleet.first.peer()
     await client.submit('SUBMIT_JOB', fn, '', 'payload')
-    const dying = await faktory(last, { wid: `dying-${fn}` })
+    const dying = await last.client({ wid: `dying-${fn}` })
     expect(await dying.askJson('FETCH')).toMatchObject({ jobtype: fn, args: ['payload'] })
     dying.close()
     // As if its half hour were over.
     expect(await fleet.redis.zadd(`xg:busy:${fn}`, 'XX', 'CH', 1, 1)).toBe(1)
-    const next = await faktory(last, { wid: `next-${fn}` })
+    const next = await last.client({ wid: `next-${fn}` })
     let reply = '$-1'
     while (reply === '$-1') reply = await next.ask('FETCH')
     const job = JSON.parse(reply.slice(reply.indexOf('{'))) as { jid: string; jobtype: string }

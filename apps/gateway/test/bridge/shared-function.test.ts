@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { encodeRequest } from '@crossgear/gearman-codec'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { Fleet } from './support/fleet.ts'
 
 const teamSize = 100
 const jobsOfEachDoor = 10_000
@@ -62,13 +62,7 @@ async function submitAll(port: number, fn: string, from: number): Promise<void> 
 }
 
 describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }, () => {
-  let fleet: Fleet
-  let node: FleetNode
-  beforeAll(async () => {
-    fleet = await Fleet.start()
-    node = await fleet.node()
-  }, 30_000)
-  afterAll(() => fleet.close(), 30_000)
+  const fleet = Fleet.ofSuite()
 
   test(`${teamSize} native and ${teamSize} gateway workers share ${total} jobs, each done once`, async () => {
     const fn = `shared-${randomUUID()}`
@@ -77,7 +71,9 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     await Promise.all(
       natives.map((worker) => worker.accept(fn, ({ input }) => tally.done('native', input))),
     )
-    const behind = await Promise.all(natives.map(() => gearmanWorker(node.gearman, fn, tally)))
+    const behind = await Promise.all(
+      natives.map(() => gearmanWorker(fleet.first.gearman, fn, tally)),
+    )
     const { redis } = fleet
     const patience = { timeout: 30_000, interval: 50 }
     await vi.waitFor(
@@ -92,7 +88,7 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
         await client.runMany(fn, inputs.slice(at, at + 1_000), { rollCall: true })
       }
     }
-    await Promise.all([submitNatively(), submitAll(node.gearman, fn, jobsOfEachDoor)])
+    await Promise.all([submitNatively(), submitAll(fleet.first.gearman, fn, jobsOfEachDoor)])
     await tally.all
 
     // A worker that leaves with a job in its hands gives it back: what it said of its last is waited for.

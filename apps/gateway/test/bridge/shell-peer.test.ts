@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { Fleet } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
 const script = (name: string): string =>
@@ -17,15 +16,11 @@ const script = (name: string): string =>
 const bytes = Buffer.from([...Array.from({ length: 255 }, (_none, at) => at + 1), 10, 10])
 
 describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 60_000 }, () => {
-  let fleet: Fleet
-  let node: FleetNode
+  const fleet = Fleet.ofSuite()
   let env: NodeJS.ProcessEnv
-  beforeAll(async () => {
-    fleet = await Fleet.start()
-    node = await fleet.node()
+  beforeAll(() => {
     env = { ...process.env, REDIS_CLI: `redis-cli -s ${fleet.server.path}` }
-  }, 30_000)
-  afterAll(() => fleet.close(), 30_000)
+  })
 
   async function client(words: readonly string[], input: Buffer): Promise<Buffer> {
     const child = spawn(script('client'), words, { env, stdio: ['pipe', 'pipe', 'inherit'] })
@@ -44,9 +39,9 @@ describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     await once(worker.stdout, 'data')
-    const good = await submitByHand(node.gearman, fn, bytes, false)
+    const good = await submitByHand(fleet.first.gearman, fn, bytes, false)
     expect(good).toEqual({ succeeded: true, output: bytes })
-    const bad = await submitByHand(node.gearman, fn, bytes, false)
+    const bad = await submitByHand(fleet.first.gearman, fn, bytes, false)
     expect(bad.succeeded).toBe(false)
     worker.kill('SIGTERM')
     await once(worker, 'exit')
@@ -58,8 +53,8 @@ describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 
     'a shell client’s %s job is done by a Gearman worker, and the client is released',
     async (priority) => {
       const fn = randomUUID()
-      const worker = (await GearmanPeer.connect(node.gearman)).send('CAN_DO', fn).send('PRE_SLEEP')
-      await worker.sync()
+      const worker = await fleet.first.peer(fn)
+      await worker.send('PRE_SLEEP').sync()
       const running = client(['run', fn, priority, '--rollcall', '--blocking', '9'], bytes)
       expect(await worker.receive()).toEqual(['NOOP'])
       worker.send('GRAB_JOB')
@@ -71,14 +66,13 @@ describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 
       expect(await client(['get', fn, '1', 'status'], Buffer.alloc(0))).toEqual(
         Buffer.from('success'),
       )
-      await worker.leave()
     },
   )
 
   test('a shell client’s scheduled job waits for its time and is then done', async () => {
     const fn = randomUUID()
     const [now] = await fleet.redis.time()
-    const worker = (await GearmanPeer.connect(node.gearman)).send('CAN_DO', fn).send('PRE_SLEEP')
+    const worker = (await fleet.first.peer(fn)).send('PRE_SLEEP')
     const due = Number(now) + 1
     await client(['run', fn, 'scheduled', '--at', String(due)], bytes)
     expect(await worker.receive()).toEqual(['NOOP'])
@@ -86,7 +80,6 @@ describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 
     const [name, handle = ''] = await worker.ask('GRAB_JOB')
     expect(name).toBe('JOB_ASSIGN')
     await worker.send('WORK_COMPLETE', handle, 'done').sync()
-    await worker.leave()
   })
 
   test('leave the store in order', async () => {

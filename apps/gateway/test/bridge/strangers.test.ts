@@ -4,39 +4,23 @@ import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { soon } from '@crossgear/tools/wait-for'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { Fleet } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
 
 type Said = Readonly<Record<string, unknown>>
 
 describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout: 60_000 }, () => {
-  let fleet: Fleet
-  let node: FleetNode
-  const ends: (() => unknown)[] = []
-  beforeAll(async () => {
-    fleet = await Fleet.start()
-    node = await fleet.node()
-  }, 60_000)
-  afterEach(async () => {
-    for (const end of ends.splice(0)) await end()
-  })
-  afterAll(() => fleet.close(), 60_000)
-
-  async function gearman(): Promise<GearmanPeer> {
-    const peer = await GearmanPeer.connect(node.gearman)
-    ends.push(() => peer.leave())
-    return peer
-  }
+  const fleet = Fleet.ofSuite()
 
   async function resizeWorker(): Promise<Said[]> {
-    const child = fork(program, [String(node.faktory)], { execArgv: [] })
-    ends.push(async () => {
+    const child = fork(program, [String(fleet.first.faktory)], { execArgv: [] })
+    onTestFinished(async () => {
       const ended = once(child, 'exit')
       child.kill('SIGKILL')
       await ended
@@ -49,49 +33,35 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
 
   /** The job that the worker does when it has taken what it takes before it. */
   async function doesResize(said: readonly Said[]): Promise<void> {
-    const producer = await FwpClient.greeted(node.faktory)
-    ends.push(() => producer.close())
+    const producer = await fleet.first.client()
     await producer.ask(`PUSH {"jid":"${randomUUID()}","jobtype":"resize","args":[]}`)
     await vi.waitFor(() => expect(said).toContainEqual({ did: 'resize' }), soon)
   }
 
-  /** Waits for a job by name and says that it is done. Returns its payload. */
-  async function work(worker: GearmanPeer): Promise<string> {
-    let [heard = '', handle = '', , input = ''] = await worker.ask('GRAB_JOB')
-    while (heard !== 'JOB_ASSIGN') {
-      const next = heard === 'NO_JOB' ? 'PRE_SLEEP' : 'GRAB_JOB'
-      ;[heard = '', handle = '', , input = ''] = await worker.ask(next)
-    }
-    worker.send('WORK_COMPLETE', handle, '')
-    await worker.sync()
-    return input
-  }
-
   test('takes no jobs of a function while its own workers are being deployed', async () => {
     const fn = `send_invoice_${randomUUID()}`
-    const before = (await gearman()).send('CAN_DO', fn)
-    await before.sync()
+    const before = await fleet.first.peer(fn)
     await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).toBe('1'), soon)
     await before.leave()
     await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).not.toBe('1'), soon)
     const said = await resizeWorker()
-    await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 7')
+    await (await fleet.first.peer()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 7')
     await doesResize(said)
     expect(said.filter(({ failed }) => failed !== undefined)).toEqual([])
-    expect(await work((await gearman()).send('CAN_DO', fn))).toBe('invoice 7')
+    expect(await (await fleet.first.peer(fn)).doNextJob()).toBe('invoice 7')
   })
 
   test('that fails a job of a function without known workers loses nothing: its own workers get it at once', async () => {
     const fn = `send_invoice_${randomUUID()}`
     const said = await resizeWorker()
-    await (await gearman()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 8')
+    await (await fleet.first.peer()).submit('SUBMIT_JOB_BG', fn, '', 'invoice 8')
     await vi.waitFor(() => {
       expect(said).toContainEqual(expect.objectContaining({ failed: fn }))
     }, soon)
     await vi.waitFor(async () => expect(await fleet.redis.zcard(`xg:retries:${fn}`)).toBe(1), soon)
     const failure = await fleet.redis.hget(`job:${fn}:1`, 'failure')
     expect(JSON.parse(failure ?? '')).toMatchObject({ retry_count: 0 })
-    expect(await work((await gearman()).send('CAN_DO', fn))).toBe('invoice 8')
+    expect(await (await fleet.first.peer(fn)).doNextJob()).toBe('invoice 8')
     expect(await fleet.redis.exists(`job:${fn}:1`)).toBe(0)
   })
 })
@@ -102,26 +72,25 @@ describe.skipIf(lacksRedis)('the log of functions and consumers', { timeout: 90_
     const store = ['--redis-url', `unix://${fleet.server.path}`]
     const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
     const gateway = startGateway(['serve', ...doors, ...store])
-    const port = async (door: string): Promise<number> =>
-      (await gateway.ready).doors.find(({ name }) => name === door)?.port ?? 0
+    const { port } = await gateway.ready
     const functions = async (...words: readonly string[]): Promise<string> => {
       const { exited } = startGateway(['functions', ...words, ...store])
       const { code, stdout, stderr } = await exited
       expect(`${code} ${stderr}`).toBe('0 ')
       return stdout
     }
-    const worker = (await GearmanPeer.connect(await port('gearman'))).send('CAN_DO', 'legacy')
+    const worker = (await GearmanPeer.connect(port('gearman'))).send('CAN_DO', 'legacy')
     await worker.sync()
     await vi.waitFor(async () => expect(await fleet.redis.get('count:legacy')).toBe('1'), soon)
-    const client = await GearmanPeer.connect(await port('gearman'))
+    const client = await GearmanPeer.connect(port('gearman'))
     await worker.leave()
     await client.submit('SUBMIT_JOB_BG', 'legacy', '', '[1]')
     await client.submit('SUBMIT_JOB_BG', 'unseen', '', '[2]')
-    const consumer = await FwpClient.greeted(await port('faktory'), { wid: 'worker-1' })
+    const consumer = await FwpClient.greeted(port('faktory'), { wid: 'worker-1' })
     expect(await consumer.askJson('FETCH default')).toMatchObject({ jobtype: 'unseen' })
     await gateway.said(/"function":"unseen".*crossgear functions open unseen/)
     await gateway.said(/"function":"legacy".*crossgear functions open legacy/)
-    const page = await fetch(`http://127.0.0.1:${await port('web')}/metrics`)
+    const page = await fetch(`http://127.0.0.1:${port('web')}/metrics`)
     expect(await text(page.body!)).toContain('crossgear_closed_functions_waiting 1')
     expect(await functions('list')).toMatch(
       /^legacy\tclosed until .*\nunseen\topen, since no worker/,
@@ -137,8 +106,7 @@ describe.skipIf(lacksRedis)('the log of functions and consumers', { timeout: 90_
     expect(await functions('list')).toBe('legacy\topen\nunseen\tclosed, by an operator\n')
     consumer.close()
     await client.leave()
-    gateway.child.kill('SIGTERM')
-    await gateway.exited
+    await gateway.end()
     await fleet.close()
   })
 })

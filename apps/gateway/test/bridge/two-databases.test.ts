@@ -1,39 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Redis } from 'ioredis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 60_000 }, () => {
   let fleet: Fleet
   let one: FleetNode
   let two: FleetNode
-  const peers: GearmanPeer[] = []
   beforeAll(async () => {
     fleet = await Fleet.start()
     ;[one, two] = await Promise.all([fleet.nodeOn(1), fleet.nodeOn(2)])
   }, 30_000)
-  afterEach(async () => {
-    await Promise.all(peers.splice(0).map((peer) => peer.leave()))
-  })
   afterAll(() => fleet.close(), 30_000)
-
-  async function peer(node: FleetNode): Promise<GearmanPeer> {
-    const connected = await GearmanPeer.connect(node.gearman)
-    peers.push(connected)
-    return connected
-  }
-
-  async function worker(node: FleetNode, fn: string): Promise<GearmanPeer> {
-    const able = await peer(node)
-    await able.send('CAN_DO', fn).sync()
-    return able
-  }
 
   /** A job that a worker of the same node has, with the client that waits for it. */
   async function running(node: FleetNode, fn: string) {
-    const [client, able] = [await peer(node), await worker(node, fn)]
+    const [client, able] = [await node.peer(), await node.peer(fn)]
     const handle = await client.submit('SUBMIT_JOB', fn, '', 'input')
     expect(await able.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, fn, 'input'])
     return { client, able, handle }
@@ -44,12 +26,12 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
 
   test('keep jobs of one function and one id apart', async () => {
     // The same function has other numbers, the same numbers are other functions.
-    await (await peer(one)).submit('SUBMIT_JOB_BG', 'only-one', '', '')
+    await (await one.peer()).submit('SUBMIT_JOB_BG', 'only-one', '', '')
     const here = await running(one, 'mail')
-    await (await peer(two)).submit('SUBMIT_JOB_BG', 'only-two', '', '')
+    await (await two.peer()).submit('SUBMIT_JOB_BG', 'only-two', '', '')
     const there = await running(two, 'mail')
     for (const [node, { handle }] of [[one, here] as const, [two, there] as const]) {
-      const asked = (await peer(node)).ask('GET_STATUS', handle)
+      const asked = (await node.peer()).ask('GET_STATUS', handle)
       expect(await asked).toEqual(['STATUS_RES', handle, '1', '1', '0', '0'])
     }
     here.able.send('WORK_COMPLETE', here.handle, 'from one')
@@ -59,7 +41,7 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
     there.able.send('WORK_COMPLETE', there.handle, 'from two')
     expect(await there.client.receive()).toEqual(['WORK_COMPLETE', there.handle, 'from two'])
     const lists = await Promise.all(
-      [one, two].map(async (node) => (await peer(node)).list('status')),
+      [one, two].map(async (node) => (await node.peer()).list('status')),
     )
     expect(lists.map((lines) => functionsOf(lines).sort())).toEqual([
       ['mail', 'only-one'],
@@ -68,9 +50,9 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
   })
 
   test('ignore functions announced in the other', async () => {
-    const consumer = await FwpClient.greeted(two.faktory, { wid: 'w1', pid: 1 })
+    const consumer = await two.client({ wid: 'w1', pid: 1 })
     const fetching = consumer.ask('FETCH default')
-    const announcing = await peer(one)
+    const announcing = await one.peer()
     for (const fn of ['new', 'newer']) await announcing.submit('SUBMIT_JOB_BG', fn, '', '')
     // Messages come in order: with this job the consumer has all that was announced before it.
     const native = new Redis({ path: fleet.server.path, db: 2, protocol: 2 })
@@ -82,11 +64,10 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
     for (let reply = await fetching; !reply.includes('native');) {
       reply = await consumer.ask('FETCH default')
     }
-    const functions = functionsOf(await (await peer(two)).list('status'))
+    const functions = functionsOf(await (await two.peer()).list('status'))
     expect(functions).toContain('native')
     expect(functions).not.toContain('new')
     expect(functions).not.toContain('newer')
-    consumer.close()
   })
 
   test('do not notify clients of jobs that ended in the other', async () => {
@@ -97,7 +78,7 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 
       await publisher.publish('channel:fax', `${event}:${id}`)
     }
     await expect
-      .poll(async () => (await peer(two)).ask('GET_STATUS', handle))
+      .poll(async () => (await two.peer()).ask('GET_STATUS', handle))
       .toEqual(['STATUS_RES', handle, '1', '1', '0', '0'])
     able.send('WORK_COMPLETE', handle, 'done')
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])

@@ -4,10 +4,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { lacks } from '@crossgear/tools/lacks'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('programs/hanging-worker.mjs', import.meta.url))
@@ -22,7 +21,6 @@ describe.skipIf(lacksRedis || lacksGearman)(
     let node: FleetNode
     let running: readonly string[] | undefined
     let fn: string
-    const peers: GearmanPeer[] = []
     const lease = ['--repair-lease-seconds', '1']
     beforeAll(async () => {
       fleet = await Fleet.start()
@@ -30,7 +28,6 @@ describe.skipIf(lacksRedis || lacksGearman)(
     beforeEach(() => {
       fn = randomUUID()
     })
-    afterEach(() => Promise.all(peers.splice(0).map((peer) => peer.leave())))
     afterAll(() => fleet.close(), 30_000)
 
     /** The only gateway has these options from now on. */
@@ -39,12 +36,6 @@ describe.skipIf(lacksRedis || lacksGearman)(
       if (running) await node.stop()
       node = await fleet.node(...words)
       running = words
-    }
-
-    async function peer(): Promise<GearmanPeer> {
-      const connected = await GearmanPeer.connect(node.gearman)
-      peers.push(connected)
-      return connected
     }
 
     /** The stock client; what it prints. */
@@ -80,7 +71,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await dieWithJob('popped')
       await start(...lease)
       const waiting = submit('second')
-      const worker = await peer()
+      const worker = await node.peer()
       const [handle, payload] = await nextJob(worker)
       expect(payload).toBe('first')
       worker.send('WORK_COMPLETE', handle, 'done')
@@ -97,7 +88,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await start(...lease)
       await expect.poll(() => fleet.redis.hlen(`xg:unique:${fn}`), { timeout: 30_000 }).toBe(0)
       const waiting = submit('second')
-      const worker = await peer()
+      const worker = await node.peer()
       const [handle, payload] = await nextJob(worker)
       expect(payload).toBe('second')
       worker.send('WORK_COMPLETE', handle, 'done')
@@ -108,17 +99,15 @@ describe.skipIf(lacksRedis || lacksGearman)(
 
     const orders: Readonly<Record<string, () => Promise<void>>> = {
       'cancel job': async () => {
-        const asking = await peer()
+        const asking = await node.peer()
         const [, handle] = await asking.ask('SUBMIT_JOB_BG', fn, 'key', 'joins')
         expect(await asking.command(`cancel job ${handle ?? ''}`)).toBe('OK')
       },
       'drop function': async () => {
-        expect(await (await peer()).command(`drop function ${fn}`)).toBe('OK')
+        expect(await (await node.peer()).command(`drop function ${fn}`)).toBe('OK')
       },
       FLUSH: async () => {
-        const operator = await FwpClient.greeted(node.faktory)
-        expect(await operator.ask('FLUSH')).toBe('+OK')
-        operator.close()
+        expect(await (await node.client()).ask('FLUSH')).toBe('+OK')
       },
     }
     test.each(
@@ -132,7 +121,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await dieWithJob(stage)
       await orders[order]?.()
       await submit('second', '-b')
-      const worker = await peer()
+      const worker = await node.peer()
       const [handle, payload] = await nextJob(worker)
       expect(payload).toBe('second')
       await worker.send('WORK_COMPLETE', handle, '').sync()

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 /** A node is dead when its heartbeat stood still in three looks after the first, one a second. */
@@ -16,23 +15,12 @@ interface Answer {
   readonly functions: readonly { readonly lane: string; readonly workers: number }[]
 }
 
-async function gearmanWorkers(node: FleetNode, fn: string, many: number): Promise<GearmanPeer[]> {
-  const connecting = Array.from({ length: many }, () => GearmanPeer.connect(node.gearman))
-  return (await Promise.all(connecting)).map((worker) => worker.send('CAN_DO', fn))
+function gearmanWorkers(node: FleetNode, fn: string, many: number): Promise<GearmanPeer[]> {
+  return Promise.all(Array.from({ length: many }, () => node.peer(fn)))
 }
 
 describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60_000 }, () => {
-  let fleet: Fleet
-  let node: FleetNode
-  const peers: GearmanPeer[] = []
-  beforeAll(async () => {
-    fleet = await Fleet.start()
-    node = await fleet.node()
-  }, 30_000)
-  afterEach(async () => {
-    await Promise.all(peers.splice(0).map((peer) => peer.leave()))
-  })
-  afterAll(() => fleet.close(), 30_000)
+  const fleet = Fleet.ofSuite()
 
   function counted(fn: string, workers: number, patience = soon): Promise<void> {
     return vi.waitFor(async () => {
@@ -44,17 +32,11 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     const fn = randomUUID()
     const client = new GearMonkeyClient(fleet.server.url)
     await expect(client.run(fn, 'x', { rollCall: true })).rejects.toThrow()
-    const [worker] = await gearmanWorkers(node, fn, 1)
-    if (!worker) throw new Error('no worker')
-    peers.push(worker)
+    const worker = await fleet.first.peer(fn)
     await counted(fn, 1)
     const outcome = client.run(fn, 'x', { rollCall: true, blocking: true, timeoutSeconds: 5 })
-    let heard = await worker.ask('GRAB_JOB')
-    while (heard[0] !== 'JOB_ASSIGN') {
-      if (heard[0] === 'NO_JOB') heard = await worker.ask('PRE_SLEEP')
-      else heard = await worker.ask('GRAB_JOB')
-    }
-    worker.send('WORK_COMPLETE', heard[1] ?? '', 'done')
+    const { handle } = await worker.nextJob()
+    worker.send('WORK_COMPLETE', handle, 'done')
     const job = await client.get(fn, await outcome)
     expect(job).toMatchObject({ status: 'success', output: Buffer.from('done') })
     client.close()
@@ -64,8 +46,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     const [fn, queue] = [randomUUID(), randomUUID()]
     const seer = await fleet.node('--web-port', '0')
     const lane = `${fn}@${queue}`
-    const admin = await GearmanPeer.connect(seer.gearman)
-    peers.push(admin)
+    const admin = await seer.peer()
     const page = async (path: string): Promise<string> =>
       (await fetch(`http://127.0.0.1:${seer.web}${path}`)).text()
     const json = async (path: string): Promise<Partial<Answer>> =>
@@ -83,14 +64,11 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
       vi.waitFor(async () => {
         expect(await shown()).toEqual([`${workers}`, workers, workers, `${workers}`])
       }, soon)
-    const client = await GearmanPeer.connect(node.gearman)
-    peers.push(client)
+    const client = await fleet.first.peer()
     await client.submit('SUBMIT_JOB_BG', lane, '', 'x')
-    const [worker] = await gearmanWorkers(node, fn, 1)
-    if (!worker) throw new Error('no worker')
-    peers.push(worker)
+    const worker = await fleet.first.peer(fn)
     await counted(lane, 1)
-    const plain = await FwpClient.greeted(node.faktory, { wid: randomUUID() })
+    const plain = await fleet.first.client({ wid: randomUUID() })
     plain.send(`FETCH ${queue}`)
     await counted(lane, 2)
     await shows(1)
@@ -98,25 +76,23 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
     await counted(lane, 1)
     await shows(0)
     const labels = [`fn:${fn}`]
-    const labelled = await FwpClient.greeted(seer.faktory, { wid: randomUUID(), labels })
+    const labelled = await seer.client({ wid: randomUUID(), labels })
     labelled.send(`FETCH ${queue}`)
     await counted(lane, 2)
     await shows(1)
     labelled.close()
     await shows(0)
-    const producer = await FwpClient.greeted(node.faktory)
+    const producer = await fleet.first.client()
     producer.send(`PUSH {"jid":"${randomUUID()}","jobtype":"${fn}","queue":"${queue}","args":[]}`)
     await shows(1)
     plain.close()
     await shows(0)
-    producer.close()
     await seer.stop()
   })
 
   test('follows workers that disconnect without notice', async () => {
     const fn = randomUUID()
-    const workers = await gearmanWorkers(node, fn, 3)
-    peers.push(...workers)
+    const workers = await gearmanWorkers(fleet.first, fn, 3)
     await counted(fn, 3)
     await workers[0]?.leave()
     await counted(fn, 2)
@@ -127,10 +103,10 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
   test('is corrected by another node within 5 s of a kill -9', async () => {
     const fn = randomUUID()
     const [doomed, native] = [await fleet.node(), fleet.redis]
-    peers.push(...(await gearmanWorkers(node, fn, 1)), ...(await gearmanWorkers(doomed, fn, 3)))
+    await Promise.all([gearmanWorkers(fleet.first, fn, 1), gearmanWorkers(doomed, fn, 3)])
     await native.incr(`count:${fn}`)
     const consumers = await Promise.all(
-      [1, 2].map((wid) => FwpClient.greeted(doomed.faktory, { wid: `w${wid}`, pid: wid })),
+      [1, 2].map((wid) => doomed.client({ wid: `w${wid}`, pid: wid })),
     )
     for (const consumer of consumers) consumer.send('FETCH default')
     await vi.waitFor(async () => {
@@ -143,7 +119,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
 
   test('is right again after Redis came back empty', async () => {
     const fn = randomUUID()
-    peers.push(...(await gearmanWorkers(node, fn, 2)))
+    await gearmanWorkers(fleet.first, fn, 2)
     await counted(fn, 2)
     await fleet.server.kill()
     await fleet.server.start()
@@ -152,8 +128,7 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60
 
   test('is right after workers left while Redis was frozen', async () => {
     const fn = randomUUID()
-    const workers = await gearmanWorkers(node, fn, 3)
-    peers.push(...workers)
+    const workers = await gearmanWorkers(fleet.first, fn, 3)
     await counted(fn, 3)
     fleet.server.freeze()
     await Promise.all(workers.slice(0, 2).map((worker) => worker.leave()))

@@ -35,8 +35,7 @@ describe.skipIf(lacksRedis)('two gateways with a cron entry in their file', () =
     const [first] = await Promise.all(gateways.map(({ ready }) => ready))
     const portOf = (name: string): number =>
       first?.doors.find((door) => door.name === name)?.port ?? 0
-    const worker = await FwpClient.greeted(portOf('faktory'), { wid: 'w1' })
-    onTestFinished(() => worker.close())
+    const worker = await FwpClient.ofTest(portOf('faktory'), { wid: 'w1' })
     const connection = redis.connect()
     /** Jobs pushed so far, and the tick of the last one, at one moment. */
     const pushed = async (): Promise<{ jobs: number; tickMs: number }> => {

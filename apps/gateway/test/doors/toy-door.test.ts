@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createInterface, type Interface } from 'node:readline'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { runCommandLine } from '../../src/commands/program.ts'
 import { type Config, loadConfig } from '../../src/config/load-config.ts'
 import { readAssets } from '../../src/dashboard/assets.ts'
@@ -12,7 +12,7 @@ import { readInheritedSockets } from '../../src/net/inherited-sockets.ts'
 import { renderBanner } from '../../src/server/banner.ts'
 import { checkOpenNetwork } from '../../src/server/open-network.ts'
 import { openApi } from '../api/support/api-gateway.ts'
-import { type Flags, openOn } from '../options/composed-gateway.ts'
+import { type Flags, openOnRedis } from '../options/composed-gateway.ts'
 import { recordingLog } from '../support/recording-log.ts'
 
 // Test files share their modules: those of others must not know the table by now, nor keep this one.
@@ -83,13 +83,7 @@ describe('a door with one row', () => {
 })
 
 describe.skipIf(lacksRedis)('jobs of such a door', () => {
-  let redis: RedisServer
-  const open = openOn(() => `unix://${redis.path}`)
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
+  const { open, redis } = openOnRedis({ isEmptied: true })
 
   async function lineTo(port: number, line: string): Promise<Interface> {
     const socket = connect(port, '127.0.0.1')
@@ -104,7 +98,7 @@ describe.skipIf(lacksRedis)('jobs of such a door', () => {
     const { gateway } = api
     const answers = await lineTo(gateway.port('echo'), 'hello')
     const answer = once(answers, 'line')
-    await expect.poll(() => redis.ask('HGET', 'job:echo:1', 'door')).toBe('echo')
+    await expect.poll(() => redis().ask('HGET', 'job:echo:1', 'door')).toBe('echo')
     expect(await api.jobs('door=echo')).toMatchObject({
       jobs: [{ function: 'echo', door: 'echo' }],
     })
@@ -126,7 +120,7 @@ describe.skipIf(lacksRedis)('jobs of such a door', () => {
     const answers = await lineTo(gateway.port('echo'), 'last')
     const answer = once(answers, 'line')
     const worker = await gateway.peer('echo')
-    await expect.poll(() => redis.ask('LLEN', 'queue:echo:normal')).toBe('1')
+    await expect.poll(() => redis().ask('LLEN', 'queue:echo:normal')).toBe('1')
     const door = gateway.door('echo')
     door.drain()
     const late = connect(gateway.port('echo'), '127.0.0.1')

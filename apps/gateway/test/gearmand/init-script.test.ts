@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { freePort } from '@crossgear/tools/free-port'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const script = fileURLToPath(new URL('../../../../deploy/sysvinit/gearmand', import.meta.url))
 const path = '/usr/sbin:/usr/bin:/sbin:/bin'
@@ -20,11 +21,7 @@ const lacksStartStopDaemon =
 describe.skipIf(lacksRedis || lacksStartStopDaemon)(
   'the init script, with start-stop-daemon',
   () => {
-    let redis: RedisServer
-    beforeAll(async () => {
-      redis = await RedisServer.start()
-    })
-    afterAll(() => redis.stop())
+    const redis = redisOfSuite()
 
     test('starts, tells its state, restarts and stops the server', async () => {
       const folder = await temporaryFolder()
@@ -38,7 +35,7 @@ describe.skipIf(lacksRedis || lacksStartStopDaemon)(
       const env = {
         PATH: path,
         DEFAULTS: join(folder, 'defaults'),
-        CROSSGEAR_REDIS_URL: `unix://${redis.path}`,
+        CROSSGEAR_REDIS_URL: `unix://${redis().path}`,
       }
       const act = (word: string): number | null => spawnSync(script, [word], { env }).status
       const pidOf = (): Promise<string> => {

@@ -12,13 +12,14 @@ import { createServer, connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { ask } from '../http/support/http-client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { portOf, startGearmand } from './support/gearmand-process.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const lacksRoot = process.getuid?.() !== 0 && 'the user root'
 const loud = ['-p', '0', '-l', 'stderr', '--verbose', 'INFO']
@@ -100,17 +101,14 @@ describe('crossgear gearmand', () => {
 })
 
 describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
-  let redis: RedisServer
+  const redis = redisOfSuite()
   let env: Record<string, string>
   beforeAll(async () => {
-    redis = await RedisServer.start()
-    env = { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
+    env = { CROSSGEAR_REDIS_URL: `unix://${redis().path}` }
   })
-  afterAll(() => redis.stop())
 
   const client = async (port: number): Promise<GearmanPeer> => {
-    const peer = await GearmanPeer.connect(port)
-    onTestFinished(() => peer.leave())
+    const peer = await GearmanPeer.ofTest(port)
     return peer
   }
 

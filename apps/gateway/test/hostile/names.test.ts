@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
@@ -47,8 +47,7 @@ describe.skipIf(lacksRedis)('a function with a hostile name', { timeout: 60_000 
   }, 60_000)
 
   async function peer(): Promise<GearmanPeer> {
-    const opened = await GearmanPeer.connect(target.ports.gearman)
-    onTestFinished(() => opened.leave())
+    const opened = await GearmanPeer.ofTest(target.ports.gearman)
     return opened
   }
 
@@ -67,8 +66,7 @@ describe.skipIf(lacksRedis)('a function with a hostile name', { timeout: 60_000 
 
   test.each(names)('%j is a job type', async (jobtype) => {
     const hello = { wid: 'names', labels: [`fn:${jobtype}`] }
-    const client = await FwpClient.greeted(target.ports.faktory, hello)
-    onTestFinished(() => client.close())
+    const client = await FwpClient.ofTest(target.ports.faktory, hello)
     const jid = `names-${names.indexOf(jobtype)}000`
     const job = { jid, jobtype, queue: 'hostile', args: [jobtype] }
     expect(await client.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
@@ -77,8 +75,7 @@ describe.skipIf(lacksRedis)('a function with a hostile name', { timeout: 60_000 
   })
 
   test.each(['', ...withControls])('%j is no job type', async (jobtype) => {
-    const client = await FwpClient.greeted(target.ports.faktory)
-    onTestFinished(() => client.close())
+    const client = await FwpClient.ofTest(target.ports.faktory)
     const job = { jid: 'refused-0', jobtype, args: [] }
     expect(await client.ask(`PUSH ${JSON.stringify(job)}`)).toMatch(/^-ERR /)
   })

@@ -32,8 +32,7 @@ describe.skipIf(lacksRedis)('the log', { timeout: 60_000 }, () => {
       ...['--faktory-password', secrets.faktory, '--web-password', file('operator')],
       ...['--web-reader-password', file('reader')],
     ])
-    const { doors } = await gateway.ready
-    const port = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+    const { port } = await gateway.ready
 
     const stranger = await FwpClient.connect(port('faktory'))
     await stranger.reply()

@@ -26,8 +26,7 @@ export async function startVictim(...words: string[]): Promise<Victim> {
   const server = await RedisServer.start()
   const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
   const gateway = startGateway([...anyPorts, '--redis-url', `unix://${server.path}`, ...words])
-  const { doors } = await gateway.ready
-  const port = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0
+  const { port } = await gateway.ready
   const ports = { gearman: port('gearman'), faktory: port('faktory'), web: port('web') }
   const echoing = await startEchoWorker(ports.gearman)
   const done: (() => void)[] = []
@@ -56,8 +55,7 @@ export async function startVictim(...words: string[]): Promise<Victim> {
     async close() {
       echoing.destroy()
       await Promise.all([worker.stop(), client.close()])
-      gateway.child.kill('SIGTERM')
-      await gateway.exited
+      await gateway.end()
       await server.stop()
     },
   }

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { lacks } from '@crossgear/tools/lacks'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { MetricsPages } from '../../src/ops/metrics/metrics-pages.ts'
-import { openOn, type ComposedGateway } from '../options/composed-gateway.ts'
+import { openOn, openOnRedis, type ComposedGateway } from '../options/composed-gateway.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis({ isEmptied: true })
 
 /** The lines of a page that begin so, as a table of label text to value. */
 async function lines(gateway: ComposedGateway, name: string, path = '/metrics') {
@@ -17,19 +16,11 @@ async function lines(gateway: ComposedGateway, name: string, path = '/metrics') 
 }
 
 describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test('show waiting, running and late jobs, the age of the oldest, and workers', async () => {
     const gateway = await open()
     const client = await gateway.peer()
     for (let job = 0; job < 3; job += 1) await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-    const pusher = await gateway.faktory()
-    await pusher.reply()
-    await pusher.ask('HELLO {"v":2}')
+    const pusher = await gateway.faktory({})
     await pusher.ask('PUSH {"jid":"bridged-job","jobtype":"mail","queue":"bulk","args":[]}')
     await pusher.ask(
       'PUSH {"jid":"own-faktory-job","jobtype":"mail","queue":"bulk","args":[],"at":"2099-01-01T00:00:00Z"}',
@@ -69,9 +60,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
 
   test("time a job by its function, its producer's door and its worker's door", async () => {
     const gateway = await open()
-    const pusher = await gateway.faktory()
-    await pusher.reply()
-    await pusher.ask('HELLO {"v":2,"wid":"w1"}')
+    const pusher = await gateway.consumer()
     await pusher.ask('PUSH {"jid":"bridged-job","jobtype":"mail","args":[]}')
     const worker = await gateway.peer('mail')
     const [, handle = ''] = await worker.ask('GRAB_JOB')
@@ -177,9 +166,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
 
   test('are those of faktory_exporter at /metrics/faktory', async () => {
     const gateway = await open()
-    const client = await gateway.faktory()
-    await client.reply()
-    await client.ask('HELLO {"v":2,"wid":"w1"}')
+    const client = await gateway.consumer()
     for (const [at, queue] of ['default', 'bulk', 'bulk'].entries()) {
       await client.ask(
         `PUSH {"jid":"job-in-${queue}-${at}","jobtype":"t","queue":"${queue}","args":[]}`,
@@ -207,9 +194,9 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     const client = await gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const commandsOf = async (act: () => Promise<unknown>): Promise<number> => {
-      await redis.ask('CONFIG', 'RESETSTAT')
+      await redis().ask('CONFIG', 'RESETSTAT')
       await act()
-      const stats = await redis.ask('INFO', 'commandstats')
+      const stats = await redis().ask('INFO', 'commandstats')
       const of = (name: string) =>
         Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
       return ['llen', 'zcard', 'exists', 'lindex', 'hmget', 'lrange', 'hgetall'].reduce(
@@ -233,7 +220,8 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
       return Math.min(...counts)
     }
     const few = await minOfMany()
-    for (let job = 0; job < 500; job += 1) await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    for (let job = 0; job < 500; job += 1) client.send('SUBMIT_JOB_BG', 'mail', '', 'x')
+    await client.receiveMany(500)
     const many = await minOfMany()
     expect(few).toBeGreaterThan(0)
     expect(many).toBe(few)
@@ -264,11 +252,6 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
 const lacksPromtool = lacks('promtool', '--version')
 
 describe.skipIf(lacksRedis || lacksPromtool)('promtool', () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-
   test('finds nothing wrong with names, help and odd labels', async () => {
     const gateway = await open()
     const client = await gateway.peer()

@@ -27,11 +27,10 @@ describe.skipIf(lacksRedis)('needs redis-server: figures of a migration', () => 
     store = await RedisServer.start()
     const doors = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
     gateway = startGateway([...doors, '--redis-url', store.url])
-    web = (await gateway.ready).doors.find(({ name }) => name === 'web')?.port ?? 0
+    web = (await gateway.ready).port('web')
   })
   afterAll(async () => {
-    gateway.child.kill('SIGTERM')
-    await gateway.exited
+    await gateway.end()
     await store.stop()
     rmSync(folder, { recursive: true })
   })

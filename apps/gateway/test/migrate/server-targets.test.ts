@@ -128,8 +128,7 @@ describe('crossgear migrate into another server', () => {
       port = (await gateway.ready).doors[0]?.port ?? 0
     })
     afterAll(async () => {
-      gateway.child.kill('SIGTERM')
-      await gateway.exited
+      await gateway.end()
       await server.stop()
     })
     afterEach(() => server.ask('FLUSHALL'))

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { freePort } from '@crossgear/tools/free-port'
-import { lacksGearmand } from '@crossgear/tools/gearmand'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { MirrorCounts } from '../../src/mirror/counts.ts'
 import { runMirror } from '../../src/mirror/run-mirror.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { type Act, startGearmand, startWorker, stockClient } from './support.ts'
+import { type Act, lacksGearmand, startGearmand, startWorker, stockClient } from './support.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 /** A mirror in this process. */
 async function startMirror(from: number, to: number, ...words: readonly string[]) {
@@ -43,7 +43,7 @@ async function startMirror(from: number, to: number, ...words: readonly string[]
 describe.skipIf(lacksGearmand || lacksRedis)(
   'needs gearmand and redis-server: crossgear mirror',
   () => {
-    let redis: RedisServer
+    const redis = redisOfSuite()
     let gateway: ReturnType<typeof startGateway>
     let crossgear: number
     let old: number
@@ -51,17 +51,15 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     const workers: Awaited<ReturnType<typeof startWorker>>[] = []
 
     beforeAll(async () => {
-      redis = await RedisServer.start()
       const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
-      gateway = startGateway([...doors, '--redis-url', redis.url])
+      gateway = startGateway([...doors, '--redis-url', redis().url])
       crossgear = (await gateway.ready).doors[0]?.port ?? 0
       old = await freePort()
       stopOld = await startGearmand(old)
     })
     afterAll(async () => {
-      gateway.child.kill('SIGTERM')
-      await gateway.exited
-      await redis.stop()
+      await gateway.end()
+      await redis().stop()
       await stopOld()
     })
     afterEach(async () => {

@@ -30,8 +30,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       stopOld = await startGearmand(old)
     })
     afterAll(async () => {
-      gateway.child.kill('SIGTERM')
-      await gateway.exited
+      await gateway.end()
       await redis.stop()
       await stopOld()
     })
@@ -172,8 +171,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       expect(code).toBe(0)
       producer.close()
       consumer.close()
-      target.child.kill('SIGTERM')
-      await target.exited
+      await target.end()
       await other.stop()
     })
   },

@@ -11,6 +11,7 @@ import type { FigureSources } from '../../src/ops/metrics/metrics-pages.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { recordingLog } from '../support/recording-log.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 /** A gateway in this process, made from options as the command line gives them. */
 export interface ComposedGateway {
@@ -19,7 +20,10 @@ export interface ComposedGateway {
   /** An open door. */
   door(name: string): Door
   peer(...functions: readonly string[]): Promise<GearmanPeer>
-  faktory(): Promise<FwpClient>
+  /** A connection that has said HELLO with these fields; without them it has said nothing. */
+  faktory(hello?: object): Promise<FwpClient>
+  /** A Faktory worker, by default `w1`. */
+  consumer(hello?: object): Promise<FwpClient>
   metrics(): Promise<string>
   /** The sources of the metrics pages. */
   readonly figures: FigureSources
@@ -29,6 +33,12 @@ export interface ComposedGateway {
 
 export type Flags = Readonly<Partial<Record<OptionName, string>>>
 export type Open = (flags?: Flags) => Promise<ComposedGateway>
+
+/** Gateways on a Redis of the suite, which is emptied before each test if it is to be. */
+export function openOnRedis(how: { readonly isEmptied?: boolean } = {}) {
+  const redis = redisOfSuite(how)
+  return { redis, open: openOn(() => `unix://${redis().path}`) }
+}
 
 /**
  * Opens gateways on one Redis; each ends with its test. Between two looks at the figures of the store pass `passMs`:
@@ -53,6 +63,12 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
     })
     for (const door of composition.doors) open.set(door.name, (await door.listen()).port)
     const port = (door: string): number => open.get(door) ?? 0
+    const faktory = async (hello?: object): Promise<FwpClient> => {
+      if (hello) return FwpClient.ofTest(port('faktory'), hello)
+      const client = await FwpClient.connect(port('faktory'))
+      onTestFinished(() => client.close())
+      return client
+    }
     return {
       doors: [...open.keys()],
       port,
@@ -62,16 +78,12 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
         return found
       },
       peer: async (...functions) => {
-        const peer = await GearmanPeer.connect(port('gearman'))
-        onTestFinished(() => peer.leave())
+        const peer = await GearmanPeer.ofTest(port('gearman'))
         for (const fn of functions) peer.send('CAN_DO', fn)
         return peer
       },
-      faktory: async () => {
-        const client = await FwpClient.connect(port('faktory'))
-        onTestFinished(() => client.close())
-        return client
-      },
+      faktory,
+      consumer: (hello) => faktory({ wid: 'w1', hostname: 'h', pid: 1, labels: [], ...hello }),
       figures: composition.figures,
       api: composition.api,
       metrics: () => metricsPage(composition.figures),

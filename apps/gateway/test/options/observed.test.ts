@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { Lacking } from '@crossgear/tools/lacks'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { flagOf, type OptionName, optionNames, variablesOf } from '../../src/config/options.ts'
 import { lacksOpenssl } from '../tls/support/certificates.ts'
 import type { Cases } from './cases/case.ts'
@@ -9,18 +9,17 @@ import { jobCases } from './cases/jobs.ts'
 import { limitCases } from './cases/limits.ts'
 import { ownProcessCases } from './cases/own-process.ts'
 import { outside, portCases } from './cases/ports.ts'
-import { openOn } from './composed-gateway.ts'
+import { openOnRedis } from './composed-gateway.ts'
 import { type ElsewhereCase, optionCases } from './option-cases.ts'
 
 const testFolder = new URL('../', import.meta.url)
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis({ isEmptied: true })
 const cases: Cases = {
   ...portCases(open),
-  ...jobCases(open, () => redis),
+  ...jobCases(open, redis),
   ...limitCases(open),
-  ...ownProcessCases(() => redis),
+  ...ownProcessCases(redis),
 }
 const missing: Partial<Record<OptionName, Lacking>> = {
   adminFrom: outside === undefined && 'an address besides loopback',
@@ -52,12 +51,6 @@ describe('each option changes something', () => {
 })
 
 describe.skipIf(lacksRedis)('each option, with redis-server', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-  beforeEach(() => redis.ask('FLUSHALL'))
-
   for (const name of optionNames) {
     const look = cases[name]
     if (look) test.skipIf(missing[name])(`${flagOf(name)} changes what is seen`, look)

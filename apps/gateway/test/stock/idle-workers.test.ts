@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest } from '../support/gateway-process.ts'
 import { IdleWorkers } from './support/idle-workers.ts'
 
 const count = 300
@@ -12,13 +12,9 @@ async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
   onTestFinished(() => redis.stop())
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
   const store = ['--redis-url', `unix://${redis.path}`]
-  const gateway = startGateway(['serve', ...ports, ...store, '--worker-wakeup', String(wakeups)])
-  onTestFinished(async () => {
-    gateway.child.kill('SIGTERM')
-    await gateway.exited
-  })
-  const { doors } = await gateway.ready
-  const workers = new IdleWorkers(doors.find(({ name }) => name === 'gearman')?.port ?? 0, 'idle')
+  const gateway = gatewayOfTest(['serve', ...ports, ...store, '--worker-wakeup', String(wakeups)])
+  const { port } = await gateway.ready
+  const workers = new IdleWorkers(port('gearman'), 'idle')
   onTestFinished(() => workers.close())
   await workers.grow(count)
   return workers

@@ -6,7 +6,7 @@ import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { Client } from 'faktory-worker'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const page = readFileSync(new URL('../../../../docs/operate/security.md', import.meta.url), 'utf8')
@@ -38,13 +38,8 @@ describe.skipIf(lacksRedis)('a Redis with the users of docs/operate/security.md'
   test('lets the gateway do all of its work, and nothing that runs the server', async () => {
     const url = `redis://crossgear:a-long-password@127.0.0.1:${redis.port}`
     const ports = ['gearman', 'faktory', 'web'].flatMap((door) => [`--${door}-port`, '0'])
-    const gateway = startGateway(['serve', ...ports, '--redis-url', url, '--repair', 'on'])
-    onTestFinished(async () => {
-      gateway.child.kill('SIGTERM')
-      await gateway.exited
-    })
-    const { doors } = await gateway.ready
-    const portOf = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0
+    const gateway = gatewayOfTest(['serve', ...ports, '--redis-url', url, '--repair', 'on'])
+    const { port: portOf } = await gateway.ready
     const client = new Client({ host: '127.0.0.1', port: portOf('faktory') })
     onTestFinished(() => client.close())
     const later = client.job('mail', 'later')

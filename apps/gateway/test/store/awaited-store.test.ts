@@ -12,10 +12,7 @@ async function start(...words: readonly string[]) {
   const webPort = await freePort()
   const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', String(webPort)]
   const gateway = startGateway([...ports, '--log-format', 'json', ...words])
-  onTestFinished(async () => {
-    gateway.child.kill('SIGKILL')
-    await gateway.exited
-  })
+  onTestFinished(() => gateway.end('SIGKILL'))
   const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${webPort}${path}`)
   return { ...gateway, ask }
 }

@@ -169,8 +169,7 @@ async function startGatewayOn(server: RedisServer): Promise<Gateway> {
     child.kill('SIGTERM')
     await exited
   })
-  const { doors } = await ready
-  const portOf = (door: string) => doors.find(({ name }) => name === door)?.port ?? 0
+  const { port: portOf } = await ready
   const gearman = await GearmanPeer.connect(portOf('gearman'))
   const faktory = await FwpClient.greeted(portOf('faktory'))
   onTestFinished(async () => {

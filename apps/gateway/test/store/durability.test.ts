@@ -129,8 +129,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
       child.kill('SIGTERM')
       await exited
     })
-    const { doors } = await ready
-    const portOf = (door: string) => doors.find(({ name }) => name === door)?.port ?? 0
+    const { port: portOf } = await ready
     const client = await GearmanPeer.connect(portOf('gearman'))
     const submit = () => client.ask('SUBMIT_JOB_BG', 'mail', '', 'in')
     expect((await submit())[0]).toBe('JOB_CREATED')

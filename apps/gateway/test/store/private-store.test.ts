@@ -206,8 +206,7 @@ describe.skipIf(program === undefined && 'redis-server')(
       const words = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
       const gateway = startGateway([...words, '--store-port', '0', '--data-dir', dataDir])
       const { store: left } = await gateway.ready
-      gateway.child.kill('SIGKILL')
-      await gateway.exited
+      await gateway.end('SIGKILL')
       const log = recordingLog()
       const store = await open(dataDir, log)
       // The log does not have the password.

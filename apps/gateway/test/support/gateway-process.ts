@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 
 export interface ReadyLine {
@@ -65,6 +66,7 @@ export function startGateway(
 export function gatewayOfTest(
   ...how: Parameters<typeof startGateway>
 ): ReturnType<typeof startGateway> {
-  const gateway = gatewayOfTest(...how)
+  const gateway = startGateway(...how)
+  onTestFinished(() => gateway.end())
   return gateway
 }

@@ -1,18 +1,15 @@
 import { createServer } from 'node:http'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { openOn } from '../options/composed-gateway.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi, readerPassword } from '../api/support/api-gateway.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open } = openOnRedis({ isEmptied: true })
 
 /** Jobs of a queue that ran and failed for good. */
 async function dead(api: ApiGateway, jids: readonly string[]) {
-  const client = await api.gateway.faktory()
-  await client.reply()
-  await client.ask('HELLO {"v":2,"wid":"w1","hostname":"h","pid":1,"labels":[]}')
+  const client = await api.gateway.consumer()
   for (const jid of jids) {
     await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":["${jid}"],"retry":-1}`)
     await client.ask('FETCH q')
@@ -22,12 +19,6 @@ async function dead(api: ApiGateway, jids: readonly string[]) {
 }
 
 describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  beforeEach(() => redis.ask('FLUSHALL'))
-  afterAll(() => redis.stop())
-
   test('jobs list shows the matching jobs, or says that there are none', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])
@@ -149,9 +140,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, 
 
   test('an act on many jobs shows at the terminal how far it is, while it counts and after the yes', async () => {
     const api = await openApi(open)
-    const faktory = await api.gateway.faktory()
-    await faktory.reply()
-    await faktory.ask('HELLO {"v":2}')
+    const faktory = await api.gateway.faktory({})
     const jobs = Array.from({ length: 1_001 }, (_none, at) => ({
       ...{ jid: `many-job-${at}`, jobtype: 'many', queue: 'q', args: [] },
     }))

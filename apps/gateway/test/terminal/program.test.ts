@@ -1,15 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { lacks } from '@crossgear/tools/lacks'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { bundleWords } from '@crossgear/tools/gateway-program'
-import { openOn } from '../options/composed-gateway.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
 import { type ApiGateway, openApi } from '../api/support/api-gateway.ts'
 import { startGateway } from '../support/gateway-process.ts'
 
-let redis: RedisServer
-const open = openOn(() => `unix://${redis.path}`)
+const { open, redis } = openOnRedis()
 const lacksScript = lacks('script', '--version')
 
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
@@ -36,11 +35,6 @@ function topOn(url: string, size: string, ...words: readonly string[]) {
 }
 
 describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-  afterAll(() => redis.stop())
-
   test('answers a health check with 0 if a gateway runs, else with 1 and a reason', async () => {
     const api = await openApi(open)
     const [well, away] = await Promise.all([
@@ -125,11 +119,11 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     'top says that a gateway is silent and how old its figures are, and goes on when it does',
     async () => {
       const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
-      const store = ['--redis-url', `unix://${redis.path}`, '--web-password', 'sesame']
+      const store = ['--redis-url', `unix://${redis().path}`, '--web-password', 'sesame']
       const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store])
       onTestFinished(() => void gateway.child.kill('SIGKILL'))
-      const { doors } = await gateway.ready
-      const url = `http://127.0.0.1:${doors.find(({ name }) => name === 'web')?.port ?? 0}`
+      const { port } = await gateway.ready
+      const url = `http://127.0.0.1:${port('web')}`
       const submit = async (fn: string): Promise<void> => {
         const headers = { Authorization: 'Bearer sesame', 'Content-Type': 'application/json' }
         const body = JSON.stringify({ function: fn, payload: { text: 'x' } })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lacksOpenssl, makeCertificates } from './support/certificates.ts'
 
@@ -24,11 +24,7 @@ test.skipIf(lacksOpenssl)('a gateway with certificates speaks TLS at both ports'
     ...[`--${door}-tls-key`, server.key],
   ])
   const store = ['--data-dir', await temporaryFolder(), '--store-port', '0']
-  const gateway = startGateway([...flags, ...store, '--web-port', 'off', '--log-format', 'json'])
-  onTestFinished(async () => {
-    gateway.child.kill('SIGTERM')
-    await gateway.exited
-  })
+  const gateway = gatewayOfTest([...flags, ...store, '--web-port', 'off', '--log-format', 'json'])
   const { doors } = await gateway.ready
   const secured = async (door: string) => {
     const port = doors.find(({ name }) => name === door)?.port ?? 0

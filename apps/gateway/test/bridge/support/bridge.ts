@@ -60,10 +60,7 @@ export async function startBridge(nodes?: number, engine: Engine = 'server'): Pr
     startGateway(['serve', ...anyPorts, ...store], env),
   )
   const ready = await Promise.all(gateways.map((gateway) => gateway.ready))
-  const ports = ready.map(({ doors }) => ({
-    gearman: doors.find(({ name }) => name === 'gearman')?.port ?? 0,
-    faktory: doors.find(({ name }) => name === 'faktory')?.port ?? 0,
-  }))
+  const ports = ready.map(({ port }) => ({ gearman: port('gearman'), faktory: port('faktory') }))
   const [clientPorts] = ports
   const workerPorts = ports.at(-1)
   if (!clientPorts || !workerPorts) throw new Error('no gateway')

@@ -1,5 +1,8 @@
 import type { Redis } from 'ioredis'
+import { afterAll, beforeAll } from 'vitest'
 import { RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
+import { FwpClient } from '../../faktory/support/fwp-client.ts'
+import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 
 /** A gateway in a process of its own. */
@@ -10,6 +13,10 @@ export interface FleetNode {
   readonly web: number
   /** 0 where the door is off. */
   readonly http: number
+  /** A Gearman connection that can do these functions, as the gateway knows; it ends with the test. */
+  peer(...functions: readonly string[]): Promise<GearmanPeer>
+  /** A Faktory client that ends with the test. */
+  client(hello?: object): Promise<FwpClient>
   /** Stops the process where it stands, until `thaw`. */
   freeze(): void
   thaw(): void
@@ -24,17 +31,41 @@ const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'o
 
 /** A Redis and gateways on it that come and go. */
 export class Fleet {
-  readonly server: RedisServer
-  readonly redis: Redis
+  #server: RedisServer | undefined
+  #redis: Redis | undefined
+  #first: FleetNode | undefined
   readonly #nodes = new Set<FleetNode>()
 
-  private constructor(server: RedisServer) {
-    this.server = server
-    this.redis = server.connect()
-  }
+  private constructor() {}
 
   static async start(shape: ServerShape = {}): Promise<Fleet> {
-    return new Fleet(await RedisServer.startAs(shape))
+    const fleet = new Fleet()
+    await fleet.#open(shape)
+    return fleet
+  }
+
+  /** One that is there for the tests of a suite, with a gateway of these words. */
+  static ofSuite(words: readonly string[] = [], shape: () => ServerShape = () => ({})): Fleet {
+    const fleet = new Fleet()
+    beforeAll(async () => {
+      await fleet.#open(shape())
+      fleet.#first = await fleet.node(...words)
+    }, 60_000)
+    afterAll(() => fleet.close(), 60_000)
+    return fleet
+  }
+
+  get server(): RedisServer {
+    return this.#server!
+  }
+
+  get redis(): Redis {
+    return this.#redis!
+  }
+
+  /** The gateway that is there from the beginning. */
+  get first(): FleetNode {
+    return this.#first!
   }
 
   node(...words: readonly string[]): Promise<FleetNode> {
@@ -45,8 +76,7 @@ export class Fleet {
   async nodeOn(database: number, ...words: readonly string[]): Promise<FleetNode> {
     const store = ['--redis-url', `unix://${this.server.path}?db=${database}`]
     const { child, ready, exited } = startGateway(['serve', ...anyPorts, ...store, ...words])
-    const { doors } = await ready
-    const port = (door: string): number => doors.find(({ name }) => name === door)?.port ?? 0
+    const { port } = await ready
     const end = async (signal: NodeJS.Signals): Promise<void> => {
       this.#nodes.delete(node)
       child.kill(signal)
@@ -57,6 +87,13 @@ export class Fleet {
       faktory: port('faktory'),
       web: port('web'),
       http: port('http'),
+      async peer(...functions) {
+        const peer = await GearmanPeer.ofTest(node.gearman)
+        for (const fn of functions) peer.send('CAN_DO', fn)
+        if (functions.length > 0) await peer.sync()
+        return peer
+      },
+      client: (hello) => FwpClient.ofTest(node.faktory, hello),
       freeze: () => void child.kill('SIGSTOP'),
       thaw: () => void child.kill('SIGCONT'),
       kill: () => end('SIGKILL'),
@@ -66,8 +103,18 @@ export class Fleet {
     return node
   }
 
-  async close(): Promise<void> {
+  /** Ends all gateways. */
+  async stopNodes(): Promise<void> {
     await Promise.all([...this.#nodes].map((node) => node.stop()))
+  }
+
+  async close(): Promise<void> {
+    await this.stopNodes()
     await this.server.stop()
+  }
+
+  async #open(shape: ServerShape): Promise<void> {
+    this.#server = await RedisServer.startAs(shape)
+    this.#redis = this.#server.connect()
   }
 }

@@ -29,8 +29,7 @@ export async function startDashboardGateway(
   const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
   const store = ['--redis-url', `unix://${redis.path}`, '--web-password', operatorPassword]
   const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store, ...options])
-  const { doors } = await gateway.ready
-  const port = (name: string): number => doors.find((door) => door.name === name)?.port ?? 0
+  const { port } = await gateway.ready
   const children = new Set<ReturnType<typeof spawn>>()
   const spawnGearman = (...words: readonly string[]): ReturnType<typeof spawn> => {
     const place = ['-h', '127.0.0.1', '-p', String(port('gearman'))]
@@ -50,8 +49,7 @@ export async function startDashboardGateway(
     },
     close: async () => {
       for (const child of children) child.kill('SIGKILL')
-      gateway.child.kill('SIGTERM')
-      await gateway.exited
+      await gateway.end()
       await redis.stop()
     },
   }

@@ -34,10 +34,7 @@ export async function startFaktory(
     HOME: await temporaryFolder(),
     ...env,
   })
-  onTestFinished(async () => {
-    gateway.child.kill('SIGKILL')
-    await gateway.exited
-  })
+  onTestFinished(() => gateway.end('SIGKILL'))
   const door = async (name: string) => {
     const { doors } = await gateway.ready
     return doors.find((each) => each.name === name)

@@ -40,7 +40,7 @@ export class Target {
     const store = ['--redis-url', `unix://${server.path}`]
     const gateway = startGateway(['serve', ...anyPorts, ...store, ...words])
     const ready = await gateway.ready
-    const port = (name: string): number => ready.doors.find((door) => door.name === name)?.port ?? 0
+    const { port } = ready
     const ports = {
       gearman: port('gearman'),
       faktory: port('faktory'),

@@ -81,9 +81,7 @@ export const limitCases = (open: Open): Cases => ({
     const gateway = await open({ maxNewFunctionsPerAddress: '1' })
     const peer = await gateway.peer('first of its address')
     await peer.sync()
-    const client = await gateway.faktory()
-    await client.reply()
-    await client.ask('HELLO {"v":2}')
+    const client = await gateway.faktory({})
     const job = (jobtype: string): string =>
       JSON.stringify({ jid: `jid-${jobtype}`, jobtype, args: [] })
     const answers = async (fn: string) => [

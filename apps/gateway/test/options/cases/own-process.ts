@@ -15,10 +15,7 @@ const webAlone = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port'
 /** A gateway in a process of its own. */
 function ownProcess(...words: readonly string[]): ReturnType<typeof startGateway> {
   const gateway = startGateway(words)
-  onTestFinished(async () => {
-    gateway.child.kill('SIGKILL')
-    await gateway.exited
-  })
+  onTestFinished(() => gateway.end('SIGKILL'))
   return gateway
 }
 

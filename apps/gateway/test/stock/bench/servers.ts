@@ -21,9 +21,9 @@ export async function startCrossgear(wakeups: number): Promise<MeasuredServer> {
   const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
   const words = ['--redis-url', `unix://${redis.path}`, '--worker-wakeup', String(wakeups)]
   const { child, ready, exited } = startGateway(['serve', ...ports, ...words])
-  const { doors } = await ready
+  const { port } = await ready
   return {
-    port: doors.find(({ name }) => name === 'gearman')?.port ?? 0,
+    port: port('gearman'),
     pid: child.pid ?? 0,
     async stop() {
       child.kill('SIGTERM')

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { openOnRedis } from '../options/composed-gateway.ts'
+import { openApi } from './support/api-gateway.ts'
+
+const { open } = openOnRedis({ isEmptied: true })
+
+describe.skipIf(lacksRedis)('the failed runs of a job', { timeout: 60_000 }, () => {
+  test('a Faktory job has 25 retries if it says nothing, and keeps its arrival when it is retried', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.consumer()
+    await client.ask('PUSH {"jid":"plain-001","jobtype":"f","queue":"q","args":[]}')
+    const { retries, enqueued_at: came } = await api.job('plain-001')
+    expect(retries).toBe(25)
+    await client.ask('FETCH q')
+    await client.ask('FAIL {"jid":"plain-001","errtype":"E","message":"broken"}')
+    expect(await api.actOn('retry', { jobs: ['plain-001'] })).toMatchObject({ done: 1 })
+    expect(await api.job('plain-001')).toMatchObject({ state: 'waiting', enqueued_at: came })
+  })
+
+  test('a job lists its failed runs, also after it was retried; its worker sees none of it', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.consumer()
+    await client.ask('PUSH {"jid":"plain-001","jobtype":"f","queue":"q","args":[],"retry":1}')
+    expect(await api.job('plain-001')).toMatchObject({ attempts: [] })
+    const runs = [
+      { type: 'E', message: 'no answer' },
+      { type: 'IOError', message: 'disk full' },
+      { type: 'IOError', message: 'still full' },
+    ]
+    for (const [at, { type, message }] of runs.entries()) {
+      const given = await client.ask('FETCH q')
+      expect([given.includes('"failure"'), given.includes('attempts')]).toEqual([at > 0, false])
+      const report = { jid: 'plain-001', errtype: type, message: `${message}\nat line 1` }
+      await client.ask(`FAIL ${JSON.stringify(report)}`)
+      const { attempts } = await api.job('plain-001')
+      expect(attempts).toMatchObject(runs.slice(0, at + 1))
+      expect(attempts.map((attempt) => attempt.at)).not.toContain(null)
+      expect(await api.actOn('retry', { jobs: ['plain-001'] })).toMatchObject({ done: 1 })
+    }
+    const again = (await api.act('/jobs/plain-001/resubmit', {})) as { job: string }
+    expect(await api.job(again.job)).toMatchObject({ attempts: [], error: null })
+    const { id } = await api.job('plain-001')
+    await api.actOn('move', { jobs: [id], to_queue: 'r' })
+    expect(await api.job('plain-001')).toMatchObject({ queue: 'r', attempts: [] })
+    expect((await api.jobs('')).jobs[0]).not.toHaveProperty('attempts')
+  })
+
+  test('a job that is pushed with a failure lists that one first', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.consumer()
+    const failure = {
+      retry_count: 3,
+      errtype: 'Old',
+      message: 'was',
+      failed_at: '2026-01-01T00:00:00Z',
+    }
+    const job = { jid: 'moved-001', jobtype: 'f', queue: 'q', args: [], failure }
+    await client.ask(`PUSH ${JSON.stringify(job)}`)
+    const old = { at: null, type: 'Old', message: 'was' }
+    expect((await api.job('moved-001')).attempts).toEqual([old])
+    await client.ask('FETCH q')
+    await client.ask('FAIL {"jid":"moved-001","errtype":"E","message":"is"}')
+    const { attempts } = await api.job('moved-001')
+    expect(attempts).toMatchObject([old, { at: expect.any(String), type: 'E', message: 'is' }])
+  })
+})

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { openOnRedis } from '../options/composed-gateway.ts'
+import { openApi } from './support/api-gateway.ts'
+
+const { open } = openOnRedis({ isEmptied: true })
+
+describe.skipIf(lacksRedis)('moves to another queue', { timeout: 60_000 }, () => {
+  test('jobs are moved to another queue, where its consumers get them', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.consumer()
+    await client.ask(
+      'PUSH {"jid":"wait-0001","jobtype":"f","queue":"slow","args":[1],"custom":{"a":1}}',
+    )
+    await client.ask(
+      'PUSH {"jid":"time-0001","jobtype":"f","queue":"slow","args":[2],"at":"2099-01-01T00:00:00Z"}',
+    )
+    const peer = await api.gateway.peer()
+    const foreground = await peer.submit('SUBMIT_JOB', 'f@slow', '', 'x')
+    const act = { filter: { queue: 'slow' }, to_queue: 'fast' }
+    expect(await api.actOn('move', { ...act, dry_run: true })).toMatchObject({
+      done: 2,
+      matched: 3,
+    })
+    expect(await api.actOn('move', act)).toMatchObject({
+      ...{ done: 2, skipped: [{ reason: 'has a waiting client', jobs: 1 }] },
+    })
+    const states = (await api.jobs('queue=fast')).jobs.map(({ jid, state }) => [jid, state])
+    expect(states).toEqual([
+      ['wait-0001', 'waiting'],
+      ['time-0001', 'scheduled'],
+    ])
+    expect((await api.job('time-0001')).due_at).toBe('2099-01-01T00:00:00.000Z')
+    const got = await client.ask('FETCH fast')
+    expect(got).toContain('"jid":"wait-0001"')
+    expect(got).toContain('"queue":"fast"')
+    expect(got).toContain('"custom":{"a":1}')
+    expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
+  })
+
+  test('a moved job still expires', async () => {
+    const api = await openApi(open)
+    const client = await api.gateway.consumer()
+    const custom = { expires_at: new Date(Date.now() - 1_000).toISOString() }
+    const job = { jid: 'stale-0001', jobtype: 'f', queue: 'slow', args: [], custom }
+    await client.ask(`PUSH ${JSON.stringify(job)}`)
+    expect(await api.actOn('move', { jobs: ['stale-0001'], to_queue: 'fast' })).toMatchObject({
+      done: 1,
+    })
+    await client.ask('PUSH {"jid":"fresh-0001","jobtype":"f","queue":"fast","args":[]}')
+    expect(await client.ask('FETCH fast')).toContain('"jid":"fresh-0001"')
+    expect((await api.jobs('queue=fast')).jobs).toMatchObject([{ jid: 'fresh-0001' }])
+  })
+
+  test('a scheduled job with a unique id or a jid keeps its time when it is moved, soon due or not', async () => {
+    const api = await openApi(open)
+    const submit = (unique: string, delay_seconds: number): Promise<unknown> =>
+      api.act('/jobs', { function: 'f', payload: { text: unique }, unique, delay_seconds })
+    await submit('soon', 1_800)
+    await submit('late', 7_200)
+    // Its copy has its jid, by which a second one would be taken for a push that was repeated.
+    const producer = await api.gateway.consumer()
+    const at = new Date(Date.now() + 600_000).toISOString()
+    await producer.ask(`PUSH {"jid":"pushed-01","jobtype":"f","args":[],"at":"${at}"}`)
+    const dues = async (): Promise<unknown[]> =>
+      (await api.jobs('function=f')).jobs.map(({ due_at }) => due_at).sort()
+    const before = await dues()
+    expect(before.length).toBe(3)
+    expect(await api.actOn('move', { filter: { function: 'f' }, to_queue: 'fast' })).toMatchObject({
+      done: 3,
+    })
+    expect(await dues()).toEqual(before)
+    const moved = (await api.jobs('queue=fast')).jobs.map(({ state }) => state)
+    expect(moved).toEqual(['scheduled', 'scheduled', 'scheduled'])
+    const again = { function: 'f', queue: 'fast', unique: 'soon', delay_seconds: 60 }
+    expect(await api.act('/jobs', again)).toMatchObject({ result: 'joined' })
+  })
+})
