@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { freePort } from '@crossgear/tools/free-port'
+import { lacksGearmand } from '@crossgear/tools/gearmand'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +8,7 @@ import type { MirrorCounts } from '../../src/mirror/counts.ts'
 import { runMirror } from '../../src/mirror/run-mirror.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
-import { type Act, lacksGearmand, startGearmand, startWorker, stockClient } from './support.ts'
+import { type Act, startGearmand, startWorker, stockClient } from './support.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 /** A mirror in this process. */
