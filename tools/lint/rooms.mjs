@@ -1,6 +1,6 @@
 import path from 'node:path'
 
-/** By source tree, its folders and the files at its top: each imports only those before it, types included. Those of one list are one room. */
+/** By source tree, its folders and the files at its top: each imports only those before it, types included. Those of one list do not import each other. */
 const orders = {
   'apps/gateway/src': [
     ...['errors.ts', 'in-pieces.ts', 'json.ts'],
@@ -10,8 +10,8 @@ const orders = {
     ...['commands', 'main.ts'],
   ],
   'packages/core-scheduler/src': [
-    ...['clock.ts', 'manual-clock.ts', 'model', 'store', 'observer.ts', 'scheduler-events.ts'],
-    ['dispatch', 'intake', 'results', 'maintenance', 'admin', 'notify'],
+    ...['clock.ts', 'manual-clock.ts', 'model', 'store', 'observer.ts', 'node'],
+    ...['results', 'dispatch', 'intake', ['maintenance', 'admin', 'notify']],
     ...['scheduler-options.ts', 'scheduler-parts.ts', 'scheduler.ts', 'index.ts'],
   ],
 }
@@ -34,8 +34,10 @@ const order = {
     const check = (source) => {
       if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return
       const there = placeOf(path.resolve(path.dirname(context.filename), source.value))
-      if (there?.tree !== here.tree || there.height <= here.height) return
-      const message = `${here.name} is below ${there.name}: see the order in tools/lint/rooms.mjs.`
+      if (there?.tree !== here.tree || there.height < here.height || there.name === here.name)
+        return
+      const relation = there.height > here.height ? 'below' : 'next to'
+      const message = `${here.name} is ${relation} ${there.name}: see the order in tools/lint/rooms.mjs.`
       context.report({ node: source, message })
     }
     return {

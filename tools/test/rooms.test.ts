@@ -57,6 +57,11 @@ const cases: Readonly<Record<string, Case>> = {
     line: "import type { Store } from '../store/store.ts'",
     refusal: 'model is below store: see the order in tools/lint/rooms.mjs.',
   },
+  'refuses a folder next to it': {
+    file: 'packages/core-scheduler/src/admin/job-sets.ts',
+    line: "import type { Reaper } from '../maintenance/reaper.ts'",
+    refusal: 'admin is next to maintenance: see the order in tools/lint/rooms.mjs.',
+  },
   'refuses any folder to the helpers of all': {
     file: 'apps/gateway/src/json.ts',
     line: "import type { Door } from './net/door.ts'",

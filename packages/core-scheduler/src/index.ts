@@ -29,11 +29,11 @@ export type {
   LaneGroup,
   Subscription,
 } from './model/subscription.ts'
-export { AnswerOrder } from './dispatch/answer-order.ts'
-export type { IdleWorker } from './dispatch/idle-workers.ts'
+export { AnswerOrder } from './node/answer-order.ts'
+export type { IdleWorker } from './node/idle-workers.ts'
 export type { Leased } from './dispatch/lease-timers.ts'
 export { nodeAnswerMs, type NodeQuestions } from './notify/node-questions.ts'
-export { isFinal } from './results/waiters.ts'
+export { isFinal } from './node/waiters.ts'
 export type { Administration } from './admin/administration.ts'
 export type { RepairPolicy } from './maintenance/native-recovery.ts'
 export type * from './model/retry-rules.ts'

@@ -7,7 +7,7 @@ import type { JobLookup } from './admin/job-lookup.ts'
 import type { LeaseHolders } from './maintenance/lease-holders.ts'
 import type { JobSets } from './admin/job-sets.ts'
 import type { QueueControl } from './admin/queue-control.ts'
-import type { IdleWorker } from './dispatch/idle-workers.ts'
+import type { IdleWorker } from './node/idle-workers.ts'
 import { consumerSubscription, namedSubscription } from './model/subscription.ts'
 import type { Ability, Subscription } from './model/subscription.ts'
 import type { JobRef, JobState, Report } from './model/job.ts'
@@ -86,7 +86,7 @@ export class Scheduler {
     this.queues = parts.queues
     this.sets = parts.sets
     this.jobs = parts.jobs
-    this.tasks = parts.tasks
+    this.tasks = parts.times
     this.nodeQuestions = parts.nodeQuestions
     this.holders = parts.holders
     this.#parts = parts
@@ -94,10 +94,12 @@ export class Scheduler {
 
   /** Loads the lanes and joins the nodes. Throws if the store cannot be reached. */
   async start(): Promise<void> {
-    const { notifications, maintenance } = this.#parts
-    this.#store.events.listen(notifications)
-    await notifications.loadLanes()
-    await maintenance.start()
+    const { events, outages, heartbeat, reclaimer, tasks } = this.#parts
+    this.#store.events.listen(events.ofStore)
+    await outages.loadLanes()
+    await heartbeat.beat()
+    await reclaimer.idle()
+    await tasks.start()
     await this.queues.load()
     await this.#openRouted()
     this.onStoreReset(() => this.#openRouted())
@@ -105,13 +107,13 @@ export class Scheduler {
 
   /** Replaces settings while jobs flow; what the store must know follows within a few heartbeats. */
   configure(settings: LiveSettings): void {
-    const { retryPolicy, workerLimits, routeChanges, events } = this.#parts
+    const { retryPolicy, limits, routeChanges, events } = this.#parts
     const { routed: before = new Set(), throttles = new Map<string, unknown>() } = this.#options
     const fresh = [...settings.routed].filter((fn) => !before.has(fn))
     const limited = new Set([...throttles.keys(), ...settings.throttles.keys()])
     this.#options = { ...this.#options, ...settings }
     retryPolicy.configure(settings.retries)
-    workerLimits.configure(settings.throttles)
+    limits.configure(settings.throttles)
     routeChanges.apply(settings.homes, fresh)
     for (const queue of limited) events.emit('throttleReleased', queue)
   }
@@ -134,7 +136,7 @@ export class Scheduler {
 
   /** Called when a lane leaves the registry; returns a function that unsubscribes. */
   onLaneDropped(listener: (lane: string) => void): () => void {
-    return this.#parts.events.on('laneDropped', listener)
+    return this.#parts.events.on('laneRemoved', listener)
   }
 
   /** From now on no worker gets a job or is woken; outcomes are still taken. */
@@ -163,7 +165,8 @@ export class Scheduler {
     this.#parts.claims.stop()
     this.leases.close()
     this.#parts.subscriptions.stop()
-    this.#parts.maintenance.stop()
+    this.#parts.reclaimer.stop()
+    this.#parts.tasks.stop()
     await this.#parts.leaseStarts.settle()
     await this.#store.nodes.leave([...this.registry.all()])
   }
@@ -241,7 +244,7 @@ export class Scheduler {
     this.#parts.wakeups.idle.add(worker, again)
     // After the claims of this turn: a worker is not woken for the job that it was just given.
     if (look && !this.#parts.claims.mayBeLeftAsleep(worker.subscription))
-      this.#clock.endOfTurn(() => void this.#parts.notifications.lookFor(worker))
+      this.#clock.endOfTurn(() => void this.#parts.idleSearch.lookFor(worker))
     this.#parts.subscriptions.touch()
   }
 

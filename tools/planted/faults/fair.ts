@@ -56,10 +56,10 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'turns-do-not-wait-for-room',
     promise: 'Work of those who send much waits until the store has room.',
-    file: 'packages/core-scheduler/src/dispatch/steps.ts',
+    file: 'packages/core-scheduler/src/node/steps.ts',
     from: 'if (this.#hasRoom(items)) task()',
     to: 'if (items > 0) task()',
-    test: 'packages/core-scheduler/test/dispatch/steps.test.ts',
+    test: 'packages/core-scheduler/test/node/steps.test.ts',
   },
   {
     name: 'closed-peer-loses-its-requests',

@@ -10,7 +10,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'missed-drop-stays',
     promise: 'A gateway that did not hear of a drop takes the lane from its registry.',
-    file: 'packages/core-scheduler/src/notify/notification-handler.ts',
+    file: 'packages/core-scheduler/src/notify/outages.ts',
     from: 'if (!kept.has(lane)) registrar.dropped(lane, number)',
     to: 'if (kept.has(lane)) registrar.dropped(lane, number - 1)',
     test: 'packages/store-testkit/test/scheduler/maintenance/dropped-lanes.test.ts',
@@ -19,7 +19,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'dropped-while-registering',
     promise: 'A lane that is dropped while a node registers it is registered again.',
-    file: 'packages/core-scheduler/src/intake/lane-registrar.ts',
+    file: 'packages/core-scheduler/src/node/lane-registrar.ts',
     from: 'while (number <= (this.#dropped.get(lane) ?? 0)) {',
     to: 'while (number < 0) {',
     test: 'packages/store-testkit/test/scheduler/maintenance/dropped-lanes.test.ts',
@@ -134,18 +134,18 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'counts-outlive-lane',
     promise: 'What a node counted for a lane is counted again when the lane comes back.',
-    file: 'packages/core-scheduler/src/maintenance/nodes/worker-counts.ts',
+    file: 'packages/core-scheduler/src/node/worker-counts.ts',
     from: 'void this.#published.delete(lane))',
     to: 'void lane)',
-    test: 'packages/core-scheduler/test/maintenance/nodes/worker-counts.test.ts',
+    test: 'packages/core-scheduler/test/node/worker-counts.test.ts',
     testName: 'what was counted in a lane is forgotten',
   },
   {
     name: 'arrivals-go-back',
     promise: 'An arrival at a key that was forgotten is never taken for none.',
-    file: 'packages/core-scheduler/src/dispatch/arrival-counters.ts',
+    file: 'packages/core-scheduler/src/node/arrival-counters.ts',
     from: 'this.#floor = higherOf(this.#floor, count)',
     to: 'void higherOf(this.#floor, count)',
-    test: 'packages/core-scheduler/test/dispatch/arrival-counters.test.ts',
+    test: 'packages/core-scheduler/test/node/arrival-counters.test.ts',
   },
 ]

@@ -47,7 +47,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'left-lanes-forgotten',
     promise: 'A lane that was refused is reclaimed alone, until nothing is left.',
-    file: 'packages/core-scheduler/src/maintenance/nodes/dead-node-reclaimer.ts',
+    file: 'packages/core-scheduler/src/maintenance/dead-node-reclaimer.ts',
     from: 'this.#left.get(node) ?? ',
     to: '',
     test: 'packages/store-testkit/test/scheduler/nodes/left-lanes.test.ts',
@@ -63,7 +63,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'unnoted-lease-waits',
     promise: 'A job of another door that no consumer got goes back with its dead node.',
-    file: 'packages/core-scheduler/src/maintenance/nodes/dead-node-reclaimer.ts',
+    file: 'packages/core-scheduler/src/maintenance/dead-node-reclaimer.ts',
     from: '    await holders.reclaimed(consumed)\n',
     to: '',
     test: 'packages/store-testkit/test/scheduler/dead-workers.test.ts',
@@ -80,8 +80,8 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'unknown-nodes-not-found',
     promise: 'What an unknown node left in the store is found and removed.',
-    file: 'packages/core-scheduler/src/maintenance/maintenance.ts',
-    from: ', new UnknownNodes(parts)]',
+    file: 'packages/core-scheduler/src/scheduler-parts.ts',
+    from: ', new UnknownNodes(node)]',
     to: ']',
     test: 'packages/store-testkit/test/scheduler/nodes/unknown-nodes.test.ts',
   },

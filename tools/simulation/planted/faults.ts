@@ -111,14 +111,14 @@ export const faults: readonly SimulatedFault[] = [
   {
     name: 'last-word-twice',
     does: 'A waiting client is told the end of its job twice.',
-    file: `${core}/results/waiters.ts`,
+    file: `${core}/node/waiters.ts`,
     from: 'if (isFinal(event)) this.#forget(ref.lane, ref.id)\n    else',
     to: 'if (isFinal(event)) for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)\n    if (isFinal(event)) this.#forget(ref.lane, ref.id)\n    else',
   },
   {
     name: 'one-client-told',
     does: 'Of two clients of a job one is told its end.',
-    file: `${core}/results/waiters.ts`,
+    file: `${core}/node/waiters.ts`,
     from: 'for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)',
     to: 'for (const waiter of [...wait.waiters].slice(0, 1)) waiter.onEvent(ref, event)',
   },
@@ -160,7 +160,7 @@ export const faults: readonly SimulatedFault[] = [
   {
     name: 'answers-out-of-order',
     does: 'A result overtakes its data.',
-    file: `${core}/dispatch/answer-order.ts`,
+    file: `${core}/node/answer-order.ts`,
     from: '    await before\n',
     to: '',
   },
@@ -174,7 +174,7 @@ export const faults: readonly SimulatedFault[] = [
   {
     name: 'nobody-woken',
     does: 'New jobs wake no idle worker.',
-    file: `${core}/dispatch/wakeups.ts`,
+    file: `${core}/node/wakeups.ts`,
     from: 'this.idle.wake(byName, jobs * this.#perJob - named)',
     to: 'this.idle.wake(byName, 0 * named)',
   },
@@ -188,21 +188,21 @@ export const faults: readonly SimulatedFault[] = [
   {
     name: 'dead-node-not-reclaimed',
     does: 'Jobs of a gateway that died stay leased.',
-    file: `${core}/maintenance/nodes/dead-node-reclaimer.ts`,
+    file: `${core}/maintenance/dead-node-reclaimer.ts`,
     from: "events.on('deadNodes', (nodes) => this.#reclaimAll(nodes)),",
     to: '',
   },
   {
     name: 'dead-at-once',
     does: 'A gateway that is late with a heartbeat is taken for dead.',
-    file: `${core}/maintenance/nodes/dead-nodes.ts`,
+    file: `${core}/node/dead-nodes.ts`,
     from: 'if (isSilent && sighting.checks >= checksUntilDead) dead.push(node)',
     to: 'if (isSilent || sighting.checks > 0) dead.push(node)',
   },
   {
     name: 'waits-not-restored',
     does: 'A gateway that was taken for dead does not count its clients again.',
-    file: `${core}/maintenance/nodes/store-reset.ts`,
+    file: `${core}/maintenance/store-reset.ts`,
     from: 'for (const [lane, clients] of waiters.clients()) await store.nodes.waitAgain(lane, clients)',
     to: '',
   },
@@ -230,7 +230,7 @@ export const faults: readonly SimulatedFault[] = [
   {
     name: 'counts-not-told-again',
     does: 'Workers that came among lost writes are not counted.',
-    file: `${core}/maintenance/nodes/worker-counts.ts`,
+    file: `${core}/node/worker-counts.ts`,
     from: 'if (wasReset) this.republishAll()\n      else this.#retry()',
     to: 'if (!wasReset) this.#retry()',
   },

@@ -1,35 +1,19 @@
-import type { Waiters } from '../results/waiters.ts'
+import type { NodeContext } from '../node/node-context.ts'
 import type { JobRef } from '../model/job.ts'
-import type { Steps } from '../dispatch/steps.ts'
-import type { LaneRegistrar } from '../intake/lane-registrar.ts'
-import type { WorkerCounts } from '../maintenance/nodes/worker-counts.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { JobSummary, LaneLimits } from '../store/admin-ports.ts'
 import type { LaneSizes } from '../store/lane-ports.ts'
-import type { Observer } from '../observer.ts'
 import type { Taken } from '../store/queue-ports.ts'
-import type { Store } from '../store/store.ts'
 
 /** Jobs ended per step while a lane is dropped: some 2 ms of the store's time. */
 const clearedPerStep = 100
 /** Jobs read per step of a list: some 2 ms of the store's time. */
 const listedPerStep = 250
 
-interface Parts {
-  readonly store: Store
-  readonly registry: LaneRegistry
-  readonly observer: Pick<Observer, 'acted'>
-  readonly waiters: Waiters
-  readonly registrar: LaneRegistrar
-  readonly workerCounts: WorkerCounts
-  readonly steps: Pick<Steps, 'flush'>
-}
-
 /** Operations on lanes and jobs for administrators, over all nodes. */
 export class Administration {
-  readonly #parts: Parts
+  readonly #parts: NodeContext
 
-  constructor(parts: Parts) {
+  constructor(parts: NodeContext) {
     this.#parts = parts
   }
 
@@ -99,8 +83,8 @@ export class Administration {
 
   /** Settles when all pending changes of this node are on their way to the store. */
   async #settled(): Promise<void> {
-    const { registrar, workerCounts, steps } = this.#parts
-    await Promise.all([registrar.registered(), workerCounts.published()])
+    const { registrar, counts, steps } = this.#parts
+    await Promise.all([registrar.registered(), counts.published()])
     steps.flush()
   }
 }

@@ -1,36 +1,16 @@
+import type { NodeContext } from '../node/node-context.ts'
 import type { Job, JobRef, JobState, LookExtra } from '../model/job.ts'
-import type { Clock } from '../clock.ts'
-import type { LaneRegistrar } from '../intake/lane-registrar.ts'
-import type { Steps } from '../dispatch/steps.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { LaneCounts, LaneTotals } from '../store/lane-ports.ts'
-import type { Store } from '../store/store.ts'
 import { UniqueLookup } from './unique-lookup.ts'
-
-interface Parts {
-  readonly store: Store
-  readonly clock: Pick<Clock, 'endOfTurn'>
-  readonly registrar: Pick<LaneRegistrar, 'isRegistering' | 'registered'>
-  readonly registry: LaneRegistry
-  /** A read after this flush includes reports of this node's workers. */
-  readonly steps: Pick<Steps, 'flush'>
-}
 
 /** Finds and counts the jobs of all nodes. */
 export class JobLookup {
-  readonly #store: Store
-  readonly #registry: LaneRegistry
+  readonly #parts: NodeContext
   readonly #uniques: UniqueLookup
-  readonly #clock: Parts['clock']
-  readonly #registrar: Parts['registrar']
-  readonly #steps: Pick<Steps, 'flush'>
 
-  constructor({ store, clock, registry, registrar, steps }: Parts) {
-    this.#store = store
-    this.#registry = registry
-    this.#steps = steps
-    this.#clock = clock
-    this.#registrar = registrar
+  constructor(parts: NodeContext) {
+    const { store, registry } = parts
+    this.#parts = parts
     this.#uniques = new UniqueLookup((uniques) =>
       store.jobs.findUniques(uniques, [...registry.all()]),
     )
@@ -38,8 +18,8 @@ export class JobLookup {
 
   /** The job's state, without its payload. */
   async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
-    this.#steps.flush()
-    const [job] = await this.#store.jobs.look(ref.lane, [ref.id], extras)
+    this.#parts.steps.flush()
+    const [job] = await this.#parts.store.jobs.look(ref.lane, [ref.id], extras)
     return job
   }
 
@@ -49,12 +29,12 @@ export class JobLookup {
     ids: readonly number[],
     extras?: readonly LookExtra[],
   ): Promise<readonly (JobState | undefined)[]> {
-    return this.#store.jobs.look(lane, ids, extras)
+    return this.#parts.store.jobs.look(lane, ids, extras)
   }
 
   /** The job with its payload, however long that is. */
   async read(ref: JobRef): Promise<Job | undefined> {
-    const [job] = await this.#store.jobs.read(ref.lane, [ref.id])
+    const [job] = await this.#parts.store.jobs.read(ref.lane, [ref.id])
     return job
   }
 
@@ -66,35 +46,35 @@ export class JobLookup {
 
   /** The lane and id of that job. */
   refOfJid(jid: string): Promise<JobRef | undefined> {
-    this.#steps.flush()
-    return this.#store.jobs.findJid(jid)
+    this.#parts.steps.flush()
+    return this.#parts.store.jobs.findJid(jid)
   }
 
   /** Finds a kept, finished job by its producer's jid. */
   findFinished(jid: string): Promise<JobRef | undefined> {
-    return this.#store.queues.findFinished(jid)
+    return this.#parts.store.queues.findFinished(jid)
   }
 
   /** Jobs of all functions with this unique id. The first jobs of new functions are on their way a moment longer. */
   async findUnique(unique: Uint8Array): Promise<readonly JobRef[]> {
-    if (this.#registrar.isRegistering) {
-      await this.#registrar.registered()
-      await new Promise<void>((resolve) => this.#clock.endOfTurn(resolve))
+    if (this.#parts.registrar.isRegistering) {
+      await this.#parts.registrar.registered()
+      await new Promise<void>((resolve) => this.#parts.clock.endOfTurn(resolve))
     }
-    this.#steps.flush()
+    this.#parts.steps.flush()
     return this.#uniques.find(unique)
   }
 
   /** Figures of the named lanes, or of all; `withOldest` adds the age of the oldest job. */
   counts(
-    lanes: Iterable<string> = this.#registry.all(),
+    lanes: Iterable<string> = this.#parts.registry.all(),
     withOldest = false,
   ): Promise<readonly LaneCounts[]> {
-    return this.#store.lanes.counts([...lanes], withOldest)
+    return this.#parts.store.lanes.counts([...lanes], withOldest)
   }
 
   /** The counters of lanes that are gone. */
   formerTotals(): Promise<LaneTotals> {
-    return this.#store.lanes.formerTotals()
+    return this.#parts.store.lanes.formerTotals()
   }
 }

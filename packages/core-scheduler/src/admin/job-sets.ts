@@ -1,8 +1,6 @@
-import type { Waiters } from '../results/waiters.ts'
+import type { NodeContext } from '../node/node-context.ts'
 import type { Job, JobRef } from '../model/job.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { JobAct, Observer } from '../observer.ts'
-import type { Store } from '../store/store.ts'
+import type { JobAct } from '../observer.ts'
 import type { Due, JobSet, SetExit } from '../store/queue-ports.ts'
 
 /** Jobs looked at per step. */
@@ -48,18 +46,11 @@ const acts: Readonly<Record<Exclude<SetExit, Due>, JobAct | undefined>> = {
   withdrawn: undefined,
 }
 
-interface Parts {
-  readonly store: Store
-  readonly registry: LaneRegistry
-  readonly waiters: Waiters
-  readonly observer: Pick<Observer, 'acted'>
-}
-
 /** Operations on scheduled, retried and dead jobs, over all lanes. */
 export class JobSets {
-  readonly #parts: Parts
+  readonly #parts: NodeContext
 
-  constructor(parts: Parts) {
+  constructor(parts: NodeContext) {
     this.#parts = parts
   }
 

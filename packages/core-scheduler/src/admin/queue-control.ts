@@ -1,11 +1,6 @@
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Waiters } from '../results/waiters.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { LaneRegistrar } from '../intake/lane-registrar.ts'
+import type { IdleSearch } from '../dispatch/idle-search.ts'
+import type { NodeContext } from '../node/node-context.ts'
 import type { IdleTimes } from '../store/lane-ports.ts'
-import type { Pauses } from './pauses.ts'
-import type { Observer } from '../observer.ts'
-import type { Store } from '../store/store.ts'
 import type {
   ConsumerNews,
   ConsumerOrder,
@@ -27,14 +22,8 @@ const allPlaces: readonly JobPlace[] = [...queuedPlaces, 'scheduled', 'dead', 'b
 /** Receives news of Faktory workers; `*` is every worker. */
 export type ConsumerNewsListener = (wid: string, news: ConsumerNews) => void
 
-interface Parts {
-  readonly store: Store
-  readonly registry: LaneRegistry
-  readonly registrar: LaneRegistrar
-  readonly waiters: Waiters
-  readonly observer: Observer
-  readonly events: SchedulerEmitter
-  readonly pauses: Pauses
+interface Parts extends NodeContext {
+  readonly idleSearch: IdleSearch
 }
 
 /** Operations on whole Faktory queues and functions, over all nodes. */
@@ -46,6 +35,11 @@ export class QueueControl {
     this.#parts = parts
     parts.events.on('consumerNews', (wid, news) => this.#onNews(wid, news))
     parts.events.on('storeReset', () => this.load())
+    parts.events.on('reconnected', () => this.load())
+    parts.events.on('pausesChanged', async () => {
+      await this.load()
+      await parts.idleSearch.wakeIdle([...parts.registry.all()])
+    })
   }
 
   get paused(): ReadonlySet<string> {

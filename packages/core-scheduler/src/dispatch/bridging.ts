@@ -1,8 +1,6 @@
 import type { Lease } from '../model/job.ts'
 import { isAutomatic } from '../model/job.ts'
-import type { Observer } from '../observer.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Store } from '../store/store.ts'
+import type { NodeParts } from '../node/node-parts.ts'
 
 /**
  * Checks that find a closed lane with jobs, no workers and idle consumers before it is reported: a
@@ -10,11 +8,7 @@ import type { Store } from '../store/store.ts'
  */
 const checksBeforeReport = 2
 
-interface Parts {
-  readonly store: Pick<Store, 'lanes'>
-  readonly observer: Observer
-  readonly events: SchedulerEmitter
-}
+type Parts = Pick<NodeParts, 'store' | 'observer' | 'events'>
 
 /** Reports surprising effects of the bridge rules to the operator. */
 export class Bridging {
@@ -27,7 +21,7 @@ export class Bridging {
   constructor(parts: Parts) {
     this.#parts = parts
     parts.events.on('storeReset', () => this.#bridged.clear())
-    parts.events.on('laneDropped', (lane) => this.#dropped(lane))
+    parts.events.on('laneRemoved', (lane) => this.#dropped(lane))
   }
 
   handedOut({ lane, token }: Lease): void {

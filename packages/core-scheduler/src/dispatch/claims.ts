@@ -1,44 +1,21 @@
-import type { Pauses } from '../admin/pauses.ts'
-import type { Clock } from '../clock.ts'
-import { BatchQueue } from '../intake/batch-queue.ts'
+import type { NodeContext } from '../node/node-context.ts'
+import { BatchQueue } from '../node/batch-queue.ts'
 import type { Door, Lease, Level } from '../model/job.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { Delivery, FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
-import type { Heartbeat } from '../maintenance/nodes/heartbeat.ts'
-import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
-import type { Observer } from '../observer.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
 import { toStoreError } from '../model/store-errors.ts'
-import type { Store } from '../store/store.ts'
-import type { ActiveLeases } from './active-leases.ts'
-import type { ArrivalCounters } from './arrival-counters.ts'
 import type { Bridging } from './bridging.ts'
-import type { LeaseStarts } from './lease-starts.ts'
+import type { LeaseStarts } from '../results/lease-starts.ts'
 import { LocalAnswers } from './local-answers.ts'
 import type { PrefetchedJob } from './prefetch-buffer.ts'
 import { RoomTimers } from './room-timers.ts'
-import type { Steps } from './steps.ts'
-import type { WorkerLimits } from './worker-limits.ts'
 
-interface Parts {
-  readonly store: Store
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly registry: LaneRegistry
-  readonly activeLeases: ActiveLeases
+interface Parts extends NodeContext {
   readonly outcomes: Outcomes
-  readonly maxLosses: number
-  readonly steps: Steps
-  readonly arrivals: ArrivalCounters
-  readonly bridging: Bridging
-  readonly subscriptions: ChannelSubscriptions
-  readonly workerLimits: WorkerLimits
-  readonly pauses: Pauses
-  readonly events: SchedulerEmitter
   readonly leaseStarts: LeaseStarts
-  readonly heartbeat: Pick<Heartbeat, 'nodes'>
+  readonly bridging: Bridging
+  readonly maxLosses: number
 }
 
 /**
@@ -106,10 +83,10 @@ export class Claims {
    * for them. A native program's job is found when the worker goes to sleep.
    */
   #hasNoLanes(subscription: Subscription): boolean {
-    const { registry, subscriptions, arrivals } = this.#parts
+    const { registry, subscriptions, wakeups } = this.#parts
     const isLane = (lane: string): boolean => registry.numberOf(lane) !== undefined
     const hasLanes = subscription.groups(registry).some(({ lanes }) => lanes.some(isLane))
-    return !hasLanes && subscriptions.isCaughtUp && !arrivals.hasCounted(subscription)
+    return !hasLanes && subscriptions.isCaughtUp && !wakeups.arrivals.hasCounted(subscription)
   }
 
   /** Beyond a pipelined request, no job may be on its way: from this node or, as far as their messages go, from others. */
@@ -127,7 +104,7 @@ export class Claims {
 
   /** True if a worker that goes to sleep is woken when there is a job: no look at its lanes is needed. */
   mayBeLeftAsleep(subscription: Subscription): boolean {
-    const arrivals = this.#parts.arrivals.of(subscription)
+    const arrivals = this.#parts.wakeups.arrivals.of(subscription)
     return this.isKnownEmpty(subscription) || this.#roomTimers.isHeldBack(subscription, arrivals)
   }
 
@@ -162,7 +139,7 @@ export class Claims {
   /** Workers that want the same share a call, unless each has a limit of its own. */
   #batchKey(request: FetchRequest): string {
     const { subscription } = request
-    if (!this.#parts.workerLimits.concerns(subscription)) return subscription.key
+    if (!this.#parts.limits.concerns(subscription)) return subscription.key
     return `${subscription.key}\0${this.#workerOf(request)}`
   }
 
@@ -191,7 +168,8 @@ export class Claims {
     requests: readonly FetchRequest[],
     ahead: number,
   ): Promise<void> {
-    const { steps, clock, registry, arrivals, subscriptions, activeLeases, pauses } = this.#parts
+    const { steps, clock, registry, subscriptions, activeLeases, pauses } = this.#parts
+    const { arrivals } = this.#parts.wakeups
     const isHeard = subscriptions.announcesAll(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
     const arrivalsThen = arrivals.of(subscription)
@@ -202,7 +180,7 @@ export class Claims {
     try {
       const { groups, paused } = pauses.unpaused(subscription.by, subscription.groups(registry))
       const [first] = requests
-      const isLimited = first !== undefined && this.#parts.workerLimits.concerns(subscription)
+      const isLimited = first !== undefined && this.#parts.limits.concerns(subscription)
       const jobs = await steps.claim({
         ...(isLimited && { worker: this.#workerOf(first) }),
         by: subscription.by,

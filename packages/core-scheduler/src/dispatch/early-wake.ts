@@ -1,6 +1,6 @@
 import type { Level } from '../model/job.ts'
 import type { Claims } from './claims.ts'
-import type { Awake, Wakeups } from './wakeups.ts'
+import type { Awake, Wakeups } from '../node/wakeups.ts'
 
 interface Parts {
   readonly wakeups: Wakeups

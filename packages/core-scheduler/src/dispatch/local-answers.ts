@@ -1,20 +1,13 @@
-import type { Clock } from '../clock.ts'
+import type { NodeContext } from '../node/node-context.ts'
 import type { Lease, Level } from '../model/job.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
 import type { FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
-import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
-import type { ArrivalCounters } from './arrival-counters.ts'
 import { PrefetchBuffer, prefetchTtlMs, type PrefetchedJob } from './prefetch-buffer.ts'
 
 /** Most jobs that one call prefetches for workers that are being woken. */
 const maxAnticipated = 8
 
-interface Parts {
-  readonly clock: Clock
-  readonly registry: LaneRegistry
-  readonly arrivals: ArrivalCounters
-  readonly subscriptions: Pick<ChannelSubscriptions, 'announcesAll'>
+interface Parts extends NodeContext {
   /**
    * Workers that a job may lose, 0: any number. With a bound, no job is leased before its worker
    * asks.
@@ -55,9 +48,9 @@ export class LocalAnswers {
 
   /** True if the store is known to hold nothing for it. */
   isKnownEmpty(subscription: Subscription): boolean {
-    const { clock, arrivals, subscriptions } = this.#parts
+    const { clock, wakeups, subscriptions } = this.#parts
     return (
-      this.#emptyCache.holds(subscription, arrivals.of(subscription), clock.nowMs()) &&
+      this.#emptyCache.holds(subscription, wakeups.arrivals.of(subscription), clock.nowMs()) &&
       this.#prefetched.sizeFor(subscription) === 0 &&
       subscriptions.announcesAll(subscription)
     )
@@ -65,8 +58,8 @@ export class LocalAnswers {
 
   /** Notes that the store had nothing left. */
   noteEmpty(subscription: Subscription): void {
-    const { clock, arrivals } = this.#parts
-    this.#emptyCache.note(subscription, arrivals.of(subscription), clock.nowMs())
+    const { clock, wakeups } = this.#parts
+    this.#emptyCache.note(subscription, wakeups.arrivals.of(subscription), clock.nowMs())
     this.#watch()
   }
 

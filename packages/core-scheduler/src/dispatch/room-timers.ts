@@ -1,14 +1,10 @@
-import type { Clock } from '../clock.ts'
+import type { NodeParts } from '../node/node-parts.ts'
 import type { Subscription } from '../model/subscription.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
 
 /** How long workers that got nothing for a limit are not woken by a look at their lanes, milliseconds. */
 const heldBackMs = 1_000
 
-interface Parts {
-  readonly clock: Clock
-  readonly events: SchedulerEmitter
-}
+type Parts = Pick<NodeParts, 'clock' | 'events'>
 
 /** Wakes waiting workers when the rate limit of a queue has room again, and lets them sleep until then. */
 export class RoomTimers {

@@ -1,7 +1,7 @@
 import type { JobEvent, JobRef, NewJob, Submitted } from '../model/job.ts'
 import type { StoreError } from '../model/store-errors.ts'
 import type { Submission, Waiter } from '../model/requests.ts'
-import type { Waiters } from '../results/waiters.ts'
+import type { Waiters } from '../node/waiters.ts'
 
 export interface PendingAckParts {
   readonly waiters: Waiters

@@ -1,22 +1,13 @@
-import { InflightBarrier } from './inflight-barrier.ts'
+import type { NodeContext } from '../node/node-context.ts'
 import { PendingAck, type PendingAckParts } from './pending-ack.ts'
 import type { Level, NewJob } from '../model/job.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
 import { ArrivalLines } from './arrival-lines.ts'
-import type { Clock, StoreClock } from '../clock.ts'
-import type { Observer } from '../observer.ts'
 import { StoreError, toStoreError } from '../model/store-errors.ts'
-import type { Store } from '../store/store.ts'
 import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
-import type { Steps } from '../dispatch/steps.ts'
 import type { Submission } from '../model/requests.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import { BatchQueue } from './batch-queue.ts'
-import type { Waiters } from '../results/waiters.ts'
+import { BatchQueue } from '../node/batch-queue.ts'
 import type { EarlyWake } from '../dispatch/early-wake.ts'
-import type { Awake, Wakeups } from '../dispatch/wakeups.ts'
-import type { ChannelSubscriptions } from '../notify/channel-subscriptions.ts'
-import type { LaneRegistrar } from './lane-registrar.ts'
+import type { Awake } from '../node/wakeups.ts'
 
 interface Pending {
   readonly lane: string
@@ -39,25 +30,11 @@ export interface RoutePolicy {
   readonly retentionSeconds: number | undefined
 }
 
-interface Parts {
-  readonly store: Store
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly registry: LaneRegistry
-  readonly registrar: LaneRegistrar
-  readonly waiters: Waiters
-  readonly wakeups: Wakeups
+interface Parts extends NodeContext {
   readonly earlyWake: EarlyWake
-  readonly steps: Steps
-  readonly subscriptions: ChannelSubscriptions
-  readonly storeClock: StoreClock
-  readonly events: SchedulerEmitter
 }
 
 const nobody: Awake = { byName: 0, consumers: 0 }
-
-/** Most own jobs remembered per lane until the store announces them. */
-const maxRemembered = 10_000
 
 /** All jobs go into one batch, in the order of arrival. */
 const oneBatch = ''
@@ -67,18 +44,13 @@ export class Submissions {
   readonly #parts: Parts
   readonly #batch: BatchQueue<Pending>
   readonly #abandoned: BatchQueue<number>
-  readonly #flights = new InflightBarrier()
-  readonly #own = new Map<string, Set<number>>()
   readonly #lines: ArrivalLines<Pending>
   /** Lanes that are open to consumers, by the store's last answer. */
   readonly #open = new Set<string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
-    parts.events.on('laneDropped', (lane) => {
-      this.#open.delete(lane)
-      this.#own.delete(lane)
-    })
+    parts.events.on('laneRemoved', (lane) => void this.#open.delete(lane))
     this.#batch = new BatchQueue(parts.steps.added, (_key, items) => void this.#send(items))
     this.#lines = new ArrivalLines(
       (pending) => this.#gather(pending),
@@ -114,22 +86,6 @@ export class Submissions {
     this.#abandoned.flush()
   }
 
-  /**
-   * Runs `task` when the lane's submissions in progress are answered: an event may overtake the
-   * answer that makes its job known here.
-   */
-  settled(lane: string, task: () => void): void {
-    this.#flights.settled(lane, task)
-  }
-
-  /**
-   * True if the store's events about a job are echoes of this node's submission; asked once per
-   * job.
-   */
-  isOwn(lane: string, id: number): boolean {
-    return this.#own.get(lane)?.delete(id) ?? false
-  }
-
   #gather(pending: Pending): void {
     this.#batch.add(oneBatch, pending, pending.job.input.length)
   }
@@ -137,7 +93,7 @@ export class Submissions {
   async #send(items: readonly Pending[]): Promise<void> {
     const arrivals = byLane(items)
     const begun = arrivals.map((of) => ({
-      landed: this.#flights.begin(of.lane),
+      landed: this.#parts.ownSubmissions.begin(of.lane),
       awake: this.#parts.earlyWake.wake(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
     }))
     const answers = await this.#store(arrivals)
@@ -149,7 +105,7 @@ export class Submissions {
 
   /** The levels of the jobs that are due at once. */
   #due(jobs: readonly NewJob[]): readonly Level[] {
-    const nowMs = this.#parts.storeClock.storeNowMs()
+    const nowMs = this.#parts.heartbeat.storeNowMs()
     const due = jobs.filter(({ dueAtMs }) => dueAtMs === undefined || dueAtMs <= nowMs)
     return due.map(({ level }) => level)
   }
@@ -220,7 +176,7 @@ export class Submissions {
     { results, isPublished, isOpen, laneNumber }: LaneSubmitted,
     awake: Awake,
   ): void {
-    const { registry, waiters, clock, wakeups, observer, subscriptions, storeClock } = this.#parts
+    const { registry, waiters, clock, wakeups, observer, subscriptions, heartbeat } = this.#parts
     const number = laneNumber ?? registry.numberOf(lane) ?? 0
     const nowMs = clock.nowMs()
     const isWatched = isPublished && subscriptions.covers(lane)
@@ -237,19 +193,13 @@ export class Submissions {
       }
       if ('id' in result && !job.isMoved) observer.submitted(lane, job.door, result.kind)
       if (result.kind === 'created') {
-        if (isWatched) this.#remember(lane, result.id)
-        if (job.dueAtMs === undefined || job.dueAtMs <= storeClock.storeNowMs()) created += 1
+        if (isWatched) this.#parts.ownSubmissions.remember(lane, result.id)
+        if (job.dueAtMs === undefined || job.dueAtMs <= heartbeat.storeNowMs()) created += 1
       }
       submission.submitted(result, number)
     }
     const { byName, consumers } = awake
     if (created > 0) wakeups.wake(lane, created, { byName, consumers, isOpen })
-  }
-
-  #remember(lane: string, id: number): void {
-    const ids = this.#own.get(lane)
-    if (!ids || ids.size >= maxRemembered) this.#own.set(lane, new Set([id]))
-    else ids.add(id)
   }
 
   async #sendAbandoned(lane: string, ids: readonly number[]): Promise<void> {

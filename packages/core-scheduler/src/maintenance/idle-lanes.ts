@@ -1,10 +1,8 @@
-import type { Clock } from '../clock.ts'
-import type { LaneRegistrar } from '../intake/lane-registrar.ts'
-import { maxLanes, type LaneRegistry } from '../model/lane-registry.ts'
+import type { NodeContext } from '../node/node-context.ts'
+import { maxLanes } from '../model/lane-registry.ts'
 import type { IdleTimes } from '../store/lane-ports.ts'
-import type { Store } from '../store/store.ts'
 import type { LaneCheck } from './lane-looks.ts'
-import { LaneRounds } from './lane-rounds.ts'
+import { LaneRounds } from '../node/lane-rounds.ts'
 
 /** Lanes unused for so long are removed. */
 const idle: IdleTimes = { unusedMs: 60_000, emptiedMs: 600_000, keptMs: 7 * 24 * 3_600_000 }
@@ -23,12 +21,7 @@ interface Due {
   readonly left: number
 }
 
-interface Parts {
-  readonly store: Pick<Store, 'lanes'>
-  readonly clock: Clock
-  readonly registry: LaneRegistry
-  readonly registrar: LaneRegistrar
-}
+type Parts = Pick<NodeContext, 'store' | 'clock' | 'registry' | 'registrar'>
 
 /** Removes unused lanes, so that there is always room for new ones. */
 export class IdleLanes implements LaneCheck {

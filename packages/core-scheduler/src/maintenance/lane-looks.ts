@@ -1,8 +1,6 @@
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Store } from '../store/store.ts'
-import { BackgroundLoop, inTurn, type LoopParts } from './background-loop.ts'
-import { LaneRounds } from './lane-rounds.ts'
-import { beatEveryMs } from './nodes/heartbeat.ts'
+import type { NodeContext } from '../node/node-context.ts'
+import { inTurn } from '../node/background-tasks.ts'
+import { LaneRounds } from '../node/lane-rounds.ts'
 
 /** Lanes whose marks are read with each heartbeat, in one command; more, so that all are read within 30 heartbeats. */
 const marksPerBeat = 256
@@ -21,9 +19,7 @@ export interface LaneCheck {
   moved?(lane: string, isNew: boolean): void
 }
 
-interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'lanes' | 'isSharded'>
-  readonly registry: LaneRegistry
+interface Parts extends Pick<NodeContext, 'store' | 'registry' | 'tasks'> {
   /** One node leads, and looks for all. */
   readonly recovery: { readonly leads: boolean }
   readonly checks: readonly LaneCheck[]
@@ -35,7 +31,7 @@ interface Parts extends LoopParts {
  * The walk through all lanes behind the events: lanes come first whose marks have moved, the others at leisure. It costs
  * the same whatever the number of lanes.
  */
-export class LaneLooks extends BackgroundLoop {
+export class LaneLooks {
   readonly #parts: Parts
   readonly #toMark: LaneRounds
   readonly #walk: LaneRounds
@@ -48,9 +44,9 @@ export class LaneLooks extends BackgroundLoop {
   #isWhole = false
 
   constructor(parts: Parts) {
-    super(parts, { name: 'lanes', everyMs: beatEveryMs, run: () => this.#look() })
     this.#parts = parts
-    const { registry, store } = parts
+    const { registry, store, tasks } = parts
+    tasks.add({ name: 'lanes', isFirst: true, run: () => this.#look() })
     this.#toMark = store.isSharded
       ? new LaneRounds(registry, marksPerBeatInCluster, Infinity)
       : new LaneRounds(registry, marksPerBeat, beatsPerRound)

@@ -1,9 +1,6 @@
+import type { NodeContext } from '../node/node-context.ts'
 import type { HeldRef, JobState, LeasedRef } from '../model/job.ts'
-import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import type { Clock } from '../clock.ts'
-import type { Observer } from '../observer.ts'
-import type { Store } from '../store/store.ts'
 
 /** Jobs that a dead Faktory worker gives back: those of other doors, or Faktory's own as well. */
 export type DeadWorkerRequeue = 'others' | 'all'
@@ -22,14 +19,10 @@ interface Silence {
   readonly sinceMs: number
 }
 
-interface Parts {
-  readonly store: Store
-  readonly clock: Clock
+interface Parts extends NodeContext {
   readonly requeue: DeadWorkerRequeue
   readonly deadMs: number
-  readonly retryPolicy: RetryPolicy
   readonly outcomes: Outcomes
-  readonly observer: Pick<Observer, 'error'>
 }
 
 type Lease = Pick<JobState, 'lane' | 'id' | 'door'> & { readonly token: string }
@@ -52,6 +45,7 @@ export class LeaseHolders {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    parts.tasks.add({ name: 'dead workers', isFirst: true, run: () => this.#look() })
   }
 
   /** A worker's name as a holder: its wid, or else its connection. */
@@ -91,7 +85,7 @@ export class LeaseHolders {
   }
 
   /** Reports connected holders as alive, and requeues the jobs of dead ones. */
-  async look(): Promise<void> {
+  async #look(): Promise<void> {
     const { holders } = this.#parts.store
     try {
       if (this.#connected.size > 0) await holders.alive([...this.#connected])

@@ -1,14 +1,8 @@
+import type { NodeContext } from '../node/node-context.ts'
 import type { JobRef } from '../model/job.ts'
-import type { LaneRegistrar } from '../intake/lane-registrar.ts'
 import type { NativeOutcomes } from '../results/native-outcomes.ts'
-import type { Waiters } from '../results/waiters.ts'
 import type { LaneCheck } from './lane-looks.ts'
 import { SurveyPace } from './survey-pace.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Clock } from '../clock.ts'
-import type { Observer } from '../observer.ts'
-import type { Store } from '../store/store.ts'
-import type { RetryPolicy } from '../model/retry-policy.ts'
 
 /** Leadership passes to another node when its owner is silent for this long, milliseconds. */
 const leadForMs = 3_500
@@ -39,16 +33,9 @@ export interface RepairPolicy {
   readonly leaseMs: number
 }
 
-export interface NativeRecoveryParts {
-  readonly store: Store
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly registry: LaneRegistry
-  readonly retryPolicy: RetryPolicy
+interface Parts extends NodeContext {
   readonly repair: RepairPolicy | undefined
-  readonly registrar: LaneRegistrar
   readonly nativeOutcomes: NativeOutcomes
-  readonly waiters: Pick<Waiters, 'lanes'>
 }
 
 /**
@@ -56,7 +43,7 @@ export interface NativeRecoveryParts {
  * programs. One node leads; each step is atomic, so that two leaders do no harm.
  */
 export class NativeRecovery implements LaneCheck {
-  readonly #parts: NativeRecoveryParts
+  readonly #parts: Parts
   #worked: ReadonlySet<string> = new Set()
   #leads = false
   #lanes: readonly string[] = []
@@ -81,8 +68,14 @@ export class NativeRecovery implements LaneCheck {
   #armed = false
   readonly #pace = new SurveyPace()
 
-  constructor(parts: NativeRecoveryParts) {
+  constructor(parts: Parts) {
+    const { events, subscriptions, tasks } = parts
     this.#parts = parts
+    events.on('started', (lane) => this.#started(lane))
+    events.on('finishedUnawaited', (lane, id) => this.#finishedUnawaited(lane, id))
+    events.on('reconnected', () => this.#eventsMissed())
+    subscriptions.want(() => this.#watched())
+    tasks.add({ name: 'native recovery', isFirst: true, run: () => this.#beat() })
   }
 
   /** True while this is the node that leads. */
@@ -90,28 +83,24 @@ export class NativeRecovery implements LaneCheck {
     return this.#leads
   }
 
-  /** Lanes with native workers, whose events this node must receive. */
-  get watched(): Iterable<string> {
-    return this.#leads ? this.#worked : []
-  }
-
-  /** True if native workers are counted for a lane. */
-  isWorked(lane: string): boolean {
-    return this.#worked.has(lane)
+  /** Lanes with native workers, whose events this node must receive: where it leads, or has waiting clients. */
+  #watched(): Iterable<string> {
+    const { waiters } = this.#parts
+    return this.#leads ? this.#worked : [...this.#worked].filter((lane) => waiters.hasLane(lane))
   }
 
   /** A worker began a job. */
-  started(lane: string): void {
+  #started(lane: string): void {
     if (this.#leads && this.#worked.has(lane)) this.#pace.fullPace()
   }
 
   /** Messages of native workers may be missing. */
-  eventsMissed(): void {
+  #eventsMissed(): void {
     if (this.#worked.size > 0) this.#pace.fullPace()
   }
 
   /** A job without a waiter at this node was finished. */
-  finished(lane: string, id: number): void {
+  #finishedUnawaited(lane: string, id: number): void {
     if (!this.#leads || !this.#worked.has(lane)) return
     this.#pace.fullPace()
     const ids = this.#finished.get(lane)
@@ -126,7 +115,7 @@ export class NativeRecovery implements LaneCheck {
   }
 
   /** Called once a second. */
-  async beat(): Promise<void> {
+  async #beat(): Promise<void> {
     const { store, repair, waiters } = this.#parts
     const had = this.#leads
     this.#leads = await store.native.holdLeadership(leadForMs)

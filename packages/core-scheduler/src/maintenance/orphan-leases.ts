@@ -1,14 +1,10 @@
-import type { ActiveLeases } from '../dispatch/active-leases.ts'
+import type { NodeContext } from '../node/node-context.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import type { Store } from '../store/store.ts'
-import { BackgroundLoop, type LoopParts } from './background-loop.ts'
 
 /** Interval of comparisons with the store, milliseconds. */
 const compareEveryMs = 60_000
 
-interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'jobs'>
-  readonly activeLeases: ActiveLeases
+interface Parts extends NodeContext {
   readonly outcomes: Outcomes
 }
 
@@ -16,13 +12,17 @@ interface Parts extends LoopParts {
  * Gives back leases that the store counts as this node's and that nobody here knows: a failover may
  * lose the step that ended a job.
  */
-export class OrphanLeases extends BackgroundLoop {
+export class OrphanLeases {
   readonly #parts: Parts
   #unknownBefore = new Set<string>()
 
   constructor(parts: Parts) {
-    super(parts, { name: 'orphan leases', everyMs: compareEveryMs, run: () => this.#compare() })
+    const { store, clock, activeLeases, tasks } = parts
     this.#parts = parts
+    const prune = (): Promise<void> => activeLeases.prune(store, clock.nowMs())
+    tasks.add({ name: 'active leases', isFirst: true, run: prune })
+    const compare = (): Promise<void> => this.#compare()
+    tasks.add({ name: 'orphan leases', everyMs: compareEveryMs, run: compare })
   }
 
   /**

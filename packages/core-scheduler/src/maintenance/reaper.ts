@@ -1,12 +1,11 @@
-import type { ActiveLeases } from '../dispatch/active-leases.ts'
+import type { NativeRecovery } from './native-recovery.ts'
+import type { NodeContext } from '../node/node-context.ts'
 import type { LeasedJob } from '../model/job.ts'
-import type { RetryPolicy } from '../model/retry-policy.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import type { Store } from '../store/store.ts'
-import { BackgroundLoop, type LoopParts } from './background-loop.ts'
-import { beatEveryMs } from './nodes/heartbeat.ts'
 import type { TaskTimes } from './task-times.ts'
 
+/** Interval of promotions, milliseconds. */
+const promoteEveryMs = 100
 /** Lanes with a deadline that has passed, per check. */
 const lanesPerCheck = 256
 /** Expired leases per check and lane. */
@@ -14,18 +13,14 @@ const maxExpired = 500
 /** Checks in which the deadlines of a lane are noted once: a lease that ends before those of others is noted late. */
 const checksPerNote = 10
 
-interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'jobs' | 'lanes'>
-  readonly activeLeases: ActiveLeases
+interface Parts extends NodeContext {
   readonly outcomes: Outcomes
-  readonly retryPolicy: RetryPolicy
-  readonly tasks: TaskTimes
-  /** One node leads, and ends leases and dead jobs for all. */
-  readonly recovery: { readonly leads: boolean }
+  readonly times: TaskTimes
+  readonly recovery: NativeRecovery
 }
 
-/** Notes when leases end in the index of deadlines, and ends those whose time is up. */
-export class Reaper extends BackgroundLoop {
+/** Moves due jobs into their queues; notes when leases end in the index of deadlines, and ends those whose time is up. */
+export class Reaper {
   readonly #parts: Parts
   #checks = 0
   /** Lanes noted a moment ago. */
@@ -34,8 +29,14 @@ export class Reaper extends BackgroundLoop {
   #due: readonly string[] = []
 
   constructor(parts: Parts) {
-    super(parts, { name: 'reap', everyMs: beatEveryMs, run: () => this.#reap() })
+    const { store, wakeups, times, tasks } = parts
     this.#parts = parts
+    tasks.add({ name: 'reap', isFirst: true, run: () => this.#reap() })
+    const promote = async (): Promise<void> => {
+      for (const { lane, jobs } of await store.lanes.promote()) wakeups.wake(lane, jobs)
+    }
+    const run = (): Promise<void> => times.time('promote', promote)
+    tasks.add({ name: 'promote', everyMs: promoteEveryMs, run })
   }
 
   async #reap(): Promise<void> {
@@ -74,12 +75,12 @@ export class Reaper extends BackgroundLoop {
    * elsewhere the first failure would end the job.
    */
   #expire(job: LeasedJob): void {
-    const { outcomes, retryPolicy, tasks } = this.#parts
+    const { outcomes, retryPolicy, times } = this.#parts
     const { lane, id, token, door } = job
     const isLost = job.heldBy === 'named' || door !== 'faktory'
     const outcome = isLost
       ? ({ lane, id, token, kind: 'requeue', lost: true, ...retryPolicy.ofLoss() } as const)
       : retryPolicy.ofLateness(job)
-    outcomes.add(undefined, outcome, tasks, door)
+    outcomes.add(undefined, outcome, times, door)
   }
 }

@@ -1,30 +1,18 @@
-import type { LaneRegistrar } from '../intake/lane-registrar.ts'
-import type { LaneRegistry } from '../model/lane-registry.ts'
-import type { Store } from '../store/store.ts'
-import { BackgroundLoop, type LoopParts } from './background-loop.ts'
-import { beatEveryMs } from './nodes/heartbeat.ts'
-import type { WorkerCounts } from './nodes/worker-counts.ts'
-
-interface Parts extends LoopParts {
-  readonly store: Pick<Store, 'lanes'>
-  readonly registry: LaneRegistry
-  readonly registrar: LaneRegistrar
-  readonly counts: WorkerCounts
-}
+import type { NodeContext } from '../node/node-context.ts'
 
 /**
  * Passes changed routes to the store: lanes of another queue, functions to be opened. Changes that
  * fail are repeated with the next heartbeats.
  */
-export class RouteChanges extends BackgroundLoop {
-  readonly #parts: Parts
+export class RouteChanges {
+  readonly #parts: NodeContext
   /** Former queues by lane. */
   readonly #moved = new Map<string, ReadonlySet<string>>()
   readonly #toOpen = new Set<string>()
 
-  constructor(parts: Parts) {
-    super(parts, { name: 'routes', everyMs: beatEveryMs, run: () => this.#publish() })
+  constructor(parts: NodeContext) {
     this.#parts = parts
+    parts.tasks.add({ name: 'routes', run: () => this.#publish() })
   }
 
   /** Replaces the home queues, and opens functions to consumers. */
@@ -34,7 +22,7 @@ export class RouteChanges extends BackgroundLoop {
     counts.lanesMoved(moved.keys())
     for (const [lane, former] of moved) this.#noteMoved(lane, [former])
     for (const fn of routed) this.#toOpen.add(fn)
-    this.run().catch((error: unknown) => observer.error('routes', error))
+    this.#publish().catch((error: unknown) => observer.error('routes', error))
   }
 
   async #publish(): Promise<void> {

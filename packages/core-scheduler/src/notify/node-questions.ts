@@ -1,6 +1,4 @@
-import type { Clock } from '../clock.ts'
-import type { Observer } from '../observer.ts'
-import type { Store } from '../store/store.ts'
+import type { NodeParts } from '../node/node-parts.ts'
 
 /** A node that does not answer within this time counts as silent, milliseconds. */
 export const nodeAnswerMs = 1_000
@@ -13,11 +11,7 @@ interface Pending {
   readonly settle: () => void
 }
 
-interface Parts {
-  readonly store: Store
-  readonly clock: Clock
-  readonly observer: Pick<Observer, 'error'>
-}
+type Parts = Pick<NodeParts, 'store' | 'clock' | 'observer' | 'events'>
 
 /** Asks other nodes for what only they know, and answers them. Nothing of it is stored. */
 export class NodeQuestions {
@@ -28,6 +22,9 @@ export class NodeQuestions {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    const { events } = parts
+    events.on('asked', (node, number, question) => this.#asked(node, number, question))
+    events.on('answered', (node, number, answer) => this.#answered(node, number, answer))
   }
 
   /** Answers questions of other nodes, and of this one; undefined: no answer. */
@@ -61,7 +58,7 @@ export class NodeQuestions {
   }
 
   /** Another node asks. */
-  async asked(node: string, number: number, question: string): Promise<void> {
+  async #asked(node: string, number: number, question: string): Promise<void> {
     const { store, observer } = this.#parts
     try {
       const answer = this.#answer(question)
@@ -72,7 +69,7 @@ export class NodeQuestions {
     }
   }
 
-  answered(node: string, number: number, answer: string): void {
+  #answered(node: string, number: number, answer: string): void {
     const pending = this.#pending.get(number)
     if (!pending?.nodes.delete(node)) return
     pending.answers.set(node, answer)

@@ -1,12 +1,9 @@
+import type { NodeContext } from '../node/node-context.ts'
 import type { JobState } from '../model/job.ts'
-import type { RetryPolicy } from '../model/retry-policy.ts'
-import type { Store } from '../store/store.ts'
 import type { Outcomes } from './outcomes.ts'
 
-interface Parts {
-  readonly store: Pick<Store, 'jobs'>
+interface Parts extends NodeContext {
   readonly outcomes: Outcomes
-  readonly retryPolicy: RetryPolicy
 }
 
 /** Settles jobs that native workers ended. */

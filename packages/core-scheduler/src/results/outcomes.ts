@@ -1,17 +1,11 @@
-import type { ActiveLeases } from '../dispatch/active-leases.ts'
-import type { LeaseStarts } from '../dispatch/lease-starts.ts'
+import type { NodeContext } from '../node/node-context.ts'
+import type { LeaseStarts } from './lease-starts.ts'
 import { holderOf, nativeDoor } from '../model/job.ts'
 import type { Door, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
-import type { Clock } from '../clock.ts'
-import type { Observer, RunEnd } from '../observer.ts'
+import type { RunEnd } from '../observer.ts'
 import { toStoreError } from '../model/store-errors.ts'
-import type { Store } from '../store/store.ts'
 import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
-import { BatchQueue } from '../intake/batch-queue.ts'
-import type { Steps } from '../dispatch/steps.ts'
-import type { Wakeups } from '../dispatch/wakeups.ts'
-import type { SchedulerEmitter } from '../scheduler-events.ts'
-import type { Waiters } from './waiters.ts'
+import { BatchQueue } from '../node/batch-queue.ts'
 
 interface PendingOutcome {
   readonly outcome: Outcome
@@ -28,16 +22,8 @@ interface PendingReport {
   readonly reporting: Reporting
 }
 
-interface Parts {
-  readonly store: Store
-  readonly clock: Clock
-  readonly observer: Observer
-  readonly activeLeases: ActiveLeases
+interface Parts extends NodeContext {
   readonly leaseStarts: LeaseStarts
-  readonly waiters: Waiters
-  readonly wakeups: Wakeups
-  readonly steps: Steps
-  readonly events: SchedulerEmitter
 }
 
 /**

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { LaneLooks } from '../../src/maintenance/lane-looks.ts'
+import type { PeriodicTask } from '../../src/node/background-tasks.ts'
 import { LaneNames } from '../../src/model/lanes.ts'
 import { LaneRegistry } from '../../src/model/lane-registry.ts'
 
@@ -11,7 +12,7 @@ describe('the walk through the lanes', () => {
   let again: readonly string[]
   let recovery: { leads: boolean }
   let following: number
-  let looks: LaneLooks
+  let look: () => Promise<void>
 
   function open(isSharded = false): void {
     const lanes = {
@@ -26,9 +27,10 @@ describe('the walk through the lanes', () => {
         return Promise.resolve(again)
       },
     }
-    const parts = { registry, recovery, store: { lanes, isSharded }, checks: [check] }
+    const tasks = { add: ({ run }: PeriodicTask) => (look = run) }
+    const parts = { registry, recovery, store: { lanes, isSharded }, tasks, checks: [check] }
     const onFollowing = (): void => void (following += 1)
-    looks = new LaneLooks({ ...parts, onFollowing } as unknown as ConstructorParameters<
+    new LaneLooks({ ...parts, onFollowing } as unknown as ConstructorParameters<
       typeof LaneLooks
     >[0])
   }
@@ -49,7 +51,7 @@ describe('the walk through the lanes', () => {
   }
 
   async function pass(beats: number): Promise<void> {
-    for (let beat = 0; beat < beats; beat += 1) await looks.run()
+    for (let beat = 0; beat < beats; beat += 1) await look()
   }
 
   test('takes one lane with each heartbeat while nothing moves, each in its turn', async () => {

@@ -1,0 +1,332 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Steps } from '../../src/node/steps.ts'
+import type { Clock } from '../../src/clock.ts'
+import { maxBatchItems } from '../../src/node/batch-queue.ts'
+import { StoreError } from '../../src/model/store-errors.ts'
+import type { NewJob, Outcome, Report, Settled } from '../../src/model/job.ts'
+import type { Step, StepAnswer, StepStore } from '../../src/store/step-ports.ts'
+
+const maxItems = maxBatchItems
+const newJob: NewJob = { input: Buffer.from('x'), door: 'gearman', level: 5, foreground: false }
+
+/** A clock whose turns end one at a time. */
+class TurnByTurn implements Clock {
+  #ends: (() => void)[] = []
+
+  nowMs(): number {
+    return 0
+  }
+
+  after(): () => void {
+    throw new Error('no timers here')
+  }
+
+  endOfTurn(task: () => void): void {
+    this.#ends.push(task)
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.splice(0)) end()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** A store that answers when it is told to. */
+class SlowStore implements StepStore {
+  readonly port = { isSharded: false, steps: this }
+  readonly steps: Step[] = []
+  readonly #answers: ((error?: StoreError) => void)[] = []
+
+  step(step: Step): Promise<StepAnswer> {
+    this.steps.push(step)
+    return new Promise((resolve, reject) => {
+      this.#answers.push((error) => {
+        if (error) reject(error)
+        else resolve(answerOf(step))
+      })
+    })
+  }
+
+  /** Answers the step that has been waiting longest, or one behind it. */
+  answer(error?: StoreError, place = 0): void {
+    this.#answers.splice(place, 1)[0]?.(error)
+  }
+}
+
+function answerOf({ reports, outcomes, submissions, claims }: Step): StepAnswer {
+  return {
+    reports: reports.map(({ token }) => token === 'known'),
+    outcomes: outcomes.map(({ lane, outcomes: some }) =>
+      lane === 'bad' ? new StoreError('REFUSED', 'WRONGTYPE') : some.map((): Settled => 'done'),
+    ),
+    submissions: submissions.map(() => ({ results: [], isPublished: false, isOpen: true })),
+    claims: claims.map(() => []),
+  }
+}
+
+const reportOf = (token: string): Report => {
+  return { lane: 'mail', id: 1, token, kind: 'data', data: Buffer.from('x') }
+}
+
+describe('calls to the store', () => {
+  let clock: TurnByTurn
+  let store: SlowStore
+  let steps: Steps
+  let waiting: number
+
+  beforeEach(() => {
+    clock = new TurnByTurn()
+    store = new SlowStore()
+    waiting = 0
+    steps = new Steps({ store: store.port, clock })
+    steps.takeFrom({
+      flush: () => {
+        void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
+        waiting = 0
+      },
+    })
+  })
+
+  function come(items: number): void {
+    for (let item = 0; item < items; item += 1) {
+      waiting += 1
+      steps.added()
+    }
+  }
+
+  const sent = (): number[] => store.steps.map(({ submissions: [of] }) => of?.places.length ?? 0)
+
+  test('are sent at the end of the turn', async () => {
+    come(3)
+    expect(sent()).toEqual([])
+    await clock.end()
+    expect(sent()).toEqual([3])
+  })
+
+  test('carry items that a source adds for an earlier step', async () => {
+    const claim = { by: 'named', groups: [], max: 1 } as const
+    let claims = 0
+    steps.takeFrom(
+      {
+        flush: () => {
+          for (; claims > 0; claims -= 1) void steps.claim(claim)
+        },
+      },
+      {
+        flush: () => {
+          if (waiting === 0) return
+          void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
+          waiting = 0
+          claims += 1
+          steps.added()
+        },
+      },
+    )
+    come(10)
+    await clock.end()
+    expect(sent()).toEqual([10])
+    expect(store.steps[0]?.claims).toEqual([claim])
+  })
+
+  test('wait for a step in flight when alone, and not together with another', async () => {
+    for (let turn = 1; turn <= 2; turn += 1) {
+      come(1)
+      await clock.end()
+    }
+    expect(sent()).toEqual([1])
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([1, 2])
+  })
+
+  test('wait while two steps are in flight, and then go as one', async () => {
+    for (const items of [1, 2, 1, 2, 3]) {
+      come(items)
+      await clock.end()
+    }
+    expect(sent()).toEqual([1, 2])
+    store.answer()
+    await clock.end()
+    await clock.end()
+    expect(sent()).toEqual([1, 2, 6])
+  })
+
+  test('go while one step is in flight if many items wait, but not while two are', async () => {
+    come(1)
+    await clock.end()
+    come(100)
+    await clock.end()
+    come(100)
+    await clock.end()
+    expect(sent()).toEqual([1, 100])
+    store.answer()
+    await clock.end()
+    await clock.end()
+    expect(sent()).toEqual([1, 100, 100])
+  })
+
+  test('wait while each turn adds items, up to twice the size of the last step', async () => {
+    come(10)
+    await clock.end()
+    store.answer()
+    for (let turn = 1; turn <= 4; turn += 1) {
+      come(4)
+      await clock.end()
+    }
+    expect(sent()).toEqual([10])
+    come(4)
+    await clock.end()
+    expect(sent()).toEqual([10, 20])
+    store.answer()
+    come(4)
+    await clock.end()
+    await clock.end()
+    expect(sent()).toEqual([10, 20, 4])
+  })
+
+  test('do not wait for more items after a small step', async () => {
+    come(2)
+    await clock.end()
+    store.answer()
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([2])
+    come(1)
+    await clock.end()
+    expect(sent()).toEqual([2, 2])
+  })
+
+  test('go at once on demand, whatever is in flight', async () => {
+    come(1)
+    await clock.end()
+    come(2)
+    steps.flush()
+    expect(sent()).toEqual([1, 2])
+  })
+
+  /** Hands over outcomes: more than fit into one step. */
+  const manyOutcomes = async (count: number): Promise<void> => {
+    const output = Buffer.alloc(0)
+    const outcome = { lane: 'mail', id: 1, token: 't', kind: 'complete', output } as const
+    for (let at = 0; at < count; at += maxItems) {
+      const some = Array(Math.min(maxItems, count - at)).fill(outcome) as Outcome[]
+      void steps.finish('mail', some)
+    }
+    await Promise.resolve()
+  }
+  const outcomesSent = (): number[] =>
+    store.steps.map(({ outcomes }) => outcomes.reduce((sum, of) => sum + of.outcomes.length, 0))
+
+  test('go all at once on demand, also those for which one step has no room', async () => {
+    await manyOutcomes(2 * maxItems + 1)
+    steps.flush()
+    expect(outcomesSent()).toEqual([maxItems, maxItems, 1])
+  })
+
+  test('for which one step has no room go when it is answered, without others to come', async () => {
+    await manyOutcomes(3 * maxItems)
+    await clock.end()
+    for (const count of [1, 2, 3]) {
+      expect(outcomesSent()).toEqual(Array(count).fill(maxItems))
+      store.answer()
+      await clock.end()
+      await clock.end()
+    }
+  })
+
+  test('have their jobs stand in line in the order in which they were handed over', async () => {
+    const jobs = [newJob, newJob]
+    void steps.submit([
+      { lane: 'mail', jobs, places: [0, 2] },
+      { lane: 'sms', jobs: [newJob], places: [1] },
+    ])
+    void steps.submit([{ lane: 'mail', jobs, places: [0, 1] }])
+    await clock.end()
+    const places = store.steps[0]?.submissions.map((of) => [of.lane, ...of.places])
+    expect(places).toEqual([
+      ['mail', 0, 2],
+      ['sms', 1],
+      ['mail', 3, 4],
+    ])
+  })
+
+  test('share one call, whatever their kind and lane, and each part gets its answer', async () => {
+    const reports = steps.report([reportOf('known'), reportOf('other')])
+    const output = Buffer.alloc(0)
+    const outcomes = steps.finish('mail', [
+      { lane: 'mail', id: 1, token: 't', kind: 'complete', output },
+    ])
+    const refused = expect(steps.finish('bad', [])).rejects.toMatchObject({ code: 'REFUSED' })
+    const claims = steps.claim({ by: 'named', groups: [], max: 1 })
+    await clock.end()
+    expect(store.steps.length).toBe(1)
+    store.answer()
+    expect(await reports).toEqual([true, false])
+    expect(await outcomes).toEqual(['done'])
+    expect(await claims).toEqual([])
+    await refused
+  })
+
+  test('fail as a whole without an answer, and the next step goes', async () => {
+    const claim = expect(steps.claim({ by: 'named', groups: [], max: 1 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+    })
+    await clock.end()
+    come(1)
+    store.answer(new StoreError('TIMEOUT', 'no answer'))
+    await claim
+    await clock.end()
+    await clock.end()
+    expect(sent().at(-1)).toBe(1)
+  })
+
+  test.each([undefined, new StoreError('TIMEOUT', 'no answer')])(
+    'are answered in the order in which they were sent, with %s for the first',
+    async (error) => {
+      const answered: string[] = []
+      const note = (word: string) => (): void => void answered.push(word)
+      steps.report([reportOf('known')]).then(note('first'), note('first refused'))
+      await clock.end()
+      void steps.report([reportOf('known')]).then(note('second'))
+      steps.flush()
+      store.answer(undefined, 1)
+      await clock.end()
+      expect(answered).toEqual([])
+      store.answer(error)
+      await clock.end()
+      expect(answered).toEqual([error ? 'first refused' : 'first', 'second'])
+    },
+  )
+
+  test('have room while fewer items than asked for wait, and again when a step has gone', async () => {
+    const ran: string[] = []
+    const note = (word: string) => (): void => void ran.push(word)
+    come(1)
+    await clock.end()
+    come(1)
+    steps.whenRoom(2, note('few'))
+    expect(ran).toEqual(['few'])
+    steps.whenRoom(1, note('none'))
+    come(1)
+    steps.whenRoom(2, note('few again'))
+    expect(ran).toEqual(['few'])
+    await clock.end()
+    expect(ran).toEqual(['few', 'none', 'few again'])
+    come(5)
+    steps.whenRoom(5, note('later'))
+    await clock.end()
+    await clock.end()
+    expect([sent(), ran.at(-1)]).toEqual([[1, 2], 'few again'])
+    store.answer()
+    await clock.end()
+    await clock.end()
+    expect([sent(), ran.at(-1)]).toEqual([[1, 2, 5], 'later'])
+  })
+
+  test('are split if lanes are on several servers: none waits for another', () => {
+    store.port.isSharded = true
+    void steps.claim({ by: 'named', groups: [], max: 1 })
+    void steps.claim({ by: 'named', groups: [], max: 1 })
+    expect(store.steps.length).toBe(2)
+  })
+})
