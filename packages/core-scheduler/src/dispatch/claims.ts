@@ -1,10 +1,11 @@
+import { BatchQueue } from '../node/steps.ts'
 import type { NodeContext } from '../node/node-context.ts'
-import { BatchQueue } from '../node/batch-queue.ts'
 import type { Door, Lease, Level } from '../model/job.ts'
+import type { ClaimRequest } from '../store/claim-ports.ts'
 import type { Delivery, FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
 import type { Outcomes } from '../results/outcomes.ts'
-import { toStoreError } from '../model/store-errors.ts'
+import { StoreError } from '../model/store-errors.ts'
 import type { Bridging } from './bridging.ts'
 import type { LeaseStarts } from '../results/lease-starts.ts'
 import { LocalAnswers } from './local-answers.ts'
@@ -33,8 +34,9 @@ export class Claims {
   readonly #expired = (lane: string, door: Door): void => {
     this.#parts.observer.dropped(lane, door, 'expired')
   }
-  /** Calls in progress that prefetch. */
-  readonly #prefetching = new Set<Promise<void>>()
+  /** Calls in progress that prefetch, and who waits for their answers. */
+  #prefetching = 0
+  readonly #whenAnswered: (() => void)[] = []
   #stopped = false
 
   constructor(parts: Parts) {
@@ -157,68 +159,65 @@ export class Claims {
     }
     const ahead = this.#local.ask(subscription, min)
     if (requests.length + ahead === 0) return
-    const call = this.#send(subscription, requests, ahead)
-    if (ahead === 0) return
-    this.#prefetching.add(call)
-    void call.finally(() => this.#prefetching.delete(call))
+    this.#send(subscription, requests, ahead)
   }
 
-  async #send(
-    subscription: Subscription,
-    requests: readonly FetchRequest[],
-    ahead: number,
-  ): Promise<void> {
+  #send(subscription: Subscription, requests: readonly FetchRequest[], ahead: number): void {
     const { steps, clock, registry, subscriptions, activeLeases, pauses } = this.#parts
     const { arrivals } = this.#parts.wakeups
     const isHeard = subscriptions.announcesAll(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
     const arrivalsThen = arrivals.of(subscription)
     const left = { isEmpty: false, isHeldBack: false }
-    const isNamed = subscription.by === 'named'
     const sentMs = clock.nowMs()
     activeLeases.claiming()
-    try {
-      const { groups, paused } = pauses.unpaused(subscription.by, subscription.groups(registry))
-      const [first] = requests
-      const isLimited = first !== undefined && this.#parts.limits.concerns(subscription)
-      const jobs = await steps.claim({
-        ...(isLimited && { worker: this.#workerOf(first) }),
-        by: subscription.by,
-        access: subscription.access,
-        ...{ groups, ...(paused.size > 0 && { paused }) },
-        byLevel: subscription.byLevel ?? false,
-        max: requests.length,
-        ahead,
-        throttled: (queue, waitMs) => {
-          left.isHeldBack = true
-          if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
-        },
-        expired: this.#expired,
-        emptied: () => (left.isEmpty = true),
-      })
-      if (!this.#mayHandOut(sentMs)) {
-        this.#takeBack(requests, jobs)
-        return
+    if (ahead > 0) this.#prefetching += 1
+    const { groups, paused } = pauses.unpaused(subscription.by, subscription.groups(registry))
+    const [first] = requests
+    const isLimited = first !== undefined && this.#parts.limits.concerns(subscription)
+    const claim: ClaimRequest = {
+      ...(isLimited && { worker: this.#workerOf(first) }),
+      by: subscription.by,
+      access: subscription.access,
+      ...{ groups, ...(paused.size > 0 && { paused }) },
+      byLevel: subscription.byLevel ?? false,
+      max: requests.length,
+      ahead,
+      throttled: (queue, waitMs) => {
+        left.isHeldBack = true
+        if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
+      },
+      expired: this.#expired,
+      emptied: () => (left.isEmpty = true),
+    }
+    steps.claim(claim, (jobs) => {
+      if (jobs instanceof StoreError) for (const request of requests) request.refused(jobs)
+      else if (!this.#mayHandOut(sentMs)) this.#takeBack(requests, jobs)
+      else {
+        if (subscription.by === 'consumer' || groups.some(({ leaseMs }) => leaseMs !== undefined))
+          for (const { lane } of jobs) activeLeases.timed.add(lane)
+        // Jobs of this node that were answered meanwhile had reached the store before the claim.
+        if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
+          this.#local.noteEmpty(subscription)
+        }
+        if (left.isHeldBack && jobs.length === 0)
+          this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
+        const gotAll = jobs.length >= requests.length + ahead
+        const hasMore = subscription.by === 'named' ? !left.isEmpty : gotAll
+        this.#handOut(subscription, requests, jobs, hasMore)
       }
-      if (subscription.by === 'consumer' || groups.some(({ leaseMs }) => leaseMs !== undefined))
-        for (const { lane } of jobs) activeLeases.timed.add(lane)
-      // Jobs of this node that were answered meanwhile had reached the store before the claim.
-      if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
-        this.#local.noteEmpty(subscription)
-      }
-      if (left.isHeldBack && jobs.length === 0)
-        this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
-      const gotAll = jobs.length >= requests.length + ahead
-      this.#handOut(subscription, requests, jobs, isNamed ? !left.isEmpty : gotAll)
-    } catch (error) {
-      const refusal = toStoreError(error)
-      for (const request of requests) request.refused(refusal)
-    } finally {
       for (const request of this.#local.answered(subscription, ahead)) {
         if (!request.gone) this.add(request)
       }
       activeLeases.claimed()
-    }
+      if (ahead > 0) this.#prefetchAnswered()
+    })
+  }
+
+  #prefetchAnswered(): void {
+    this.#prefetching -= 1
+    if (this.#prefetching > 0) return
+    for (const resolve of this.#whenAnswered.splice(0)) resolve()
   }
 
   #mayHandOut(sentMs: number): boolean {
@@ -269,7 +268,8 @@ export class Claims {
   /** Resolves when all prefetched jobs are back; nothing is prefetched until `prefetchResumed`. */
   async #returnPrefetched(): Promise<void> {
     this.#local.suspend()
-    await Promise.all(this.#prefetching)
+    if (this.#prefetching > 0)
+      await new Promise<void>((resolve) => this.#whenAnswered.push(resolve))
     await this.#giveBack(this.#local.drain())
   }
 

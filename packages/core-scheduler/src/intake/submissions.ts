@@ -1,3 +1,4 @@
+import { BatchQueue, type Size } from '../node/steps.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import { PendingAck, type PendingAckParts } from './pending-ack.ts'
 import type { Level, NewJob } from '../model/job.ts'
@@ -5,7 +6,6 @@ import { ArrivalLines } from './arrival-lines.ts'
 import { StoreError, toStoreError } from '../model/store-errors.ts'
 import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
 import type { Submission } from '../model/requests.ts'
-import { BatchQueue } from '../node/batch-queue.ts'
 import type { EarlyWake } from '../dispatch/early-wake.ts'
 import type { Awake } from '../node/wakeups.ts'
 
@@ -51,7 +51,7 @@ export class Submissions {
   constructor(parts: Parts) {
     this.#parts = parts
     parts.events.on('laneRemoved', (lane) => void this.#open.delete(lane))
-    this.#batch = new BatchQueue(parts.steps.added, (_key, items) => void this.#send(items))
+    this.#batch = new BatchQueue(parts.steps.added, (_key, items, size) => this.#send(items, size))
     this.#lines = new ArrivalLines(
       (pending) => this.#gather(pending),
       ({ submission }, error) => submission.refused(toStoreError(error)),
@@ -90,17 +90,19 @@ export class Submissions {
     this.#batch.add(oneBatch, pending, pending.job.input.length)
   }
 
-  async #send(items: readonly Pending[]): Promise<void> {
+  #send(items: readonly Pending[], size: Size): void {
+    const { ownSubmissions, earlyWake, steps } = this.#parts
     const arrivals = byLane(items)
     const begun = arrivals.map((of) => ({
-      landed: this.#parts.ownSubmissions.begin(of.lane),
-      awake: this.#parts.earlyWake.wake(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
+      landed: ownSubmissions.begin(of.lane),
+      awake: earlyWake.wake(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
     }))
-    const answers = await this.#store(arrivals)
-    for (const [at, of] of arrivals.entries()) {
-      this.#take(of, answers[at], begun[at]?.awake)
-      begun[at]?.landed()
-    }
+    steps.submit(arrivals, size, (answers) => {
+      for (const [at, of] of arrivals.entries()) {
+        this.#take(of, answers instanceof StoreError ? answers : answers[at], begun[at]?.awake)
+        begun[at]?.landed()
+      }
+    })
   }
 
   /** The levels of the jobs that are due at once. */
@@ -108,14 +110,6 @@ export class Submissions {
     const nowMs = this.#parts.heartbeat.storeNowMs()
     const due = jobs.filter(({ dueAtMs }) => dueAtMs === undefined || dueAtMs <= nowMs)
     return due.map(({ level }) => level)
-  }
-
-  async #store(arrivals: readonly Arrivals[]): Promise<readonly Answer[]> {
-    try {
-      return await this.#parts.steps.submit(arrivals)
-    } catch (error) {
-      return arrivals.map(() => toStoreError(error))
-    }
   }
 
   #take(

@@ -1,20 +1,13 @@
-import type { Outcome, StepReport, Lease, Settled } from '../model/job.ts'
-import type { ClaimRequest } from '../store/claim-ports.ts'
-import type { Clock } from '../clock.ts'
 import { StoreError, toStoreError } from '../model/store-errors.ts'
-import type { Store } from '../store/store.ts'
-import {
-  noStep,
-  soleAnswer,
-  type LaneArrivals,
-  type LaneOutcomes,
-  type LaneSubmitted,
-  type Step,
-  type StepAnswer,
-} from '../store/step-ports.ts'
-import { maxBatchBytes, maxBatchItems } from './batch-queue.ts'
+import type { Lease, Outcome, Settled, StepReport } from '../model/job.ts'
+import type { ClaimRequest } from '../store/claim-ports.ts'
+import type { LaneArrivals, LaneSubmitted, Step, StepAnswer } from '../store/step-ports.ts'
 import { AnswerOrder } from './answer-order.ts'
+import type { NodeParts } from './node-parts.ts'
 
+/** Bounds of a step and of one hand-over to it; further items go with the next. */
+export const maxStepItems = 256
+export const maxStepBytes = 4 * 1024 * 1024
 /**
  * With this many items gathered a second step is sent while one is in progress; fewer wait for its answer. One job in
  * progress at each of 4 clients: 2,840 jobs/s, where 8 gives 2,570.
@@ -27,93 +20,105 @@ const growsFrom = 4
  * where 1 gives 13,800 at 99 us.
  */
 const growth = 2
-/** Most items of a step and of one hand-over; further items go with the next step. */
-const maxItems = maxBatchItems
-const maxBytes = maxBatchBytes
 
-interface Call<Answer> {
-  readonly members: number
-  readonly resolve: (answers: readonly Answer[]) => void
-  readonly reject: (error: StoreError) => void
+/** Takes the answers to what was handed over, or the error of the whole step. */
+type Answered<Answers> = (answers: Answers | StoreError) => void
+
+/** Jobs, outcomes and so on of one hand-over, as they count for the bounds. */
+export interface Size {
+  readonly items: number
+  readonly bytes: number
 }
 
-/** Members of one part of a step, and the callers that wait for the answers. */
-class Part<Member, Answer> {
-  readonly members: Member[] = []
-  readonly #calls: Call<Answer>[] = []
+interface Batch<Item> extends Size {
+  readonly all: Item[]
+  items: number
+  bytes: number
+}
 
-  add(members: readonly Member[]): Promise<readonly Answer[]> {
-    for (const member of members) this.members.push(member)
-    return new Promise((resolve, reject) => {
-      this.#calls.push({ members: members.length, resolve, reject })
+/** Collects items by key until the next step, and hands them over in batches that fit into one. */
+export class BatchQueue<Item> {
+  readonly #added: () => void
+  readonly #send: (key: string, items: readonly Item[], size: Size) => void
+  #byKey = new Map<string, Batch<Item>>()
+
+  /** `added` is called for each item that waits for {@link flush}. */
+  constructor(added: () => void, send: (key: string, items: readonly Item[], size: Size) => void) {
+    this.#added = added
+    this.#send = send
+  }
+
+  /** `bytes`: the item's share of the step. */
+  add(key: string, item: Item, bytes = 0): void {
+    this.#added()
+    const batch = this.#byKey.get(key)
+    if (batch && batch.items < maxStepItems && batch.bytes + bytes <= maxStepBytes) {
+      batch.all.push(item)
+      batch.items += 1
+      batch.bytes += bytes
+      return
+    }
+    this.#byKey.set(key, { all: [item], items: 1, bytes })
+    if (batch) this.#send(key, batch.all, batch)
+  }
+
+  flush(): void {
+    if (this.#byKey.size === 0) return
+    const byKey = this.#byKey
+    this.#byKey = new Map()
+    for (const [key, batch] of byKey) this.#send(key, batch.all, batch)
+  }
+}
+
+/** A step that is being filled, and all who wait for its answer. */
+class Draft {
+  readonly step = {
+    reports: [] as StepReport[],
+    outcomes: [] as Step['outcomes'][number][],
+    submissions: [] as LaneArrivals[],
+    claims: [] as ClaimRequest[],
+  } satisfies Step
+  readonly #waiting: Answered<StepAnswer>[] = []
+  items = 0
+  jobs = 0
+  #bytes = 0
+
+  get isFull(): boolean {
+    return this.items >= maxStepItems || this.#bytes >= maxStepBytes
+  }
+
+  add<Kind extends keyof Step>(
+    kind: Kind,
+    members: Step[Kind],
+    { items, bytes }: Size,
+    answered: Answered<StepAnswer[Kind]>,
+  ): void {
+    const part: unknown[] = this.step[kind]
+    const from = part.length
+    const to = part.push(...members)
+    this.items += items
+    this.#bytes += bytes
+    if (kind === 'submissions') this.jobs += items
+    this.#waiting.push((answer) => {
+      answered(
+        answer instanceof StoreError
+          ? answer
+          : (answer[kind].slice(from, to) as readonly unknown[] as StepAnswer[Kind]),
+      )
     })
   }
 
-  settle(answers: readonly Answer[]): void {
-    let from = 0
-    for (const { members, resolve } of this.#calls) {
-      resolve(answers.slice(from, from + members))
-      from += members
+  /** Each by itself: one that throws gets its own error as the answer, and costs no other theirs. */
+  settle(answer: StepAnswer | StoreError): void {
+    for (const waiting of this.#waiting) {
+      queueMicrotask(() => {
+        try {
+          waiting(answer)
+        } catch (error) {
+          waiting(toStoreError(error))
+        }
+      })
     }
-  }
-
-  fail(error: StoreError): void {
-    for (const { reject } of this.#calls) reject(error)
-  }
-}
-
-class Draft {
-  readonly parts = {
-    reports: new Part<StepReport, boolean>(),
-    outcomes: new Part<LaneOutcomes, readonly Settled[] | StoreError>(),
-    submissions: new Part<LaneArrivals, LaneSubmitted | StoreError>(),
-    claims: new Part<ClaimRequest, readonly Lease[] | StoreError>(),
-  }
-
-  get step(): Step {
-    const { reports, outcomes, submissions, claims } = this.parts
-    return {
-      reports: reports.members,
-      outcomes: outcomes.members,
-      submissions: submissions.members,
-      claims: claims.members,
-    }
-  }
-
-  get members(): number {
-    const { reports, outcomes, submissions, claims } = this.step
-    return reports.length + outcomes.length + submissions.length + claims.length
-  }
-
-  get isFull(): boolean {
-    const { reports, outcomes, submissions, claims } = this.step
-    let items = reports.length + claims.length
-    let bytes = 0
-    for (const report of reports) if ('data' in report) bytes += report.data.length
-    for (const { outcomes: some } of outcomes) {
-      items += some.length
-      for (const outcome of some) if (outcome.kind === 'complete') bytes += outcome.output.length
-    }
-    for (const { jobs } of submissions) {
-      items += jobs.length
-      for (const { input } of jobs) bytes += input.length
-    }
-    return items >= maxItems || bytes >= maxBytes
-  }
-
-  get jobs(): number {
-    return this.parts.submissions.members.reduce((sum, { jobs }) => sum + jobs.length, 0)
-  }
-
-  settle(answer: StepAnswer): void {
-    this.parts.reports.settle(answer.reports)
-    this.parts.outcomes.settle(answer.outcomes)
-    this.parts.submissions.settle(answer.submissions)
-    this.parts.claims.settle(answer.claims)
-  }
-
-  fail(error: StoreError): void {
-    for (const part of Object.values(this.parts)) part.fail(error)
   }
 }
 
@@ -127,9 +132,9 @@ export interface StepSource {
   flush(): void
 }
 
-interface StepsParts {
-  readonly store: Pick<Store, 'isSharded' | 'steps'>
-  readonly clock: Clock
+interface Parts {
+  readonly store: Pick<NodeParts['store'], 'isSharded' | 'steps'>
+  readonly clock: NodeParts['clock']
 }
 
 /**
@@ -137,7 +142,7 @@ interface StepsParts {
  * once, and steps grow with the load. Each server of a cluster has calls of its own.
  */
 export class Steps {
-  readonly #parts: StepsParts
+  readonly #parts: Parts
   readonly #endOfTurn = (): void => this.#turnEnds()
   readonly #answers = new AnswerOrder()
   #sources: readonly StepSource[] = []
@@ -154,7 +159,7 @@ export class Steps {
   /** Waiting for room. */
   #roomTasks: RoomTask[] = []
 
-  constructor(parts: StepsParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
@@ -187,43 +192,58 @@ export class Steps {
 
   /** True if the store has answered all that this node has sent and gathered; never in a cluster, whose calls are not counted. */
   get isAtRest(): boolean {
-    const isGathering = this.#gathered + this.#full.length + this.#draft.members > 0
+    const isGathering = this.#gathered + this.#full.length + this.#draft.items > 0
     return !isGathering && this.#underWay === 0 && !this.#parts.store.isSharded
   }
 
-  report(reports: readonly StepReport[]): Promise<readonly boolean[]> {
-    return this.#add('reports', reports)
+  report(reports: readonly StepReport[], size: Size, answered: Answered<readonly boolean[]>): void {
+    this.#add('reports', reports, size, answered)
   }
 
-  async finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
-    return soleAnswer(await this.#add('outcomes', [{ lane, outcomes }]))
+  finish(
+    lane: string,
+    outcomes: readonly Outcome[],
+    size: Size,
+    answered: Answered<readonly Settled[]>,
+  ): void {
+    this.#add('outcomes', [{ lane, outcomes }], size, (answers) => answered(soleOf(answers)))
   }
 
   /** Jobs handed over first stand in line first, also within one step. */
-  submit(arrivals: readonly LaneArrivals[]): Promise<readonly (LaneSubmitted | StoreError)[]> {
-    const before = this.#draft.jobs
-    const behind = (of: LaneArrivals): LaneArrivals => {
+  submit(
+    arrivals: readonly LaneArrivals[],
+    size: Size,
+    answered: Answered<readonly (LaneSubmitted | StoreError)[]>,
+  ): void {
+    const before = this.#parts.store.isSharded ? 0 : this.#draft.jobs
+    const later = (of: LaneArrivals): LaneArrivals => {
       return { ...of, places: of.places.map((place) => place + before) }
     }
-    return this.#add('submissions', before === 0 ? arrivals : arrivals.map(behind))
+    this.#add('submissions', before === 0 ? arrivals : arrivals.map(later), size, answered)
   }
 
-  async claim(request: ClaimRequest): Promise<readonly Lease[]> {
-    return soleAnswer(await this.#add('claims', [request]))
+  claim(request: ClaimRequest, answered: Answered<readonly Lease[]>): void {
+    const size = { items: 1, bytes: 0 }
+    this.#add('claims', [request], size, (answers) => answered(soleOf(answers)))
   }
 
-  async #add<Kind extends keyof Step>(kind: Kind, members: Step[Kind]): Promise<StepAnswer[Kind]> {
+  #add<Kind extends keyof Step>(
+    kind: Kind,
+    members: Step[Kind],
+    size: Size,
+    answered: Answered<StepAnswer[Kind]>,
+  ): void {
     if (this.#parts.store.isSharded) {
-      return (await this.#parts.store.steps.step({ ...noStep, [kind]: members }))[kind]
+      const alone = new Draft()
+      alone.add(kind, members, size, answered)
+      void this.#settle(alone, this.#parts.store.steps.step(alone.step))
+      return
     }
-    const part = this.#draft.parts[kind] as Part<unknown, unknown>
-    const answers = part.add(members)
+    this.#draft.add(kind, members, size, answered)
     this.#arm()
-    if (this.#draft.isFull) {
-      this.#full.push(this.#draft)
-      this.#draft = new Draft()
-    }
-    return (await answers) as StepAnswer[Kind]
+    if (!this.#draft.isFull) return
+    this.#full.push(this.#draft)
+    this.#draft = new Draft()
   }
 
   #arm(): void {
@@ -261,7 +281,7 @@ export class Steps {
 
   #gather(): void {
     if (this.#gathered === 0) return
-    this.#lastItems = Math.min(this.#gathered, maxItems)
+    this.#lastItems = Math.min(this.#gathered, maxStepItems)
     this.#gatheredBefore = 0
     // A source may add items of another: they go along.
     while (this.#gathered > 0) {
@@ -273,7 +293,7 @@ export class Steps {
   /** Sends the next step; false if there is none. */
   #sendNext(): boolean {
     const next = this.#full.shift() ?? this.#draft
-    if (next.members === 0) return false
+    if (next.items === 0) return false
     if (next === this.#draft) this.#draft = new Draft()
     void this.#send(next)
     return true
@@ -281,13 +301,19 @@ export class Steps {
 
   async #send(draft: Draft): Promise<void> {
     this.#underWay += 1
-    try {
-      draft.settle(await this.#answers.inTurn(this.#parts.store.steps.step(draft.step)))
-    } catch (error) {
-      draft.fail(toStoreError(error))
-    } finally {
-      this.#underWay -= 1
-      if (this.#gathered > 0 || this.#full.length > 0 || this.#draft.members > 0) this.#arm()
-    }
+    await this.#settle(draft, this.#answers.inTurn(this.#parts.store.steps.step(draft.step)))
+    this.#underWay -= 1
+    if (this.#gathered > 0 || this.#full.length > 0 || this.#draft.items > 0) this.#arm()
   }
+
+  async #settle(draft: Draft, answer: Promise<StepAnswer>): Promise<void> {
+    draft.settle(await answer.catch(toStoreError))
+  }
+}
+
+function soleOf<Answer>(
+  answers: readonly (Answer | StoreError)[] | StoreError,
+): Answer | StoreError {
+  if (answers instanceof StoreError) return answers
+  return answers[0] ?? new StoreError('REFUSED', 'the store did not answer')
 }

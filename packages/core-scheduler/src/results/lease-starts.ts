@@ -1,3 +1,4 @@
+import { StoreError } from '../model/store-errors.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { HeldRef, LeaseStart } from '../model/job.ts'
 
@@ -86,21 +87,29 @@ export class LeaseStarts {
     if (all.length > 0) await this.#send(all)
   }
 
-  async #send(due: readonly Pending[]): Promise<void> {
+  #send(due: readonly Pending[]): Promise<void> {
     const { steps, activeLeases } = this.#parts
-    try {
-      const answers = await steps.report(due.map(({ start }) => start))
-      for (const [at, { start }] of due.entries()) {
-        if (answers[at] === false) activeLeases.remove(start.token)
-      }
-    } catch {
-      // The start is sent again; an outcome sent meanwhile gets the store's error.
-      for (const pending of due) {
-        const { token } = pending.start
-        if (activeLeases.has(token)) this.#pending.set(token, pending)
-      }
-      this.#arm(retryAfterMs)
+    const starts = due.map(({ start }) => start)
+    return new Promise((resolve) => {
+      steps.report(starts, { items: starts.length, bytes: 0 }, (answers) => {
+        if (answers instanceof StoreError) this.#sendAgain(due)
+        else {
+          for (const [at, { token }] of starts.entries()) {
+            if (answers[at] === false) activeLeases.remove(token)
+          }
+        }
+        resolve()
+      })
+    })
+  }
+
+  /** An outcome sent meanwhile gets the store's error. */
+  #sendAgain(due: readonly Pending[]): void {
+    for (const pending of due) {
+      const { token } = pending.start
+      if (this.#parts.activeLeases.has(token)) this.#pending.set(token, pending)
     }
+    this.#arm(retryAfterMs)
   }
 
   #arm(delayMs = longestDelayMs): void {

@@ -1,11 +1,11 @@
+import { BatchQueue, type Size } from '../node/steps.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { LeaseStarts } from './lease-starts.ts'
 import { holderOf, nativeDoor } from '../model/job.ts'
 import type { Door, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
 import type { RunEnd } from '../observer.ts'
-import { toStoreError } from '../model/store-errors.ts'
+import { StoreError, toStoreError } from '../model/store-errors.ts'
 import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
-import { BatchQueue } from '../node/batch-queue.ts'
 
 interface PendingOutcome {
   readonly outcome: Outcome
@@ -43,13 +43,12 @@ export class Outcomes {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#outcomes = new BatchQueue(parts.steps.added, (lane, items) => {
+    this.#outcomes = new BatchQueue(parts.steps.added, (lane, items, size) => {
       this.#reports.flush()
-      void this.#finish(lane, items)
+      this.#finish(lane, items, size)
     })
-    this.#reports = new BatchQueue(
-      parts.steps.added,
-      (_lane, items) => void this.#sendReports(items),
+    this.#reports = new BatchQueue(parts.steps.added, (_lane, items, size) =>
+      this.#sendReports(items, size),
     )
     parts.events.on('beat', () => this.#retryRefused())
   }
@@ -94,39 +93,50 @@ export class Outcomes {
     for (const item of this.#refused.splice(0)) this.#queue(item)
   }
 
-  async #finish(lane: string, items: readonly PendingOutcome[]): Promise<void> {
+  #finish(lane: string, items: readonly PendingOutcome[], size: Size): void {
     this.#underway.add(items)
-    try {
-      const results = await this.#parts.steps.finish(
-        lane,
-        items.map((item) => this.#sentOf(item)),
-      )
-      if (this.#parts.store.confirm) {
-        for (const [at, { settlement }] of items.entries()) {
-          const result = results[at] ?? 'unknown'
-          if (result !== 'wanted') settlement?.stored?.(result)
-        }
-        await this.#confirm(items.length)
+    const outcomes = items.map((item) => this.#sentOf(item))
+    this.#parts.steps.finish(lane, outcomes, size, (results) => {
+      if (results instanceof StoreError) this.#refuse(items, results)
+      else {
+        this.#take(lane, items, results).catch((error: unknown) =>
+          this.#refuse(items, toStoreError(error)),
+        )
       }
-      let requeued = 0
-      for (const [at, item] of items.entries()) {
-        const result = results[at] ?? 'unknown'
-        if (result === 'requeued') requeued += 1
-        if (result === 'wanted') this.#queue({ ...item, isWanted: true })
-        else this.#answer(item, result)
-      }
-      if (requeued > 0) this.#parts.wakeups.wake(lane, requeued)
-    } catch (error) {
-      const refusal = toStoreError(error)
-      for (const item of items) {
-        this.#parts.leaseStarts.notEnded(item.outcome.token)
-        if (isRequeue(item.outcome) || item.settlement?.isRepeated) this.#refused.push(item)
-        if (refusal.code !== 'REFUSED') this.#setPendingOutcome(item.outcome)
-        item.settlement?.refused(refusal)
-      }
-    } finally {
-      this.#underway.delete(items)
+    })
+  }
+
+  #refuse(items: readonly PendingOutcome[], refusal: StoreError): void {
+    this.#underway.delete(items)
+    for (const item of items) {
+      this.#parts.leaseStarts.notEnded(item.outcome.token)
+      if (isRequeue(item.outcome) || item.settlement?.isRepeated) this.#refused.push(item)
+      if (refusal.code !== 'REFUSED') this.#setPendingOutcome(item.outcome)
+      item.settlement?.refused(refusal)
     }
+  }
+
+  async #take(
+    lane: string,
+    items: readonly PendingOutcome[],
+    results: readonly Settled[],
+  ): Promise<void> {
+    if (this.#parts.store.confirm) {
+      for (const [at, { settlement }] of items.entries()) {
+        const result = results[at] ?? 'unknown'
+        if (result !== 'wanted') settlement?.stored?.(result)
+      }
+      await this.#confirm(items.length)
+    }
+    let requeued = 0
+    for (const [at, item] of items.entries()) {
+      const result = results[at] ?? 'unknown'
+      if (result === 'requeued') requeued += 1
+      if (result === 'wanted') this.#queue({ ...item, isWanted: true })
+      else this.#answer(item, result)
+    }
+    if (requeued > 0) this.#parts.wakeups.wake(lane, requeued)
+    this.#underway.delete(items)
   }
 
   /** Withholds an output that nobody at another node waits for and nothing keeps. */
@@ -180,18 +190,19 @@ export class Outcomes {
     observer.ended({ lane, door, by, end, token, runMs, trace: assignment?.job.trace })
   }
 
-  async #sendReports(items: readonly PendingReport[]): Promise<void> {
-    try {
-      const results = await this.#parts.steps.report(items.map(({ report }) => report))
+  #sendReports(items: readonly PendingReport[], size: Size): void {
+    const reports = items.map(({ report }) => report)
+    this.#parts.steps.report(reports, size, (results) => {
       for (const [at, { report, reporting }] of items.entries()) {
+        if (results instanceof StoreError) {
+          reporting.refused(results)
+          continue
+        }
         const known = results[at] ?? false
         if (known) this.#parts.waiters.notify(report, report)
         reporting.reported(known)
       }
-    } catch (error) {
-      const refusal = toStoreError(error)
-      for (const { reporting } of items) reporting.refused(refusal)
-    }
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maxBatchBytes, maxBatchItems, BatchQueue } from '../../src/node/batch-queue.ts'
+import { BatchQueue, maxStepBytes, maxStepItems } from '../../src/node/steps.ts'
 
 class Sent {
   arms = 0
@@ -28,22 +28,22 @@ test('added items leave per key, in order, when flushed', () => {
 
 test('a batch holds no more than its items', () => {
   const sent = new Sent()
-  for (let item = 0; item < maxBatchItems * 2 + 1; item += 1) sent.batch.add('a', item)
+  for (let item = 0; item < maxStepItems * 2 + 1; item += 1) sent.batch.add('a', item)
   expect(sent.batches).toHaveLength(2)
   sent.batch.flush()
   expect(sent.batches).toEqual([
-    `a ${upTo(maxBatchItems)}`,
-    `a ${upTo(maxBatchItems, maxBatchItems)}`,
-    `a ${maxBatchItems * 2}`,
+    `a ${upTo(maxStepItems)}`,
+    `a ${upTo(maxStepItems, maxStepItems)}`,
+    `a ${maxStepItems * 2}`,
   ])
 })
 
 test('a batch holds no more than its bytes, but one item of any size', () => {
   const sent = new Sent()
-  sent.batch.add('a', 1, maxBatchBytes - 1)
+  sent.batch.add('a', 1, maxStepBytes - 1)
   sent.batch.add('a', 2, 1)
   sent.batch.add('a', 3, 1)
-  sent.batch.add('a', 4, maxBatchBytes * 2)
+  sent.batch.add('a', 4, maxStepBytes * 2)
   sent.batch.flush()
   expect(sent.batches).toEqual(['a 1,2', 'a 3', 'a 4'])
 })

@@ -1,12 +1,18 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Steps } from '../../src/node/steps.ts'
+import { maxStepItems, Steps, type Size } from '../../src/node/steps.ts'
 import type { Clock } from '../../src/clock.ts'
-import { maxBatchItems } from '../../src/node/batch-queue.ts'
 import { StoreError } from '../../src/model/store-errors.ts'
-import type { NewJob, Outcome, Report, Settled } from '../../src/model/job.ts'
-import type { Step, StepAnswer, StepStore } from '../../src/store/step-ports.ts'
+import type { Lease, NewJob, Outcome, Report, Settled } from '../../src/model/job.ts'
+import type { ClaimRequest } from '../../src/store/claim-ports.ts'
+import type {
+  LaneArrivals,
+  LaneSubmitted,
+  Step,
+  StepAnswer,
+  StepStore,
+} from '../../src/store/step-ports.ts'
 
-const maxItems = maxBatchItems
+const maxItems = maxStepItems
 const newJob: NewJob = { input: Buffer.from('x'), door: 'gearman', level: 5, foreground: false }
 
 /** A clock whose turns end one at a time. */
@@ -68,10 +74,50 @@ const reportOf = (token: string): Report => {
   return { lane: 'mail', id: 1, token, kind: 'data', data: Buffer.from('x') }
 }
 
+/** Hands over to the steps, and promises the answers. */
+class HandOver {
+  readonly #steps: Steps
+
+  constructor(steps: Steps) {
+    this.#steps = steps
+  }
+
+  report(reports: readonly Report[]): Promise<readonly boolean[]> {
+    return answered((done) => this.#steps.report(reports, sizeOf(reports.length), done))
+  }
+
+  finish(lane: string, outcomes: readonly Outcome[]): Promise<readonly Settled[]> {
+    return answered((done) => this.#steps.finish(lane, outcomes, sizeOf(outcomes.length), done))
+  }
+
+  submit(arrivals: readonly LaneArrivals[]): Promise<readonly (LaneSubmitted | StoreError)[]> {
+    const items = arrivals.reduce((sum, { places }) => sum + places.length, 0)
+    return answered((done) => this.#steps.submit(arrivals, sizeOf(items), done))
+  }
+
+  claim(request: ClaimRequest): Promise<readonly Lease[]> {
+    return answered((done) => this.#steps.claim(request, done))
+  }
+}
+
+const sizeOf = (items: number): Size => ({ items, bytes: 0 })
+
+function answered<Answer>(
+  handOver: (done: (answer: Answer | StoreError) => void) => void,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    handOver((answer) => {
+      if (answer instanceof StoreError) reject(answer)
+      else resolve(answer)
+    })
+  })
+}
+
 describe('calls to the store', () => {
   let clock: TurnByTurn
   let store: SlowStore
   let steps: Steps
+  let hand: HandOver
   let waiting: number
 
   beforeEach(() => {
@@ -79,9 +125,10 @@ describe('calls to the store', () => {
     store = new SlowStore()
     waiting = 0
     steps = new Steps({ store: store.port, clock })
+    hand = new HandOver(steps)
     steps.takeFrom({
       flush: () => {
-        void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
+        void hand.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
         waiting = 0
       },
     })
@@ -109,13 +156,13 @@ describe('calls to the store', () => {
     steps.takeFrom(
       {
         flush: () => {
-          for (; claims > 0; claims -= 1) void steps.claim(claim)
+          for (; claims > 0; claims -= 1) void hand.claim(claim)
         },
       },
       {
         flush: () => {
           if (waiting === 0) return
-          void steps.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
+          void hand.submit([{ lane: 'mail', jobs: [], places: Array<number>(waiting).fill(0) }])
           waiting = 0
           claims += 1
           steps.added()
@@ -210,7 +257,7 @@ describe('calls to the store', () => {
     const outcome = { lane: 'mail', id: 1, token: 't', kind: 'complete', output } as const
     for (let at = 0; at < count; at += maxItems) {
       const some = Array(Math.min(maxItems, count - at)).fill(outcome) as Outcome[]
-      void steps.finish('mail', some)
+      void hand.finish('mail', some)
     }
     await Promise.resolve()
   }
@@ -236,11 +283,11 @@ describe('calls to the store', () => {
 
   test('have their jobs stand in line in the order in which they were handed over', async () => {
     const jobs = [newJob, newJob]
-    void steps.submit([
+    void hand.submit([
       { lane: 'mail', jobs, places: [0, 2] },
       { lane: 'sms', jobs: [newJob], places: [1] },
     ])
-    void steps.submit([{ lane: 'mail', jobs, places: [0, 1] }])
+    void hand.submit([{ lane: 'mail', jobs, places: [0, 1] }])
     await clock.end()
     const places = store.steps[0]?.submissions.map((of) => [of.lane, ...of.places])
     expect(places).toEqual([
@@ -251,13 +298,13 @@ describe('calls to the store', () => {
   })
 
   test('share one call, whatever their kind and lane, and each part gets its answer', async () => {
-    const reports = steps.report([reportOf('known'), reportOf('other')])
+    const reports = hand.report([reportOf('known'), reportOf('other')])
     const output = Buffer.alloc(0)
-    const outcomes = steps.finish('mail', [
+    const outcomes = hand.finish('mail', [
       { lane: 'mail', id: 1, token: 't', kind: 'complete', output },
     ])
-    const refused = expect(steps.finish('bad', [])).rejects.toMatchObject({ code: 'REFUSED' })
-    const claims = steps.claim({ by: 'named', groups: [], max: 1 })
+    const refused = expect(hand.finish('bad', [])).rejects.toMatchObject({ code: 'REFUSED' })
+    const claims = hand.claim({ by: 'named', groups: [], max: 1 })
     await clock.end()
     expect(store.steps.length).toBe(1)
     store.answer()
@@ -268,7 +315,7 @@ describe('calls to the store', () => {
   })
 
   test('fail as a whole without an answer, and the next step goes', async () => {
-    const claim = expect(steps.claim({ by: 'named', groups: [], max: 1 })).rejects.toMatchObject({
+    const claim = expect(hand.claim({ by: 'named', groups: [], max: 1 })).rejects.toMatchObject({
       code: 'TIMEOUT',
     })
     await clock.end()
@@ -285,9 +332,9 @@ describe('calls to the store', () => {
     async (error) => {
       const answered: string[] = []
       const note = (word: string) => (): void => void answered.push(word)
-      steps.report([reportOf('known')]).then(note('first'), note('first refused'))
+      hand.report([reportOf('known')]).then(note('first'), note('first refused'))
       await clock.end()
-      void steps.report([reportOf('known')]).then(note('second'))
+      void hand.report([reportOf('known')]).then(note('second'))
       steps.flush()
       store.answer(undefined, 1)
       await clock.end()
@@ -323,10 +370,23 @@ describe('calls to the store', () => {
     expect([sent(), ran.at(-1)]).toEqual([[1, 2, 5], 'later'])
   })
 
+  test('answer each by itself: one that throws gets its own error, and the others their answers', async () => {
+    const got: unknown[] = []
+    steps.report([reportOf('known')], sizeOf(1), (answer) => {
+      got.push(answer)
+      if (!(answer instanceof StoreError)) throw new Error('a fault')
+    })
+    const other = hand.report([reportOf('known')])
+    await clock.end()
+    store.answer()
+    expect(await other).toEqual([true])
+    expect(got).toEqual([[true], expect.objectContaining({ code: 'REFUSED', message: 'a fault' })])
+  })
+
   test('are split if lanes are on several servers: none waits for another', () => {
     store.port.isSharded = true
-    void steps.claim({ by: 'named', groups: [], max: 1 })
-    void steps.claim({ by: 'named', groups: [], max: 1 })
+    void hand.claim({ by: 'named', groups: [], max: 1 })
+    void hand.claim({ by: 'named', groups: [], max: 1 })
     expect(store.steps.length).toBe(2)
   })
 })
