@@ -4,7 +4,6 @@ import { JobSets } from './admin/job-sets.ts'
 import { QueueControl } from './admin/queue-control.ts'
 import { Bridging } from './dispatch/bridging.ts'
 import { Claims } from './dispatch/claims.ts'
-import { EarlyWake } from './dispatch/early-wake.ts'
 import { IdleSearch } from './dispatch/idle-search.ts'
 import { Submissions } from './intake/submissions.ts'
 import { DeadNodeReclaimer } from './maintenance/dead-node-reclaimer.ts'
@@ -50,8 +49,7 @@ export function schedulerParts(
 
   const bridging = new Bridging(node)
   const claims = new Claims({ ...node, outcomes, leaseStarts, bridging, maxLosses })
-  const earlyWake = new EarlyWake({ wakeups: node.wakeups, claims })
-  const submissions = new Submissions({ ...node, earlyWake })
+  const submissions = new Submissions({ ...node, claims })
   node.steps.takeFrom(outcomes, submissions, claims)
 
   new StoreReset(node)

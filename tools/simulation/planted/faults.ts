@@ -237,7 +237,7 @@ export const faults: readonly SimulatedFault[] = [
   {
     name: 'due-jobs-forgotten',
     does: 'No gateway queues jobs that have fallen due.',
-    file: `${core}/maintenance/promoter.ts`,
+    file: `${core}/maintenance/reaper.ts`,
     from: 'await store.lanes.promote()) wakeups.wake(lane, jobs)',
     to: '[] as { lane: string; jobs: number }[]) void [store], wakeups.wake(lane, jobs)',
   },

@@ -1,4 +1,5 @@
 import { BatchQueue } from '../node/steps.ts'
+import { nobody, type Awake } from '../node/wakeups.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { Door, Lease, Level } from '../model/job.ts'
 import type { ClaimRequest } from '../store/claim-ports.ts'
@@ -91,7 +92,10 @@ export class Claims {
     return !hasLanes && subscriptions.isCaughtUp && !wakeups.arrivals.hasCounted(subscription)
   }
 
-  /** Beyond a pipelined request, no job may be on its way: from this node or, as far as their messages go, from others. */
+  /**
+   * Beyond a pipelined request, no job may be on its way: from this node or, as far as their messages go, from others. A second
+   * GRAB_JOB for nothing takes 0.04 to 0.17 ms, 0.42 to 0.53 without.
+   */
   #isSurelyEmpty({ subscription, isPipelined }: FetchRequest): boolean {
     if (subscription.by === 'named' && this.#hasNoLanes(subscription)) return true
     const { steps, heartbeat } = this.#parts
@@ -111,24 +115,26 @@ export class Claims {
   }
 
   /**
-   * Called for jobs on their way to the store: prefetches, with them, the job of the worker that
-   * will be woken, if workers of its kind ask without delay. Returns true if it does.
+   * Called when jobs of these levels leave for the store to be queued: wakes workers, whose claims go with the same step.
+   * Returns the workers woken for them.
    */
-  anticipate(subscription: Subscription, jobs: number): boolean {
-    return !this.#stopped && this.#local.anticipate(subscription, jobs)
-  }
-
-  /**
-   * Called for jobs on their way to the store: prefetches them for consumers that have just asked
-   * for jobs of this queue (its idle key).
-   */
-  anticipateFetch(queue: string, jobs: number): void {
-    if (!this.#stopped && !this.#parts.store.isSharded) this.#local.anticipateFetch(queue, jobs)
-  }
-
-  /** Called for jobs on their way to the store: they are fetched before held ones of a lower level. */
-  makeWay(queue: string, level: Level): void {
-    this.#local.makeWay(queue, level)
+  wakeEarly(lane: string, levels: readonly Level[], isOpen: boolean): Awake {
+    const { wakeups, store } = this.#parts
+    const jobs = levels.length
+    if (jobs === 0 || this.#stopped) return nobody
+    const consumers = isOpen ? wakeups.wakeConsumers(lane, jobs) : 0
+    const queue = isOpen && jobs > consumers ? wakeups.queueToServe(lane) : undefined
+    if (queue) {
+      const highest = levels.reduce((max, level) => (level > max ? level : max))
+      this.#local.makeWay(queue, highest)
+      if (!store.isSharded) this.#local.anticipateFetch(queue, jobs - consumers)
+    }
+    // A worker woken by name has time to ask while the step is on its way.
+    const worker = wakeups.nextByName(lane)
+    if (!worker || !this.#local.anticipate(worker.subscription, jobs))
+      return { byName: 0, consumers }
+    wakeups.wakeOne(worker)
+    return { byName: 1, consumers }
   }
 
   flush(): void {

@@ -9,7 +9,7 @@ const paceMs = 20
  */
 const minPace: Readonly<Record<ClaimBy, number>> = { named: 0.25, consumer: 0.5 }
 /** Jobs are prefetched for this time at the current rate, milliseconds. */
-const aheadMs = 6
+const prefetchedMs = 6
 /** Most jobs prefetched for workers that want the same. */
 const maxAhead: Readonly<Record<ClaimBy, number>> = { named: 128, consumer: 16 }
 /** A prefetched job goes back if nobody asks within this time, milliseconds. */
@@ -32,7 +32,7 @@ interface Supply {
   readonly by: ClaimBy
   kept: PrefetchedJob[]
   /** Target number of prefetched jobs. */
-  ahead: number
+  target: number
   /** The last call brought all that was asked for: the queue has more. */
   hasMore: boolean
   /** Most jobs that calls in progress can bring. */
@@ -45,7 +45,7 @@ interface Supply {
 }
 
 /**
- * Jobs leased ahead for workers that end jobs faster than the store could answer one by one; others are served job by
+ * Jobs leased in advance for workers that end jobs faster than the store could answer one by one; others are served job by
  * job. Processor time a job: foreground 123 us, 295 without; FETCH and ACK 168 us, 200 without.
  */
 export class PrefetchBuffer {
@@ -83,7 +83,7 @@ export class PrefetchBuffer {
     const supply = last && this.#supplies.get(last.key)
     if (!supply || nowMs - supply.askedMs >= prefetchTtlMs) return undefined
     this.#measure(supply, nowMs)
-    return supply.ahead > 0 && nowMs >= supply.backoffUntilMs ? last : undefined
+    return supply.target > 0 && nowMs >= supply.backoffUntilMs ? last : undefined
   }
 
   /**
@@ -120,14 +120,14 @@ export class PrefetchBuffer {
     if (!supply) return 0
     this.#measure(supply, nowMs)
     if (!supply.hasMore || supply.coming > 0) return 0
-    const missing = supply.ahead - supply.kept.length
-    return missing * 2 >= supply.ahead ? missing : 0
+    const missing = supply.target - supply.kept.length
+    return missing * 2 >= supply.target ? missing : 0
   }
 
   /** A call for this many prefetched jobs was sent. */
-  coming({ key }: Subscription, ahead: number): void {
+  coming({ key }: Subscription, jobs: number): void {
     const supply = this.#supplies.get(key)
-    if (supply) supply.coming += ahead
+    if (supply) supply.coming += jobs
   }
 
   /** Prefetched jobs that calls in progress may bring. */
@@ -139,26 +139,27 @@ export class PrefetchBuffer {
    * Takes the answer to a call: the jobs handed out, the jobs prefetched, and if the queue has
    * more.
    */
-  came(
+  addLeases(
     subscription: Subscription,
     handedOut: number,
-    ahead: readonly Lease[],
+    prefetched: readonly Lease[],
     hasMore: boolean,
     nowMs: number,
   ): void {
     const supply = this.#supplyOf(subscription, nowMs)
     supply.taken += handedOut
     // Not for these consumers: they may only take other functions.
-    if (!supply.hasMore && handedOut + ahead.length === 0) supply.backoffUntilMs = nowMs + restMs
+    if (!supply.hasMore && handedOut + prefetched.length === 0)
+      supply.backoffUntilMs = nowMs + restMs
     // All jobs that were prefetched with their submission: nothing is known of others.
     if (!hasMore || handedOut > 0 || supply.by === 'named') supply.hasMore = hasMore
-    for (const job of ahead) supply.kept.push({ job, sinceMs: nowMs })
+    for (const job of prefetched) supply.kept.push({ job, sinceMs: nowMs })
   }
 
   /** The call noted by {@link coming} was answered. */
-  arrived({ key }: Subscription, ahead: number): void {
+  arrived({ key }: Subscription, jobs: number): void {
     const supply = this.#supplies.get(key)
-    if (supply) supply.coming -= ahead
+    if (supply) supply.coming -= jobs
   }
 
   /**
@@ -198,7 +199,7 @@ export class PrefetchBuffer {
     const supply: Supply = {
       by,
       kept: [],
-      ahead: 0,
+      target: 0,
       hasMore: false,
       coming: 0,
       windowSinceMs: nowMs,
@@ -221,7 +222,7 @@ export class PrefetchBuffer {
   #empty(supply: Supply, nowMs: number): Lease[] {
     const jobs = supply.kept.map(({ job }) => job)
     supply.kept = []
-    supply.ahead = 0
+    supply.target = 0
     supply.backoffUntilMs = nowMs + restMs
     return jobs
   }
@@ -231,7 +232,7 @@ export class PrefetchBuffer {
     if (passedMs < paceMs) return
     const pace = supply.taken / passedMs
     const { by } = supply
-    supply.ahead = pace < minPace[by] ? 0 : Math.min(maxAhead[by], Math.ceil(pace * aheadMs))
+    supply.target = pace < minPace[by] ? 0 : Math.min(maxAhead[by], Math.ceil(pace * prefetchedMs))
     supply.windowSinceMs = nowMs
     supply.taken = 0
   }

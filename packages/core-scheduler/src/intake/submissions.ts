@@ -6,8 +6,8 @@ import { ArrivalLines } from './arrival-lines.ts'
 import { StoreError, toStoreError } from '../model/store-errors.ts'
 import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
 import type { Submission } from '../model/requests.ts'
-import type { EarlyWake } from '../dispatch/early-wake.ts'
-import type { Awake } from '../node/wakeups.ts'
+import type { Claims } from '../dispatch/claims.ts'
+import { nobody, type Awake } from '../node/wakeups.ts'
 
 interface Pending {
   readonly lane: string
@@ -31,10 +31,8 @@ export interface RoutePolicy {
 }
 
 interface Parts extends NodeContext {
-  readonly earlyWake: EarlyWake
+  readonly claims: Claims
 }
-
-const nobody: Awake = { byName: 0, consumers: 0 }
 
 /** All jobs go into one batch, in the order of arrival. */
 const oneBatch = ''
@@ -91,11 +89,11 @@ export class Submissions {
   }
 
   #send(items: readonly Pending[], size: Size): void {
-    const { ownSubmissions, earlyWake, steps } = this.#parts
+    const { ownSubmissions, claims, steps } = this.#parts
     const arrivals = byLane(items)
     const begun = arrivals.map((of) => ({
       landed: ownSubmissions.begin(of.lane),
-      awake: earlyWake.wake(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
+      awake: claims.wakeEarly(of.lane, this.#due(of.jobs), this.#open.has(of.lane)),
     }))
     steps.submit(arrivals, size, (answers) => {
       for (const [at, of] of arrivals.entries()) {

@@ -155,7 +155,7 @@ export interface LeasedJob extends JobState {
 /** A job with its lease and payload, for a worker. */
 export interface Lease extends Job, LeasedJob {
   readonly token: string
-  /** Time until its worker got it, milliseconds; absent if unknown. It grows while it is held ahead. */
+  /** Time until its worker got it, milliseconds; absent if unknown. It grows while the job is prefetched. */
   waitedMs?: number
 }
 
@@ -264,7 +264,7 @@ export type Report = JobRef & { readonly token: string } & (
   )
 
 /**
- * A consumer has fetched a job that this node held ahead: from now on the lease outlives the node. Or a by-name worker needs
+ * A consumer has fetched a job that this node had prefetched: from now on the lease outlives the node. Or a by-name worker needs
  * no longer keep to its time.
  */
 export interface LeaseStart extends HeldRef {

@@ -12,6 +12,8 @@ export interface Awake {
   readonly consumers: number
 }
 
+export const nobody: Awake = { byName: 0, consumers: 0 }
+
 /**
  * For jobs that came through this node: the workers awake for them, and if consumers may take them.
  */
@@ -63,7 +65,7 @@ export class Wakeups {
     if (isOpen) this.idle.wake([byQueue], jobs * this.#perJob - consumers)
   }
 
-  /** Wakes consumers for jobs on their way to the store: their claims go with the same call. */
+  /** Wakes consumers for jobs on their way to the store: their claims go with the same call, a step less a job for a blocked FETCH. */
   wakeConsumers(lane: string, jobs: number): number {
     if (this.idle.size === 0 || this.#wakesAll(lane) || this.#pauses.holdsBack(lane)) return 0
     return this.idle.wake([idleKeysOf(lane, this.#registry).byQueue], jobs * this.#perJob)

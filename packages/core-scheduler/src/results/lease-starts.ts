@@ -20,7 +20,7 @@ interface Pending {
 type Parts = Pick<NodeContext, 'clock' | 'steps' | 'activeLeases'>
 
 /**
- * Notes of consumers that were given jobs held ahead. Until the store has one, its job goes back if
+ * Notes of consumers that were given prefetched jobs. Until the store has one, its job goes back if
  * this node dies.
  */
 export class LeaseStarts {
@@ -78,7 +78,7 @@ export class LeaseStarts {
     if (this.#pending.size > 0) this.#arm()
   }
 
-  /** Stores all before the node leaves: what it holds ahead goes back then. */
+  /** Stores all before the node leaves: what it has prefetched goes back then. */
   async settle(): Promise<void> {
     this.#cancel?.()
     const all = [...this.#pending.values(), ...this.#ending.values()]

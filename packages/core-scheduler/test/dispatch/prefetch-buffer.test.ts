@@ -22,7 +22,7 @@ describe('the prefetch buffer', () => {
 
   /** Workers ask so often in 20 ms, and the store has as many jobs as they ask for. */
   function stream(asks: number, fromMs = 0): void {
-    stock.came(subscription, asks, [], true, fromMs)
+    stock.addLeases(subscription, asks, [], true, fromMs)
   }
 
   test('is not filled for slow workers', () => {
@@ -41,7 +41,7 @@ describe('the prefetch buffer', () => {
 
   test('is not filled while the queue runs empty', () => {
     stream(100)
-    stock.came(subscription, 0, [], false, 20)
+    stock.addLeases(subscription, 0, [], false, 20)
     expect(stock.wanted(subscription, 20)).toBe(0)
   })
 
@@ -50,7 +50,13 @@ describe('the prefetch buffer', () => {
     expect(stock.wanted(subscription, 20)).toBe(30)
     stock.coming(subscription, 30)
     expect(stock.wanted(subscription, 20)).toBe(0)
-    stock.came(subscription, 0, jobs(...Array.from({ length: 30 }, (_none, at) => at)), true, 20)
+    stock.addLeases(
+      subscription,
+      0,
+      jobs(...Array.from({ length: 30 }, (_none, at) => at)),
+      true,
+      20,
+    )
     stock.arrived(subscription, 30)
     for (let at = 0; at < 14; at += 1) stock.take(subscription, 21)
     expect(stock.wanted(subscription, 21)).toBe(0)
@@ -59,7 +65,7 @@ describe('the prefetch buffer', () => {
   })
 
   test('hands out first in, first out, to requests of the same subscription', () => {
-    stock.came(subscription, 0, jobs(1, 2), true, 0)
+    stock.addLeases(subscription, 0, jobs(1, 2), true, 0)
     expect(stock.take({ ...subscription, key: 'sms' }, 1)).toBeUndefined()
     expect(stock.take(subscription, 1)?.job.id).toBe(1)
     expect(stock.take(subscription, 1)?.job.id).toBe(2)
@@ -67,24 +73,24 @@ describe('the prefetch buffer', () => {
   })
 
   test('gives back jobs that were not requested within 20 ms, and the later ones with them', () => {
-    stock.came(subscription, 0, jobs(1, 2), true, 0)
-    stock.came(subscription, 0, jobs(3), true, 10)
+    stock.addLeases(subscription, 0, jobs(1, 2), true, 0)
+    stock.addLeases(subscription, 0, jobs(3), true, 10)
     expect(stock.overdue(19)).toEqual([])
     expect(stock.overdue(20).map(({ id }) => id)).toEqual([1, 2, 3])
     expect(stock.take(subscription, 21)).toBeUndefined()
   })
 
   test('gives nothing back while later jobs are being claimed, then all in order', () => {
-    stock.came(subscription, 0, jobs(1, 2), true, 0)
+    stock.addLeases(subscription, 0, jobs(1, 2), true, 0)
     stock.coming(subscription, 1)
     expect(stock.overdue(20)).toEqual([])
-    stock.came(subscription, 0, jobs(3), true, 21)
+    stock.addLeases(subscription, 0, jobs(3), true, 21)
     stock.arrived(subscription, 1)
     expect(stock.overdue(22).map(({ id }) => id)).toEqual([1, 2, 3])
   })
 
   test('hands out no jobs that it held during a pause of the process', () => {
-    stock.came(subscription, 0, jobs(1), true, 0)
+    stock.addLeases(subscription, 0, jobs(1), true, 0)
     expect(stock.take(subscription, 1_000)).toBeUndefined()
     expect(stock.overdue(1_000).map(({ id }) => id)).toEqual([1])
   })
@@ -101,7 +107,7 @@ describe('the prefetch buffer', () => {
     const atLevel = (level: number) => [{ lane: 'mail', id: level, level }] as Lease[]
     /** One job in a millisecond, for 20 of them, up to 20. */
     beforeEach(() => {
-      stock.came(consumer, 20, [], true, 0)
+      stock.addLeases(consumer, 20, [], true, 0)
       stock.take(consumer, 20)
     })
 
@@ -114,42 +120,42 @@ describe('the prefetch buffer', () => {
     })
 
     test('is not filled by submissions for slow consumers', () => {
-      stock.came(consumer, 9, [], true, 20)
+      stock.addLeases(consumer, 9, [], true, 20)
       expect(stock.consumerOf('qbulk', 20)).toBe(consumer)
       stock.take(consumer, 40)
       expect(stock.consumerOf('qbulk', 40)).toBeUndefined()
     })
 
     test('is not filled by submissions for 500 ms after some jobs went back', () => {
-      stock.came(consumer, 0, jobs(1), true, 20)
+      stock.addLeases(consumer, 0, jobs(1), true, 20)
       expect(stock.overdue(40)).toHaveLength(1)
-      stock.came(consumer, 500, [], true, 519)
+      stock.addLeases(consumer, 500, [], true, 519)
       stock.take(consumer, 539)
       expect(stock.consumerOf('qbulk', 539)).toBeUndefined()
       expect(stock.consumerOf('qbulk', 540)).toBe(consumer)
     })
 
     test('is not filled by submissions for 500 ms after none came twice', () => {
-      stock.came(consumer, 0, [], false, 20)
+      stock.addLeases(consumer, 0, [], false, 20)
       expect(stock.consumerOf('qbulk', 21)).toBe(consumer)
-      stock.came(consumer, 500, [], false, 21)
-      stock.came(consumer, 0, [], false, 22)
+      stock.addLeases(consumer, 500, [], false, 21)
+      stock.addLeases(consumer, 0, [], false, 22)
       stock.take(consumer, 521)
       expect(stock.consumerOf('qbulk', 521)).toBeUndefined()
       expect(stock.consumerOf('qbulk', 522)).toBe(consumer)
     })
 
     test('is not enlarged by jobs that came with their submission', () => {
-      stock.came(consumer, 1_000, [], false, 20)
-      stock.came(consumer, 0, jobs(1), true, 21)
+      stock.addLeases(consumer, 1_000, [], false, 20)
+      stock.addLeases(consumer, 0, jobs(1), true, 21)
       expect(stock.wanted(consumer, 40)).toBe(0)
-      stock.came(consumer, 1, [], true, 40)
+      stock.addLeases(consumer, 1, [], true, 40)
       stock.take(consumer, 40)
       expect(stock.wanted(consumer, 40)).toBe(16)
     })
 
     test('goes back as a whole when a job of a higher level arrives', () => {
-      stock.came(consumer, 0, [...atLevel(5), ...atLevel(4)], true, 20)
+      stock.addLeases(consumer, 0, [...atLevel(5), ...atLevel(4)], true, 20)
       expect(stock.below('qbulk', 4, 21)).toEqual([])
       expect(stock.below('qother', 9, 21)).toEqual([])
       stock.coming(consumer, 1)

@@ -11,7 +11,7 @@ const start = { ...job, kind: 'lease', heldMs: 3 }
 /** Long enough for whatever is armed. */
 const longMs = 5_000
 
-describe('the start of a lease held ahead', () => {
+describe('the start of a prefetched lease', () => {
   let clock: ManualClock
   let starts: LeaseStarts
   /** Reports that the store got. */
