@@ -66,9 +66,11 @@ end
 
 -- Deletes the names that still have these values in a hash.
 local function forgetPairs(hash, names, values)
-  local gone = {}
-  for at, value in ipairs(redis.call('HMGET', hash, unpack(names))) do
-    if value == values[at] then gone[#gone + 1] = names[at] end
+  local gone, found = names, redis.call('HMGET', hash, unpack(names))
+  for at = 1, #names do
+    local isTheirs = found[at] ~= values[at]
+    if isTheirs and gone == names then gone = { unpack(names, 1, at - 1) } end
+    if not isTheirs and gone ~= names then gone[#gone + 1] = names[at] end
   end
   if #gone > 0 then redis.call('HDEL', hash, unpack(gone)) end
 end

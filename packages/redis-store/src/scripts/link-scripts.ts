@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 const include = /^( *)--#include (\w+)\n/gm
 /** A number with a name, in a library. It stands in the place of the name: a function has room for 200 names. */
 const constant = /^local (\w+) = (\d[\d.e]*)\n/gm
+/** The same of a key that differs from others by its kind alone. */
+const keyBuilder = /^local function (\w+Key)\((\w+)\) return laneKey\(('[\w:-]+'), \2\) end\n/gm
 
 /** A script with everything it needs. */
 export interface LinkedScript {
@@ -21,13 +23,18 @@ export type LinkedScripts = Readonly<Record<string, LinkedScript>>
  */
 export function linkScripts(folder: URL): LinkedScripts {
   const constants = new Map<string, string>()
+  const take = (name: string, value: string): string => {
+    constants.set(name, value)
+    return ''
+  }
   const libraries = mapped(textsIn(new URL('lib/', folder)), (lua) =>
-    lua.replace(constant, (_line, name: string, value: string) => {
-      constants.set(name, value)
-      return ''
-    }),
+    lua
+      .replace(constant, (_line, name: string, value: string) => take(name, value))
+      .replace(keyBuilder, (_line, name: string, _lane, kind: string) =>
+        take(`${name}(`, `laneKey(${kind}, `),
+      ),
   )
-  const names = new RegExp(`(?<![.\\w])(?:${[...constants.keys()].join('|')})\\b`, 'g')
+  const names = /(?<![.\w])\w+(?:(?<=Key)\()?/g
   const fill = (lua: string): string => lua.replace(names, (name) => constants.get(name) ?? name)
   const filledIn = mapped(libraries, fill)
   const scripts = mapped(textsIn(folder, 'lib'), fill)

@@ -38,7 +38,7 @@ test('a script includes the library functions that its libraries use', () => {
   for (const word of ['laneKey', 'jobKey', 'jobFields', 'countWait', 'withoutNode']) {
     expect(script).toContain(`local function ${word}(`)
   }
-  expect(script).not.toContain('local function metaKey(')
+  expect(script).not.toContain('local function queueKey(')
 })
 
 test('helpers inside a function are not hoisted out of it', () => {
@@ -56,6 +56,12 @@ test.each(['step', 'reclaim-node'])(
     expect(script).toContain(' < 60 then ')
   },
 )
+
+test.each(['step', 'heal'])('%s builds keys in place of calling their builders', (name) => {
+  const script = readScript(name)
+  expect(script).not.toContain('metaKey')
+  expect(script).toContain("laneKey('xg:lane', lane)")
+})
 
 const scripts = filesIn(folder).filter((file) => !file.startsWith('lib/'))
 

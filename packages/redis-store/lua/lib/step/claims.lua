@@ -108,7 +108,7 @@ local function takeClaim(claim)
     if job.lane then claim.jobs[place] = table.concat(job, ' ') end
   end
   for lane, added in pairs(claim.deadlines) do
-    pushAll('ZADD', busyKey(lane), added)
+    pushAll('ZADD', busyKey(lane), reversed(added))
   end
   local throttled = {}
   for queue, throttle in pairs(claim.byQueue) do

@@ -34,6 +34,8 @@ local function bury(lane, job, message, failure)
   buryJob(lane, job, node, now, given[3], given[4], 'died')
 end
 
+local digitOf = { failed = '1', expired = '3', died = '5', lost = '6' }
+
 -- `as`: failed, or how a job ends with its worker. Returns its digit, see `ending`.
 local function fail(lane, job, message, thrown, failure, as)
   local key = jobKey(lane, job.id)
@@ -46,7 +48,7 @@ local function fail(lane, job, message, thrown, failure, as)
     book(lane, as, 1)
   end
   if thrown and message == '' and redis.call('EXISTS', key) == 1 then redis.call('HSET', key, 'thrown', 1) end
-  return ({ failed = 1, expired = 3, died = 5, lost = 6 })[as]
+  return digitOf[as]
 end
 
 -- Collects a job for its queue; all of the lane go back at the end of its part. `enqueued`: its new time in line, if it gets
@@ -74,10 +76,10 @@ local ending = {
   complete = function(lane, job, tally, output)
     local isKept = not job.door or (job.keep and (read.whole(job.keep) or 0) > 0)
     local isWithheld = output == 0
-    if isWithheld and (isKept or (job.waiting and withoutNode(job.waiting, node))) then return 4 end
+    if isWithheld and (isKept or (job.waiting and withoutNode(job.waiting, node))) then return '4' end
     finishJob(lane, job, node, 'success', isWithheld and '' or output, tally.ends)
     tally.completed = tally.completed + 1
-    return 1
+    return '1'
   end,
   fail = function(lane, job, _, message, thrown, failure)
     return fail(lane, job, message, thrown == '1', failure, 'failed')
@@ -86,17 +88,17 @@ local ending = {
   retry = function(lane, job, tally, message, delayMs, failure)
     retry(lane, job, message, delayMs, failure)
     tally.retried = tally.retried + 1
-    return 1
+    return '1'
   end,
   requeueFront = function(lane, job, tally)
     interrupt(lane, job, tally.front)
-    return 2
+    return '2'
   end,
   requeue = function(lane, job, tally, lost, maxLosses, failure)
     local as = endsWithWorker(lane, job.id, job.waiting, lost == '1', maxLosses)
     if as then return fail(lane, job, '', false, failure, as) end
     interrupt(lane, job, tally.back, stamp(nowMicros))
-    return 2
+    return '2'
   end,
 }
 
@@ -127,7 +129,7 @@ end
 local function endKnown(lane, id, token, tally, output, unique, jid)
   local key = jobKey(lane, id)
   local v = redis.call('HMGET', key, 'token', 'wait', 'keep')
-  if v[1] ~= token then return 0 end
+  if v[1] ~= token then return '0' end
   local waiting, keep = v[2], v[3]
   if unique == '' then unique = nil end
   if jid == '' then jid = nil end
@@ -139,13 +141,13 @@ local function endKnown(lane, id, token, tally, output, unique, jid)
   addEnd(lane, id, key, unique, jid, tally.ends)
   if not tally.ends.isQuiet then redis.call('PUBLISH', channelOf(lane), 'finish:' .. id) end
   tally.completed = tally.completed + 1
-  return 1
+  return '1'
 end
 
 -- The same for a job whose fields are read.
 local function endRead(lane, id, token, tally, kind, a, b, c)
   local job = readEnding(lane, id, token)
-  return isHeldBy(lane, job, token) and ending[kind](lane, job, tally, a, b, c) or 0
+  return isHeldBy(lane, job, token) and ending[kind](lane, job, tally, a, b, c) or '0'
 end
 
 local queueing = { requeue = true, requeueFront = true, retry = true }
@@ -178,7 +180,7 @@ local function endFrom(lane, queue, runs, at, tally)
       index = index + 1
       if index > tally.index then
         tally.index = index
-        local id, token, a, b, c, result = given[first], given[first + 1], given[first + 2], nil, nil, 0
+        local id, token, a, b, c, result = given[first], given[first + 1], given[first + 2], nil, nil, '0'
         if width > 3 then
           b, c = given[first + 3], given[first + 4]
         end
@@ -186,7 +188,7 @@ local function endFrom(lane, queue, runs, at, tally)
           result = kind == 'end' and endKnown(lane, id, token, tally, a, b, c)
             or endRead(lane, id, token, tally, kind, a, b, c)
         end
-        if result ~= 0 and result ~= 4 then
+        if result ~= '0' and result ~= '4' then
           seen[id], ended[#ended + 1] = true, id
           if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
         end
@@ -216,7 +218,7 @@ local function endLane(lane, queue, count, runs, at)
   local isSound, problem = pcall(endFrom, lane, queue, runs, at, tally)
   while not isSound do
     if count == 1 then error(problem, 0) end
-    tally.results[tally.index] = 0
+    tally.results[tally.index] = '0'
     isSound, problem = pcall(endFrom, lane, queue, runs, at, tally)
   end
   finishEnds(lane, tally.ends)

@@ -89,15 +89,8 @@ local function rejectionOrDuplicate(lane, from, upTo, foreground, unique, jid, k
   if lock and lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
 end
 
--- Notes a stored job's unique id and jid for the indexes, and its tick and lock in them.
-local function noteIndexes(lane, id, from, unique, jid, known)
-  local first = from + 1 + given[from]
-  if unique then
-    local new = known.new
-    known.ids[unique], new[#new + 1], new[#new + 2] = id, unique, id
-  end
-  if jid then known.pushed[#known.pushed + 1] = { id, jid } end
-  if first == from + 1 then return end
+-- Notes a stored job's tick and lock, among its values before `first`.
+local function noteTickAndLock(lane, id, from, first)
   local due, lock, lockMs, _, tick, tickMs = unpack(given, from + 1, first - 1)
   if tick then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
   if lock and lock ~= '' then
@@ -226,7 +219,9 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
       if more > 0 then
         first = from + 1 + given[from]
         unique, jid = known.unique[number], known.jid[number]
-        result = rejectionOrDuplicate(lane, from, at - 1, foreground, unique, jid, known)
+        if jid or first > from + 1 or known.ids[unique] then
+          result = rejectionOrDuplicate(lane, from, at - 1, foreground, unique, jid, known)
+        end
         if first > from + 1 then
           due, batch = given[from + 1], first > from + 4 and given[from + 4] or ''
         end
@@ -249,7 +244,12 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
           storeJob(key, foreground, door, input, 'status', 'idle', 'enqueued', enqueued, unpack(given, first, at - 1))
           if noted then noted[id] = enqueued end
         end
-        if more > 0 then noteIndexes(lane, id, from, unique, jid, known) end
+        if unique then
+          local new = known.new
+          known.ids[unique], new[#new + 1], new[#new + 2] = id, unique, id
+        end
+        if jid then known.pushed[#known.pushed + 1] = { id, jid } end
+        if first > from + 1 then noteTickAndLock(lane, id, from, first) end
         if isNotified then redis.call('PUBLISH', channelOf(lane), 'create:' .. id) end
         if token then
           if isNotified then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
