@@ -14,6 +14,12 @@ const orders = {
     ...['results', 'dispatch', 'intake', ['maintenance', 'admin', 'notify']],
     ...['scheduler-options.ts', 'scheduler-parts.ts', 'scheduler.ts', 'index.ts'],
   ],
+  'packages/redis-store/src': [
+    ...['address.ts', 'chunks.ts', 'keys.ts', 'scripts', 'connection', 'schema'],
+    ...['jobs', 'step', 'lanes', 'cluster', 'native', 'nodes', 'imports', 'backup'],
+    ...['invariants', 'doctor', 'probe.ts', 'batches.ts', 'cron.ts', 'history.ts'],
+    ...['redis-store.ts', 'index.ts'],
+  ],
 }
 
 /** The tree, the folder or file in it and its height: undefined for a file outside all trees. */

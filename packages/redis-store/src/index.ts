@@ -8,7 +8,7 @@ export type { MigrationNotes, NotedMigration } from './imports/migration-notes.t
 export type { ImportedJob } from './imports/imported-job.ts'
 export type { ImportResult, RedisImports } from './imports/imports.ts'
 export { furtherFields, type StandingJob } from './imports/standing-job.ts'
-export type { ForeignField } from './jobs/job-fields.ts'
+export type { ForeignField } from './connection/foreign-field.ts'
 export { jobOf } from './jobs/job-hash.ts'
 export { StoreKeys } from './keys.ts'
 export { locateServer, ProbeError, StoreProbe } from './probe.ts'

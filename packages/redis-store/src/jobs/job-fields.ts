@@ -6,19 +6,10 @@ import {
   nativeDoor,
   type Status,
 } from '@crossgear/core-scheduler'
+import type { Told } from '../connection/foreign-field.ts'
 
 /** A job while the fields of its hash are read. */
 export type Draft = { -readonly [Name in keyof Lease]?: Lease[Name] | undefined }
-
-/** A field of a job's hash with a value that the broker does not write: it counts as absent. */
-export interface ForeignField {
-  readonly lane: string
-  readonly id: number
-  readonly field: string
-}
-
-/** Is told of each. */
-export type Told = (field: ForeignField) => void
 
 /** Reads a field into a job; false for a foreign value. */
 type Reader = (job: Draft, value: Buffer) => boolean

@@ -9,8 +9,8 @@ import {
   type NewJob,
   type Lease,
 } from '@crossgear/core-scheduler'
-import { dependencyFields, FieldReader, shortFields, type Draft, type Told } from './job-fields.ts'
-import type { KeptJobs } from '../step/kept-jobs.ts'
+import { dependencyFields, FieldReader, shortFields, type Draft } from './job-fields.ts'
+import type { Told } from '../connection/foreign-field.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 
 /** Adds the fields of a job's hash that the GearMonkey spec does not have, as pairs for HSET. */
@@ -146,6 +146,12 @@ type StoredReply = readonly [id: Buffer, token: Buffer, stored: (Buffer | false)
  */
 export type LeasedReply = readonly (Buffer | StoredReply)[]
 
+/** Jobs that this node has. */
+export interface KnownJobs {
+  /** The job, if it is the one that the store means. */
+  readonly get: (lane: string, id: number, enqueued: string) => NewJob | undefined
+}
+
 /** A lease of a job that should be kept here and is not. */
 export interface Missing {
   readonly missing: JobRef & { readonly token: string }
@@ -159,7 +165,7 @@ export function leasesOf(
   reply: LeasedReply,
   outOfLine: Iterator<Buffer>,
   nowMs: number,
-  kept: Pick<KeptJobs, 'get'>,
+  kept: KnownJobs,
   told: Told = unheard,
 ): (Lease | Missing)[] {
   const found: (Lease | Missing)[] = []
@@ -178,7 +184,7 @@ function addKept(
   lane: string,
   words: readonly string[],
   nowMs: number,
-  kept: Pick<KeptJobs, 'get'>,
+  kept: KnownJobs,
 ): void {
   for (let at = 0; at + 2 < words.length; at += 3) {
     const [id, token = '', enqueued = ''] = [Number(words[at]), words[at + 1], words[at + 2]]

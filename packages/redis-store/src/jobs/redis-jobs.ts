@@ -7,7 +7,6 @@ import {
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
-import type { JobSteps } from '../step/job-steps.ts'
 import type { JidIndex } from './jid-index.ts'
 import { JobReads } from './job-reads.ts'
 import { leasesByToken } from './leases-by-token.ts'
@@ -17,13 +16,21 @@ const lookupsPerCall = 1_000
 /** Expired leases after which a call looks at no other lane: 500 take some 2 ms of the server's time. */
 const enoughExpired = 250
 
+/** The steps that give out leases. */
+interface LeaseSteps {
+  /** All tokens that were given out are below it. */
+  readonly nextToken: number
+  /** Puts jobs back whose lease nobody has heard of. */
+  readonly settleLost: () => Promise<void>
+}
+
 /** The store port's part for looks at jobs, and for leases. */
 export class RedisJobs extends JobReads implements JobStore {
   readonly #context: RedisContext
   readonly #jids: JidIndex
-  readonly #steps: JobSteps
+  readonly #steps: LeaseSteps
 
-  constructor(context: RedisContext, jids: JidIndex, steps: JobSteps) {
+  constructor(context: RedisContext, jids: JidIndex, steps: LeaseSteps) {
     super(context)
     this.#context = context
     this.#jids = jids

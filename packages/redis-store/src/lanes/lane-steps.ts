@@ -9,7 +9,6 @@ import {
   type LaneTotals,
   type WorkerCount,
 } from '@crossgear/core-scheduler'
-import type { ClusterSteps } from '../cluster/cluster-steps.ts'
 import { countsOf, sizesOf } from './counts.ts'
 import { KeyScan } from './key-scan.ts'
 import { LaneFigures } from './lane-figures.ts'
@@ -29,16 +28,21 @@ const lanesPerPage = 1_000
 /** Keys per look for unknown lanes, about 2 ms of the server's time. */
 const keysPerLook = 5_000
 
+/** A further part of the store that is put right with its lanes. */
+interface Healed {
+  readonly heal: () => Promise<void>
+}
+
 /** The store port's part for lanes: the registry, figures, due jobs. */
 export class RedisLanes implements LaneStore {
   readonly #context: RedisContext
   readonly #clock: ClockOffset
-  readonly #cluster: ClusterSteps | undefined
+  readonly #cluster: Healed | undefined
   readonly #scan: KeyScan
   readonly #figures: LaneFigures
 
   /** `cluster` is healed with the lanes. */
-  constructor(context: RedisContext, clock: ClockOffset, cluster?: ClusterSteps) {
+  constructor(context: RedisContext, clock: ClockOffset, cluster?: Healed) {
     this.#context = context
     this.#clock = clock
     this.#cluster = cluster

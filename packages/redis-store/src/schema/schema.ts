@@ -1,6 +1,6 @@
 import { StoreError } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
-import { versionOfNode } from './node-name.ts'
+import { versionOfNode } from '../connection/node-name.ts'
 
 /**
  * Converts the structures of one version to the next while newer nodes use them: in bounded pieces, so that it may be

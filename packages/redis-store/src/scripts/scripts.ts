@@ -1,5 +1,5 @@
 import { linkedScripts } from '#linked-scripts'
-import type { Connection } from '../connection/connection.ts'
+import type { Cluster, Redis } from 'ioredis'
 import { Functions, type HashSet } from './functions.ts'
 import { Packer } from './packed.ts'
 import type { ScriptArgument, ScriptName } from './script-name.ts'
@@ -59,7 +59,7 @@ function textOf(file: string): string {
  * Typed calls of the scripts on one connection. A script that the server has lost is sent again.
  */
 export class Scripts {
-  readonly #redis: Connection
+  readonly #redis: Redis | Cluster
   readonly #database: number
   readonly #packer = new Packer()
   /** Scripts that were called so far: each is hashed at its first call. */
@@ -68,7 +68,7 @@ export class Scripts {
   readonly #functions: Functions
 
   /** `database`: the connection's. */
-  constructor(redis: Connection, database = 0) {
+  constructor(redis: Redis | Cluster, database = 0) {
     this.#redis = redis
     this.#database = database
     this.#plainly = redis.callBuffer.bind(redis) as PlainCall

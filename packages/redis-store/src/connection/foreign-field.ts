@@ -1,0 +1,9 @@
+/** A field of a job's hash with a value that the broker does not write: it counts as absent. */
+export interface ForeignField {
+  readonly lane: string
+  readonly id: number
+  readonly field: string
+}
+
+/** Is told of each. */
+export type Told = (field: ForeignField) => void
