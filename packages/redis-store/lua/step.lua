@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 any key of the slot: for routing
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more: one packed list (see packed.lua):
 --     node: string
 --     default reserve_for of consumers: integer, ms

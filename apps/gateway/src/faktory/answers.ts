@@ -34,7 +34,7 @@ const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
   UNREACHABLE: () => 'the job store cannot be reached, try again later',
   TIMEOUT: () => 'the job store does not answer, try again later',
   REFUSED: (message) => `the job store refused: ${message}`,
-  UNCONFIRMED: (message) => `the job is not safe (${message}): it may be run all the same`,
+  UNCONFIRMED: (message) => `not confirmed durable (${message}); it may still run`,
   TOO_MANY_LANES: (message) => `too many job types: ${message}`,
 }
 

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 uid:{lane}: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 <bid>:<what>: string
 --   5 queue (its hint index, empty for none): string

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:batch:<bid>: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 bid: string
 --   4 1 to commit or 0 to open: flag
 -- Returns 1, or 0 where the batch is not known.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:batch:<bid>: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 bid: string
 --   4 parent (empty for none): string
 --   5 description: string

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 {xg}:joins: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 how long ago: integer, ms
 --   4 the most of them: integer
 -- Returns members of {xg}:joins.

@@ -1,8 +1,6 @@
 -- In a cluster: returns how many jobs of a join were stored. From then on the join stores none.
 -- KEYS:
 --   1 xg:joined:{lane}:<note>: string
--- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 -- Returns how many are stored.
 --#include keys
 local stored = redis.call('GET', KEYS[1])

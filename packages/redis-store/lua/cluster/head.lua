@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 -- Returns { rank of its next job, its level, when its next scheduled job is due (ms), `open` or `auto` if consumers may
 -- take its jobs, 1 if jobs have ended of which their batches do not know }, each empty for none.

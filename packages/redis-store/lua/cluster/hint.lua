@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 the index: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 score: integer
 --   5 1 if an earlier score than this stays: flag

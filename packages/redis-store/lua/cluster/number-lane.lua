@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 number: integer
 -- Returns 1, or 0 where the lane was dropped meanwhile and has that number no more.
 --#include keys

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 queue: string
 --   4 and more, per job: lane, id: strings
 -- Returns how many jobs count no more.

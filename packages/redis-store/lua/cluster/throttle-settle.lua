@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 queue: string
 --   4 concurrency (0: any): integer
 --   5 jobs of a worker (0: any): integer

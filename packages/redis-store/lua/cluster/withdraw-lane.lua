@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 {xg}:lanes: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster
 --   3 lane: string
 --   4 the number that it had: integer
 --   5 how long what it left stays (0: it left nothing): integer, ms

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 uid:{lane}: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 what (hold: it stands with the dead, and `held` says where it stood; drop: it is gone): string
 --   5 when a held job is forgotten: integer, ms

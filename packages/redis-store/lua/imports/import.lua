@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 uid:{lane}: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more: one packed list (see packed.lua):
 --     lane: string
 --     queue (its hint index, empty for none): string

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:ended:<jid>: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 `<id> <lane>`: string
 --   4 seconds: integer, seconds
 -- Returns 1.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:jids:{slot}: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more, per jid: what (add; heal: only where there is none; drop: only where it names that job), jid,
 --     `<id> <lane>`: strings
 -- Returns 1.

@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 xg:jids: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 cursor: integer
 --   4 entries to look at: integer
 -- Returns { next cursor (0: that was all), flat per job: lane, id }.

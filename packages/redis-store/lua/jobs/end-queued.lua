@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 queue:{lane}:{band}: list
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 node: string
 --   5 first: integer, jobs that are taken before those of the piece

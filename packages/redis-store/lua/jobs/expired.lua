@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 most per lane: integer
 --   4 leases after which no other lane is looked at: integer
 --   5 and more: lanes: strings

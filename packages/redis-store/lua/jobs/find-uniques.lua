@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:unique:{lane} of the first: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 number of unique ids: integer
 --   4 and more: the unique ids, lanes: strings
 -- Returns flat per job: number of its unique id (from 0), lane, id.

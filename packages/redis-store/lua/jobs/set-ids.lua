@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 set (scheduled, retries, dead): string
 --   5 first: integer

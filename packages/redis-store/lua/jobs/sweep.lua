@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 xg:unique:{lane} or xg:jid:{lane}: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 cursor: integer
 --   5 entries to look at: integer

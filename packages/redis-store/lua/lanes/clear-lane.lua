@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 xg:busy:{lane}: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 node: string
 --   5 most: integer

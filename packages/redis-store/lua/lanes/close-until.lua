@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4, 5 what closed-until returned: integer, ms, and string
 -- Returns the number that the lane has no more, or 0.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 how long they do: integer, ms
 -- Returns { until when (ms), `shut` where an operator closes it }.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:busy:{lane} of the first: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 extent (sizes: places and workers; totals: retries and counters too; oldest: all): string
 --   4 1 if the automatic rule opens lanes to consumers: flag
 --   5 and more: lanes: strings

@@ -4,7 +4,6 @@
 -- KEYS:
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 how long by-name workers close a lane: integer, ms
 --   4 1 if the automatic rule opens lanes to consumers: flag
 --   5 and more, per lane: lane, queue: strings

@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 xg:lane:{lane} of the first: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 for how long, if it never had a job: integer, ms
 --   4 the same, if it had: integer, ms
 --   5 the same, if an operator or a route wants it, or native clients count its consumers: integer, ms

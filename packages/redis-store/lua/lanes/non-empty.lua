@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 queue:{lane}:normal of the first: list
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more, per lane: lane, queue (its hint index, empty for none): strings
 -- Returns those lanes.
 --#include keys

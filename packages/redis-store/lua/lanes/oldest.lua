@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 queue:{lane}:normal of the first: list
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more: lanes: strings
 -- Returns per lane: milliseconds since 1970, or empty where nothing is queued.
 --#include keys

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:deadlines: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 most: integer
 -- Returns lanes.
 --#include keys

@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 most: integer
 --   4 and more, per lane: lane, queue (hint index, empty for none): strings
 -- Returns per lane { moved, when it is to be polled again in ms or empty, 1 where more is due, 2 where it had no turn

@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 xg:lanes: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 the function's home lane (empty: no other): string
 --   5 how long by-name workers close a lane: integer, ms

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:lane:{lane}: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 -- Returns how many jobs stand.
 --#include keys

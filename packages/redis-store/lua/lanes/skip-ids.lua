@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:lane:{lane} of the first lane: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 the store's epoch: integer
 --   4 and more: lanes: strings
 -- Returns 1.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:suspects:{lane}: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 lane: string
 --   4 and more: ids: strings
 -- Returns 1.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 uid:{lane} of the first: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more: per lane its name, the number of its ids, the ids: strings
 -- Returns 0.
 --#include keys

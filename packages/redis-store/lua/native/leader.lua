@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:caretaker: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
 --   4 for how long (ms; 0: gives it back): integer, ms
 -- Returns 1 if the node has it.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:suspects:{lane} of the first: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 1 to remember candidates: flag
 --   4 and more: per lane its name, the number of its ids, the ids: strings
 -- Returns per lane { 1 if anything here may have been left, number of unsettled ids, those ids ..., idle ids that no

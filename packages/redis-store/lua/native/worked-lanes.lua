@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 count:{lane} of the first: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 1 to remember since when their next job stands still: flag
 --   4 and more: lanes: strings
 -- Returns those lanes.

@@ -3,7 +3,6 @@
 --   1 xg:history:minute:<start>: hash
 --   2 xg:history:hour:<start>: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3, 4 for how long the minute and the hour are kept: integer, seconds
 --   5 and more, per sum: name, integer
 -- Returns 1.

@@ -4,7 +4,6 @@
 --   2 xg:schema: string
 --   3 xg:deaths: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
 -- Returns { now (ms), 1 if the node was not known or has been declared dead, the version of the structures, then per other node: its name, its
 -- last heartbeat (ms) }.

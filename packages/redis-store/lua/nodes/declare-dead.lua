@@ -3,7 +3,6 @@
 --   1 xg:nodes: sorted set
 --   2 xg:deaths: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 the dead node: string
 --   4 the node that reclaims it: string
 -- Returns 1, or 0 if another living node reclaims it.

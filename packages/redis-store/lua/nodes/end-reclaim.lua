@@ -4,7 +4,6 @@
 --   1 xg:nodes: sorted set
 --   2 xg:deaths: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 the dead node: string
 --   4 the node that reclaimed it: string
 --   5 1 if nothing is left: flag

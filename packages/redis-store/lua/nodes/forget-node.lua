@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:nodes: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
 -- Returns 1.
 --#include keys

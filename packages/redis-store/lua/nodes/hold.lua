@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 holder: string
 --   4 and more, per lease: token, `<id> <lane>`: strings
 -- Returns 1.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:busy:{lane} of the first lane: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
 --   4 and more: lanes: strings
 -- Returns a list of lanes.

@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:lane:{lane} of the first: hash
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 and more: lanes: strings
 -- Returns a list of nodes.
 --#include keys

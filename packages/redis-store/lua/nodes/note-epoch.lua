@@ -4,7 +4,6 @@
 --   1 xg:epochs: sorted set, replication ids of servers by the epoch in which they were noted
 --   2 xg:lane-number: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 the last epoch that the node knows (-1: none): integer
 --   4 how many lane numbers an epoch skips: integer
 --   5 and more: replication ids of the servers: strings

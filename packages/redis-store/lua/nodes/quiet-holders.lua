@@ -2,7 +2,6 @@
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 how long: integer, ms
 --   4 most: integer
 -- Returns { now (ms), then per holder: its name, when it was heard of last (ms) }.

@@ -3,7 +3,6 @@
 -- KEYS:
 --   1 count:{lane} of the first: string
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 node: string
 --   4 how long by-name workers close a lane: integer, ms
 --   5 and more, per lane:

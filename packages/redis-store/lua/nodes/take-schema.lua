@@ -3,7 +3,6 @@
 --   1 xg:schema: string
 --   2 xg:nodes: sorted set
 -- ARGV:
---   1, 2 open and close: string, braces of a cluster or empty
 --   3 the version that they have: integer
 --   4 the version from now on: integer
 -- Returns 1 where it was raised, else 0.

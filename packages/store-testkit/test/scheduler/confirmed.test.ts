@@ -40,7 +40,7 @@ describe('with confirmed writes:', () => {
     expect(client.result).toEqual({ kind: 'created', id: 1 })
   })
 
-  test('a job that is not safe is refused, and run all the same', async () => {
+  test('a job that is not confirmed durable is refused, and may still run', async () => {
     const { cluster, node, confirmer } = await open()
     const worker = node.worker('mail').sleep()
     worker.takesWhenWoken = true
@@ -114,7 +114,7 @@ describe('with confirmed writes:', () => {
     expect(node.observer.of('unconfirmed')).toMatchObject([{ what: 'outcomes', n: 1 }])
   })
 
-  test('a job whose outcome is not safe yet does not count as lost', async () => {
+  test('a job whose outcome is not confirmed yet does not count as lost', async () => {
     const { cluster, node, confirmer } = await open()
     const client = node.ask('mail')
     await cluster.turn()
