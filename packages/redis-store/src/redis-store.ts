@@ -1,4 +1,10 @@
-import { LaneNames, StoreError, type Store, type Throttle } from '@crossgear/core-scheduler'
+import {
+  LaneNames,
+  storeDefaults,
+  StoreError,
+  type Store,
+  type Throttle,
+} from '@crossgear/core-scheduler'
 import type { StoreAddress } from '@crossgear/gearmonkey-redis/address'
 import type { Redis } from 'ioredis'
 import { RedisBackup } from './backup/backup-store.ts'
@@ -71,13 +77,6 @@ export interface RedisStoreOptions {
   readonly clock?: MachineClock
 }
 
-const defaults = {
-  deadPerLane: 10_000,
-  deadSeconds: 180 * 24 * 3600,
-  reserveForSeconds: 1800,
-  graceMs: 7 * 24 * 3600 * 1000,
-}
-
 /** The store port on a Redis or Valkey server, a master that Sentinels know, or a Redis Cluster. */
 export class RedisStore implements Store {
   readonly node: string
@@ -110,7 +109,7 @@ export class RedisStore implements Store {
   readonly #jids: JidIndex
 
   constructor(address: StoreAddress, options: RedisStoreOptions = {}) {
-    const bounds = { ...defaults, ...options }
+    const bounds = { ...storeDefaults, ...options }
     const { names = new LaneNames() } = options
     const context = new RedisContext(address, names, bounds.graceMs, {
       ...options,

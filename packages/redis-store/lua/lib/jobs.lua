@@ -1,11 +1,8 @@
--- The consequences of the end of jobs. Needs keys.lua.
+-- The consequences of the end of jobs. Needs keys.lua. `nativeRetention`, `relaySeconds` and `maxRelayed` are those of
+-- job-ends.ts.
 --#include dependencies
 --#include jids
-local nativeRetention = 90000
-local relaySeconds = 60
 local lockSeconds = 10
--- Outputs up to this size, bytes, are sent to the nodes with waiting clients; they read longer ones.
-local maxRelayed = 16384
 
 local function forgetIndexes(lane, id, unique, jid, keep)
   if unique and redis.call('HGET', uniqueKey(lane), unique) == id then redis.call('HDEL', uniqueKey(lane), unique) end

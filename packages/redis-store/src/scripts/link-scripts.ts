@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { jobEnds } from '@crossgear/core-scheduler'
 
 const include = /^( *)--#include (\w+)\n/gm
 /** A number with a name, in a library. It stands in the place of the name: a function has room for 200 names. */
@@ -22,7 +23,7 @@ export type LinkedScripts = Readonly<Record<string, LinkedScript>>
  * and libraries in `lua/lib/` are known by file name, whatever their folder.
  */
 export function linkScripts(folder: URL): LinkedScripts {
-  const constants = new Map<string, string>()
+  const constants = new Map(Object.entries(jobEnds).map(([name, value]) => [name, String(value)]))
   const take = (name: string, value: string): string => {
     constants.set(name, value)
     return ''

@@ -1,6 +1,7 @@
 import {
   LaneNames,
   maxLanes,
+  storeDefaults,
   StoreError,
   type Clock,
   type HeldRef,
@@ -18,8 +19,6 @@ import type { WorldOptions } from '../contract/store-world.ts'
 
 /** Offset of the store's clock from the nodes' clock, milliseconds. */
 const epochMs = 1_700_000_000_000
-
-const weekMs = 7 * 24 * 3600 * 1000
 
 const listenersOf = { create: 'created', start: 'started', finish: 'finished' } as const
 type LaneEvent = keyof typeof listenersOf
@@ -120,7 +119,7 @@ export class MemoryWorld {
 
   /** How long by-name workers close a lane to consumers, milliseconds. */
   get graceMs(): number {
-    return this.options.graceMs ?? weekMs
+    return this.options.graceMs ?? storeDefaults.graceMs
   }
 
   /** The store's clock. */

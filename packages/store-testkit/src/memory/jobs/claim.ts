@@ -1,5 +1,6 @@
 import {
   bandLevel,
+  storeDefaults,
   type Band,
   type ClaimRequest,
   type LaneAccess,
@@ -12,8 +13,6 @@ import { type MemoryLane } from '../memory-lane.ts'
 import { hasRoom, isThrottled, noteStart } from './throttles.ts'
 import { unlock } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
-
-const defaultReserveForSeconds = 1800
 
 interface Head {
   readonly lane: MemoryLane
@@ -125,7 +124,8 @@ function reserve(
   job.status = 'busy'
   job.token = token
   const { reserveForSeconds: ownSeconds } = job.terms ?? {}
-  const consumerSeconds = ownSeconds ?? world.options.reserveForSeconds ?? defaultReserveForSeconds
+  const consumerSeconds =
+    ownSeconds ?? world.options.reserveForSeconds ?? storeDefaults.reserveForSeconds
   const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
   lane.busy.set(job.id, nowMs + heldForMs)
   world.publish(lane.lane, 'start', job.id)

@@ -1,26 +1,19 @@
 import { noteDeadline } from '../lanes/deadlines.ts'
 import {
   isAutomatic,
+  jobEnds,
   type JobEvent,
   type Loss,
   type Outcome,
   type Settled,
   type Status,
+  storeDefaults,
 } from '@crossgear/core-scheduler'
 import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
-import { nativeRetentionSeconds } from '../native/memory-native.ts'
 import { notifyOfRoom } from './throttles.ts'
 import { releaseDependencies, type RunEnd } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
-
-/** Least retention of a finished job for clients of other nodes, seconds. */
-export const relaySeconds = 60
-/** Longest output that waiting nodes are sent, bytes; they read longer ones. */
-const maxRelayed = 16_384
-const defaultDeadPerLane = 10_000
-/** 180 days. */
-const defaultDeadSeconds = 180 * 86_400
 
 /** Ends or interrupts one lease. */
 export function finishJob(
@@ -134,11 +127,11 @@ export function endJob(
   const isNative = job.door === 'native'
   lane.forgetIndexes(job)
   releaseDependencies(world, lane, job, how)
-  const isRelayed = status === 'success' && output.length <= maxRelayed
+  const isRelayed = status === 'success' && output.length <= jobEnds.maxRelayed
   const event = isRelayed ? { kind: 'complete' as const, output } : 'finish'
   const elsewhere = notifyWaiting(world, node, lane, job, event)
-  const seconds = isNative ? nativeRetentionSeconds : (job.terms?.retentionSeconds ?? 0)
-  const keepSeconds = Math.max(seconds, elsewhere ? relaySeconds : minSeconds)
+  const seconds = isNative ? jobEnds.nativeRetention : (job.terms?.retentionSeconds ?? 0)
+  const keepSeconds = Math.max(seconds, elsewhere ? jobEnds.relaySeconds : minSeconds)
   if (keepSeconds > 0) {
     job.status = status
     job.output = Buffer.from(output)
@@ -169,7 +162,7 @@ export function buryJob(
   notifyWaiting(world, node, lane, job, 'finish')
   job.waiting = []
   lane.forgetUnique(job)
-  const { deadPerLane = defaultDeadPerLane, deadSeconds = defaultDeadSeconds } = world.options
+  const { deadPerLane, deadSeconds } = { ...storeDefaults, ...world.options }
   job.forgottenAtMs = world.nowMs() + deadSeconds * 1000
   lane.dead.push(job.id)
   noteDeadline(world, lane)

@@ -1,5 +1,5 @@
-import { bands, type JobSummary, type Taken } from '@crossgear/core-scheduler'
-import { endJob, relaySeconds } from '../jobs/finish.ts'
+import { bands, jobEnds, type JobSummary, type Taken } from '@crossgear/core-scheduler'
+import { endJob } from '../jobs/finish.ts'
 import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
@@ -18,7 +18,7 @@ export function cancelJob(
   if (isNatives && (job.token !== undefined || !isOpenStatus(job))) return false
   lane.bookTaken(as, 1)
   // A native worker that is alive still writes its outcome.
-  const minSeconds = isNatives ? relaySeconds : 0
+  const minSeconds = isNatives ? jobEnds.relaySeconds : 0
   endJob(world, node, lane, job, 'error', Buffer.alloc(0), 'dropped', minSeconds)
   return true
 }

@@ -1,5 +1,6 @@
 import {
   holderOf,
+  jobEnds,
   type HeldRef,
   type JobEvent,
   type LeasedJob,
@@ -8,7 +9,7 @@ import {
   type Report,
   type StepReport,
 } from '@crossgear/core-scheduler'
-import { others, relaySeconds, release } from '../jobs/finish.ts'
+import { others, release } from '../jobs/finish.ts'
 import { type MemoryJob, stateOf } from '../memory-job.ts'
 import { type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
@@ -143,10 +144,10 @@ export function forgetNodeIn(
 /** A node that was only cut off asks for the outcome when it is back. */
 function keepOutcome(job: MemoryJob, node: string): void {
   const { terms, waiting, token, foreground } = job
-  if (!terms || (terms.retentionSeconds ?? 0) >= relaySeconds) return
+  if (!terms || (terms.retentionSeconds ?? 0) >= jobEnds.relaySeconds) return
   const runsElsewhere = token !== undefined && !token.startsWith(`${node}-`, 1)
   if (waiting.length > 0 || !foreground || runsElsewhere) {
-    job.terms = { ...terms, retentionSeconds: relaySeconds }
+    job.terms = { ...terms, retentionSeconds: jobEnds.relaySeconds }
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   bands,
+  jobEnds,
   type JobRef,
   type NativeStore,
   type Repair,
@@ -9,7 +10,6 @@ import {
 import { endJob, failJob, isUnsettled } from '../jobs/finish.ts'
 import type { MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
-import { nativeRetentionSeconds } from './memory-native.ts'
 import type { MemoryWorld, Run } from '../memory-world.ts'
 
 /** Repairs in a {@link MemoryWorld} for work of native programs that no node saw. */
@@ -103,7 +103,7 @@ function mendTime(world: MemoryWorld, lane: MemoryLane, id: number): void {
     if (!isOver || lane.dead.includes(id)) job.expiresAtMs = undefined
   } else if (isOver && !job.settled && job.token === undefined) {
     if (job.expiresAtMs !== undefined) return
-    job.expiresAtMs = world.nowMs() + nativeRetentionSeconds * 1000
+    job.expiresAtMs = world.nowMs() + jobEnds.nativeRetention * 1000
     world.notifyWatchers(lane.lane, (listener) => listener.finished(lane.lane, id))
     lane.releaseLock(id)
   }

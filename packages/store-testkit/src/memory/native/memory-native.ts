@@ -1,10 +1,7 @@
-import type { Band } from '@crossgear/core-scheduler'
+import { jobEnds, type Band } from '@crossgear/core-scheduler'
 import type { MemoryJob } from '../memory-job.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 import type { NativePeer } from '../../contract/store-world.ts'
-
-/** Retention of a native client's finished job, seconds. */
-export const nativeRetentionSeconds = 90_000
 
 /** A GearMonkey client and worker on a store in memory. */
 export class MemoryNative implements NativePeer {
@@ -100,7 +97,7 @@ export class MemoryNative implements NativePeer {
   }
 
   retain(lane: string, id: number): Promise<void> {
-    this.#job(lane, id).expiresAtMs = this.#world.nowMs() + nativeRetentionSeconds * 1000
+    this.#job(lane, id).expiresAtMs = this.#world.nowMs() + jobEnds.nativeRetention * 1000
     return Promise.resolve()
   }
 
