@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import type {
   ClaimBy,
   DroppedPiece,
@@ -19,6 +19,16 @@ import type { StoreWorld, WorldOptions } from './store-world.ts'
 export type OpenWorld = (options?: WorldOptions) => Promise<StoreWorld>
 
 export const bytes = (text: string): Buffer => Buffer.from(text)
+
+/** A test that gets an empty world, and a node of it, if it asks for them. */
+export const testOf = (open: OpenWorld) =>
+  test.extend('world', () => open()).extend('store', ({ world }) => world.node())
+
+/** What a part of the contract is tested with. */
+export interface ContractTests {
+  readonly test: ReturnType<typeof testOf>
+  readonly open: OpenWorld
+}
 
 /** A background job from Gearman with some fields of its own. */
 export function aJob(over: Partial<NewJob> = {}): NewJob {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import {
   noStep,
   soleAnswer,
@@ -7,13 +7,13 @@ import {
   type StepAnswer,
 } from '@crossgear/core-scheduler'
 import { aJob, bytes, completed, idsOf, inputsOf, jobsOf, submitOne, take, takeOne } from './kit.ts'
-import type { OpenWorld } from './kit.ts'
+import type { ContractTests } from './kit.ts'
 import type { SteppedStore } from './store-world.ts'
 
 const long = Buffer.alloc(2_000, 'x')
 
 /** Steps: all that goes to the store in one call. */
-export function stepContract(open: OpenWorld): void {
+export function stepContract({ open, test }: ContractTests): void {
   describe('a step', () => {
     const arrivals = (lane: string, ...jobs: NewJob[]) => ({
       lane,
@@ -28,8 +28,7 @@ export function stepContract(open: OpenWorld): void {
     const eachClaim = ({ claims }: StepAnswer) => claims.map((jobs) => soleAnswer([jobs]))
     const claimedBy = ({ claims }: StepAnswer) => soleAnswer(claims)
 
-    test('hands out the jobs that it brings', async () => {
-      const store = await (await open()).node()
+    test('hands out the jobs that it brings', async ({ store }) => {
       await store.lanes.register('mail')
       const answer = await store.steps.step({
         ...noStep,
@@ -55,8 +54,7 @@ export function stepContract(open: OpenWorld): void {
       },
     )
 
-    test('hands out the jobs that it brings like others', async () => {
-      const world = await open()
+    test('hands out the jobs that it brings like others', async ({ world }) => {
       const [own, other] = [await world.node(), await world.node()]
       await own.lanes.register('mail')
       const jobs = [
@@ -79,8 +77,7 @@ export function stepContract(open: OpenWorld): void {
       }
     })
 
-    test('hands out jobs of two nodes in one lane, each as it was submitted', async () => {
-      const world = await open()
+    test('hands out jobs of two nodes in one lane, each as it was submitted', async ({ world }) => {
       const [own, other] = [await world.node(), await world.node()]
       const names = Array.from({ length: 40 }, (_none, at) => `job ${at}`)
       for (const [at, name] of names.entries()) {
@@ -91,8 +88,7 @@ export function stepContract(open: OpenWorld): void {
       expect(inputsOf(taken)).toEqual(names)
     })
 
-    test('drops the ids of a job that ends right after it was handed out', async () => {
-      const store = await (await open()).node()
+    test('drops the ids of a job that ends right after it was handed out', async ({ store }) => {
       const unique = bytes('one of a kind')
       await submitOne(store, 'mail', { unique, jid: 'a-jid' })
       const job = await takeOne(store, 'mail')
@@ -103,8 +99,9 @@ export function stepContract(open: OpenWorld): void {
       expect(await submitOne(store, 'mail', { unique, jid: 'a-jid' })).toBe(job.id + 1)
     })
 
-    test('releases the lock of a job that ends right after it was handed out', async () => {
-      const store = await (await open()).node()
+    test('releases the lock of a job that ends right after it was handed out', async ({
+      store,
+    }) => {
       const lock = { key: 'only', forMs: 60_000, until: 'success' } as const
       await submitOne(store, 'mail', { door: 'faktory', lock })
       const job = await takeOne(store, 'mail')
@@ -116,8 +113,9 @@ export function stepContract(open: OpenWorld): void {
       expect(answer.submissions).toMatchObject([{ results: [{ kind: 'created' }] }])
     })
 
-    test('ends a job with retention as its outcome says, right after it was handed out', async () => {
-      const store = await (await open()).node()
+    test('ends a job with retention as its outcome says, right after it was handed out', async ({
+      store,
+    }) => {
       const id = await submitOne(store, 'mail', { retentionSeconds: 60 })
       const job = await takeOne(store, 'mail')
       await store.steps.finish('mail', [
@@ -127,9 +125,10 @@ export function stepContract(open: OpenWorld): void {
       expect([kept?.status, kept?.output?.toString()]).toEqual(['success', 'out'])
     })
 
-    test('hands out a job that was given back, and one that was retried, in its current state', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('hands out a job that was given back, and one that was retried, in its current state', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'mail', { input: bytes('in'), door: 'faktory', retries: 3 })
       const first = await takeOne(store, 'mail')
       await store.steps.finish('mail', [{ ...pick(first), kind: 'requeueFront' }])
@@ -146,8 +145,9 @@ export function stepContract(open: OpenWorld): void {
       expect([third.input.toString(), third.failure]).toEqual(['in', failure])
     })
 
-    test('ends jobs before it takes new ones: none joins a job that ends with it', async () => {
-      const store = await (await open()).node()
+    test('ends jobs before it takes new ones: none joins a job that ends with it', async ({
+      store,
+    }) => {
       const unique = bytes('one of a kind')
       await submitOne(store, 'mail', { unique })
       const held = await takeOne(store, 'mail')
@@ -162,8 +162,7 @@ export function stepContract(open: OpenWorld): void {
       expect(idsOf(claimedBy(answer))).toEqual([2])
     })
 
-    test('stores the reports of a job before its end', async () => {
-      const store = await (await open()).node()
+    test('stores the reports of a job before its end', async ({ store }) => {
       await submitOne(store, 'mail')
       const held = await takeOne(store, 'mail')
       const report = { ...pick(held), kind: 'data' as const, data: bytes('half') }
@@ -173,8 +172,7 @@ export function stepContract(open: OpenWorld): void {
       expect((await store.steps.step({ ...noStep, reports: [report] })).reports).toEqual([false])
     })
 
-    test('ends each job once', async () => {
-      const store = await (await open()).node()
+    test('ends each job once', async ({ store }) => {
       await submitOne(store, 'mail')
       const held = await takeOne(store, 'mail')
       expect(await store.steps.finish('mail', [completed(held), completed(held)])).toEqual([
@@ -184,8 +182,7 @@ export function stepContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 0 })
     })
 
-    test('serves one claim after the other', async () => {
-      const store = await (await open()).node()
+    test('serves one claim after the other', async ({ store }) => {
       await store.lanes.register('mail')
       const claims = [claimOf('mail', 1), claimOf('other'), claimOf('mail', 1)]
       const submissions = [arrivals('mail', aJob(), aJob())]
@@ -193,8 +190,7 @@ export function stepContract(open: OpenWorld): void {
       expect(eachClaim(answer).map(idsOf)).toEqual([[1], [], [2]])
     })
 
-    test('hands out older jobs before those that it brings', async () => {
-      const store = await (await open()).node()
+    test('hands out older jobs before those that it brings', async ({ store }) => {
       await submitOne(store, 'mail')
       const submissions = [arrivals('mail', aJob(), aJob())]
       const claims = [claimOf('mail', 2)]
@@ -203,21 +199,22 @@ export function stepContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([3])
     })
 
-    test.each([
+    test.for([
       ['one', 1],
       ['all', 9],
-    ])('hands out the jobs that it brings by their levels, to a claim of %s', async (_of, max) => {
-      const store = await (await open()).node()
-      await store.lanes.register('mail')
-      const submissions = [arrivals('mail', ...jobsOf(5, 8, 2, 8, 5))]
-      const claims = [claimOf('mail', max)]
-      const answer = await store.steps.step({ ...noStep, submissions, claims })
-      const taken = [...claimedBy(answer), ...(await take(store, ['mail'], 9))]
-      expect(inputsOf(taken)).toEqual(['8-1', '8-3', '5-0', '5-4', '2-2'])
-    })
+    ] as const)(
+      'hands out the jobs that it brings by their levels, to a claim of %s',
+      async ([_of, max], { store }) => {
+        await store.lanes.register('mail')
+        const submissions = [arrivals('mail', ...jobsOf(5, 8, 2, 8, 5))]
+        const claims = [claimOf('mail', max)]
+        const answer = await store.steps.step({ ...noStep, submissions, claims })
+        const taken = [...claimedBy(answer), ...(await take(store, ['mail'], 9))]
+        expect(inputsOf(taken)).toEqual(['8-1', '8-3', '5-0', '5-4', '2-2'])
+      },
+    )
 
-    test('hands out all jobs that it brings for a lane, however they came', async () => {
-      const store = await (await open()).node()
+    test('hands out all jobs that it brings for a lane, however they came', async ({ store }) => {
       await store.lanes.register('mail')
       const submissions = [
         arrivals('mail', aJob()),
@@ -233,8 +230,7 @@ export function stepContract(open: OpenWorld): void {
       expect(await store.steps.finish('mail', outcomes)).toEqual(['done', 'done', 'done', 'done'])
     })
 
-    test('leaves what its claims have no room for', async () => {
-      const store = await (await open()).node()
+    test('leaves what its claims have no room for', async ({ store }) => {
       await store.lanes.register('mail')
       const submissions = [arrivals('mail', aJob(), aJob(), aJob(), aJob())]
       const claims = [claimOf('mail', 1), claimOf('mail', 2)]
@@ -243,8 +239,7 @@ export function stepContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ running: 3, normal: 1 })
     })
 
-    test('brings a closed lane nothing that its consumers get', async () => {
-      const store = await (await open()).node()
+    test('brings a closed lane nothing that its consumers get', async ({ store }) => {
       await store.lanes.register('mail')
       await store.lanes.close('mail')
       const fetching = { by: 'consumer' as const, groups: [{ lanes: ['mail'] }], max: 9 }
@@ -254,8 +249,7 @@ export function stepContract(open: OpenWorld): void {
       expect(eachClaim(answer).map(idsOf)).toEqual([[], [1]])
     })
 
-    test('reports whether consumers may take the jobs that it brings', async () => {
-      const store = await (await open()).node()
+    test('reports whether consumers may take the jobs that it brings', async ({ store }) => {
       await store.lanes.close('closed')
       const submissions = ['mail', 'closed'].map((lane) => arrivals(lane, aJob()))
       const answer = await store.steps.step({ ...noStep, submissions })
@@ -281,31 +275,29 @@ export function stepContract(open: OpenWorld): void {
 
       const isOver = { before: 'done', after: 'unknown', output: undefined }
 
-      test.each([
+      test.for([
         ['a client of this node alone waits', { foreground: true }],
         ['nobody waits', {}],
-      ])('ends a job for which %s', async (_who, over) => {
-        const store = await (await open()).node()
+      ] as const)('ends a job for which %s', async ([_who, over], { store }) => {
         expect(await ends(store, over)).toEqual(isOver)
       })
 
-      test('ends a job for which two clients of this node wait', async () => {
-        const store = await (await open()).node()
+      test('ends a job for which two clients of this node wait', async ({ store }) => {
         const over = { unique: bytes('u'), foreground: true }
         expect(await ends(store, over, () => submitOne(store, 'mail', over))).toEqual(isOver)
       })
 
-      test.each([
+      test.for([
         ['is kept', { foreground: true, retentionSeconds: 60 }],
         ['nobody waits for', { retentionSeconds: 60 }],
-      ])('asks for the output of a job that %s', async (_what, over) => {
-        const store = await (await open()).node()
+      ] as const)('asks for the output of a job that %s', async ([_what, over], { store }) => {
         const wanted = { before: 'wanted', after: 'done', output: long.length }
         expect(await ends(store, over)).toEqual(wanted)
       })
 
-      test('asks for the output of a job for which a client of another node waits', async () => {
-        const world = await open()
+      test('asks for the output of a job for which a client of another node waits', async ({
+        world,
+      }) => {
         const [store, other] = [await world.node(), await world.node()]
         const unique = bytes('u')
         const join = () => submitOne(other, 'mail', { unique, foreground: true })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { BatchCallback, NewBatch, Lease } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
@@ -14,7 +14,7 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
 } from '../kit.ts'
 
 const callback = (name: string): BatchCallback => ({
@@ -59,19 +59,19 @@ async function committed(store: SteppedStore, bid: string, jobs: number): Promis
 }
 
 /** Batches of jobs and their callbacks. */
-export function batchContract(open: OpenWorld): void {
+export function batchContract({ open, test }: ContractTests): void {
   describe('batches', () => {
-    test('a callback registers its lane', async () => {
-      const store = await (await open()).node()
+    test('a callback registers its lane', async ({ store }) => {
       await committed(store, 'b-1', 1)
       expect([...(await store.lanes.all()).keys()]).toEqual(['mail'])
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect([...(await store.lanes.all()).keys()].sort()).toEqual(['calls', 'mail'])
     })
 
-    test('are listed in pages, the newest first, until they are deleted', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are listed in pages, the newest first, until they are deleted', async ({
+      world,
+      store,
+    }) => {
       expect(await store.batches.list(undefined, 2)).toEqual({ batches: [] })
       for (const bid of ['b1', 'b2', 'b3']) {
         await store.batches.create({ bid, description: `the ${bid}` })
@@ -86,8 +86,9 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.list(undefined, 2)).toEqual({ batches: [] })
     })
 
-    test('count the outcomes of their jobs, and call back once when all are done', async () => {
-      const store = await (await open()).node()
+    test('count the outcomes of their jobs, and call back once when all are done', async ({
+      store,
+    }) => {
       await committed(store, 'b1', 2)
       expect(await store.batches.state('b1')).toMatchObject({
         ...{ bid: 'b1', description: 'letters', total: 2, pending: 2, failed: 0 },
@@ -105,9 +106,10 @@ export function batchContract(open: OpenWorld): void {
       })
     })
 
-    test('call back success when the complete callback has been done, not before', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('call back success when the complete callback has been done, not before', async ({
+      world,
+      store,
+    }) => {
       await committed(store, 'b1', 1)
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       const complete = await theCall(store, 'complete b1')
@@ -123,23 +125,26 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['success b1'])
     })
 
-    test.each([
+    test.for([
       ['fails for good', failed],
       ['dies', killed],
       ['is lost too often', (job: Lease) => requeued(job, true, 1)],
-    ])('call back success also where the complete callback %s', async (_name, outcome) => {
-      const store = await (await open()).node()
-      await committed(store, 'b1', 1)
-      await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
-      await store.steps.finish('calls', [outcome(await theCall(store, 'complete b1'))])
-      expect(await store.batches.state('b1')).toMatchObject({
-        ...{ complete: 'failed', success: 'pushed' },
-      })
-      expect(await called(store)).toEqual(['success b1'])
-    })
+    ] as const)(
+      'call back success also where the complete callback %s',
+      async ([_name, outcome], { store }) => {
+        await committed(store, 'b1', 1)
+        await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
+        await store.steps.finish('calls', [outcome(await theCall(store, 'complete b1'))])
+        expect(await store.batches.state('b1')).toMatchObject({
+          ...{ complete: 'failed', success: 'pushed' },
+        })
+        expect(await called(store)).toEqual(['success b1'])
+      },
+    )
 
-    test('whose complete callback is requeued from the dead call back success only once', async () => {
-      const store = await (await open()).node()
+    test('whose complete callback is requeued from the dead call back success only once', async ({
+      store,
+    }) => {
       await committed(store, 'b1', 1)
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       const dead = await theCall(store, 'complete b1')
@@ -150,8 +155,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.state('b1')).toMatchObject({ complete: 'done', success: 'done' })
     })
 
-    test('without a complete callback call back success at once', async () => {
-      const store = await (await open()).node()
+    test('without a complete callback call back success at once', async ({ store }) => {
       await store.batches.create({ bid: 'b1', description: '', success: callback('success') })
       await add(store, 'b1')
       await store.batches.commit('b1')
@@ -159,9 +163,10 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['success'])
     })
 
-    test('are successful only when the jobs that failed have succeeded', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are successful only when the jobs that failed have succeeded', async ({
+      world,
+      store,
+    }) => {
       await committed(store, 'b1', 1)
       await store.steps.finish('mail', [retried(await takeOne(store, 'mail'), 1_000)])
       expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
@@ -173,19 +178,20 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['success b1'])
     })
 
-    test.each([
+    test.for([
       ['fails for good', failed],
       ['dies', killed],
-    ])('are complete and not successful where a job %s', async (_name, outcome) => {
-      const store = await (await open()).node()
-      await committed(store, 'b1', 1)
-      await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
-      expect(await called(store)).toEqual(['complete b1'])
-      expect(await store.batches.state('b1')).toMatchObject({ failed: 1, success: 'none' })
-    })
+    ] as const)(
+      'are complete and not successful where a job %s',
+      async ([_name, outcome], { store }) => {
+        await committed(store, 'b1', 1)
+        await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
+        expect(await called(store)).toEqual(['complete b1'])
+        expect(await store.batches.state('b1')).toMatchObject({ failed: 1, success: 'none' })
+      },
+    )
 
-    test('that are open wait for their commitment, and can be opened again', async () => {
-      const store = await (await open()).node()
+    test('that are open wait for their commitment, and can be opened again', async ({ store }) => {
       await store.batches.create(both('b1'))
       await add(store, 'b1')
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
@@ -199,8 +205,9 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['complete b1', 'success b1'])
     })
 
-    test('that succeeded can be opened and added to, and call back only once', async () => {
-      const store = await (await open()).node()
+    test('that succeeded can be opened and added to, and call back only once', async ({
+      store,
+    }) => {
       await committed(store, 'b1', 1)
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect(await called(store)).toEqual(['complete b1', 'success b1'])
@@ -222,8 +229,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['complete b1', 'success b1'])
     })
 
-    test('a parent waits until the callbacks of its children have been done', async () => {
-      const store = await (await open()).node()
+    test('a parent waits until the callbacks of its children have been done', async ({ store }) => {
       await store.batches.create(both('parent'))
       expect(await store.batches.create({ ...both('child'), parent: 'parent' })).toBe(true)
       await add(store, 'child')
@@ -240,8 +246,9 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['complete parent', 'success parent'])
     })
 
-    test('a parent is complete, and not successful, where a job of its child fails', async () => {
-      const store = await (await open()).node()
+    test('a parent is complete, and not successful, where a job of its child fails', async ({
+      store,
+    }) => {
       await store.batches.create(both('parent'))
       await store.batches.create({ ...both('child'), parent: 'parent' })
       await add(store, 'child')
@@ -251,8 +258,9 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['complete child', 'complete parent'])
     })
 
-    test('a parent is successful when the success callback of its child has been done', async () => {
-      const store = await (await open()).node()
+    test('a parent is successful when the success callback of its child has been done', async ({
+      store,
+    }) => {
       await store.batches.create(both('parent'))
       await store.batches.create({ ...both('child'), parent: 'parent' })
       await store.batches.commit('child')
@@ -265,8 +273,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['success child', 'success parent'])
     })
 
-    test('a child without callbacks counts when it is done, at any depth', async () => {
-      const store = await (await open()).node()
+    test('a child without callbacks counts when it is done, at any depth', async ({ store }) => {
       const plain = { description: '' }
       await store.batches.create(both('a'))
       await store.batches.create({ ...plain, bid: 'b', parent: 'a' })
@@ -279,8 +286,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await called(store)).toEqual(['complete a', 'success a'])
     })
 
-    test('that are unknown take no jobs and no children', async () => {
-      const store = await (await open()).node()
+    test('that are unknown take no jobs and no children', async ({ store }) => {
       const [result] = await store.steps.submit('mail', [aJob({ batch: 'b9', door: 'faktory' })])
       expect(result).toEqual({ kind: 'unbatched' })
       expect(await store.batches.create({ bid: 'b1', description: '', parent: 'b9' })).toBe(false)
@@ -289,9 +295,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.state('b9')).toBeUndefined()
     })
 
-    test('abandoned jobs do not count as failures, removed jobs do', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('abandoned jobs do not count as failures, removed jobs do', async ({ world, store }) => {
       await store.batches.create(both('b1'))
       const staleAtMs = (await store.nodes.beat()).nowMs + 1_000
       await submitOne(store, 'mail', { door: 'faktory', batch: 'b1', staleAtMs })
@@ -303,8 +307,7 @@ export function batchContract(open: OpenWorld): void {
       expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
     })
 
-    test('are all deleted on demand, and then call nothing back', async () => {
-      const store = await (await open()).node()
+    test('are all deleted on demand, and then call nothing back', async ({ store }) => {
       await committed(store, 'b1', 1)
       await store.batches.clear()
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])

@@ -1,15 +1,16 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { SteppedStore } from '../store-world.ts'
-import { aJob, type OpenWorld } from '../kit.ts'
+import { aJob, type ContractTests } from '../kit.ts'
 
 const tickAt = async (store: SteppedStore, atMs: number): Promise<string | undefined> =>
   (await store.steps.submit('mail', [aJob({ tick: { entry: 'nightly', atMs } })]))[0]?.kind
 
 /** Cron jobs. */
-export function cronContract(open: OpenWorld): void {
+export function cronContract({ test }: ContractTests): void {
   describe('cron', () => {
-    test('a tick creates one job, whichever node submits it, and an earlier tick creates none', async () => {
-      const world = await open()
+    test('a tick creates one job, whichever node submits it, and an earlier tick creates none', async ({
+      world,
+    }) => {
       const [here, there] = [await world.node(), await world.node()]
       const kinds = await Promise.all([tickAt(here, 60_000), tickAt(there, 60_000)])
       expect(kinds.sort()).toEqual(['created', 'ticked'])
@@ -19,8 +20,7 @@ export function cronContract(open: OpenWorld): void {
       expect(await here.cron.lastTick('mail', 'hourly')).toBeUndefined()
     })
 
-    test('a tick whose job is refused creates none', async () => {
-      const store = await (await open()).node()
+    test('a tick whose job is refused creates none', async ({ store }) => {
       const lock = { key: 'k', forMs: 60_000, until: 'success' } as const
       await store.steps.submit('mail', [aJob({ lock })])
       const job = aJob({ lock, tick: { entry: 'nightly', atMs: 60_000 } })
@@ -28,8 +28,7 @@ export function cronContract(open: OpenWorld): void {
       expect(await store.cron.lastTick('mail', 'nightly')).toBeUndefined()
     })
 
-    test('entries are kept for all nodes until they are removed', async () => {
-      const world = await open()
+    test('entries are kept for all nodes until they are removed', async ({ world }) => {
       const [here, there] = [await world.node(), await world.node()]
       await here.cron.save('nightly', '{}')
       expect([...(await there.cron.entries())]).toEqual([['nightly', '{}']])
@@ -38,8 +37,9 @@ export function cronContract(open: OpenWorld): void {
       expect([...(await here.cron.entries())]).toEqual([])
     })
 
-    test('a pause is known at all nodes, until it ends or its entry is removed', async () => {
-      const world = await open()
+    test('a pause is known at all nodes, until it ends or its entry is removed', async ({
+      world,
+    }) => {
       const [here, there] = [await world.node(), await world.node()]
       await here.cron.save('added', '{}')
       await here.cron.setPaused(['added', 'of a file', 'other'], true)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { NewJob, Outcome } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
@@ -12,7 +12,7 @@ import {
   listening,
   lookAtAll,
   native,
-  type OpenWorld,
+  type ContractTests,
   readOne,
   requeued,
   seen,
@@ -39,7 +39,7 @@ async function deadOf(store: SteppedStore): Promise<readonly number[]> {
 }
 
 /** Jobs that failed for good. */
-export function deadContract(open: OpenWorld): void {
+export function deadContract({ open, test }: ContractTests): void {
   describe('jobs that failed for good', () => {
     test.each<readonly [string, Partial<NewJob>]>([
       ['a Gearman client', { unique, retentionSeconds: 60 }],
@@ -75,8 +75,9 @@ export function deadContract(open: OpenWorld): void {
       },
     )
 
-    test('in the foreground are not kept: their clients have got the failure', async () => {
-      const store = await (await open()).node()
+    test('in the foreground are not kept: their clients have got the failure', async ({
+      store,
+    }) => {
       for (const outcome of [failedFor, killed]) {
         const id = await submitOne(store, 'mail', { foreground: true })
         await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
@@ -85,16 +86,14 @@ export function deadContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 0, failed: 2 })
     })
 
-    test('that a background client joined are kept', async () => {
-      const store = await (await open()).node()
+    test('that a background client joined are kept', async ({ store }) => {
       const id = await submitOne(store, 'mail', { foreground: true, unique })
       await store.steps.submit('mail', [aJob({ unique })])
       await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
       expect(await deadOf(store)).toEqual([id])
     })
 
-    test('without a recorded failure are not kept', async () => {
-      const store = await (await open()).node()
+    test('without a recorded failure are not kept', async ({ store }) => {
       const id = await submitOne(store, 'mail', { door: 'faktory' })
       const { lane, token } = await takeOne(store, 'mail')
       await store.steps.finish('mail', [
@@ -103,9 +102,7 @@ export function deadContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', id)).toBeUndefined()
     })
 
-    test('of a native client are kept, and their clients released', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('of a native client are kept, and their clients released', async ({ world, store }) => {
       const id = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', id, 'normal')
       await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
@@ -113,9 +110,7 @@ export function deadContract(open: OpenWorld): void {
       expect(await world.native.locks('mail', id)).toBe(1)
     })
 
-    test('at a native worker are kept once they are settled', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('at a native worker are kept once they are settled', async ({ world, store }) => {
       const id = await submitOne(store, 'mail')
       await world.native.take('mail')
       await world.native.finish('mail', id, 'error', bytes('broken'))
@@ -124,13 +119,12 @@ export function deadContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
     })
 
-    test.each([
+    test.for([
       ['done', completed],
       ['dead again', failedFor],
     ] as const)(
       'that run again, and are %s, leave the unique key to another job that took it meanwhile',
-      async (_how, outcome) => {
-        const store = await (await open()).node()
+      async ([_how, outcome], { store }) => {
         const id = await submitOne(store, 'mail', { unique })
         await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
         const other = await submitOne(store, 'mail', { unique })
@@ -143,8 +137,7 @@ export function deadContract(open: OpenWorld): void {
       },
     )
 
-    test('have no waiting clients any more', async () => {
-      const store = await (await open()).node()
+    test('have no waiting clients any more', async ({ store }) => {
       const id = await submitOne(store, 'mail', { foreground: true, unique })
       await store.steps.submit('mail', [aJob({ unique })])
       expect((await seen(store, 'mail', id)).waiting).toBe(1)
@@ -169,8 +162,9 @@ export function deadContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ dead: 1, forgotten: 1 })
     })
 
-    test('because they lost too many workers are kept, except for those with waiting clients', async () => {
-      const store = await (await open()).node()
+    test('because they lost too many workers are kept, except for those with waiting clients', async ({
+      store,
+    }) => {
       const kept = await submitOne(store, 'mail')
       const asked = await submitOne(store, 'mail', { foreground: true })
       const lost = (await take(store, ['mail'], 2)).map((job) => ({
@@ -183,8 +177,7 @@ export function deadContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', asked)).toBeUndefined()
     })
 
-    test('because their nodes died with them are kept', async () => {
-      const world = await open()
+    test('because their nodes died with them are kept', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(alive, 'mail')
       await takeOne(dead, 'mail')
@@ -193,9 +186,7 @@ export function deadContract(open: OpenWorld): void {
       expect(await seen(alive, 'mail', id)).toMatchObject({ failure, status: 'error' })
     })
 
-    test('because they lost too many native workers are kept', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('because they lost too many native workers are kept', async ({ world, store }) => {
       const id = await submitOne(store, 'mail')
       await world.native.take('mail')
       await lookAtAll(store)
@@ -214,9 +205,10 @@ export function deadContract(open: OpenWorld): void {
       return { lane: 'mail', id, token, kind: 'retry', message, delayMs: 50_000, failure }
     }
 
-    test('are due at once when a by-name worker of the function comes, others are not', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are due at once when a by-name worker of the function comes, others are not', async ({
+      world,
+      store,
+    }) => {
       const other = await listening(world)
       const [known, unknown, cancelled] = [
         await submitOne(store, 'mail', { door: 'faktory' }),
@@ -239,9 +231,7 @@ export function deadContract(open: OpenWorld): void {
       expect((await store.queues.setIds('mail', 'retries', 0, 9)).ids).toEqual([known])
     })
 
-    test('are due at once when a native worker is seen', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are due at once when a native worker is seen', async ({ world, store }) => {
       const id = await submitOne(store, 'mail')
       await store.steps.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))
       await store.lanes.heal(['mail'])
@@ -252,8 +242,7 @@ export function deadContract(open: OpenWorld): void {
       await world.native.finish('mail', id, 'success', bytes('done'))
     })
 
-    test('wait for their time if the lane is always open to consumers', async () => {
-      const store = await (await open()).node()
+    test('wait for their time if the lane is always open to consumers', async ({ store }) => {
       await store.lanes.open('mail')
       const id = await submitOne(store, 'mail')
       await store.steps.finish('mail', (await fetch(store, 'default', ['mail'])).map(retry))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { JobLock } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
@@ -12,7 +12,7 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
 } from '../kit.ts'
 
 const nowOf = async (store: SteppedStore): Promise<number> => (await store.nodes.beat()).nowMs
@@ -23,7 +23,7 @@ const kindOf = async (store: SteppedStore, lock: JobLock): Promise<string | unde
   (await store.steps.submit('mail', [aJob({ door: 'faktory', lock })]))[0]?.kind
 
 /** Expiry, and locks that keep doubles out. */
-export function dependenciesContract(open: OpenWorld): void {
+export function dependenciesContract({ open, test }: ContractTests): void {
   describe('stale jobs', () => {
     test.each(['named', 'consumer'] as const)(
       'are dropped when a %s would get them',
@@ -45,15 +45,15 @@ export function dependenciesContract(open: OpenWorld): void {
       },
     )
 
-    test('are run before their time', async () => {
-      const store = await (await open()).node()
+    test('are run before their time', async ({ store }) => {
       await submitOne(store, 'mail', { staleAtMs: (await nowOf(store)) + 10_000 })
       expect((await takeOne(store, 'mail')).id).toBe(1)
     })
 
-    test('that were scheduled are dropped, too, in the order of their queue', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('that were scheduled are dropped, too, in the order of their queue', async ({
+      world,
+      store,
+    }) => {
       const nowMs = await nowOf(store)
       const times = { dueAtMs: nowMs + 1_000, staleAtMs: nowMs + 5_000 }
       await submitOne(store, 'mail', times)
@@ -64,8 +64,7 @@ export function dependenciesContract(open: OpenWorld): void {
       expect(await take(store, ['mail', 'news'], 9, queue)).toEqual([])
     })
 
-    test('with clients at other nodes are reported to them', async () => {
-      const world = await open()
+    test('with clients at other nodes are reported to them', async ({ world }) => {
       const { store: here, log } = await listening(world)
       const there = await world.node()
       await submitOne(here, 'mail', { staleAtMs: (await nowOf(here)) + 1, foreground: true })
@@ -76,8 +75,7 @@ export function dependenciesContract(open: OpenWorld): void {
   })
 
   describe('locks', () => {
-    test('refuse equal jobs until the job is done', async () => {
-      const store = await (await open()).node()
+    test('refuse equal jobs until the job is done', async ({ store }) => {
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')
       const [, other] = await store.steps.submit('mail', [
@@ -91,30 +89,28 @@ export function dependenciesContract(open: OpenWorld): void {
       expect(await kindOf(store, lockFor(60_000))).toBe('created')
     })
 
-    test('are released at the start if the job says so', async () => {
-      const store = await (await open()).node()
+    test('are released at the start if the job says so', async ({ store }) => {
       await kindOf(store, lockFor(60_000, 'start'))
       await takeOne(store, 'mail')
       expect(await kindOf(store, lockFor(60_000, 'start'))).toBe('created')
     })
 
-    test.each([
+    test.for([
       ['retried', (job: Parameters<typeof failed>[0]) => retried(job, 1_000)],
       ['failed', failed],
       ['killed', killed],
-    ])('outlast a job that is %s, until they run out', async (_name, outcome) => {
-      const world = await open()
-      const store = await world.node()
-      await kindOf(store, lockFor(60_000))
-      await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
-      expect(await kindOf(store, lockFor(60_000))).toBe('locked')
-      await world.pass(60_001)
-      expect(await kindOf(store, lockFor(60_000))).toBe('created')
-    })
+    ] as const)(
+      'outlast a job that is %s, until they run out',
+      async ([_name, outcome], { world, store }) => {
+        await kindOf(store, lockFor(60_000))
+        await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
+        expect(await kindOf(store, lockFor(60_000))).toBe('locked')
+        await world.pass(60_001)
+        expect(await kindOf(store, lockFor(60_000))).toBe('created')
+      },
+    )
 
-    test('that expired are not released by the job that held them', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('that expired are not released by the job that held them', async ({ world, store }) => {
       await kindOf(store, lockFor(1_000))
       const job = await takeOne(store, 'mail')
       await world.pass(1_001)
@@ -123,17 +119,14 @@ export function dependenciesContract(open: OpenWorld): void {
       expect(await kindOf(store, lockFor(60_000))).toBe('locked')
     })
 
-    test('of a scheduled job are held from when it is due', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('of a scheduled job are held from when it is due', async ({ world, store }) => {
       const dueAtMs = (await nowOf(store)) + 100_000
       await store.steps.submit('mail', [aJob({ door: 'faktory', dueAtMs, lock: lockFor(1_000) })])
       await world.pass(50_000)
       expect(await kindOf(store, lockFor(1_000))).toBe('locked')
     })
 
-    test('of a job that an operator removes are released', async () => {
-      const store = await (await open()).node()
+    test('of a job that an operator removes are released', async ({ store }) => {
       await kindOf(store, lockFor(60_000))
       expect(await store.admin.cancel('mail', 1)).toBe(true)
       expect(await kindOf(store, lockFor(60_000))).toBe('created')

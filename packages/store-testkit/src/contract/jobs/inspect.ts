@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
 import {
   aJob,
@@ -6,7 +6,7 @@ import {
   completed,
   jobsOf,
   killed,
-  type OpenWorld,
+  type ContractTests,
   readOne,
   submitAll,
   submitOne,
@@ -18,15 +18,14 @@ import type { SteppedStore } from '../store-world.ts'
 const unique = bytes('one of a kind')
 
 /** Jobs as an operator sees them. */
-export function inspectContract(open: OpenWorld): void {
+export function inspectContract({ test }: ContractTests): void {
   describe('an operator looks at jobs', () => {
     const idsAt = async (store: SteppedStore, place: JobPlace, from = 0, count = 10) => {
       const { jobs, ...rest } = await store.inspect.page({ lane: 'mail', place, from, count })
       return { ids: jobs.map(({ id }) => id), ...rest }
     }
 
-    test('in pieces of a queue, the next job first', async () => {
-      const store = await (await open()).node()
+    test('in pieces of a queue, the next job first', async ({ store }) => {
       await submitAll(store, 'mail', [aJob(), aJob(), aJob()])
       const whole = { seen: 2, unsearched: 0, more: true }
       expect(await idsAt(store, 'normal', 0, 2)).toEqual({ ids: [1, 2], ...whole })
@@ -37,8 +36,7 @@ export function inspectContract(open: OpenWorld): void {
       expect(await idsAt(store, 'high')).toMatchObject({ ids: [], more: false })
     })
 
-    test('that are queued outside the list of their band as well', async () => {
-      const store = await (await open()).node()
+    test('that are queued outside the list of their band as well', async ({ store }) => {
       const many = Array.from({ length: 1_000 }, () => aJob({ level: 6 }))
       await submitAll(store, 'mail', [aJob(), ...many])
       const found: number[] = []
@@ -50,8 +48,7 @@ export function inspectContract(open: OpenWorld): void {
       expect(found.sort((a, b) => a - b)).toEqual(Array.from({ length: 1_001 }, (_, at) => at + 1))
     })
 
-    test('in every other place, with its time', async () => {
-      const store = await (await open()).node()
+    test('in every other place, with its time', async ({ store }) => {
       const { nowMs } = await store.nodes.beat()
       await submitOne(store, 'mail')
       await store.steps.finish('mail', [killed(await takeOne(store, 'mail'))])
@@ -73,8 +70,9 @@ export function inspectContract(open: OpenWorld): void {
       expect((await idsAt(store, 'busy')).ids).toEqual([4])
     })
 
-    test('whose payload or error contains a text, and counts those that it cannot search', async () => {
-      const store = await (await open()).node()
+    test('whose payload or error contains a text, and counts those that it cannot search', async ({
+      store,
+    }) => {
       const long = Buffer.alloc(searchedBytes + 1, 'needle')
       await submitAll(store, 'mail', [
         ...[aJob({ input: bytes('hay (needle).%w hay') }), aJob(), aJob({ input: long })],
@@ -98,8 +96,7 @@ export function inspectContract(open: OpenWorld): void {
       expect(inError.jobs).toHaveLength(1)
     })
 
-    test('one by one: its place and its length', async () => {
-      const store = await (await open()).node()
+    test('one by one: its place and its length', async ({ store }) => {
       const { nowMs } = await store.nodes.beat()
       await submitOne(store, 'mail', { input: bytes('12345') })
       expect(await store.inspect.standing('mail', 1)).toEqual({
@@ -116,9 +113,7 @@ export function inspectContract(open: OpenWorld): void {
       expect(await store.inspect.standing('mail', 3)).toBeUndefined()
     })
 
-    test('and ends some of a piece of a queue, the others unchanged', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('and ends some of a piece of a queue, the others unchanged', async ({ store }) => {
       await submitAll(store, 'mail', [...jobsOf(5, 6, 5, 5, 4, 5), aJob({ unique, jid: 'j-1' })])
       const before = (await idsAt(store, 'normal')).ids
       expect(before).toHaveLength(7)
@@ -143,8 +138,7 @@ export function inspectContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ deleted: 4, completed: 2 })
     })
 
-    test('and sees which job one is a rerun of', async () => {
-      const store = await (await open()).node()
+    test('and sees which job one is a rerun of', async ({ store }) => {
       await submitOne(store, 'mail', { origin: '1-7' })
       expect((await store.jobs.look('mail', [1]))[0]?.origin).toBe('1-7')
     })

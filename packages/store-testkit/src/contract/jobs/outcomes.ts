@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Lease, Outcome, Report } from '@crossgear/core-scheduler'
 import {
   aJob,
@@ -20,15 +20,13 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
 } from '../kit.ts'
 
 /** Leases, their tokens, and the effects of outcomes. */
-export function outcomeContract(open: OpenWorld): void {
+export function outcomeContract({ open, test }: ContractTests): void {
   describe('outcomes', () => {
-    test('a claimed job is busy, with its holder and its waiting time', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a claimed job is busy, with its holder and its waiting time', async ({ store }) => {
       await submitOne(store, 'mail')
       await submitOne(store, 'mail')
       const named = await takeOne(store, 'mail')
@@ -55,22 +53,21 @@ export function outcomeContract(open: OpenWorld): void {
       },
     )
 
-    test.each([
+    test.for([
       ['complete', completed],
       ['fail', failed],
-    ] as const)('%s removes the record of a job without retention', async (_kind, outcome) => {
-      const world = await open()
-      const store = await world.node()
-      await submitOne(store, 'mail')
-      expect(await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])).toEqual([
-        'done',
-      ])
-      expect(await world.secondsLeft('mail', 1)).toBeUndefined()
-    })
+    ] as const)(
+      '%s removes the record of a job without retention',
+      async ([_kind, outcome], { world, store }) => {
+        await submitOne(store, 'mail')
+        expect(await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])).toEqual([
+          'done',
+        ])
+        expect(await world.secondsLeft('mail', 1)).toBeUndefined()
+      },
+    )
 
-    test('an empty exception differs from a failure', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('an empty exception differs from a failure', async ({ store }) => {
       const message = Buffer.alloc(0)
       for (const isException of [true, false]) {
         const id = await submitOne(store, 'mail', { retentionSeconds: 300 })
@@ -82,14 +79,12 @@ export function outcomeContract(open: OpenWorld): void {
       }
     })
 
-    test.each([
+    test.for([
       ['complete', completed, 'success', 'done'],
       ['fail', failed, 'error', 'broken'],
     ] as const)(
       '%s keeps the record for the time it asks for',
-      async (_kind, outcome, status, out) => {
-        const world = await open()
-        const store = await world.node()
+      async ([_kind, outcome, status, out], { world, store }) => {
         await submitOne(store, 'mail', { retentionSeconds: 300 })
         await store.steps.finish('mail', [outcome(await takeOne(store, 'mail'))])
         const job = await seen(store, 'mail', 1)
@@ -99,9 +94,10 @@ export function outcomeContract(open: OpenWorld): void {
       },
     )
 
-    test('of unfinished jobs are kept on request, queued or held, and longer retention is unchanged', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('of unfinished jobs are kept on request, queued or held, and longer retention is unchanged', async ({
+      world,
+      store,
+    }) => {
       await submitAll(store, 'mail', [aJob(), aJob(), aJob({ retentionSeconds: 300 }), aJob()])
       const before = await take(store, ['mail'], 1)
       await store.jobs.keepOutcomes('mail', [1, 2, 3, 99], 60)
@@ -125,9 +121,10 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(90_000)
     })
 
-    test('the job of a native client stays 25 hours and its lock is pushed once', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('the job of a native client stays 25 hours and its lock is pushed once', async ({
+      world,
+      store,
+    }) => {
       const id = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', id, 'normal')
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'), 'out')])
@@ -140,16 +137,13 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await world.native.locks('mail', id)).toBe(1)
     })
 
-    test('a gateway’s own job pushes no lock', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a gateway’s own job pushes no lock', async ({ world, store }) => {
       await submitOne(store, 'mail')
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect(await world.native.locks('mail', 1)).toBe(0)
     })
 
-    test('an old token changes nothing, whatever the outcome', async () => {
-      const store = await (await open()).node()
+    test('an old token changes nothing, whatever the outcome', async ({ store }) => {
       await submitOne(store, 'mail')
       const old = await takeOne(store, 'mail')
       await store.steps.finish('mail', [requeued(old)])
@@ -166,9 +160,7 @@ export function outcomeContract(open: OpenWorld): void {
       ])
     })
 
-    test('a retry waits for its time and is then queued at its level', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a retry waits for its time and is then queued at its level', async ({ world, store }) => {
       await store.steps.submit('mail', jobsOf(5, 9))
       await store.steps.finish('mail', [retried(await takeOne(store, 'mail'), 5_000)])
       expect(await store.lanes.promote()).toEqual([])
@@ -189,9 +181,10 @@ export function outcomeContract(open: OpenWorld): void {
       })
     })
 
-    test('delayed jobs are promoted when due and not before, the earliest first', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('delayed jobs are promoted when due and not before, the earliest first', async ({
+      world,
+      store,
+    }) => {
       const { nowMs } = await store.nodes.beat()
       await submitAll(store, 'mail', [
         aJob({ dueAtMs: nowMs + 20_000, input: bytes('later') }),
@@ -207,9 +200,10 @@ export function outcomeContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['later'])
     })
 
-    test('due jobs of many lanes are promoted together, each to its own queue', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('due jobs of many lanes are promoted together, each to its own queue', async ({
+      world,
+      store,
+    }) => {
       const { nowMs } = await store.nodes.beat()
       const lanes = Array.from({ length: 150 }, (_none, at) => `lane-${at}`)
       for (const lane of lanes) {
@@ -247,8 +241,9 @@ export function outcomeContract(open: OpenWorld): void {
       },
     )
 
-    test('a job keeps the time at which it came, however often it is queued again', async () => {
-      const store = await (await open()).node()
+    test('a job keeps the time at which it came, however often it is queued again', async ({
+      store,
+    }) => {
       await submitOne(store, 'mail')
       const { enqueuedAtMs: cameAtMs } = await seen(store, 'mail', 1)
       const ends = [requeued, (job: Lease) => retried(job, 0), killed]
@@ -262,9 +257,10 @@ export function outcomeContract(open: OpenWorld): void {
       }
     })
 
-    test('a job that a native client scheduled is promoted once the lanes are healed', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a job that a native client scheduled is promoted once the lanes are healed', async ({
+      world,
+      store,
+    }) => {
       const id = await world.native.write('mail', bytes('native'))
       await world.native.schedule('mail', id, 3_000)
       await store.lanes.heal(['mail'])
@@ -300,8 +296,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-2')).toEqual({ lane: 'mail', id: 3 })
     })
 
-    test('a job that lost too many workers is given up', async () => {
-      const store = await (await open()).node()
+    test('a job that lost too many workers is given up', async ({ store }) => {
       await submitOne(store, 'mail', { retentionSeconds: 60 })
       expect(
         await store.steps.finish('mail', [requeued(await takeOne(store, 'mail'), true, 2)]),
@@ -316,8 +311,7 @@ export function outcomeContract(open: OpenWorld): void {
       expect(await take(store, ['mail'])).toEqual([])
     })
 
-    test('reports are accepted only from the holder; progress is stored', async () => {
-      const store = await (await open()).node()
+    test('reports are accepted only from the holder; progress is stored', async ({ store }) => {
       await submitOne(store, 'mail')
       const { lane, id, token } = await takeOne(store, 'mail')
       const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
@@ -333,23 +327,26 @@ export function outcomeContract(open: OpenWorld): void {
       })
     })
 
-    test.each([
+    test.for([
       ['goes back', requeued],
       ['goes to the front', requeuedInFront],
       ['waits for its next try', (job: Parameters<typeof retried>[0]) => retried(job, 10)],
-    ] as const)('progress of a run is cleared when the job %s', async (_how, outcome) => {
-      const store = await (await open()).node()
-      await submitOne(store, 'mail')
-      const job = await takeOne(store, 'mail')
-      const { lane, id, token } = job
-      const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
-      await store.steps.report([{ lane, id, token, ...status }])
-      await store.steps.finish('mail', [outcome(job)])
-      expect((await seen(store, 'mail', 1)).dividend).toBeUndefined()
-    })
+    ] as const)(
+      'progress of a run is cleared when the job %s',
+      async ([_how, outcome], { store }) => {
+        await submitOne(store, 'mail')
+        const job = await takeOne(store, 'mail')
+        const { lane, id, token } = job
+        const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('3') } as const
+        await store.steps.report([{ lane, id, token, ...status }])
+        await store.steps.finish('mail', [outcome(job)])
+        expect((await seen(store, 'mail', 1)).dividend).toBeUndefined()
+      },
+    )
 
-    test('reports reach the other nodes whose clients wait, in order and byte for byte', async () => {
-      const world = await open()
+    test('reports reach the other nodes whose clients wait, in order and byte for byte', async ({
+      world,
+    }) => {
       const asks = await listening(world)
       const works = await listening(world)
       await submitOne(asks.store, 'mail', { foreground: true })

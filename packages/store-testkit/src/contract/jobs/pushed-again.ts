@@ -1,19 +1,26 @@
-import { describe, expect, test } from 'vitest'
-import { aJob, bytes, completed, submitAll, submitOne, takeOne, type OpenWorld } from '../kit.ts'
+import { describe, expect } from 'vitest'
+import {
+  aJob,
+  bytes,
+  completed,
+  submitAll,
+  submitOne,
+  takeOne,
+  type ContractTests,
+} from '../kit.ts'
 
 /** A producer without an answer pushes its job once more. */
-export function pushedAgainContract(open: OpenWorld): void {
+export function pushedAgainContract({ test }: ContractTests): void {
   describe('a job that is pushed again', () => {
     const pushed = aJob({
       ...{ door: 'faktory', jid: 'jid-12345', input: bytes('[1]') },
       envelope: '{"jid":"jid-12345","created_at":"2026-01-01T00:00:00Z"}',
     })
 
-    test.each([
+    test.for([
       ['due at once', pushed],
       ['due later', { ...pushed, dueAtMs: 8e12 }],
-    ])('joins the first one, %s, from any node', async (_when, job) => {
-      const world = await open()
+    ] as const)('joins the first one, %s, from any node', async ([_when, job], { world }) => {
       const [here, there] = [await world.node(), await world.node()]
       const [id] = await submitAll(here, 'mail', [job])
       expect(await there.steps.submit('mail', [job])).toEqual([{ kind: 'joined', id }])
@@ -21,9 +28,7 @@ export function pushedAgainContract(open: OpenWorld): void {
       expect(await world.violations()).toEqual([])
     })
 
-    test('joins it while it runs, and is a new one after its end', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('joins it while it runs, and is a new one after its end', async ({ store }) => {
       const id = await submitOne(store, 'mail', pushed)
       const running = await takeOne(store, 'mail')
       expect(await store.steps.submit('mail', [pushed])).toEqual([{ kind: 'joined', id }])
@@ -31,8 +36,7 @@ export function pushedAgainContract(open: OpenWorld): void {
       expect(await store.steps.submit('mail', [pushed])).toMatchObject([{ kind: 'created' }])
     })
 
-    test('is another one if only its jid is the same', async () => {
-      const store = await (await open()).node()
+    test('is another one if only its jid is the same', async ({ store }) => {
       await submitOne(store, 'mail', pushed)
       const others = [
         { ...pushed, envelope: '{"jid":"jid-12345","created_at":"2026-01-01T00:00:01Z"}' },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { JobSet, SetExit } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
@@ -12,7 +12,7 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
   completed,
 } from '../kit.ts'
 
@@ -37,10 +37,9 @@ const members = async (store: SteppedStore, set: JobSet): Promise<readonly numbe
 }
 
 /** Faktory queues, and the sets of jobs that are not queued. */
-export function setContract(open: OpenWorld): void {
+export function setContract({ open, test }: ContractTests): void {
   describe('sets', () => {
-    test('list their members page by page', async () => {
-      const store = await (await open()).node()
+    test('list their members page by page', async ({ store }) => {
       await filled(store)
       expect(await members(store, 'scheduled')).toEqual([1, 2])
       expect(await members(store, 'retries')).toEqual([3, 4])
@@ -76,12 +75,11 @@ export function setContract(open: OpenWorld): void {
       },
     )
 
-    test.each([
+    test.for([
       ['scheduled', [1, 2]],
       ['retries', [3, 4]],
       ['dead', [5, 6]],
-    ] as const)('jobs of %s go to the queue, and no others', async (set, ids) => {
-      const store = await (await open()).node()
+    ] as const)('jobs of %s go to the queue, and no others', async ([set, ids], { store }) => {
       await filled(store)
       expect(await store.queues.moveJobs('mail', set, [1, 2, 3, 4, 5, 6, 7, 8], 'queue')).toEqual(
         ids,
@@ -104,19 +102,17 @@ export function setContract(open: OpenWorld): void {
       expect(await store.jobs.findJid(jid)).toBeUndefined()
     })
 
-    test.each([
+    test.for([
       ['scheduled', 1],
       ['retries', 3],
-    ] as const)('a job of %s goes to the dead', async (set, id) => {
-      const store = await (await open()).node()
+    ] as const)('a job of %s goes to the dead', async ([set, id], { store }) => {
       await filled(store)
       expect(await store.queues.moveJobs('mail', set, [id], 'dead')).toEqual([id])
       expect(await members(store, 'dead')).toEqual([id, 5, 6])
       expect(await seen(store, 'mail', id)).toMatchObject({ status: 'error', settled: true })
     })
 
-    test('jobs are ended in place', async () => {
-      const store = await (await open()).node()
+    test('jobs are ended in place', async ({ store }) => {
       await filled(store)
       await submitOne(store, 'mail', { level: 9 })
       await takeOne(store, 'mail')
@@ -128,9 +124,7 @@ export function setContract(open: OpenWorld): void {
       })
     })
 
-    test('the oldest of the next jobs is known', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('the oldest of the next jobs is known', async ({ store }) => {
       await submitOne(store, 'mail')
       const { enqueuedAtMs } = await seen(store, 'mail', 1)
       expect(await store.queues.oldest(['mail', 'empty'])).toEqual([enqueuedAtMs, undefined])
@@ -140,8 +134,7 @@ export function setContract(open: OpenWorld): void {
       expect(await since()).toEqual([undefined, undefined])
     })
 
-    test('the counts of several lanes are each of its own jobs, by state', async () => {
-      const store = await (await open()).node()
+    test('the counts of several lanes are each of its own jobs, by state', async ({ store }) => {
       await filled(store)
       await submitOne(store, 'mail', { level: 9 })
       await submitOne(store, 'mail', { level: 2 })
@@ -157,9 +150,7 @@ export function setContract(open: OpenWorld): void {
       expect(counts[2]).toMatchObject({ normal: 0, running: 1, oldestMs: undefined })
     })
 
-    test('a removed lane is marked until a job comes, in any way', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a removed lane is marked until a job comes, in any way', async ({ world, store }) => {
       const isRemoved = async (): Promise<boolean | undefined> =>
         (await store.lanes.counts(['mail']))[0]?.isRemoved
       await submitOne(store, 'mail')
@@ -182,9 +173,10 @@ export function setContract(open: OpenWorld): void {
       expect(await isRemoved()).toBe(false)
     })
 
-    test('totals count what was due and what failed, and begin again with the jobs that stand', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('totals count what was due and what failed, and begin again with the jobs that stand', async ({
+      world,
+      store,
+    }) => {
       const soonMs = (await store.nodes.beat()).nowMs + 1_000
       await submitOne(store, 'mail', { dueAtMs: soonMs, door: 'faktory' })
       await submitOne(store, 'mail', { door: 'faktory' })
@@ -198,8 +190,7 @@ export function setContract(open: OpenWorld): void {
       expect(after).toMatchObject({ submitted: 2, retried: 0, promoted: 0, requeued: 0, normal: 2 })
     })
 
-    test('pauses are known at every node', async () => {
-      const world = await open()
+    test('pauses are known at every node', async ({ world }) => {
       const { store: here } = await listening(world)
       const { store: there, log } = await listening(world)
       await here.queues.setPaused(['bulk', 'default'], true)
@@ -215,8 +206,9 @@ export function setContract(open: OpenWorld): void {
       expect(await here.queues.pausedQueues()).toEqual(['default'])
     })
 
-    test('a claim takes no jobs of paused lanes, and takes them again when they are resumed', async () => {
-      const store = await (await open()).node()
+    test('a claim takes no jobs of paused lanes, and takes them again when they are resumed', async ({
+      store,
+    }) => {
       const lanes = ['mail', 'sms', 'fax']
       for (const lane of lanes) await submitOne(store, lane)
       const claim = (...paused: readonly string[]) =>
@@ -254,8 +246,9 @@ export function setContract(open: OpenWorld): void {
       },
     )
 
-    test('a note on a job without a holder is kept while it is queued, runs and is finished', async () => {
-      const store = await (await open()).node()
+    test('a note on a job without a holder is kept while it is queued, runs and is finished', async ({
+      store,
+    }) => {
       await submitOne(store, 'mail', { door: 'faktory', retentionSeconds: 60 })
       const noteds = async (percent: number): Promise<unknown[]> => {
         const text = `at ${percent}`
@@ -273,8 +266,7 @@ export function setContract(open: OpenWorld): void {
       expect(await store.jobs.read('mail', [2])).toEqual([undefined])
     })
 
-    test('the holder of a job can store a note on it', async () => {
-      const store = await (await open()).node()
+    test('the holder of a job can store a note on it', async ({ store }) => {
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail')
       expect(await store.queues.note(job, job.token, { text: 'half way' })).toBe(true)
@@ -307,8 +299,7 @@ export function setContract(open: OpenWorld): void {
       expect(await store.jobs.expired(['mail'], 9)).toHaveLength(1)
     })
 
-    test('a finished job that is kept is found by its jid', async () => {
-      const store = await (await open()).node()
+    test('a finished job that is kept is found by its jid', async ({ store }) => {
       await submitOne(store, 'mail', { jid: 'kept-0001', retentionSeconds: 60 })
       await submitOne(store, 'mail', { jid: 'gone-0001' })
       for (let run = 0; run < 2; run += 1) {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import {
   aJob,
   bytes,
@@ -8,7 +8,7 @@ import {
   idsOf,
   killed,
   listening,
-  type OpenWorld,
+  type ContractTests,
   readOne,
   requeued,
   requeuedInFront,
@@ -22,10 +22,9 @@ const unique = bytes('one of a kind')
 const foreground = true
 
 /** Operations of administrators on lanes and jobs. */
-export function administrationContract(open: OpenWorld): void {
+export function administrationContract({ open, test }: ContractTests): void {
   describe('administration', () => {
-    test('a limit refuses the first job above it, until it is lifted', async () => {
-      const store = await (await open()).node()
+    test('a limit refuses the first job above it, until it is lifted', async ({ store }) => {
       await store.admin.setLimits('mail', { high: 0, normal: 1, low: 0 })
       expect(await submitAll(store, 'mail', [aJob(), aJob(), aJob({ level: 8 })])).toEqual([
         1, 0, 2,
@@ -45,9 +44,10 @@ export function administrationContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([1, 3])
     })
 
-    test('jobs that moved within their queue are cancelled, and the others keep their order', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('jobs that moved within their queue are cancelled, and the others keep their order', async ({
+      world,
+      store,
+    }) => {
       await submitAll(store, 'mail', [aJob(), aJob(), aJob(), aJob(), aJob()])
       const [first, second] = await take(store, ['mail'], 2)
       if (!first || !second) throw new Error('nothing to take')
@@ -60,8 +60,9 @@ export function administrationContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([2, 3, 5, last])
     })
 
-    test('a scheduled and a reserved job are cancelled, and late outcomes are unknown', async () => {
-      const store = await (await open()).node()
+    test('a scheduled and a reserved job are cancelled, and late outcomes are unknown', async ({
+      store,
+    }) => {
       await submitOne(store, 'mail', { dueAtMs: 9e15 })
       await submitOne(store, 'mail')
       const job = await takeOne(store, 'mail')
@@ -72,18 +73,20 @@ export function administrationContract(open: OpenWorld): void {
       expect(counts).toMatchObject({ running: 0, scheduled: 0, cancelled: 2, failed: 0 })
     })
 
-    test('a job of a native worker is cancelled, and kept for the outcome that the worker still writes', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a job of a native worker is cancelled, and kept for the outcome that the worker still writes', async ({
+      world,
+      store,
+    }) => {
       const id = await submitOne(store, 'mail')
       expect(await world.native.take('mail')).toBe(id)
       expect(await store.admin.cancel('mail', id)).toBe(true)
       expect(await world.secondsLeft('mail', id)).toBe(60)
     })
 
-    test('a job that does not exist, is dead or has ended is not cancelled', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a job that does not exist, is dead or has ended is not cancelled', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'mail')
       await store.steps.finish('mail', [killed(await takeOne(store, 'mail'))])
       await submitOne(store, 'mail')
@@ -95,8 +98,7 @@ export function administrationContract(open: OpenWorld): void {
       await store.steps.finish('mail', [completed({ lane: 'mail', id: 2, token: 'native' })])
     })
 
-    test('clients of other nodes get the failure of a cancelled job', async () => {
-      const world = await open()
+    test('clients of other nodes get the failure of a cancelled job', async ({ world }) => {
       const [store, other] = [await world.node(), await listening(world)]
       await submitOne(other.store, 'mail', { foreground })
       expect(await store.admin.cancel('mail', 1)).toBe(true)
@@ -104,8 +106,7 @@ export function administrationContract(open: OpenWorld): void {
       expect({ ref, event }).toEqual({ ref: { lane: 'mail', id: 1 }, event: 'finish' })
     })
 
-    test('a list has jobs of all states with their details', async () => {
-      const store = await (await open()).node()
+    test('a list has jobs of all states with their details', async ({ store }) => {
       await submitAll(store, 'mail', [
         aJob({ level: 2 }),
         aJob({ unique }),
@@ -130,16 +131,14 @@ export function administrationContract(open: OpenWorld): void {
       expect(idsOf((await store.admin.listJobs('mail', 0, 10)).jobs)).toEqual([2, 1, 4, 5])
     })
 
-    test('a job that is due later counts against the limit', async () => {
-      const store = await (await open()).node()
+    test('a job that is due later counts against the limit', async ({ store }) => {
       await store.admin.setLimits('mail', { high: 0, normal: 2, low: 0 })
       const later = aJob({ dueAtMs: Number.MAX_SAFE_INTEGER / 1000 })
       expect(await submitAll(store, 'mail', [later, later, aJob()])).toEqual([1, 2, 0])
       expect(await submitAll(store, 'mail', [later])).toEqual([0])
     })
 
-    test('a long list comes in pages', async () => {
-      const store = await (await open()).node()
+    test('a long list comes in pages', async ({ store }) => {
       const ids = await submitAll(
         store,
         'mail',
@@ -151,8 +150,7 @@ export function administrationContract(open: OpenWorld): void {
       expect(listed.map(({ more }) => more)).toEqual([true, true, false])
     })
 
-    test('a lane is cleared in steps, except for running jobs', async () => {
-      const store = await (await open()).node()
+    test('a lane is cleared in steps, except for running jobs', async ({ store }) => {
       await submitAll(store, 'mail', [
         aJob({ level: 9 }),
         aJob({ unique }),
@@ -169,8 +167,7 @@ export function administrationContract(open: OpenWorld): void {
       expect((await store.admin.listJobs('mail', 0, 9)).jobs).toEqual([])
     })
 
-    test('a lane with workers is not cleared', async () => {
-      const store = await (await open()).node()
+    test('a lane with workers is not cleared', async ({ store }) => {
       await submitOne(store, 'mail')
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))
       expect(await store.admin.dropLane('mail', 9)).toBe('busy')

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Level } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
-import { namesOf, submitAll, submitOne, aJob, type OpenWorld } from '../kit.ts'
+import { namesOf, submitAll, submitOne, aJob, type ContractTests } from '../kit.ts'
 
 const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
 
@@ -23,10 +23,9 @@ const pushes: readonly (readonly [Level, number])[] = [
 ]
 
 /** Claims by level before group. */
-export function byLevelContract(open: OpenWorld): void {
+export function byLevelContract({ test }: ContractTests): void {
   describe('a claim by level', () => {
-    test('takes the highest level of all groups, whatever their order', async () => {
-      const store = await (await open()).node()
+    test('takes the highest level of all groups, whatever their order', async ({ store }) => {
       await submitOne(store, 'a', { level: 2 })
       await submitOne(store, 'b', { level: 5 })
       await submitOne(store, 'b@bulk', { level: 8 })
@@ -36,16 +35,16 @@ export function byLevelContract(open: OpenWorld): void {
       expect(await takeByLevel(store, 3)).toEqual([])
     })
 
-    test('takes jobs of one level from the groups in their order', async () => {
-      const store = await (await open()).node()
+    test('takes jobs of one level from the groups in their order', async ({ store }) => {
       for (const lane of ['c', 'b', 'a']) await submitAll(store, lane, [aJob(), aJob()])
       expect(await takeByLevel(store, 5)).toEqual(['a:1', 'b:1', 'c:1', 'a:2', 'b:2'])
       expect(await takeByLevel(store, 5)).toEqual(['c:2'])
     })
 
-    test('holds each job for the time of its own group, and reports when no job is left', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('holds each job for the time of its own group, and reports when no job is left', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'a')
       await submitOne(store, 'b')
       let isEmpty = false
@@ -61,8 +60,7 @@ export function byLevelContract(open: OpenWorld): void {
       expect(namesOf(await store.jobs.expired(['a', 'b'], 9))).toEqual(['a:1'])
     })
 
-    test('takes many jobs of the levels of a band in their order', async () => {
-      const store = await (await open()).node()
+    test('takes many jobs of the levels of a band in their order', async ({ store }) => {
       const order: Record<number, string[]> = { 4: [], 5: [], 6: [] }
       let last = 0
       for (const [level, count] of pushes) {
@@ -83,8 +81,7 @@ export function byLevelContract(open: OpenWorld): void {
       expect(taken).toEqual([6, 5, 4].flatMap((level) => order[level]))
     })
 
-    test('leaves out jobs whose clients have gone', async () => {
-      const store = await (await open()).node()
+    test('leaves out jobs whose clients have gone', async ({ store }) => {
       const gone = await submitOne(store, 'c', { level: 8, foreground: true })
       await submitOne(store, 'a')
       await store.jobs.abandon('c', [gone])

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import {
   noStep,
   type Level,
@@ -17,7 +17,7 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
 } from '../kit.ts'
 
 /** A node of a cluster estimates the store's time; on a busy machine it may be wrong by some of these, milliseconds. */
@@ -62,7 +62,7 @@ async function drain(store: SteppedStore, max = 1): Promise<string[]> {
 }
 
 /** The lanes of a queue are one line, with an order finer than the clock. */
-export function lineContract(open: OpenWorld): void {
+export function lineContract({ open, test }: ContractTests): void {
   describe('jobs of several lanes submitted together', () => {
     test.each([1, 7])(
       'are handed to consumers in the order in which they came, %i at a time',
@@ -74,22 +74,21 @@ export function lineContract(open: OpenWorld): void {
       },
     )
 
-    test('are in one order with earlier and later ones, in the same millisecond or not', async () => {
-      const store = await (await open()).node()
+    test('are in one order with earlier and later ones, in the same millisecond or not', async ({
+      store,
+    }) => {
       const all = line(120)
       const calls = [all.slice(0, 50), all.slice(50, 51), all.slice(51, 53), all.slice(53)]
       await Promise.all(calls.map((some) => submitLine(store, some)))
       expect(await drain(store)).toEqual(numbers(120))
     })
 
-    test('are handed to workers by name in that order as well', async () => {
-      const store = await (await open()).node()
+    test('are handed to workers by name in that order as well', async ({ store }) => {
       await submitLine(store, line(40))
       expect(inputsOf(await take(store, lanes, 40))).toEqual(numbers(40))
     })
 
-    test('are ordered by level, and within one by their places', async () => {
-      const store = await (await open()).node()
+    test('are ordered by level, and within one by their places', async ({ store }) => {
       const levelOf = (at: number): Level => ([5, 8, 2, 6, 9] as const)[at % 5] ?? 5
       await submitLine(
         store,
@@ -101,8 +100,7 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(expected.map(String))
     })
 
-    test('are followed by one that its worker gave back', async () => {
-      const store = await (await open()).node()
+    test('are followed by one that its worker gave back', async ({ store }) => {
       await submitLine(store, line(3))
       const [first] = await fetch(store, 'default', lanes)
       if (!first) throw new Error('nothing taken')
@@ -110,8 +108,7 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(['1', '2', '0'])
     })
 
-    test('join what is queued, each in its own lane', async () => {
-      const store = await (await open()).node()
+    test('join what is queued, each in its own lane', async ({ store }) => {
       const unique = bytes('one of a kind')
       await submitOne(store, 'f0', { unique })
       const jobs = [aJob({ unique })]
@@ -123,9 +120,7 @@ export function lineContract(open: OpenWorld): void {
       ])
     })
 
-    test('that are due later are placed by their due time', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('that are due later are placed by their due time', async ({ world, store }) => {
       const { nowMs } = await store.nodes.beat()
       await submitLine(
         store,
@@ -139,9 +134,10 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(['30', ...numbers(30), '31'])
     })
 
-    test('of one lane that are due in the same moment come in the order in which they were pushed', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('of one lane that are due in the same moment come in the order in which they were pushed', async ({
+      world,
+      store,
+    }) => {
       const { nowMs } = await store.nodes.beat()
       const jobs = numbers(25).map((input) => aJob({ input: bytes(input), dueAtMs: nowMs + 5_000 }))
       await store.steps.submit('f0', jobs)
@@ -150,9 +146,7 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(numbers(25))
     })
 
-    test('are joined by a due retry at the place of its time', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are joined by a due retry at the place of its time', async ({ world, store }) => {
       await submitOne(store, 'f0', { input: bytes('retry') })
       const job = await takeOne(store, 'f0', { by: 'consumer' })
       await store.steps.finish('f0', [retried(job, 1_000)])
@@ -163,9 +157,10 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(['before', 'retry', 'after'])
     })
 
-    test('are joined by a retry of a native job at the place of its time', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are joined by a retry of a native job at the place of its time', async ({
+      world,
+      store,
+    }) => {
       const id = await world.native.write('f0', bytes('retry'))
       await world.native.push('f0', id, 'normal')
       await store.lanes.nonEmpty(['f0'])
@@ -178,9 +173,10 @@ export function lineContract(open: OpenWorld): void {
       expect(await drain(store)).toEqual(['before', 'retry', 'after'])
     })
 
-    test('are ordered with native jobs by when those were first seen, a backlog of them in one piece', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are ordered with native jobs by when those were first seen, a backlog of them in one piece', async ({
+      world,
+      store,
+    }) => {
       const push = async (name: string): Promise<void> => {
         await world.native.push('native', await world.native.write('native', bytes(name)), 'normal')
       }

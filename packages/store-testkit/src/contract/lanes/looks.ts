@@ -1,14 +1,23 @@
-import { describe, expect, test } from 'vitest'
-import { bytes, completed, killed, listening, type OpenWorld, submitOne, takeOne } from '../kit.ts'
+import { describe, expect } from 'vitest'
+import {
+  bytes,
+  completed,
+  killed,
+  listening,
+  type ContractTests,
+  submitOne,
+  takeOne,
+} from '../kit.ts'
 
 const leaseMs = 60_000
 
 /** Looks at lanes behind the events: marks, wake-ups for silent pushes, and the index of deadlines. */
-export function looksContract(open: OpenWorld): void {
+export function looksContract({ open, test }: ContractTests): void {
   describe('marks of lanes', () => {
-    test('change with a native job before it is pushed, and with a native worker; no other does', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('change with a native job before it is pushed, and with a native worker; no other does', async ({
+      world,
+      store,
+    }) => {
       const lanes = ['mail', 'sms']
       const before = await store.lanes.marks(lanes)
       expect(await store.lanes.marks(lanes)).toEqual(before)
@@ -24,8 +33,9 @@ export function looksContract(open: OpenWorld): void {
   })
 
   describe('a heal', () => {
-    test('wakes every node for jobs that were pushed without a word, and for no others', async () => {
-      const world = await open()
+    test('wakes every node for jobs that were pushed without a word, and for no others', async ({
+      world,
+    }) => {
       const { store, log } = await listening(world, 'all')
       await world.native.push('sms', await world.native.write('sms', bytes('in')), 'normal')
       await store.lanes.heal(['fax', 'sms'])
@@ -37,9 +47,7 @@ export function looksContract(open: OpenWorld): void {
   })
 
   describe('the index of deadlines', () => {
-    test('names a lane once the first of its leases has ended, once', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('names a lane once the first of its leases has ended, once', async ({ world, store }) => {
       await submitOne(store, 'mail')
       await submitOne(store, 'sms')
       await takeOne(store, 'mail', { leaseMs })
@@ -51,9 +59,10 @@ export function looksContract(open: OpenWorld): void {
       expect(await store.lanes.overdue(9)).toEqual([])
     })
 
-    test('keeps the earliest time that was noted, and names at most as many lanes as asked for', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('keeps the earliest time that was noted, and names at most as many lanes as asked for', async ({
+      world,
+      store,
+    }) => {
       for (const lane of ['mail', 'sms']) {
         await submitOne(store, lane)
         await submitOne(store, lane)
@@ -67,9 +76,7 @@ export function looksContract(open: OpenWorld): void {
       expect(found.sort()).toEqual(['mail', 'sms'])
     })
 
-    test('leaves out leases that have no end', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('leaves out leases that have no end', async ({ world, store }) => {
       await submitOne(store, 'mail')
       await takeOne(store, 'mail')
       await store.lanes.noteDeadlines(['mail'])
@@ -90,9 +97,7 @@ export function looksContract(open: OpenWorld): void {
       expect(await store.lanes.overdue(9)).toEqual([])
     })
 
-    test('gets a lane’s next deadline from a heal', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('gets a lane’s next deadline from a heal', async ({ world, store }) => {
       await submitOne(store, 'mail')
       await submitOne(store, 'mail')
       const first = await takeOne(store, 'mail', { leaseMs })

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { LaneNames } from '@crossgear/core-scheduler'
 import {
   aJob,
@@ -10,7 +10,7 @@ import {
   submitAll,
   submitOne,
   take,
-  type OpenWorld,
+  type ContractTests,
   reclaimNode,
 } from '../kit.ts'
 
@@ -19,7 +19,7 @@ const nobody = { named: 0, consumers: 0 }
 const one = { named: 1, consumers: 0 }
 
 /** Lanes that are open to consumers. */
-export function opennessContract(open: OpenWorld): void {
+export function opennessContract({ open, test }: ContractTests): void {
   describe('lanes open and closed to consumers', () => {
     test('by-name workers close a lane, and after the last of them has left for the grace time', async () => {
       const world = await open({ graceMs })
@@ -116,8 +116,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(await fetch(store, 'default', ['mail'])).toEqual([])
     })
 
-    test('an opened lane is given to consumers beside its by-name workers', async () => {
-      const store = await (await open()).node()
+    test('an opened lane is given to consumers beside its by-name workers', async ({ store }) => {
       await submitAll(store, 'mail', jobsOf(5, 5, 5))
       await store.lanes.setWorkers(new Map([['mail', one]]))
       await store.lanes.open('mail')
@@ -200,9 +199,10 @@ export function opennessContract(open: OpenWorld): void {
       expect(await store.lanes.heal(['mail'])).toEqual([])
     })
 
-    test('all nodes are notified when a lane with jobs is opened or closed', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('all nodes are notified when a lane with jobs is opened or closed', async ({
+      world,
+      store,
+    }) => {
       const { log } = await listening(world)
       await submitOne(store, 'mail')
       await store.lanes.open('mail')
@@ -226,8 +226,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(idsOf(await fetch(store, 'default', ['mail', 'sms']))).toEqual([2])
     })
 
-    test('a consumer that has no automatic lanes gets opened ones alone', async () => {
-      const store = await (await open()).node()
+    test('a consumer that has no automatic lanes gets opened ones alone', async ({ store }) => {
       for (const lane of ['auto', 'opened']) await submitAll(store, lane, jobsOf(5, 5))
       await store.lanes.open('opened')
       const lanes = ['auto', 'opened']
@@ -240,8 +239,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(namesOf(await fetch(store, 'default', lanes, 9))).toEqual(['auto:1', 'auto:2'])
     })
 
-    test('a consumer that named its functions gets them from closed lanes', async () => {
-      const store = await (await open()).node()
+    test('a consumer that named its functions gets them from closed lanes', async ({ store }) => {
       await store.lanes.setWorkers(new Map([['mail', one]]))
       await submitAll(store, 'mail', jobsOf(5, 5))
       const claim = (lanes: readonly string[]) =>
@@ -250,8 +248,7 @@ export function opennessContract(open: OpenWorld): void {
       expect(idsOf(await claim(['mail', 'sms']))).toEqual([2])
     })
 
-    test('a job shows whether the automatic rule handed it out', async () => {
-      const store = await (await open()).node()
+    test('a job shows whether the automatic rule handed it out', async ({ store }) => {
       await submitAll(store, 'mail', jobsOf(5, 5))
       const [first] = await fetch(store, 'default', ['mail'])
       await store.lanes.open('mail')

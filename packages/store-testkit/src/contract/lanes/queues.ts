@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Level } from '@crossgear/core-scheduler'
 import {
   aJob,
@@ -14,22 +14,20 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
 } from '../kit.ts'
 
 /** Order: ids, levels, lanes as one line. */
-export function queueContract(open: OpenWorld): void {
+export function queueContract({ test }: ContractTests): void {
   describe('queues', () => {
-    test('ids of a lane count from 1, whichever node submits the job', async () => {
-      const world = await open()
+    test('ids of a lane count from 1, whichever node submits the job', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       expect(await submitAll(a, 'mail', [aJob(), aJob()])).toEqual([1, 2])
       expect(await submitOne(b, 'mail')).toBe(3)
       expect(await submitOne(b, 'sms')).toBe(1)
     })
 
-    test('a job is read back exactly as it was submitted', async () => {
-      const store = await (await open()).node()
+    test('a job is read back exactly as it was submitted', async ({ store }) => {
       const job = {
         input: bytes('in'),
         door: 'faktory',
@@ -54,8 +52,9 @@ export function queueContract(open: OpenWorld): void {
       expect(await store.jobs.read('mail', [4])).toEqual([undefined])
     })
 
-    test('a read returns all but the payload, and the output of a job that has ended', async () => {
-      const store = await (await open()).node()
+    test('a read returns all but the payload, and the output of a job that has ended', async ({
+      store,
+    }) => {
       const long = Buffer.alloc(100_000, 'x')
       const terms = { level: 9, jid: 'j-1', unique: bytes('u'), retries: 2 } as const
       const kept = { envelope: '{"jid":"j-1"}', retentionSeconds: 60 }
@@ -77,8 +76,9 @@ export function queueContract(open: OpenWorld): void {
       for (const state of [ended, bare]) expect(state).not.toHaveProperty('envelope')
     })
 
-    test('the highest level is first, and within a level the oldest, whatever the order of arrival', async () => {
-      const store = await (await open()).node()
+    test('the highest level is first, and within a level the oldest, whatever the order of arrival', async ({
+      store,
+    }) => {
       const levels: Level[] = [7, 8, 9, 5, 6, 4, 9, 2, 3, 1, 8, 7, 5, 6, 4, 1, 2, 3, 9, 5]
       await store.steps.submit('mail', jobsOf(...levels.slice(0, 9)))
       for (const job of jobsOf(...levels).slice(9)) await store.steps.submit('mail', [job])
@@ -88,8 +88,7 @@ export function queueContract(open: OpenWorld): void {
       expect(inputsOf(taken)).toEqual(expected.map(({ level, at }) => `${level}-${at}`))
     })
 
-    test('levels stay in order when jobs come and go in turn', async () => {
-      const store = await (await open()).node()
+    test('levels stay in order when jobs come and go in turn', async ({ store }) => {
       await store.steps.submit('mail', jobsOf(7, 9, 8, 7))
       expect(inputsOf(await take(store, ['mail'], 2))).toEqual(['9-1', '8-2'])
       await store.steps.submit('mail', jobsOf(8, 9, 7, 8))
@@ -103,9 +102,10 @@ export function queueContract(open: OpenWorld): void {
       ])
     })
 
-    test('a native push and a native pop between levels lose no order among the others', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a native push and a native pop between levels lose no order among the others', async ({
+      world,
+      store,
+    }) => {
       await store.steps.submit('mail', jobsOf(9, 7, 7))
       await world.native.push('mail', await world.native.write('mail', bytes('native')), 'high')
       expect(await world.native.take('mail')).toBe(1)
@@ -121,8 +121,7 @@ export function queueContract(open: OpenWorld): void {
       expect(inputs).toContain('native')
     })
 
-    test('a job given back goes behind its own level and before the next', async () => {
-      const store = await (await open()).node()
+    test('a job given back goes behind its own level and before the next', async ({ store }) => {
       await store.steps.submit('mail', jobsOf(8, 8, 7, 9))
       const [nine, eight] = await take(store, ['mail'], 2)
       if (!nine || !eight) throw new Error('nothing taken')
@@ -133,9 +132,7 @@ export function queueContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['9-3', '8-1', '8-0', '7-2'])
     })
 
-    test('a native job given back goes to the band it came from', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a native job given back goes to the band it came from', async ({ world, store }) => {
       for (const band of ['low', 'high'] as const) {
         await world.native.push('mail', await world.native.write('mail', bytes(band)), band)
       }
@@ -147,9 +144,10 @@ export function queueContract(open: OpenWorld): void {
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ high: 1, normal: 0, low: 1 })
     })
 
-    test('lanes of one request form one queue: the highest level, there the oldest job', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('lanes of one request form one queue: the highest level, there the oldest job', async ({
+      world,
+      store,
+    }) => {
       const line: [string, Level][] = [
         ['mail', 5],
         ['sms', 5],
@@ -172,8 +170,9 @@ export function queueContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, lanes, 9))).toEqual(['5', '7'])
     })
 
-    test('groups of one request are served in their order, whatever their levels', async () => {
-      const store = await (await open()).node()
+    test('groups of one request are served in their order, whatever their levels', async ({
+      store,
+    }) => {
       await submitOne(store, 'mail', { level: 1 })
       await submitOne(store, 'sms', { level: 9 })
       const groups = [{ lanes: ['mail'] }, { lanes: ['none'] }, { lanes: ['sms'] }]
@@ -184,9 +183,10 @@ export function queueContract(open: OpenWorld): void {
       expect(await store.steps.claim({ by: 'named', groups: [{ lanes: [] }], max: 3 })).toEqual([])
     })
 
-    test('a native job of one lane is not starved by those of another', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a native job of one lane is not starved by those of another', async ({
+      world,
+      store,
+    }) => {
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
       await store.lanes.heal(['sms'])
       const seen: string[] = []
@@ -199,9 +199,10 @@ export function queueContract(open: OpenWorld): void {
       expect(seen).toContain('sms:1')
     })
 
-    test('a consumer finds an unannounced native push once the lanes are healed', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a consumer finds an unannounced native push once the lanes are healed', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'mail')
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'high')
       await store.lanes.heal(['fax', 'mail', 'sms'])
@@ -209,9 +210,10 @@ export function queueContract(open: OpenWorld): void {
       expect(found).toEqual(['sms:1', 'mail:1'])
     })
 
-    test('a native push above the known level of a lane moves it up, once healed', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a native push above the known level of a lane moves it up, once healed', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'sms', { level: 2 })
       await submitOne(store, 'mail')
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'high')
@@ -220,17 +222,16 @@ export function queueContract(open: OpenWorld): void {
       expect(order).toEqual(['sms:2', 'mail:1', 'sms:1'])
     })
 
-    test('a consumer finds a native push in a lane known not to be empty', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a consumer finds a native push in a lane known not to be empty', async ({
+      world,
+      store,
+    }) => {
       await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
       expect(await store.lanes.nonEmpty(['mail', 'sms', 'fax'])).toEqual(['sms'])
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['sms:1'])
     })
 
-    test('an unannounced native pop leaves the rest in order', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('an unannounced native pop leaves the rest in order', async ({ world, store }) => {
       await submitOne(store, 'mail', { level: 9 })
       await submitOne(store, 'sms', { level: 7 })
       await submitOne(store, 'mail', { level: 5 })
@@ -242,8 +243,7 @@ export function queueContract(open: OpenWorld): void {
       expect(await fetch(store, 'default', ['mail', 'sms'])).toEqual([])
     })
 
-    test('a consumer finds a job given back in a lane that was empty', async () => {
-      const store = await (await open()).node()
+    test('a consumer finds a job given back in a lane that was empty', async ({ store }) => {
       await submitOne(store, 'mail')
       await submitOne(store, 'sms')
       const job = await takeOne(store, 'mail')
@@ -252,8 +252,7 @@ export function queueContract(open: OpenWorld): void {
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['mail:1'])
     })
 
-    test('two workers never get one job', async () => {
-      const world = await open()
+    test('two workers never get one job', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       const ids = await submitAll(
         a,
@@ -267,9 +266,10 @@ export function queueContract(open: OpenWorld): void {
       expect(new Set(taken.flat().map(({ token }) => token)).size).toBe(40)
     })
 
-    test('maxqueue refuses what is over a band’s limit and counts the running ones', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('maxqueue refuses what is over a band’s limit and counts the running ones', async ({
+      world,
+      store,
+    }) => {
       await world.limit('mail', { normal: 2, low: 3 })
       expect(await submitAll(store, 'mail', jobsOf(5, 5, 5, 2, 2))).toEqual([1, 2, 0, 3, 0])
       expect(await submitAll(store, 'mail', jobsOf(8, 8))).not.toContain(0)
@@ -282,9 +282,7 @@ export function queueContract(open: OpenWorld): void {
       expect(await submitAll(store, 'mail', jobsOf(5))).not.toContain(0)
     })
 
-    test('counts show the jobs of each state and their outcomes', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('counts show the jobs of each state and their outcomes', async ({ store }) => {
       await store.steps.submit('mail', [...jobsOf(9, 8, 5, 3), aJob({ dueAtMs: 9e15 })])
       const taken = await take(store, ['mail'], 2)
       await store.steps.finish(

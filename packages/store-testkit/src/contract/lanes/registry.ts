@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import {
   aJob,
   bytes,
@@ -7,7 +7,7 @@ import {
   fetch,
   killed,
   listening,
-  type OpenWorld,
+  type ContractTests,
   submitAll,
   submitOne,
   takeOne,
@@ -34,10 +34,9 @@ const givenBack = async (
 ): Promise<string[]> => [...(await store.lanes.giveBack(lanes, times)).keys()]
 
 /** Lanes that come and go. */
-export function registryContract(open: OpenWorld): void {
+export function registryContract({ open, test }: ContractTests): void {
   describe('the registry of lanes', () => {
-    test('gets a lane with its first job, and the answer has its number', async () => {
-      const world = await open()
+    test('gets a lane with its first job, and the answer has its number', async ({ world }) => {
       const [store, other] = [await world.node(), await listening(world)]
       const { submissions } = await store.steps.step({
         ...{ reports: [], outcomes: [], claims: [] },
@@ -49,8 +48,9 @@ export function registryContract(open: OpenWorld): void {
       expect(await store.lanes.register('mail')).toBe(number)
     })
 
-    test('a job that comes while its lane is dropped is dropped too, or its lane is registered', async () => {
-      const world = await open()
+    test('a job that comes while its lane is dropped is dropped too, or its lane is registered', async ({
+      world,
+    }) => {
       const [store, other] = [await world.node(), await listening(world)]
       await submitAll(store, 'mail', [aJob(), aJob()])
       const before = await store.lanes.register('mail')
@@ -65,9 +65,10 @@ export function registryContract(open: OpenWorld): void {
       expect(await store.lanes.register('mail')).toBe(after)
     })
 
-    test('a job that a native client pushes while its lane is dropped is dropped too', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a job that a native client pushes while its lane is dropped is dropped too', async ({
+      world,
+      store,
+    }) => {
       await submitAll(store, 'mail', [aJob(), aJob()])
       await dropPiece(store, 'mail', 2)
       const native = await world.native.write('mail', bytes('native'))
@@ -77,8 +78,9 @@ export function registryContract(open: OpenWorld): void {
       expect(await store.lanes.all()).toEqual(new Map())
     })
 
-    test('a lane without jobs, workers, limits or an order goes: first one that never had a job', async () => {
-      const world = await open()
+    test('a lane without jobs, workers, limits or an order goes: first one that never had a job', async ({
+      world,
+    }) => {
       const [store, other] = [await world.node(), await listening(world)]
       const lanes = ['new', 'used', 'kept', 'queued', 'worked', 'labelled', 'limited', 'closed']
       for (const lane of lanes) await store.lanes.register(lane)
@@ -104,17 +106,14 @@ export function registryContract(open: OpenWorld): void {
       expect([...(await store.lanes.all()).keys()].sort()).toEqual(lanes.sort())
     })
 
-    test('dead and scheduled jobs keep their lane', async () => {
-      const store = await (await open()).node()
+    test('dead and scheduled jobs keep their lane', async ({ store }) => {
       await submitOne(store, 'dead')
       await store.steps.finish('dead', [killed(await takeOne(store, 'dead'))])
       await submitOne(store, 'later', { dueAtMs: 9e15 })
       expect(await givenBack(store, ['dead', 'later'], atOnce)).toEqual([])
     })
 
-    test('a job that came and went begins the time of its lane again', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a job that came and went begins the time of its lane again', async ({ world, store }) => {
       await useOnce(store, 'mail')
       expect(await givenBack(store, ['mail'])).toEqual([])
       await useOnce(store, 'mail')
@@ -124,9 +123,9 @@ export function registryContract(open: OpenWorld): void {
       expect(await givenBack(store, ['mail'])).toEqual(['mail'])
     })
 
-    test('consumers of its queue do not keep a lane, and are counted again when it comes back', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('consumers of its queue do not keep a lane, and are counted again when it comes back', async ({
+      store,
+    }) => {
       await useOnce(store, 'mail')
       const consumers = new Map([['mail', { named: 0, consumers: 2 }]])
       await store.lanes.setWorkers(consumers)
@@ -137,9 +136,10 @@ export function registryContract(open: OpenWorld): void {
       expect((await store.lanes.sizes(['mail']))[0]?.workers).toBe(2)
     })
 
-    test('a lane whose jobs come from native clients stays while consumers serve it', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a lane whose jobs come from native clients stays while consumers serve it', async ({
+      world,
+      store,
+    }) => {
       await store.lanes.register('mail')
       const native = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', native, 'normal')
@@ -153,8 +153,9 @@ export function registryContract(open: OpenWorld): void {
       expect(await givenBack(store, ['mail'])).toEqual([])
     })
 
-    test('a lane comes back with new ids, a new number, and its counters in those of all', async () => {
-      const store = await (await open()).node()
+    test('a lane comes back with new ids, a new number, and its counters in those of all', async ({
+      store,
+    }) => {
       const number = await store.lanes.register('mail')
       await useOnce(store, 'mail')
       expect(await store.lanes.giveBack(['mail'], atOnce)).toEqual(new Map([['mail', number]]))

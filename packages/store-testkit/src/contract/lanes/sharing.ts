@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Lease, Outcome } from '@crossgear/core-scheduler'
 import type { EventLog } from '../../event-log.ts'
 import {
@@ -9,7 +9,7 @@ import {
   idsOf,
   listening,
   native,
-  type OpenWorld,
+  type ContractTests,
   readOne,
   requeued,
   seen,
@@ -22,10 +22,9 @@ import {
 const unique = bytes('one of a kind')
 
 /** Coalescing, waiting clients, and clients that leave. */
-export function sharingContract(open: OpenWorld): void {
+export function sharingContract({ test }: ContractTests): void {
   describe('jobs that clients share', () => {
-    test('a job with the unique id of a queued one joins it, from any node', async () => {
-      const world = await open()
+    test('a job with the unique id of a queued one joins it, from any node', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       expect(await a.steps.submit('mail', [aJob({ unique }), aJob({ unique })])).toEqual([
         { kind: 'created', id: 1 },
@@ -36,8 +35,9 @@ export function sharingContract(open: OpenWorld): void {
       expect(idsOf(await take(a, ['mail'], 9))).toEqual([1])
     })
 
-    test('a job with the unique id of a running, a waiting or a delayed one joins it', async () => {
-      const store = await (await open()).node()
+    test('a job with the unique id of a running, a waiting or a delayed one joins it', async ({
+      store,
+    }) => {
       await submitOne(store, 'mail', { unique })
       const job = await takeOne(store, 'mail')
       expect(await store.steps.submit('mail', [aJob({ unique })])).toEqual([
@@ -53,8 +53,7 @@ export function sharingContract(open: OpenWorld): void {
       ])
     })
 
-    test('a finished job is not joined, even while its record is kept', async () => {
-      const store = await (await open()).node()
+    test('a finished job is not joined, even while its record is kept', async ({ store }) => {
       await submitOne(store, 'mail', { unique, retentionSeconds: 60 })
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       const [again] = await store.steps.submit('mail', [aJob({ unique })])
@@ -62,8 +61,7 @@ export function sharingContract(open: OpenWorld): void {
       expect((await seen(store, 'mail', 1)).status).toBe('success')
     })
 
-    test('a unique id and a jid lead to their job until it is finished', async () => {
-      const store = await (await open()).node()
+    test('a unique id and a jid lead to their job until it is finished', async ({ store }) => {
       const lanes = ['fax', 'mail', 'sms']
       await submitOne(store, 'mail', { unique, jid: 'j-1' })
       await submitOne(store, 'sms', { unique })
@@ -78,8 +76,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('a reused jid names the later job, until that one ends', async () => {
-      const store = await (await open()).node()
+    test('a reused jid names the later job, until that one ends', async ({ store }) => {
       await submitOne(store, 'mail', { jid: 'j-1' })
       await submitOne(store, 'mail', { jid: 'j-1' })
       for (const job of await take(store, ['mail'], 2)) {
@@ -89,8 +86,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('a foreground job whose only client left is not handed out', async () => {
-      const store = await (await open()).node()
+    test('a foreground job whose only client left is not handed out', async ({ store }) => {
       await submitOne(store, 'mail', { foreground: true, unique, jid: 'j-1', door: 'http' })
       expect((await seen(store, 'mail', 1)).waiting).toBe(1)
       expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
@@ -109,8 +105,9 @@ export function sharingContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('it is handed out while another client waits, on this node or another', async () => {
-      const world = await open()
+    test('it is handed out while another client waits, on this node or another', async ({
+      world,
+    }) => {
       const [a, b] = [await world.node(), await world.node()]
       await submitOne(a, 'mail', { foreground: true, unique })
       await a.steps.submit('mail', [aJob({ foreground: true, unique })])
@@ -123,8 +120,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(idsOf(await take(a, ['mail']))).toEqual([1])
     })
 
-    test('a background client that joins makes an abandoned job live again', async () => {
-      const store = await (await open()).node()
+    test('a background client that joins makes an abandoned job live again', async ({ store }) => {
       await submitOne(store, 'mail', { foreground: true, unique })
       await store.jobs.abandon('mail', [1])
       expect(await store.steps.submit('mail', [aJob({ unique })])).toEqual([
@@ -133,23 +129,22 @@ export function sharingContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail']))).toEqual([1])
     })
 
-    test('a foreground client that joins makes an abandoned job live again', async () => {
-      const store = await (await open()).node()
+    test('a foreground client that joins makes an abandoned job live again', async ({ store }) => {
       await submitOne(store, 'mail', { foreground: true, unique })
       await store.jobs.abandon('mail', [1])
       await store.steps.submit('mail', [aJob({ unique, foreground: true })])
       expect(idsOf(await take(store, ['mail']))).toEqual([1])
     })
 
-    test('a client that leaves a background job changes nothing', async () => {
-      const store = await (await open()).node()
+    test('a client that leaves a background job changes nothing', async ({ store }) => {
       await submitOne(store, 'mail')
       await store.jobs.abandon('mail', [1, 7])
       expect(idsOf(await take(store, ['mail']))).toEqual([1])
     })
 
-    test('a running job without waiting clients is dropped when its worker releases it', async () => {
-      const store = await (await open()).node()
+    test('a running job without waiting clients is dropped when its worker releases it', async ({
+      store,
+    }) => {
       await submitOne(store, 'mail', { foreground: true })
       const job = await takeOne(store, 'mail')
       await store.jobs.abandon('mail', [1])
@@ -157,8 +152,9 @@ export function sharingContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
     })
 
-    test('the nodes of waiting clients are sent the outputs, and can read them', async () => {
-      const world = await open()
+    test('the nodes of waiting clients are sent the outputs, and can read them', async ({
+      world,
+    }) => {
       const asks = await listening(world)
       const other = await listening(world)
       const works = await listening(world)
@@ -194,8 +190,7 @@ export function sharingContract(open: OpenWorld): void {
       expect(asks.log.events.filter(({ kind }) => kind === 'relayed')).toHaveLength(4)
     })
 
-    test('the node that worked is not notified of its own outcome', async () => {
-      const world = await open()
+    test('the node that worked is not notified of its own outcome', async ({ world }) => {
       const { store, log } = await listening(world)
       await submitOne(store, 'mail', { foreground: true })
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
@@ -205,8 +200,9 @@ export function sharingContract(open: OpenWorld): void {
       expect(log.events.map(({ kind }) => kind)).not.toContain('relayed')
     })
 
-    test('the result of a native worker is settled once, by the first node that asks', async () => {
-      const world = await open()
+    test('the result of a native worker is settled once, by the first node that asks', async ({
+      world,
+    }) => {
       const [a, b] = [await world.node(), await world.node()]
       await submitOne(a, 'mail', { foreground: true, unique, retentionSeconds: 60 })
       const id = (await world.native.take('mail')) ?? 0
@@ -221,9 +217,10 @@ export function sharingContract(open: OpenWorld): void {
       expect((await a.lanes.counts(['mail']))[0]?.completed).toBe(1)
     })
 
-    test('the token "native" ends no lease, and no job of a native client', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('the token "native" ends no lease, and no job of a native client', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'mail')
       await take(store, ['mail'])
       await world.native.push('mail', await world.native.write('mail', bytes('theirs')), 'normal')

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Lease, Throttle } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
@@ -12,7 +12,7 @@ import {
   submitAll,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
 } from '../kit.ts'
 
 const throttled = (throttle: Throttle): { throttles: ReadonlyMap<string, Throttle> } => ({
@@ -36,7 +36,7 @@ async function heldBack(
 }
 
 /** Limits of Faktory queues. */
-export function throttleContract(open: OpenWorld): void {
+export function throttleContract({ open, test }: ContractTests): void {
   describe('throttles', () => {
     test("a queue's limit of running jobs holds over its lanes, nodes and kinds of workers", async () => {
       const world = await open(throttled({ concurrency: 2 }))

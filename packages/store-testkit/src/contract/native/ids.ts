@@ -1,19 +1,17 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { noStep } from '@crossgear/core-scheduler'
-import { aJob, completed, submitAll, submitOne, take, takeOne, type OpenWorld } from '../kit.ts'
+import { aJob, completed, submitAll, submitOne, take, takeOne, type ContractTests } from '../kit.ts'
 
 const max = Number.MAX_SAFE_INTEGER
 
 /** The counter of ids, which any native client may set. */
-export function idContract(open: OpenWorld): void {
+export function idContract({ open, test }: ContractTests): void {
   describe('a counter of ids that a native client has set', () => {
-    test.each([
+    test.for([
       [max - 1, 1],
       [max - 2, 2],
       [0, 2],
-    ])('to %d gives ids for %d jobs', async (last, count) => {
-      const world = await open()
-      const store = await world.node()
+    ] as const)('to %d gives ids for %d jobs', async ([last, count], { world, store }) => {
       await world.native.setLastId('mail', last)
       const ids = await submitAll(
         store,
@@ -44,9 +42,10 @@ export function idContract(open: OpenWorld): void {
       },
     )
 
-    test('beyond them keeps no job of another lane whose batch has a callback there', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('beyond them keeps no job of another lane whose batch has a callback there', async ({
+      world,
+      store,
+    }) => {
       const job = { ...aJob({ door: 'faktory' }), jid: 'jid-done' }
       await store.batches.create({ bid: 'b1', description: '', success: { lane: 'calls', job } })
       await submitOne(store, 'mail', { door: 'faktory', batch: 'b1' })

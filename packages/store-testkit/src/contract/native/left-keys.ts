@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { JobPlace, RepairRequest } from '@crossgear/core-scheduler'
 import {
   bytes,
@@ -11,7 +11,7 @@ import {
   seen,
   submitOne,
   take,
-  type OpenWorld,
+  type ContractTests,
   dropPiece,
 } from '../kit.ts'
 
@@ -23,11 +23,12 @@ const unique = bytes('one of a kind')
 const allPlaces: readonly JobPlace[] = ['high', 'normal', 'low', 'scheduled', 'dead', 'busy']
 
 /** Unique keys of jobs whose native workers died. */
-export function leftKeyContract(open: OpenWorld): void {
+export function leftKeyContract({ open, test }: ContractTests): void {
   describe('a unique key that a native worker died with', () => {
-    test('stays with its job, which is queued again, if that was not busy', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('stays with its job, which is queued again, if that was not busy', async ({
+      world,
+      store,
+    }) => {
       const id = await submitOne(store, 'mail', { unique })
       await world.native.pop('mail')
       await lookAtAll(store)
@@ -39,9 +40,10 @@ export function leftKeyContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9))).toEqual([id])
     })
 
-    test('is free after a lease if the job was busy, which stays unchanged', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('is free after a lease if the job was busy, which stays unchanged', async ({
+      world,
+      store,
+    }) => {
       const id = await submitOne(store, 'mail', { unique })
       await world.native.take('mail')
       await lookAtAll(store)
@@ -61,9 +63,7 @@ export function leftKeyContract(open: OpenWorld): void {
       expect(await submitOne(store, 'mail', { unique })).toBe(other)
     })
 
-    test('stays with a job whose native worker shows activity', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('stays with a job whose native worker shows activity', async ({ world, store }) => {
       const id = await submitOne(store, 'mail', { unique })
       await world.native.take('mail')
       await lookAtAll(store)
@@ -77,9 +77,7 @@ export function leftKeyContract(open: OpenWorld): void {
       await store.steps.finish('mail', [completed(native('mail', id))])
     })
 
-    test('does not cause counts to be corrected', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('does not cause counts to be corrected', async ({ world, store }) => {
       await world.native.count('mail', 1)
       await submitOne(store, 'mail')
       await store.native.workedLanes(['mail'], true)

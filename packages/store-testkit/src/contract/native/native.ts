@@ -1,5 +1,5 @@
 import type { Outcome } from '@crossgear/core-scheduler'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
@@ -11,7 +11,7 @@ import {
   listening,
   lookAtAll,
   native,
-  type OpenWorld,
+  type ContractTests,
   requeued,
   retried,
   seen,
@@ -33,10 +33,9 @@ async function heldNative(world: StoreWorld, store: SteppedStore) {
 }
 
 /** Native workers on jobs of all doors, and the rights of native clients. */
-export function nativeContract(open: OpenWorld): void {
+export function nativeContract({ open, test }: ContractTests): void {
   describe('native workers’ outcomes', () => {
-    test('two nodes that settle the same job settle it once', async () => {
-      const world = await open()
+    test('two nodes that settle the same job settle it once', async ({ world }) => {
       const nodes = [await world.node(), await world.node()]
       const [one, other] = nodes as [SteppedStore, SteppedStore]
       await submitOne(one, 'mail', { unique, jid: 'j-1' })
@@ -55,9 +54,10 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', 2)).toBe(Infinity)
     })
 
-    test('retention of a settled job is that of its door, not the native worker’s', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('retention of a settled job is that of its door, not the native worker’s', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'mail', { retentionSeconds: 60 })
       const id = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', id, 'success', bytes('out'))
@@ -65,8 +65,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(60)
     })
 
-    test('the finish of a job that a native worker ended is published once', async () => {
-      const world = await open()
+    test('the finish of a job that a native worker ended is published once', async ({ world }) => {
       // A lane of its own: in a cluster what an earlier test published may come late.
       const lane = 'published-once'
       const { store } = await listening(world, [lane])
@@ -91,9 +90,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(ends().toSorted()).toEqual([done, dead, cut].map((id) => `${lane} finish:${id}`))
     })
 
-    test('a walk through all jobs returns how many it checked', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a walk through all jobs returns how many it checked', async ({ store }) => {
       for (const lane of ['mail', 'mail', 'sms']) await submitOne(store, lane)
       let jobs = 0
       for (let ended = false; !ended;) {
@@ -104,9 +101,10 @@ export function nativeContract(open: OpenWorld): void {
       expect(jobs).toBe(3)
     })
 
-    test('a result whose worker died before it set an expiry gets one', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a result whose worker died before it set an expiry gets one', async ({
+      world,
+      store,
+    }) => {
       const id = await world.native.write('mail', bytes('native'))
       await world.native.conclude('mail', id, 'success', bytes('out'))
       expect(await world.secondsLeft('mail', id)).toBe(Infinity)
@@ -114,18 +112,17 @@ export function nativeContract(open: OpenWorld): void {
       expect(await world.secondsLeft('mail', id)).toBe(90_000)
     })
 
-    test('a client that waits for such a result is released once', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a client that waits for such a result is released once', async ({ world, store }) => {
       const id = await world.native.write('mail', bytes('native'))
       await world.native.conclude('mail', id, 'success', bytes('out'))
       for (let look = 0; look < 2; look += 1) await lookAtAll(store, false)
       expect(await world.native.locks('mail', id)).toBe(1)
     })
 
-    test('a late expiry by a worker does not apply to a job that waits, runs again or is dead', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a late expiry by a worker does not apply to a job that waits, runs again or is dead', async ({
+      world,
+      store,
+    }) => {
       const ids = [await submitOne(store, 'mail'), await submitOne(store, 'mail')] as const
       for (const id of ids) {
         await world.native.take('mail')
@@ -149,9 +146,10 @@ export function nativeContract(open: OpenWorld): void {
       expect(await ends()).toEqual([Infinity, Infinity])
     })
 
-    test('unsettled jobs are distinguished from all other finished jobs', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('unsettled jobs are distinguished from all other finished jobs', async ({
+      world,
+      store,
+    }) => {
       await submitOne(store, 'mail', { retentionSeconds: 60 })
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       await submitOne(store, 'mail', { unique })
@@ -166,9 +164,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await lookAtAll(store, false)).toEqual([ours])
     })
 
-    test('an unsettled job is found by its jid alone', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('an unsettled job is found by its jid alone', async ({ world, store }) => {
       await submitAll(store, 'mail', [aJob({ jid: 'j-1' }), aJob({ jid: 'j-2' })])
       const id = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', id, 'success', bytes('out'))
@@ -176,9 +172,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-2')).toEqual({ lane: 'mail', id: 2 })
     })
 
-    test('the indexes drop jobs whose record is gone', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('the indexes drop jobs whose record is gone', async ({ world, store }) => {
       await submitOne(store, 'mail', { unique, jid: 'j-1' })
       const id = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', id, 'success', bytes('out'))
@@ -188,9 +182,7 @@ export function nativeContract(open: OpenWorld): void {
       expect(await store.jobs.findJid('j-1')).toBeUndefined()
     })
 
-    test('lanes made by native clients are found if they have jobs', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('lanes made by native clients are found if they have jobs', async ({ world, store }) => {
       await world.native.write('idle', bytes('in no queue'))
       await world.native.push('queued', await world.native.write('queued', bytes('in')), 'low')
       const later = await world.native.write('later', bytes('in'))
@@ -205,9 +197,10 @@ export function nativeContract(open: OpenWorld): void {
       }
     })
 
-    test('lanes of native workers are distinguished from those of workers behind nodes', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('lanes of native workers are distinguished from those of workers behind nodes', async ({
+      world,
+      store,
+    }) => {
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 2 }]]))
       await store.lanes.setWorkers(new Map([['sms', { named: 1, consumers: 0 }]]))
       await world.native.count('sms', 1)
@@ -218,8 +211,9 @@ export function nativeContract(open: OpenWorld): void {
       expect(await worked()).toEqual([])
     })
 
-    test('one node at a time repairs native jobs, the next when it falls silent', async () => {
-      const world = await open()
+    test('one node at a time repairs native jobs, the next when it falls silent', async ({
+      world,
+    }) => {
       const [a, b] = [await world.node(), await world.node()]
       expect(await a.native.holdLeadership(minute)).toBe(true)
       expect(await b.native.holdLeadership(minute)).toBe(false)
@@ -259,9 +253,10 @@ export function nativeContract(open: OpenWorld): void {
       },
     )
 
-    test('a mark of an end on a door’s job is gone when it runs again: its end by a native worker counts', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a mark of an end on a door’s job is gone when it runs again: its end by a native worker counts', async ({
+      world,
+      store,
+    }) => {
       const id = await submitOne(store, 'mail')
       await world.native.mark('mail', id, 'settled')
       const [job] = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
@@ -275,22 +270,21 @@ export function nativeContract(open: OpenWorld): void {
   })
 
   describe('locks of native clients', () => {
-    test.each([
+    test.for([
       ['complete', completed],
       ['fail', failed],
       ['dead', killed],
       ['lost for the last time', (job: Parameters<typeof requeued>[0]) => requeued(job, true, 1)],
-    ] as const)('%s lets the client go', async (_name, outcome) => {
-      const world = await open()
-      const store = await world.node()
+    ] as const)('%s lets the client go', async ([_name, outcome], { world, store }) => {
       const job = await heldNative(world, store)
       await store.steps.finish('mail', [outcome(job)])
       expect(await world.native.locks('mail', job.id)).toBe(1)
     })
 
-    test('a job that will run again keeps the client waiting until its last try', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a job that will run again keeps the client waiting until its last try', async ({
+      world,
+      store,
+    }) => {
       const job = await heldNative(world, store)
       await store.steps.finish('mail', [retried(job, 1_000)])
       expect(await world.native.locks('mail', job.id)).toBe(0)
@@ -306,9 +300,7 @@ export function nativeContract(open: OpenWorld): void {
       })
     })
 
-    test('a cancelled job, queued or reserved, releases the client', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a cancelled job, queued or reserved, releases the client', async ({ world, store }) => {
       const { id } = await heldNative(world, store)
       const queued = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', queued, 'high')
@@ -318,9 +310,10 @@ export function nativeContract(open: OpenWorld): void {
       }
     })
 
-    test('a retry that an operator ends or kills, and a dropped lane, release the client', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a retry that an operator ends or kills, and a dropped lane, release the client', async ({
+      world,
+      store,
+    }) => {
       const ids: number[] = []
       for (let job = 0; job < 3; job += 1) {
         const held = await heldNative(world, store)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { RepairRequest } from '@crossgear/core-scheduler'
 import {
   bytes,
@@ -13,7 +13,7 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
 } from '../kit.ts'
 
 const lease = {
@@ -23,11 +23,12 @@ const lease = {
 const minute = 60_000
 
 /** Orphans of native programs that died. */
-export function orphanContract(open: OpenWorld): void {
+export function orphanContract({ open, test }: ContractTests): void {
   describe('orphans of native programs', () => {
-    test('a busy job whose worker went silent goes back, once, and not before its time', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a busy job whose worker went silent goes back, once, and not before its time', async ({
+      world,
+      store,
+    }) => {
       const other = await listening(world)
       await submitOne(store, 'mail', { level: 9 })
       const id = (await world.native.take('mail')) ?? 0
@@ -40,9 +41,7 @@ export function orphanContract(open: OpenWorld): void {
       expect((await take(store, ['mail'], 9)).map((job) => [job.id, job.losses])).toEqual([[id, 1]])
     })
 
-    test('progress counts as activity', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('progress counts as activity', async ({ world, store }) => {
       await submitOne(store, 'mail')
       const id = (await world.native.take('mail')) ?? 0
       await lookAtAll(store)
@@ -56,9 +55,10 @@ export function orphanContract(open: OpenWorld): void {
       expect((await seen(store, 'mail', id)).dividend).toBeUndefined()
     })
 
-    test('a job that went back too often is given up where losses are limited', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a job that went back too often is given up where losses are limited', async ({
+      world,
+      store,
+    }) => {
       const id = await world.native.write('mail', bytes('native'))
       await world.native.push('mail', id, 'normal')
       await world.native.take('mail')
@@ -69,9 +69,7 @@ export function orphanContract(open: OpenWorld): void {
       expect(await world.native.locks('mail', id)).toBe(1)
     })
 
-    test('an idle job in no queue is queued; those in queues stay', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('an idle job in no queue is queued; those in queues stay', async ({ world, store }) => {
       const stray = await world.native.write('mail', bytes('stray'))
       const queued: number[] = []
       for (const band of ['high', 'normal', 'low'] as const) {
@@ -89,9 +87,7 @@ export function orphanContract(open: OpenWorld): void {
       expect(idsOf(await take(store, ['mail'], 9)).sort()).toEqual([stray, ...queued])
     })
 
-    test('jobs that others repaired in time are not touched', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('jobs that others repaired in time are not touched', async ({ world, store }) => {
       const late = await world.native.write('mail', bytes('late'))
       await submitOne(store, 'sms')
       const slow = (await world.native.take('sms')) ?? 0
@@ -103,9 +99,7 @@ export function orphanContract(open: OpenWorld): void {
       await store.steps.finish('sms', [completed(native('sms', slow))])
     })
 
-    test('leases of workers behind nodes are not orphans', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('leases of workers behind nodes are not orphans', async ({ world, store }) => {
       await submitOne(store, 'mail')
       await takeOne(store, 'mail')
       await lookAtAll(store)
@@ -113,9 +107,7 @@ export function orphanContract(open: OpenWorld): void {
       expect(await store.native.repair(['mail'], lease)).toEqual([])
     })
 
-    test('a dry run changes nothing and reports each once per lease', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a dry run changes nothing and reports each once per lease', async ({ world, store }) => {
       const dry = { ...lease, mends: 'nothing' } as const
       const id = await world.native.write('mail', bytes('stray'))
       await world.native.count('mail', -1)
@@ -135,9 +127,10 @@ export function orphanContract(open: OpenWorld): void {
       await world.native.count('mail', 1)
     })
 
-    test('a count without workers is corrected when the next job has waited for a lease', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a count without workers is corrected when the next job has waited for a lease', async ({
+      world,
+      store,
+    }) => {
       await store.lanes.setWorkers(new Map([['mail', { named: 0, consumers: 1 }]]))
       await world.native.count('mail', 1)
       await submitOne(store, 'mail')
@@ -154,9 +147,10 @@ export function orphanContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', 1)).toMatchObject({ status: 'busy' })
     })
 
-    test('a count stays while a native worker is busy, takes jobs, or has nothing to do', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('a count stays while a native worker is busy, takes jobs, or has nothing to do', async ({
+      world,
+      store,
+    }) => {
       for (const lane of ['busy', 'taking', 'resting']) await world.native.count(lane, 1)
       const lanes = ['busy', 'taking', 'resting']
       for (const lane of ['busy', 'busy', 'taking', 'taking']) await submitOne(store, lane)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { noStep, type Lease, type LeaseStart } from '@crossgear/core-scheduler'
 import {
   aJob,
@@ -14,15 +14,15 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
   reclaimNode,
 } from '../kit.ts'
 import type { SteppedStore, StoreWorld } from '../store-world.ts'
 
 /** Jobs leased before a worker asks, which go back when none does. */
-export function aheadContract(open: OpenWorld): void {
+export function aheadContract({ open, test }: ContractTests): void {
   describe('jobs reserved ahead', () => {
-    test.each([
+    test.for([
       ['5 5 5', [5, 5, 5], 2, ['5-0', '5-1', '5-2']],
       ['3 2 2', [3, 2, 2], 3, ['3-0', '2-1', '2-2']],
       ['4 4 5', [4, 4, 5], 2, ['5-2', '4-0', '4-1']],
@@ -30,8 +30,7 @@ export function aheadContract(open: OpenWorld): void {
       ['1 1 1', [1, 1, 1], 2, ['1-0', '1-1', '1-2']],
     ] as const)(
       'jobs that no worker got go back to the front of their level: %s',
-      async (_name, levels, count, order) => {
-        const world = await open()
+      async ([_name, levels, count, order], { world }) => {
         const { store, log } = await listening(world)
         await store.lanes.register('mail')
         await store.steps.submit('mail', jobsOf(...levels))
@@ -48,8 +47,9 @@ export function aheadContract(open: OpenWorld): void {
       },
     )
 
-    test('jobs that came meanwhile are behind those that went back, except on higher levels', async () => {
-      const store = await (await open()).node()
+    test('jobs that came meanwhile are behind those that went back, except on higher levels', async ({
+      store,
+    }) => {
       await store.steps.submit('mail', jobsOf(5, 5))
       const held = await take(store, ['mail'], 2)
       await store.steps.submit('mail', [
@@ -60,8 +60,7 @@ export function aheadContract(open: OpenWorld): void {
       expect(inputsOf(await take(store, ['mail'], 9))).toEqual(['urgent', '5-0', '5-1', 'late'])
     })
 
-    test('an abandoned job goes back as well, and is not run', async () => {
-      const store = await (await open()).node()
+    test('an abandoned job goes back as well, and is not run', async ({ store }) => {
       await submitOne(store, 'mail', { foreground: true })
       const held = await takeOne(store, 'mail')
       await store.jobs.abandon('mail', [held.id])
@@ -71,8 +70,7 @@ export function aheadContract(open: OpenWorld): void {
       expect(await readOne(store, 'mail', held.id)).toBeUndefined()
     })
 
-    test('jobs are reserved ahead in the same call', async () => {
-      const store = await (await open()).node()
+    test('jobs are reserved ahead in the same call', async ({ store }) => {
       await store.steps.submit('mail', jobsOf(5, 5, 5))
       const groups = [{ lanes: ['mail'] }]
       expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 0, ahead: 1 }))).toEqual([1])
@@ -81,8 +79,7 @@ export function aheadContract(open: OpenWorld): void {
       ])
     })
 
-    test('a claim reports when it leaves no job in any of its lanes', async () => {
-      const store = await (await open()).node()
+    test('a claim reports when it leaves no job in any of its lanes', async ({ store }) => {
       await store.steps.submit('mail', jobsOf(5, 5))
       await store.steps.submit('sms', jobsOf(2))
       const left = async (lanes: string[], max: number): Promise<boolean> => {
@@ -165,8 +162,9 @@ export function aheadContract(open: OpenWorld): void {
         expect(await other.steps.finish('mail', [completed(first)])).toEqual(['done'])
       })
 
-      test('are leased from when their consumer got them, however often that is reported', async () => {
-        const world = await open()
+      test('are leased from when their consumer got them, however often that is reported', async ({
+        world,
+      }) => {
         const { store, first, second } = await claimed(world)
         for (let times = 0; times < 2; times += 1)
           expect(await store.steps.report([startOf(first, 5_000)])).toEqual([true])

@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lossesOf, reclaimNode, submitAll, aJob, takeOne, type OpenWorld } from '../kit.ts'
+import { describe, expect } from 'vitest'
+import { lossesOf, reclaimNode, submitAll, aJob, takeOne, type ContractTests } from '../kit.ts'
 import type { SteppedStore } from '../store-world.ts'
 
 /** Nodes that are taken for dead, and what they learn of it. */
-export function deathContract(open: OpenWorld): void {
+export function deathContract({ open, test }: ContractTests): void {
   describe('a node that is taken for dead', () => {
     /** Nodes that have sent a heartbeat. */
     async function nodes(): Promise<readonly [SteppedStore, SteppedStore, SteppedStore]> {

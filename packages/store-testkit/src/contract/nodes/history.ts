@@ -1,7 +1,7 @@
 import type { HistorySpan } from '@crossgear/core-scheduler'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { SteppedStore } from '../store-world.ts'
-import type { OpenWorld } from '../kit.ts'
+import type { ContractTests } from '../kit.ts'
 
 const [minuteMs, hourMs] = [60_000, 3_600_000]
 /** The begin of an hour. */
@@ -14,10 +14,9 @@ const read = async (store: SteppedStore, span: HistorySpan, atMs: number): Promi
   ])
 
 /** Events of late. */
-export function historyContract(open: OpenWorld): void {
+export function historyContract({ open, test }: ContractTests): void {
   describe('history', () => {
-    test('sums of all nodes, by minute and by hour', async () => {
-      const world = await open()
+    test('sums of all nodes, by minute and by hour', async ({ world }) => {
       const [here, there] = [await world.node(), await world.node()]
       await here.history.add(startMs + 1, new Map([['completed', 2]]))
       await there.history.add(
@@ -53,8 +52,7 @@ export function historyContract(open: OpenWorld): void {
       }
     })
 
-    test('the last 60 minutes and 24 hours, and none before', async () => {
-      const store = await (await open()).node()
+    test('the last 60 minutes and 24 hours, and none before', async ({ store }) => {
       for (const atMs of [startMs, startMs + minuteMs, startMs + 24 * hourMs]) {
         await store.history.add(atMs, new Map([['completed', 1]]))
       }

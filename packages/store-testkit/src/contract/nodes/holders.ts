@@ -1,14 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { HeldRef } from '@crossgear/core-scheduler'
-import type { OpenWorld } from '../kit.ts'
+import type { ContractTests } from '../kit.ts'
 
 const lease = (id: number): HeldRef => ({ lane: 'mail to:all', id, token: `cnode-${id}` })
 
 /** Holders of leases, and the silent ones among them. */
-export function holderContract(open: OpenWorld): void {
+export function holderContract({ test }: ContractTests): void {
   describe('holders of leases', () => {
-    test('are known with their jobs at every node, until these end', async () => {
-      const world = await open()
+    test('are known with their jobs at every node, until these end', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       await a.holders.hold('w1', [lease(1), lease(2)])
       await b.holders.hold('w1', [lease(3)])
@@ -20,8 +19,7 @@ export function holderContract(open: OpenWorld): void {
       expect(await a.holders.quiet(-1_000, 9)).toEqual([])
     })
 
-    test('are asked as a whole which leases they have', async () => {
-      const world = await open()
+    test('are asked as a whole which leases they have', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       await a.holders.hold('w1', [lease(1), lease(2)])
       await a.holders.hold('w2', [lease(3)])
@@ -31,9 +29,7 @@ export function holderContract(open: OpenWorld): void {
       expect(await b.holders.noted(['cnode-2'])).toEqual(new Set())
     })
 
-    test('are silent since their last sign, the longest first', async () => {
-      const world = await open()
-      const store = await world.node()
+    test('are silent since their last sign, the longest first', async ({ world, store }) => {
       for (const holder of ['w1', 'w2', 'w3']) await store.holders.hold(holder, [lease(1)])
       await world.pass(50_000)
       await store.holders.alive(['w1', 'stranger'])

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { LaneNames, maxLanes, type HeldRef, type Lease } from '@crossgear/core-scheduler'
 import {
   aJob,
@@ -15,7 +15,7 @@ import {
   take,
   takeOne,
   jobsOf,
-  type OpenWorld,
+  type ContractTests,
   reclaimNode,
 } from '../kit.ts'
 import type { StoreWorld } from '../store-world.ts'
@@ -38,10 +38,11 @@ function lanesOf(log: EventLog): ReadonlySet<string> {
 }
 
 /** Lanes, workers, deadlines and nodes that come and go. */
-export function nodeContract(open: OpenWorld): void {
+export function nodeContract({ open, test }: ContractTests): void {
   describe('nodes', () => {
-    test('a node asks another, which answers it alone, and knows that a third is gone', async () => {
-      const world = await open()
+    test('a node asks another, which answers it alone, and knows that a third is gone', async ({
+      world,
+    }) => {
       const a = await listening(world)
       const b = await listening(world)
       const bystander = await listening(world)
@@ -60,8 +61,9 @@ export function nodeContract(open: OpenWorld): void {
       if (!a.store.isSharded) await expect.poll(isThere).toBe(false)
     })
 
-    test('a lane has one number, whichever node creates it, and both are notified', async () => {
-      const world = await open()
+    test('a lane has one number, whichever node creates it, and both are notified', async ({
+      world,
+    }) => {
       const a = await listening(world)
       const b = await listening(world)
       const numbers = await Promise.all([
@@ -85,8 +87,7 @@ export function nodeContract(open: OpenWorld): void {
       })
     })
 
-    test('workers of all nodes and native ones count together', async () => {
-      const world = await open()
+    test('workers of all nodes and native ones count together', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       const workers = async (): Promise<number | undefined> =>
         (await a.lanes.counts(['mail']))[0]?.workers
@@ -104,8 +105,9 @@ export function nodeContract(open: OpenWorld): void {
       expect(await workers()).toBe(1)
     })
 
-    test('a node gets the list of its own unfinished leases, and of no other node’s', async () => {
-      const world = await open()
+    test('a node gets the list of its own unfinished leases, and of no other node’s', async ({
+      world,
+    }) => {
       const [a, b] = [await world.node(), await world.node()]
       await submitAll(a, 'mail', jobsOf(5, 5, 5))
       await submitAll(a, 'sms', jobsOf(5))
@@ -120,8 +122,9 @@ export function nodeContract(open: OpenWorld): void {
       expect(await b.jobs.held(['mail', 'sms'])).toEqual([nameOf(three as Lease)])
     })
 
-    test('all nodes are notified when a lane with jobs loses its last by-name worker', async () => {
-      const world = await open()
+    test('all nodes are notified when a lane with jobs loses its last by-name worker', async ({
+      world,
+    }) => {
       const a = await world.node()
       const b = await listening(world)
       await submitAll(a, 'mail', jobsOf(5, 8, 1))
@@ -130,8 +133,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await b.log.waitFor('woken')).toEqual({ kind: 'woken', lane: 'mail', jobs: 3 })
     })
 
-    test('all nodes are notified of jobs that were given back or promoted', async () => {
-      const world = await open()
+    test('all nodes are notified of jobs that were given back or promoted', async ({ world }) => {
       const a = await world.node()
       const b = await listening(world)
       await submitOne(a, 'mail')
@@ -144,8 +146,9 @@ export function nodeContract(open: OpenWorld): void {
       await b.log.waitFor('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
     })
 
-    test('subscribed nodes hear of new jobs of other nodes, in their lanes alone', async () => {
-      const world = await open()
+    test('subscribed nodes hear of new jobs of other nodes, in their lanes alone', async ({
+      world,
+    }) => {
       const worker = await world.node()
       const one = await listening(world, ['mail'])
       const all = await listening(world, 'all')
@@ -190,8 +193,7 @@ export function nodeContract(open: OpenWorld): void {
       },
     )
 
-    test('a node that watches each event hears what becomes of all jobs', async () => {
-      const world = await open()
+    test('a node that watches each event hears what becomes of all jobs', async ({ world }) => {
       const [{ store }, { log }] = [await listening(world, 'all'), await listening(world, 'each')]
       const [id] = await submitAll(store, 'watched', jobsOf(5))
       await store.steps.finish('watched', [completed(await takeOne(store, 'watched'))])
@@ -202,8 +204,9 @@ export function nodeContract(open: OpenWorld): void {
       )
     })
 
-    test('subscribed nodes hear what native programs do, in their lanes alone', async () => {
-      const world = await open()
+    test('subscribed nodes hear what native programs do, in their lanes alone', async ({
+      world,
+    }) => {
       const one = await listening(world, ['mail'])
       const all = await listening(world, 'all')
       const id = await submitNative(world, 'mail')
@@ -251,8 +254,7 @@ export function nodeContract(open: OpenWorld): void {
       expect((await seen(store, 'mail', 2)).status).toBe('busy')
     })
 
-    test('reclaiming a node gives back only the jobs of its by-name workers', async () => {
-      const world = await open()
+    test('reclaiming a node gives back only the jobs of its by-name workers', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       await submitAll(dead, 'mail', jobsOf(5, 5, 9, 5))
       const nine = await takeOne(dead, 'mail')
@@ -269,8 +271,9 @@ export function nodeContract(open: OpenWorld): void {
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([nine.id, 4])
     })
 
-    test('reclaiming a node removes its workers from the counts, and no others', async () => {
-      const world = await open()
+    test('reclaiming a node removes its workers from the counts, and no others', async ({
+      world,
+    }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       await dead.lanes.setWorkers(new Map([['mail', { named: 3, consumers: 2, labelled: 1 }]]))
       await alive.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 2, labelled: 1 }]]))
@@ -283,8 +286,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await world.violations()).toEqual([])
     })
 
-    test('a consumer finds the jobs of a reclaimed node', async () => {
-      const world = await open()
+    test('a consumer finds the jobs of a reclaimed node', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       await submitOne(dead, 'mail')
       await take(dead, ['mail'])
@@ -293,8 +295,9 @@ export function nodeContract(open: OpenWorld): void {
       expect(namesOf(await fetch(alive, 'default', ['mail', 'sms']))).toEqual(['mail:1'])
     })
 
-    test('a heartbeat is seen by the others and changes with each beat, until its node is reclaimed', async () => {
-      const world = await open()
+    test('a heartbeat is seen by the others and changes with each beat, until its node is reclaimed', async ({
+      world,
+    }) => {
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
       const heard = async (): Promise<number | undefined> =>
@@ -312,8 +315,9 @@ export function nodeContract(open: OpenWorld): void {
       expect(await heard()).toBeUndefined()
     })
 
-    test('a node that was reclaimed while alive learns so at its next heartbeat, once', async () => {
-      const world = await open()
+    test('a node that was reclaimed while alive learns so at its next heartbeat, once', async ({
+      world,
+    }) => {
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
       expect((await a.nodes.beat()).wasReset).toBe(false)
@@ -322,8 +326,9 @@ export function nodeContract(open: OpenWorld): void {
       expect((await a.nodes.beat()).wasReset).toBe(false)
     })
 
-    test('a store with other data says so to each node once, and gives no id again', async () => {
-      const world = await open()
+    test('a store with other data says so to each node once, and gives no id again', async ({
+      world,
+    }) => {
       const [a, b] = [await world.node(), await world.node()]
       for (const node of [a, b]) await node.nodes.beat()
       const first = await submitOne(a, 'mail')
@@ -340,8 +345,9 @@ export function nodeContract(open: OpenWorld): void {
       expect(await world.violations()).toEqual([])
     })
 
-    test('nor do native programs get one, once a node has learnt of the other data', async () => {
-      const world = await open()
+    test('nor do native programs get one, once a node has learnt of the other data', async ({
+      world,
+    }) => {
       const a = await world.node()
       await a.nodes.beat()
       const first = await submitOne(a, 'mail')
@@ -355,8 +361,7 @@ export function nodeContract(open: OpenWorld): void {
       expect(await world.violations()).toEqual([])
     })
 
-    test('a node that leaves gives back its jobs and does not count as dead', async () => {
-      const world = await open()
+    test('a node that leaves gives back its jobs and does not count as dead', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()
       await a.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import {
   aJob,
   bytes,
@@ -12,18 +12,17 @@ import {
   submitOne,
   take,
   takeOne,
-  type OpenWorld,
+  type ContractTests,
   lossesOf,
   reclaimNode,
 } from '../kit.ts'
 
 /** Reclaims the clients and jobs of a node that died. */
-export function reclaimContract(open: OpenWorld): void {
+export function reclaimContract({ test }: ContractTests): void {
   describe('a node that died', () => {
     const foreground = { foreground: true }
 
-    test('has no clients: jobs without other clients are not run', async () => {
-      const world = await open()
+    test('has no clients: jobs without other clients are not run', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const [high, normal, low] = [
         await submitOne(dead, 'mail', { ...foreground, level: 8 }),
@@ -44,8 +43,7 @@ export function reclaimContract(open: OpenWorld): void {
       }
     })
 
-    test('is removed from every job of a long queue', async () => {
-      const world = await open()
+    test('is removed from every job of a long queue', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const first = await submitOne(dead, 'mail')
       await submitAll(
@@ -58,8 +56,9 @@ export function reclaimContract(open: OpenWorld): void {
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([first, last])
     })
 
-    test('finds the outcomes of jobs that ran elsewhere, if it was only cut off', async () => {
-      const world = await open()
+    test('finds the outcomes of jobs that ran elsewhere, if it was only cut off', async ({
+      world,
+    }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const running = await submitOne(dead, 'mail', foreground)
       const shared = await submitOne(dead, 'mail', { ...foreground, unique: bytes('one') })
@@ -81,8 +80,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(dead, 'mail', background)).toBeUndefined()
     })
 
-    test('that has left as it should has no clients that ask for an outcome', async () => {
-      const world = await open()
+    test('that has left as it should has no clients that ask for an outcome', async ({ world }) => {
       const [leaving, alive] = [await world.node(), await world.node()]
       const id = await submitOne(leaving, 'mail', foreground)
       const held = await takeOne(alive, 'mail')
@@ -91,8 +89,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
-    test('has no clients of a job that waits for a retry', async () => {
-      const world = await open()
+    test('has no clients of a job that waits for a retry', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
       await alive.steps.finish('mail', [retried(await takeOne(alive, 'mail'), 1_000)])
@@ -103,8 +100,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
-    test('is a worker lost to each job that its workers held', async () => {
-      const world = await open()
+    test('is a worker lost to each job that its workers held', async ({ world }) => {
       const [alive, client] = [await world.node(), await listening(world)]
       const id = await submitOne(client.store, 'mail', foreground)
       const first = await world.node()
@@ -124,8 +120,9 @@ export function reclaimContract(open: OpenWorld): void {
       })
     })
 
-    test('drops a job that its worker held and only its own client waited for', async () => {
-      const world = await open()
+    test('drops a job that its worker held and only its own client waited for', async ({
+      world,
+    }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(dead, 'mail', foreground)
       await takeOne(dead, 'mail')
@@ -133,8 +130,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(alive, 'mail', id)).toBeUndefined()
     })
 
-    test('and turns out alive registers its waiting clients again', async () => {
-      const world = await open()
+    test('and turns out alive registers its waiting clients again', async ({ world }) => {
       const [taken, alive] = [await world.node(), await world.node()]
       const id = await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
       await submitOne(taken, 'mail', { ...foreground, unique: bytes('one') })
@@ -155,8 +151,7 @@ export function reclaimContract(open: OpenWorld): void {
       expect(await readOne(alive, 'mail', id + 1)).toBeUndefined()
     })
 
-    test('leaves no abandoned job when it stops normally', async () => {
-      const world = await open()
+    test('leaves no abandoned job when it stops normally', async ({ world }) => {
       const [leaving, alive] = [await world.node(), await world.node()]
       await submitOne(leaving, 'mail', foreground)
       const id = await submitOne(leaving, 'mail')
