@@ -17,7 +17,7 @@
 --       kind (data, warning, status, lease): string
 --       id: integer
 --       token: string
---       two values: data and -; dividend and divisor; or how long the node held the job ahead (ms) and -
+--       two values: data and -; dividend and divisor; or how long the node had the job prefetched (ms) and -
 --     lanes with outcomes: integer; per lane:
 --       lane: string
 --       queue (its hint index, empty for none): string
@@ -67,7 +67,7 @@
 --       by (n: named; l: named, by level; of consumers f: functions that they named, o: opened lanes, a: also lanes that
 --         the automatic rule opens): string
 --       most jobs: integer
---       most of them held ahead: integer
+--       most of them prefetched: integer
 --       groups: integer; per group its one lane, if it has no lease: string; else:
 --         lanes that follow: integer
 --         lease (empty for none): integer, ms

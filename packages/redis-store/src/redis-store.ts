@@ -96,7 +96,7 @@ export class RedisStore implements Store {
   readonly events: Events
   /** Imports jobs from other systems. */
   readonly imports: RedisImports
-  /** Reads and writes what a backup has beside jobs. */
+  /** Reads and writes what a backup has besides jobs. */
   readonly backup: RedisBackup
   /** Asks the server if its answers are durable. Absent if `durability` is `store`. */
   readonly confirm?: () => Promise<void>

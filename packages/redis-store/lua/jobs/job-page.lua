@@ -22,7 +22,7 @@ if sets[place] then
   end
   total = redis.call('ZCARD', sets[place])
 else
-  -- Jobs beside the list come behind it.
+  -- Jobs outside the list come behind it.
   local lists = { queueKey(lane, place) }
   if countAside(lane) > 0 then
     for _, level in ipairs(unusualLevels[place]) do

@@ -15,7 +15,7 @@ if place == 'busy' or place == 'scheduled' then
   local key = place == 'busy' and KEYS[1] or queueKey(lane, place)
   ids = redis.call('ZRANGE', key, first, first + count - 1)
 else
-  -- Jobs beside the list come after it.
+  -- Jobs outside the list come after it.
   local lists = { queueKey(lane, place) }
   if countAside(lane) > 0 then
     for _, level in ipairs(unusualLevels[place]) do

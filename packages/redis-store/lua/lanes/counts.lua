@@ -56,7 +56,7 @@ local function earlier(one, other)
   return math.min(one, other)
 end
 
--- Jobs of unusual levels that wait beside a band's list.
+-- Jobs of unusual levels that wait outside a band's list.
 local function sizeAside(lane, upper, lower)
   return redis.call('LLEN', levelKey(lane, upper)) + redis.call('LLEN', levelKey(lane, lower))
 end
@@ -114,7 +114,7 @@ local function keysThere(first, last)
   return redis.call('EXISTS', unpack(keys, keysPerLane * (first - firstLane) + 1, keysPerLane * (last - firstLane + 1)))
 end
 
--- Jobs wait beside empty lists where native workers took the others: then the lane is in the index of due ones.
+-- Jobs wait outside empty lists where native workers took the others: then the lane is in the index of due ones.
 local mayWaitAside = extent ~= 'sizes' or isCluster or redis.call('EXISTS', dueKey) == 1
 
 local places = {}

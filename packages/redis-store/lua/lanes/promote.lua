@@ -1,5 +1,5 @@
 -- Moves due jobs of lanes into their queues, the oldest first. They line up by due time, then by arrival. A lane with
--- jobs beside its lists is polled every second, so that native workers get the next of them.
+-- jobs outside its lists is polled every second, so that native workers get the next of them.
 -- KEYS:
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:

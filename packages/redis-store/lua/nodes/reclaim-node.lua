@@ -1,4 +1,4 @@
--- Forgets a node that is gone, in one lane: requeues jobs of its by-name workers and those that it held ahead for
+-- Forgets a node that is gone, in one lane: requeues jobs of its by-name workers and those that it prefetched for
 -- consumers, removes its worker counts and its waiting clients. A foreground job without other waiters will not run; the
 -- outcomes of others are kept for a minute where the node died, since it may live after all. Walks the lane in pieces.
 -- KEYS:
@@ -56,7 +56,7 @@ local function ofList(key)
   end
 end
 
--- Jobs beside the lists come first: they move into them.
+-- Jobs outside the lists come first: they move into them.
 local places = {
   ofSet(KEYS[1]),
   ofList(levelKey(lane, 9)),

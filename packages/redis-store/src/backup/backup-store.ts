@@ -3,7 +3,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import { readSettings, restoreSetting, type Setting, type SettingParts } from './settings.ts'
 import { listedLevels, type UnfinishedJob, unfinishedJobs } from './unfinished-jobs.ts'
 
-/** The part of the store that a backup reads and a restore writes, beside the jobs' own imports. */
+/** The part of the store that a backup reads and a restore writes, besides the jobs' own imports. */
 export class RedisBackup {
   readonly #context: RedisContext
   readonly #parts: SettingParts
@@ -23,7 +23,7 @@ export class RedisBackup {
     return listedLevels(this.#context, lane)
   }
 
-  /** Settings beside the jobs. */
+  /** Settings, without the jobs. */
   settings(): AsyncGenerator<Setting> {
     return readSettings(this.#context, this.#parts.lanes)
   }

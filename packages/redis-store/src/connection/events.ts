@@ -4,7 +4,7 @@ import type { StoreKeys } from '../keys.ts'
 import { announced, happened, newsCame, relayed } from './messages.ts'
 import type { RedisContext } from './redis-context.ts'
 
-/** Subscriptions of the connection beside its own node's and the common one. */
+/** Subscriptions of the connection other than its own node's and the common one. */
 interface Channels {
   readonly names: ReadonlySet<string>
   readonly patterns: ReadonlySet<string>

@@ -138,7 +138,7 @@ function levelViolations({ lane, meta, bands }: LaneFacts): string[] {
   })
 }
 
-/** Every job beside a list is counted, and has the list's level. */
+/** Every job outside a list is counted, and has the list's level. */
 function asideViolations({ lane, meta, aside, jobs }: LaneFacts): string[] {
   const found: string[] = []
   let sum = 0

@@ -20,7 +20,7 @@ export interface InvariantOptions {
   readonly only?: ReadonlySet<string>
 }
 
-/** Levels with a list beside their band's. */
+/** Levels with a list outside their band's. */
 const unusualLevels = [9, 7, 6, 4, 3, 1] as const satisfies Level[]
 
 const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as const

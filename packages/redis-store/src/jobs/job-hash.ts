@@ -115,7 +115,7 @@ function leaseDraft(lane: string, id: number): Draft {
   }
 }
 
-/** Reads the pairs of a hash. `outOfLine`: values that stand beside the list, false in their place. */
+/** Reads the pairs of a hash. `outOfLine`: values that stand outside the list, false in their place. */
 function fill(
   job: Draft,
   pairs: readonly (Buffer | false)[],
@@ -137,7 +137,7 @@ function fill(
 
 /**
  * A job in a claim's reply: id, token, and fields and values of its hash, false where a value
- * stands beside the list.
+ * stands outside the list.
  */
 type StoredReply = readonly [id: Buffer, token: Buffer, stored: (Buffer | false)[]]
 /**

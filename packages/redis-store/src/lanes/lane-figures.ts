@@ -60,7 +60,7 @@ export class LaneFigures {
   #occupied(lanes: readonly string[], extent: Extent): Promise<readonly string[]> {
     const { keys } = this.#context
     if (extent === 'sizes') {
-      // Jobs wait beside lists that native workers emptied: then the lane is in the index of due ones.
+      // Jobs wait outside lists that native workers emptied: then the lane is in the index of due ones.
       const addKeys = (lane: string, found: string[]): void => keys.addPlaces(lane, found)
       return occupiedLanes(this.#context, lanes, { addKeys, index: keys.due })
     }

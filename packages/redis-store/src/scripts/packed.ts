@@ -2,10 +2,10 @@ import { Decoder } from '@msgpack/msgpack'
 import type { ScriptArgument } from './script-name.ts'
 
 /**
- * Longer values stand beside the packed list, bytes: they are copied less often, and keeping one
+ * Longer values stand outside the packed list, bytes: they are copied less often, and keeping one
  * does not keep the whole list.
  */
-const besideFrom = 1024
+const outOfLineFrom = 1024
 
 /** Most bytes before a value: a number with itself, or a string's head. */
 const maxHead = 9
@@ -41,7 +41,7 @@ export class Packer {
       const value = list[at] ?? ''
       if (typeof value === 'number') this.#number(value)
       else if (typeof value === 'string') this.#text(value)
-      else if (value.length < besideFrom) this.#bytes(value)
+      else if (value.length < outOfLineFrom) this.#bytes(value)
       else {
         this.#to[this.#at++] = no
         outOfLine.push(at + 1, Buffer.from(value.buffer, value.byteOffset, value.length))
@@ -56,7 +56,7 @@ export class Packer {
       max += maxHead
       // A UTF-16 unit takes at most 3 bytes of UTF-8.
       if (typeof value === 'string') max += 3 * value.length
-      else if (typeof value !== 'number' && value.length < besideFrom) max += value.length
+      else if (typeof value !== 'number' && value.length < outOfLineFrom) max += value.length
     }
     if (this.#to.length - this.#at >= max) return
     // Buffers that were handed out stay as they are.

@@ -57,7 +57,7 @@ export interface JobStepOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
 }
 
-/** Settings of a step beside its parts. */
+/** Settings of a step besides its parts. */
 export interface StepOptions extends ClusterArrival {
   /** Ignores the limits of queues. */
   readonly unlimited?: boolean

@@ -5,7 +5,7 @@ import { AgeOrder } from './age-order.ts'
 const maxBytes = 64 * 1024 * 1024
 /** Most jobs kept. While 150,000 wait, the gateway has 174 MB in memory; 222 where 110,000 are kept. */
 const maxJobs = 16_384
-/** A job beside its bytes and texts, measured on Node 20. */
+/** A job without its bytes and texts, measured on Node 20. */
 const bytesPerJob = 320
 /** The same for a unique id, and for the texts of a Faktory job. */
 const bytesPerUnique = 96

@@ -31,7 +31,7 @@ const packer = new Packer()
 const digest = (value: Buffer): string =>
   `${value.length} ${createHash('sha1').update(value).digest('hex')}`
 
-test('long values are packed beside a list, with their positions', () => {
+test('long values are packed outside a list, with their positions', () => {
   const long = Buffer.alloc(5000)
   const [, place, value, ...more] = new Packer().pack(['short', long, 1])
   expect([place, value, more]).toEqual([2, long, []])

@@ -28,7 +28,7 @@ export interface MemoryJob {
   /** Place among jobs queued in the same millisecond. */
   arrival?: number
   token?: string | undefined
-  /** Its token while its node holds it ahead for a consumer. */
+  /** Its token while its node has it prefetched for a consumer. */
   heldAhead?: string | undefined
   /** When and by which worker it was last claimed, for limits of its queue. */
   takenAtMs?: number

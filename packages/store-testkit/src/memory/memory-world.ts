@@ -127,7 +127,7 @@ export class MemoryWorld {
     return epochMs + this.#steppedMs + this.clock.nowMs()
   }
 
-  /** Steps the store's clock, ahead or back. The nodes' clocks do not follow. */
+  /** Steps the store's clock, forward or back. The nodes' clocks do not follow. */
   stepClock(ms: number): void {
     this.#steppedMs += ms
   }

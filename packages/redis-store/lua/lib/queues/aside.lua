@@ -1,5 +1,5 @@
 --#include bands
--- Jobs of unusual levels that wait beside their band's list, in xg:level:{lane}:<level>, next at the right end, and
+-- Jobs of unusual levels that wait outside their band's list, in xg:level:{lane}:<level>, next at the right end, and
 -- follow as those in the list are taken. `aside` in the lane's hash counts them. So no push steps over many jobs.
 -- Constants: how many jobs of a level above and below the usual one a list takes, and how few bring more. A claim takes
 -- fewer at once than the second and the fourth.
@@ -83,7 +83,7 @@ local function refillLevel(lane, level)
   if moved > 0 then changeAside(lane, -moved) end
 end
 
--- Takes the next of the jobs beside a band's list.
+-- Takes the next of the jobs outside a band's list.
 local function popAside(lane, band)
   if countAside(lane) <= 0 then return nil end
   for _, level in ipairs(unusualLevels[band]) do

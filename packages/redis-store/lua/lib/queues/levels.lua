@@ -2,7 +2,7 @@
 --#include bands
 -- Queues of a lane. A band is one list, next job at the right end. Jobs with levels other than the usual one (8, 5, 2)
 -- stand in order of level; the lane's hash counts them as lv<level>, a hint checked at every use. A list has few jobs
--- of a level that others must step over; more wait beside it (aside.lua). This one: several levels in one band.
+-- of a level that others must step over; more wait outside it (aside.lua). This one: several levels in one band.
 local function enqueueMixed(lane, level, ids, lower)
   --#include aside
   local band = bandOf(level)
@@ -95,7 +95,7 @@ local function refill(lane, level)
   refillLevel(lane, level)
 end
 
--- Brings jobs from beside a lane's lists into them; false if there are none.
+-- Brings jobs from outside a lane's lists into them; false if there are none.
 local function refillLane(lane)
   --#include aside
   if countAside(lane) <= 0 then return false end

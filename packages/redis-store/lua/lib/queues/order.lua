@@ -26,7 +26,7 @@ local function standsBehind(head, id, level, enqueued)
   return (tonumber(head.id) or 0) <= (tonumber(id) or 0)
 end
 
--- True if a job can be among those beside a list, which keep their order too.
+-- True if a job can be among those outside a list, which keep their order too.
 local function waitsAside(lane, id, level, enqueued)
   local first = redis.call('LINDEX', levelKey(lane, level), -1)
   if not first then return false end

@@ -73,7 +73,7 @@ local function claimsOf(lane)
 end
 
 -- The claims that take jobs of a lane as they come: none while older ones wait, or where some of the jobs would overtake
--- others. `lengths`: of the lists to which the jobs go, by place; `aside`: jobs beside the lists.
+-- others. `lengths`: of the lists to which the jobs go, by place; `aside`: jobs outside the lists.
 local function takersOf(lane, lengths, aside)
   local place, length = next(lengths)
   if length > 0 or place == 'scheduled' or next(lengths, place) or tonumber(aside or 0) > 0 then return end

@@ -118,7 +118,7 @@ local function deadlineOf(claim, reserveFor, leaseMs)
   if claim.leaseMs ~= ms then
     claim.leaseMs, claim.deadline = ms, integer(now + ms)
   end
-  -- Half a millisecond more: held ahead by its node, see startLease.
+  -- Half a millisecond more: prefetched by its node, see startLease.
   return claim.taken < claim.max - claim.ahead and claim.deadline or claim.deadline .. '.5'
 end
 
@@ -143,7 +143,7 @@ local function nextToken(claim, lane)
   return tokenStart(claim, lane) .. integer(sequence - 1)
 end
 
--- The part of a lease beside the job's hash. `reserveFor`, `stored`: of a job that was read, see readJob.
+-- The part of a lease outside the job's hash. `reserveFor`, `stored`: of a job that was read, see readJob.
 local function grant(claim, lane, id, token, leaseMs, enqueued, reserveFor, stored)
   answer(claim, lane, id, token, enqueued, stored)
   local deadline = deadlineOf(claim, reserveFor, leaseMs)

@@ -1,6 +1,6 @@
--- Long lists as one MessagePack string, the twin of packed.ts. Long values stand beside it, false in their place: they
+-- Long lists as one MessagePack string, the twin of packed.ts. Long values stand outside it, false in their place: they
 -- are copied less often, and keeping one does not keep the whole list.
-local besideFrom = 1024
+local outOfLineFrom = 1024
 
 -- The list in ARGV[at]; the place and value of each long one follow.
 local function unpackedArguments(at)
@@ -14,7 +14,7 @@ end
 -- Moves long strings from a list to the end of a reply.
 local function setAside(list, reply)
   for at = 1, #list do
-    if #list[at] >= besideFrom then
+    if #list[at] >= outOfLineFrom then
       reply[#reply + 1] = list[at]
       list[at] = false
     end

@@ -1,6 +1,6 @@
 -- Reports on running jobs: stores progress and notifies other nodes with waiting clients. Needs jobs.lua, step.lua.
 
--- A consumer has fetched a job that its node held ahead for `heldMs`: its time counts from then on, and it outlives the
+-- A consumer has fetched a job that its node prefetched for `heldMs`: its time counts from then on, and it outlives the
 -- node. `inf`: a by-name worker has all the time that it needs, see noDeadline in leases.lua. Returns as report does.
 local function startLease(lane, id, token, heldMs)
   if redis.call('HGET', jobKey(lane, id), 'token') ~= token then return 0 end

@@ -4,7 +4,7 @@ local node, defaultReserveMs = given[1], given[2]
 local graceMs = given[8]
 local time = redis.call('TIME')
 local now, nowMicros = time[1] * 1000 + math.floor(time[2] / 1000), time[1] * 1000000 + time[2]
--- Long strings stand beside the packed reply.
+-- Long strings stand outside the packed reply.
 local reply = {}
 reply[1] = ''
 

@@ -34,7 +34,7 @@ local function registeredNow(lane, queue)
   return registerLane(lane, homeOf(lane, queue), graceMs)
 end
 
--- Jobs in a lane with limits; `aside`: those beside its lists.
+-- Jobs in a lane with limits; `aside`: those outside its lists.
 local function standing(lane, aside)
   local total = redis.call('ZCARD', busyKey(lane))
     + redis.call('ZCARD', queueKey(lane, 'scheduled'))

@@ -126,7 +126,7 @@ export function aheadContract({ open, test }: ContractTests): void {
         ...{ lane, id, token, kind: 'lease', heldMs },
       })
 
-      /** Jobs claimed by a node: the first for a consumer, the others ahead. */
+      /** Jobs claimed by a node: the first for a consumer, the others in advance. */
       async function claimed(world: StoreWorld) {
         const store = await world.node()
         await submitAll(
