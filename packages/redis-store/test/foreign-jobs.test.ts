@@ -1,9 +1,10 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Lease, Outcome } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { RedisStore, type ForeignField } from '../src/index.ts'
-import { RedisWorld } from './support/redis-world.ts'
+import { describe, expect, test } from 'vitest'
+import { RedisStore, type ForeignField, type StoreAddress } from '../src/index.ts'
+import type { RedisWorld } from './support/redis-world.ts'
+import { eachInNewWorld, oneServer, type Servers } from './support/servers.ts'
 
 const job = { input: Buffer.from('ours'), door: 'gearman', level: 5, foreground: false } as const
 const lanes = ['mail', 'sms']
@@ -11,19 +12,15 @@ const lanes = ['mail', 'sms']
 const namesOf = (some: readonly Lease[]): string[] => some.map(({ lane, id }) => `${lane}:${id}`)
 
 describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
-  let server: RedisServer
   let world: RedisWorld
+  let address: StoreAddress
   let store: SteppedStore
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  beforeEach(async () => {
-    world = await RedisWorld.open({ path: server.path })
+  const begin = async (opened: RedisWorld, servers: Servers): Promise<void> => {
+    ;[world, address] = [opened, servers.address]
     store = await world.node()
     for (const lane of lanes) await store.lanes.register(lane)
-  })
-  afterEach(() => world.close())
-  afterAll(() => server.stop())
+  }
+  eachInNewWorld(oneServer, begin, { mayBreak: true })
 
   async function native(lane: string, fields: Readonly<Record<string, string>>): Promise<number> {
     const id = await world.native.write(lane, Buffer.from('theirs'))
@@ -258,10 +255,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
 
   test('are told by field', async () => {
     const told: ForeignField[] = []
-    const listening = new RedisStore(
-      { path: server.path },
-      { onForeignField: (field) => void told.push(field) },
-    )
+    const listening = new RedisStore(address, { onForeignField: (field) => void told.push(field) })
     await listening.open()
     const id = await native('mail', {
       reserve_for: 'inf',

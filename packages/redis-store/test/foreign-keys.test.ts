@@ -1,9 +1,10 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { noStep } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { RedisWorld } from './support/redis-world.ts'
+import type { RedisWorld } from './support/redis-world.ts'
+import { eachInNewWorld, oneServer } from './support/servers.ts'
 
 const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const
 const lanes = ['bad', 'mail']
@@ -28,19 +29,14 @@ const spoiled: Readonly<Record<string, (redis: Redis) => Promise<unknown>>> = {
 }
 
 describe.skipIf(lacksRedis)('with keys of a function written by a foreign program,', () => {
-  let server: RedisServer
   let world: RedisWorld
   let store: SteppedStore
-  beforeEach(async () => {
-    server = await RedisServer.start()
-    world = await RedisWorld.open({ path: server.path })
+  const begin = async (opened: RedisWorld): Promise<void> => {
+    world = opened
     store = await world.node()
     for (const lane of lanes) await store.lanes.register(lane)
-  })
-  afterEach(async () => {
-    await world.close()
-    await server.stop()
-  })
+  }
+  eachInNewWorld(oneServer, begin, { mayBreak: true })
 
   const claim = (some: readonly string[], max: number) =>
     store.steps.claim({ by: 'named', groups: [{ lanes: some }], max })

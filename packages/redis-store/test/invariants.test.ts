@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis'
 import { LaneNames, type Level, type NewJob } from '@crossgear/core-scheduler'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { StoreKeys } from '../src/index.ts'
 import { checkInvariants } from '../src/invariants/invariants.ts'
-import { RedisWorld } from './support/redis-world.ts'
+import type { RedisWorld } from './support/redis-world.ts'
+import { eachInNewWorld, oneServer } from './support/servers.ts'
 
 const levels: readonly Level[] = [9, 5, 5, 5, 2]
 const jobs: readonly NewJob[] = levels.map((level, at) => ({
@@ -142,18 +143,13 @@ const plants: readonly (readonly [string, (redis: Redis) => Promise<unknown>, st
 ]
 
 describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () => {
-  let server: RedisServer
   let world: RedisWorld
   let redis: Redis
   let store: SteppedStore
 
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  afterAll(() => server.stop())
   /** One job in each place: 1 reserved, 2 dead, 3 done and kept, 4 and 5 queued, 6 scheduled. */
-  beforeEach(async () => {
-    world = await RedisWorld.open({ path: server.path })
+  const begin = async (opened: RedisWorld): Promise<void> => {
+    world = opened
     redis = world.server
     store = await world.node()
     await store.lanes.register('mail')
@@ -171,8 +167,8 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
       { ...second!, kind: 'dead', message, failure: '{}' },
       { ...third!, kind: 'complete', output: message },
     ])
-  })
-  afterEach(() => world.close())
+  }
+  eachInNewWorld(oneServer, begin, { mayBreak: true })
 
   test('finds nothing in a consistent store', async () => {
     expect(await store.lanes.counts(['mail'])).toMatchObject([

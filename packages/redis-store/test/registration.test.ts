@@ -1,12 +1,12 @@
 import { LaneNames, maxLanes, noStep, soleAnswer, type NewJob } from '@crossgear/core-scheduler'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { RedisStore, StoreAddress } from '../src/index.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { RedisStore } from '../src/index.ts'
 import { connect } from '../src/connection/connection.ts'
 import { RedisContext } from '../src/connection/redis-context.ts'
 import { registerLane, withdrawLane } from '../src/lanes/registration.ts'
-import { RedisWorld } from './support/redis-world.ts'
+import type { RedisWorld } from './support/redis-world.ts'
+import { aCluster, eachInNewWorld, oneServer } from './support/servers.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 const atOnce = { unusedMs: 0, emptiedMs: 0, keptMs: 0 }
@@ -17,21 +17,12 @@ async function submit(store: RedisStore, lane = 'mail', jobs: readonly NewJob[] 
 }
 
 describe.skipIf(lacksRedis)('the registry of lanes', () => {
-  let server: RedisServer
   let world: RedisWorld
   let store: RedisStore
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  beforeEach(async () => {
-    world = await RedisWorld.open({ path: server.path })
+  eachInNewWorld(oneServer, async (opened) => {
+    world = opened
     store = await world.node()
   })
-  afterEach(async () => {
-    expect(await world.violations()).toEqual([])
-    await world.close()
-  })
-  afterAll(() => server.stop())
 
   test('keeps the number of a lane that a former version registered', async () => {
     const number = await store.lanes.register('mail')
@@ -100,27 +91,16 @@ describe.skipIf(lacksRedis)('the registry of lanes', () => {
 })
 
 describe.skipIf(lacksRedis)('the registry of lanes in a cluster', () => {
-  let cluster: RedisCluster
   let world: RedisWorld
   let store: RedisStore
   let context: RedisContext
-  beforeAll(async () => {
-    cluster = await RedisCluster.start()
-  }, 30_000)
-  beforeEach(async () => {
-    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
-    const address: StoreAddress = { nodes }
-    world = await RedisWorld.open(address)
+  eachInNewWorld(aCluster, async (opened, { address }) => {
+    world = opened
     store = await world.node()
     context = new RedisContext(address, new LaneNames(), 0)
     await connect(context.redis)
   })
-  afterEach(async () => {
-    expect(await world.violations()).toEqual([])
-    context.redis.disconnect()
-    await world.close()
-  })
-  afterAll(() => cluster.stop())
+  afterEach(() => context.redis.disconnect())
 
   /** As by a node that dies, or waits, after the first half of its work. */
   async function halfDrop(): Promise<Buffer[]> {

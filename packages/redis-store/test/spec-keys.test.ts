@@ -1,9 +1,10 @@
 import type { Redis } from 'ioredis'
 import type { NewJob, Lease } from '@crossgear/core-scheduler'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { RedisWorld } from './support/redis-world.ts'
+import type { RedisWorld } from './support/redis-world.ts'
+import { eachInNewWorld, oneServer } from './support/servers.ts'
 
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false }
 
@@ -13,18 +14,10 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
   let redis: Redis
   let store: SteppedStore
 
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  afterAll(() => server.stop())
-  beforeEach(async () => {
-    world = await RedisWorld.open({ path: server.path })
+  eachInNewWorld(oneServer, async (opened, { all }) => {
+    ;[world, server] = [opened, all[0]!]
     redis = world.server
     store = await world.node()
-  })
-  afterEach(async () => {
-    expect(await world.violations()).toEqual([])
-    await world.close()
   })
 
   async function claimOne(lane = 'mail'): Promise<Lease> {

@@ -1,10 +1,9 @@
 import type { Outcome, Lease } from '@crossgear/core-scheduler'
-import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import type { StoreAddress } from '../../src/index.ts'
-import { RedisWorld } from '../support/redis-world.ts'
+import type { RedisWorld } from '../support/redis-world.ts'
+import { aCluster, eachInNewWorld, oneServer, type Servers } from '../support/servers.ts'
 
 const bytes = Buffer.from('some bytes')
 const job = { input: bytes, door: 'faktory', level: 5, foreground: true } as const
@@ -22,23 +21,6 @@ const outcomes: Readonly<Record<string, (held: Lease) => Outcome>> = {
 
 const named = ({ lane, id, token }: Lease) => ({ lane, id, token })
 
-interface Servers {
-  readonly address: StoreAddress
-  readonly all: readonly RedisServer[]
-  stop(): Promise<void>
-}
-
-const oneServer = async (): Promise<Servers> => {
-  const server = await RedisServer.start()
-  return { address: { path: server.path }, all: [server], stop: () => server.stop() }
-}
-
-const aCluster = async (): Promise<Servers> => {
-  const cluster = await RedisCluster.start({ words: patientCluster })
-  const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
-  return { address: { nodes }, all: cluster.masters, stop: () => cluster.stop() }
-}
-
 const places = [
   ['a full store, with redis-server:', oneServer],
   ['a full cluster, with redis-server:', aCluster],
@@ -48,18 +30,10 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
   let servers: Servers
   let world: RedisWorld
   let store: SteppedStore
-  beforeAll(async () => {
-    servers = await start()
-  }, 30_000)
-  afterAll(() => servers.stop())
-  beforeEach(async () => {
+  eachInNewWorld(start, async (opened, running) => {
+    ;[world, servers] = [opened, running]
     await limit('0')
-    world = await RedisWorld.open(servers.address)
     store = await world.node()
-  })
-  afterEach(async () => {
-    expect(await world.violations()).toEqual([])
-    await world.close()
   })
 
   const limit = (bytes: string) =>

@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createHash } from 'node:crypto'
 import type { LaneGroup, Lease } from '@crossgear/core-scheduler'
 import { EventLog } from '@crossgear/store-testkit'
-import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { ImportedJob } from '../../src/imports/imported-job.ts'
 import type { ImportNote } from '../../src/imports/import-note.ts'
 import { StoreKeys } from '../../src/keys.ts'
-import { RedisStore, type StoreAddress } from '../../src/index.ts'
-import { RedisWorld } from '../support/redis-world.ts'
+import type { RedisStore } from '../../src/index.ts'
+import type { RedisWorld } from '../support/redis-world.ts'
+import { aCluster, eachInNewWorld, oneServer } from '../support/servers.ts'
 
 const tag = Buffer.from('run1')
 const hour = 3_600_000
@@ -22,39 +22,18 @@ function imported(name: string, over: Partial<ImportedJob['job']> = {}): Importe
   }
 }
 
-const servers: Readonly<
-  Record<string, () => Promise<{ address: StoreAddress; stop: () => Promise<void> }>>
-> = {
-  'one server': async () => {
-    const server = await RedisServer.start()
-    return { address: { path: server.path }, stop: () => server.stop() }
-  },
-  'a cluster': async () => {
-    const cluster = await RedisCluster.start({ words: patientCluster })
-    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
-    return { address: { nodes }, stop: () => cluster.stop() }
-  },
-}
+const servers = [
+  ['one server', oneServer],
+  ['a cluster', aCluster],
+] as const
 
-describe.skipIf(lacksRedis).each(Object.entries(servers))('imports into %s', (_name, start) => {
-  let running: Awaited<ReturnType<typeof start>>
+describe.skipIf(lacksRedis).each(servers)('imports into %s', (_name, start) => {
   let world: RedisWorld
   let store: RedisStore
-
-  beforeAll(async () => {
-    running = await start()
-  }, 60_000)
-  afterAll(() => running.stop())
-  beforeEach(async () => {
-    world = await RedisWorld.open(running.address)
-    store = new RedisStore(running.address)
-    await store.open()
+  eachInNewWorld(start, async (opened) => {
+    world = opened
+    store = await world.node()
     await store.lanes.register('mail')
-  })
-  afterEach(async () => {
-    expect(await world.violations()).toEqual([])
-    await store.close()
-    await world.close()
   })
 
   function take(group: Partial<LaneGroup> = {}, max = 1): Promise<readonly Lease[]> {

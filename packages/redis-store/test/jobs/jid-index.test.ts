@@ -1,10 +1,10 @@
 import type { NewJob } from '@crossgear/core-scheduler'
-import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
 import { StoreKeys } from '../../src/index.ts'
-import { RedisWorld } from '../support/redis-world.ts'
+import type { RedisWorld } from '../support/redis-world.ts'
+import { aCluster, eachInNewWorld, oneServer } from '../support/servers.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
 const plain: NewJob = { input: bytes('in'), door: 'gearman', level: 5, foreground: false }
@@ -16,21 +16,9 @@ const jobOf = (jid: string, more: Partial<NewJob> = {}): NewJob => ({
 })
 
 describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 lanes', () => {
-  let server: RedisServer
   let world: RedisWorld
   const lanes = Array.from({ length: 2_000 }, (_none, at) => `type-${at}`)
-
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  afterAll(() => server.stop())
-  beforeEach(async () => {
-    world = await RedisWorld.open({ path: server.path })
-  })
-  afterEach(async () => {
-    expect(await world.violations()).toEqual([])
-    await world.close()
-  })
+  eachInNewWorld(oneServer, (opened) => (world = opened))
 
   /** How often the server has carried out each command since the figures were set to zero. */
   async function callsOf(...names: readonly string[]): Promise<number> {
@@ -99,19 +87,9 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
 })
 
 describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
-  let cluster: RedisCluster
   let world: RedisWorld
   const keys = new StoreKeys(true)
-
-  beforeAll(async () => {
-    cluster = await RedisCluster.start({ words: patientCluster })
-  }, 30_000)
-  afterAll(() => cluster.stop())
-  beforeEach(async () => {
-    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
-    world = await RedisWorld.open({ nodes })
-  })
-  afterEach(() => world.close())
+  eachInNewWorld(aCluster, (opened) => (world = opened), { mayBreak: true })
 
   test('finds jobs of an older version, and lost entries, again', async () => {
     const store = await world.node()

@@ -1,8 +1,9 @@
 import { type LaneArrivals, type NewJob, StoreError } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { RedisWorld } from '../support/redis-world.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import type { RedisWorld } from '../support/redis-world.ts'
+import { eachInNewWorld, oneServer } from '../support/servers.ts'
 
 const bytes = (size: number, first = 0): Buffer =>
   Buffer.from(Array.from({ length: size }, (_none, at) => (at * 7 + first) % 256))
@@ -16,18 +17,13 @@ const job = (input: Buffer, unique?: string): NewJob => ({
 const long = bytes(20_000)
 
 describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
-  let server: RedisServer
   let world: RedisWorld
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  afterAll(() => server.stop())
-  beforeEach(async () => {
-    world = await RedisWorld.open({ path: server.path })
+  const begin = async (opened: RedisWorld): Promise<void> => {
+    world = opened
     await world.server.call('ACL', 'SETUSER', 'default', '+@all')
     await world.server.config('SET', 'maxmemory', '0')
-    return () => world.close()
-  })
+  }
+  eachInNewWorld(oneServer, begin, { mayBreak: true })
 
   async function callsOf(command: string): Promise<number> {
     const info = await world.server.info('commandstats')
