@@ -1,4 +1,4 @@
-/** What every store keeps of jobs that have ended. The scripts of the store on Redis get these numbers when they are linked. */
+/** Bounds of what every store keeps of jobs that have ended. The scripts of the store on Redis get them when they are linked. */
 export const jobEnds = {
   /** How long a native client's job stays, as its protocol says, seconds. */
   nativeRetention: 90_000,

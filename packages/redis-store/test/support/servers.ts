@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { StoreAddress } from '../../src/index.ts'
 import { RedisWorld } from './redis-world.ts'
 
-/** What a store is on. */
+/** Servers of a store. */
 export interface Servers {
   readonly address: StoreAddress
   readonly all: readonly RedisServer[]

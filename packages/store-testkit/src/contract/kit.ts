@@ -24,7 +24,7 @@ export const bytes = (text: string): Buffer => Buffer.from(text)
 export const testOf = (open: OpenWorld) =>
   test.extend('world', () => open()).extend('store', ({ world }) => world.node())
 
-/** What a part of the contract is tested with. */
+/** Tools for the tests of a part of the contract. */
 export interface ContractTests {
   readonly test: ReturnType<typeof testOf>
   readonly open: OpenWorld
