@@ -107,10 +107,11 @@ local function nowUs()
   return time[1] * 1000000 + time[2]
 end
 
--- Texts of 0 to 999 with three digits, and of thousands in this call. Most numbers of a call are near each other: to
--- join two texts costs a third of printing one.
+-- Texts of 0 to 999 with three digits, and of the thousands met lately: most numbers are near the last ones, and to join
+-- two texts costs a third of printing one. A function of the server keeps both from call to call.
 local digits = { [0] = '000' }
-local thousands = {}
+local thousands = { count = 0 }
+local maxThousands = 256
 
 local function lastDigits(number)
   local text = digits[number]
@@ -130,7 +131,13 @@ local function integer(number)
   local text = thousands[above]
   if not text then
     text = above < 2147483648 and string.format('%d', above) or string.format('%d%09d', above / 1e9, above % 1e9)
-    thousands[above] = text
+    if thousands.count == maxThousands then
+      for known in pairs(thousands) do
+        thousands[known] = nil
+      end
+      thousands.count = 0
+    end
+    thousands[above], thousands.count = text, thousands.count + 1
   end
   return text .. lastDigits(last)
 end
