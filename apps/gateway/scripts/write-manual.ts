@@ -25,7 +25,7 @@ const release = { version: readVersion(), date }
 mkdirSync(folder, { recursive: true })
 const files = {
   ...Object.fromEntries(shells.map((shell) => [`crossgear.${shell}`, completionScript(shell)])),
-  'crossgear.1': commandPage(commandTable(release.version), release),
+  'crossgear.1': commandPage(commandTable, release),
   'crossgear.toml.5': filePage(release),
   'crossgear.toml': exampleFile(presetOf(given)),
 }

@@ -7,6 +7,7 @@ import { bundleWords } from '@crossgear/tools/gateway-program'
 import { commandTable } from '../src/commands/command-table.ts'
 import { completionScript } from '../src/commands/completion/run-completion.ts'
 import { shells } from '../src/commands/completion/names.ts'
+import { flagsOf } from '../src/config/option-row.ts'
 import { flagOf, optionNames } from '../src/config/options.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -123,10 +124,10 @@ test.skipIf(lacks('fish', '-c', 'true')).each([
 })
 
 test('the table of commands has each option of each command once, with a help', () => {
-  for (const { words, options } of commandTable('1')) {
-    const flags = options.flatMap((option) => option.flags)
+  for (const { words, options = [] } of commandTable) {
+    const flags = options.flatMap(flagsOf)
     expect([words, new Set(flags).size]).toEqual([words, flags.length])
-    const bare = options.filter(({ help }) => help === '').map((option) => option.flags)
+    const bare = options.filter(({ help }) => help === '').map(flagsOf)
     expect([words, bare]).toEqual([words, []])
   }
 })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { optionNames } from '../src/config/options.ts'
 import { commands as terminalRows } from '../src/terminal/commands.ts'
-import { flagOfRow } from '../src/terminal/option-rows.ts'
+import { flagOfRow } from '../src/config/option-row.ts'
 import { startGateway } from './support/gateway-process.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))

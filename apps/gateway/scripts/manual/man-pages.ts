@@ -1,4 +1,4 @@
-import type { CommandEntry } from '../../src/commands/command-table.ts'
+import { type CommandForm, flagOfRow, flagsOf } from '../../src/config/option-row.ts'
 import {
   flagOf,
   keyOf,
@@ -60,14 +60,16 @@ function inGroups(names: readonly OptionName[], write: (name: OptionName) => str
 }
 
 /** One command with its arguments and its own options. */
-function commandItem({ words, summary, arguments: taken, options }: CommandEntry): string {
+function commandItem(form: CommandForm): string {
+  const { words, summary, arguments: taken = [], options = [] } = form
   const places = taken.map(({ name, isRequired, isMany }) => {
     const shown = italic(isMany ? `${name} ...` : name)
     return isRequired ? shown : `[${shown}]`
   })
-  const own = options.filter(({ flags }) => !isCommon(flags[0] ?? ''))
-  const listed = own.map(({ flags, argument, help }) => {
-    const names = flags.map(bold).join(', ')
+  const own = options.filter((row) => !isCommon(flagOfRow(row)))
+  const listed = own.map((row) => {
+    const { argument, help } = row
+    const names = flagsOf(row).map(bold).join(', ')
     return `${names}${argument === undefined ? '' : ` ${italic(argument)}`}: ${plain(help)}`
   })
   return item([bold(words.join(' ')), ...places].join(' '), [plain(sentence(summary)), ...listed])
@@ -96,7 +98,7 @@ function isCommon(flag: string): boolean {
 const elsewhere: ReadonlySet<string> = new Set(['serve', 'gearmand'])
 
 /** crossgear(1), from the commands and the option table. */
-export function commandPage(commands: readonly CommandEntry[], { version, date }: Release): string {
+export function commandPage(commands: readonly CommandForm[], { version, date }: Release): string {
   return page({
     ...{ name: 'crossgear', section: 1, manual: 'User Commands' },
     ...{ source: `Crossgear ${version}`, date },

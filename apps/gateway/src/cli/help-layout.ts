@@ -1,14 +1,4 @@
-import { Help, Option } from 'commander'
-import { flagOf, type OptionName, optionRow } from '../config/options.ts'
-
-/** Without a default: only explicit flags may override the environment. */
-export function commanderOption(name: OptionName): Option {
-  const { argument, help, group, fallback, shownFallback } = optionRow(name)
-  const shown = shownFallback ?? String(fallback)
-  return new Option(`${flagOf(name)} <${argument}>`, `${help} (default: ${shown})`).helpGroup(
-    `${group}:`,
-  )
-}
+import { Help } from 'commander'
 
 /** Least width for a description beside its option; below that it moves to the next line. */
 const minBeside = 40

@@ -1,11 +1,12 @@
 import { Command, CommanderError, Help } from 'commander'
 import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
-import { optionNames } from '../config/options.ts'
+import type { CommandForm } from '../config/option-row.ts'
+import { optionNames, settingOption } from '../config/options.ts'
 import { refuseRemoved } from '../config/removed-options.ts'
 import { StartError } from '../errors.ts'
-import { explained, unknownInHelp } from '../cli/command-parser.ts'
-import { commanderOption, formatItem, helpWidth } from '../cli/help-layout.ts'
-import { completionName, completionSummary } from './completion/names.ts'
+import { explained, unknownInHelp, withForm } from '../cli/command-parser.ts'
+import { formatItem, helpWidth } from '../cli/help-layout.ts'
+import { completionForm, completionName } from './completion/names.ts'
 import { terminalCommands } from '../terminal/names.ts'
 import { versionLine } from '../cli/version.ts'
 
@@ -80,30 +81,34 @@ const ownParsers = [
   ['doctor', '[options]', 'examine a store and say what to do'],
 ] as const
 
+export const programSummary =
+  'A job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues.'
+
+export const serveForm: CommandForm = {
+  words: ['serve'],
+  summary: 'run the gateway (the default command)',
+  options: optionNames.map(settingOption),
+  helpAfter,
+}
+
 /** The parser of the program and of `serve`, its default. */
 export function createProgram(version: string, serve: (flags: Flags) => Promise<void>): Command {
   const program = new Command('crossgear')
-    .description(
-      'A job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues.',
-    )
+    .description(programSummary)
     .version(versionLine(version))
     .usage('[serve] [options]')
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
     .addHelpText('after', helpAfter)
-  const serveCommand = program
-    .command('serve', { isDefault: true })
-    .description('run the gateway (the default command)')
+  const serveCommand = withForm(program.command('serve', { isDefault: true }), serveForm)
     .usage('[options]')
     .allowExcessArguments(false)
-    .addHelpText('after', helpAfter)
     .action(serve)
-  for (const name of optionNames) serveCommand.addOption(commanderOption(name))
   // For the help text only: see terminal/program.ts.
   for (const [name, summary] of Object.entries(terminalCommands)) {
     program.command(name).description(summary)
   }
-  program.command(completionName).description(completionSummary)
+  program.command(completionName).description(completionForm.summary)
   for (const [name, usage, description] of ownParsers) {
     program.command(name).usage(usage).description(`${description}: see crossgear ${name} --help`)
   }

@@ -4,7 +4,8 @@ import { outputOptions } from './output-options.ts'
 import { portOptions } from './port-options.ts'
 import { storeOptions } from './store-options.ts'
 import { tlsOptions } from './tls-options.ts'
-import type { OptionRow } from './value-kinds.ts'
+import { flagOfRow, type OptionRow, separated } from './option-row.ts'
+import type { Setting, SettingGroup, ValueKind } from './value-kinds.ts'
 
 /** Every setting of the gateway, in the order of `--help`. */
 export const options = {
@@ -18,23 +19,34 @@ export const options = {
 
 export type OptionName = keyof typeof options
 
-export type OptionValue<Name extends OptionName> =
-  (typeof options)[Name] extends OptionRow<infer T> ? T : never
+export type OptionValue<Name extends OptionName> = (typeof options)[Name] extends {
+  readonly value: ValueKind<infer T>
+}
+  ? T
+  : never
 
 export const optionNames = Object.keys(options) as OptionName[]
 
 /** The row of an option, whatever its value type. */
-export function optionRow(name: OptionName): OptionRow<unknown> {
+export function optionRow(name: OptionName): Setting & { readonly group: SettingGroup } {
   return options[name]
 }
 
-function separated(name: string, separator: string): string {
-  return name.replaceAll(/[A-Z]/g, (capital) => separator + capital.toLowerCase())
+/** The same for a command line, in words: only explicit flags may override the environment, so it has no default. */
+export function settingOption(name: OptionName): OptionRow {
+  const { argument, help, group, value, fallback, shownFallback } = optionRow(name)
+  return {
+    ...{ name, argument, group: `${group}:` },
+    help: `${help} (default: ${shownFallback ?? String(fallback)})`,
+    ...(value.choices && { choices: value.choices }),
+    // Checked with what the other sources say.
+    read: (text) => text,
+  }
 }
 
 /** `gearmanPort` is `--gearman-port`. */
 export function flagOf(name: OptionName): string {
-  return `--${separated(name, '-')}`
+  return flagOfRow({ name })
 }
 
 /** `gearmanPort` is `CROSSGEAR_GEARMAN_PORT`; the first one set counts. */

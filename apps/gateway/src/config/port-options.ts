@@ -4,13 +4,13 @@ import { readHostNames } from '../net/foreign-requests.ts'
 import { readNetworks } from '../net/networks.ts'
 import {
   checkedText,
+  inGroup,
   optional,
-  type OptionRow,
+  password,
   portOr,
-  row,
-  secret,
+  type Setting,
   text,
-  wholeNumber,
+  whole,
   yesNo,
 } from './value-kinds.ts'
 
@@ -31,9 +31,9 @@ type DoorPort = `${DoorName}Port`
 const doorPorts = Object.fromEntries(
   doors.map(({ name, port: { help, fallback } }) => [
     `${name}Port`,
-    row({ group: 'Doors', argument: 'port', help, value: portOr('off'), fallback }),
+    { ...portOr('off', fallback), help },
   ]),
-) as Readonly<Record<DoorPort, OptionRow<number | 'off'>>>
+) as Readonly<Record<DoorPort, Setting<number | 'off'>>>
 
 /** The options of all ports. */
 export const portNames: readonly (DoorPort | 'webPort')[] = [
@@ -42,128 +42,76 @@ export const portNames: readonly (DoorPort | 'webPort')[] = [
 ]
 
 /** The ports, and who may do what there. */
-export const portOptions = {
-  host: row({
-    group: 'Doors',
-    argument: 'address',
+export const portOptions = inGroup('Doors', {
+  host: {
+    ...{ argument: 'address', value: hostText, fallback: '127.0.0.1' },
     help: 'address for every door to listen on; * is every address of the machine',
-    value: hostText,
-    fallback: '127.0.0.1',
-  }),
+  },
   ...doorPorts,
-  webPort: row({
-    group: 'Doors',
-    argument: 'port',
+  webPort: {
+    ...portOr('off', 7420),
     help: 'port for the dashboard (docs/operate/dashboard.md), /metrics (docs/reference/metrics.md), /healthz, /readyz and the admin API (docs/reference/api.md), or off',
-    value: portOr('off'),
-    fallback: 7420,
-  }),
-  webHost: row({
-    group: 'Doors',
-    argument: 'address',
+  },
+  webHost: {
+    ...optional('address', hostText, 'that of --host'),
     help: 'address for the web port to listen on, where it differs from that of the other doors; * is every address of the machine',
-    value: optional(hostText),
-    fallback: undefined,
-    shownFallback: 'that of --host',
-  }),
-  faktoryPassword: row({
-    group: 'Doors',
-    argument: 'password',
+  },
+  faktoryPassword: {
+    ...password,
     help: 'password of the Faktory port; /path names a file that holds it',
-    value: optional(secret('a password, or the path of a file that holds it')),
-    fallback: undefined,
-    shownFallback: 'none',
     alsoEnv: ['FAKTORY_PASSWORD'],
-    readsFile: true,
-    reloads: true,
-  }),
-  faktoryPasswordTries: row({
-    group: 'Doors',
-    argument: 'n',
+  },
+  faktoryPasswordTries: {
+    ...whole('n', 0, 1_000_000, 10),
     help: 'wrong passwords per minute and address, before the Faktory port rejects that address for the rest of the minute; 0: any number',
-    value: wholeNumber(0, 1_000_000),
-    fallback: 10,
-  }),
-  faktoryOpen: row({
-    group: 'Doors',
-    argument: 'yes|no',
+  },
+  faktoryOpen: {
+    ...yesNo,
     help: 'let the Faktory port listen beyond this machine without a password',
-    value: yesNo(),
-    fallback: false,
-    shownFallback: 'no',
-  }),
-  webPassword: row({
-    group: 'Doors',
-    argument: 'password',
+  },
+  webPassword: {
+    ...password,
     help: "the operator's password for /api/v1 on the web port, without which nothing can be changed there; /path names a file that holds it",
-    value: optional(secret('a password, or the path of a file that holds it')),
-    fallback: undefined,
-    shownFallback: 'none',
-    readsFile: true,
-    reloads: true,
-  }),
-  webReaderPassword: row({
-    group: 'Doors',
-    argument: 'password',
+  },
+  webReaderPassword: {
+    ...password,
     help: 'password of those who only read there; /path names a file that holds it; this machine reads without one',
-    value: optional(secret('a password, or the path of a file that holds it')),
-    fallback: undefined,
-    shownFallback: 'none',
-    readsFile: true,
-    reloads: true,
-  }),
-  webPasswordTries: row({
-    group: 'Doors',
-    argument: 'n',
+  },
+  webPasswordTries: {
+    ...whole('n', 0, 1_000_000, 10),
     help: 'wrong passwords per minute and address, before the web port rejects that address for the rest of the minute; 0: any number',
-    value: wholeNumber(0, 1_000_000),
-    fallback: 10,
-  }),
-  webOpen: row({
-    group: 'Doors',
-    argument: 'yes|no',
+  },
+  webOpen: {
+    ...yesNo,
     help: 'let other machines read on the web port without a password, and let it listen beyond this machine without one',
-    value: yesNo(),
-    fallback: false,
-    shownFallback: 'no',
-  }),
-  handlePrefix: row({
-    group: 'Doors',
+  },
+  handlePrefix: {
     argument: 'text',
-    help: 'prefix of Gearman job handles',
     value: text(
       `1 to ${maxPrefixBytes} printable ASCII characters without blanks`,
       new RegExp(`^[!-~]{1,${maxPrefixBytes}}$`),
     ),
-    fallback: hostPrefix,
-    shownFallback: 'H:<host name>',
-  }),
-  adminFrom: row({
-    group: 'Doors',
-    argument: 'list',
-    help: 'comma-separated addresses and networks, besides this machine, that may use Gearman text commands that change something, and FLUSH on the Faktory port',
-    value: optional(
+    ...{ fallback: hostPrefix, shownFallback: 'H:<host name>' },
+    help: 'prefix of Gearman job handles',
+  },
+  adminFrom: {
+    ...optional(
+      'list',
       checkedText(
         'addresses or networks such as 10.0.0.0/8, with commas between them',
         (list) => readNetworks(list) !== undefined,
-        (list) => list,
       ),
     ),
-    fallback: undefined,
-    shownFallback: 'none',
-  }),
-  allowedHosts: row({
-    group: 'Doors',
-    argument: 'list',
-    help: 'comma-separated names that the web and HTTP ports accept in the header Host; they always accept addresses, localhost and the name of --host; * is any name',
-    value: optional(
+    help: 'comma-separated addresses and networks, besides this machine, that may use Gearman text commands that change something, and FLUSH on the Faktory port',
+  },
+  allowedHosts: {
+    ...optional(
+      'list',
       checkedText(
         'names such as jobs.example.org, with commas between them, or *',
         (list) => readHostNames(list) !== undefined,
-        (list) => list,
       ),
     ),
-    fallback: undefined,
-    shownFallback: 'none',
-  }),
-}
+    help: 'comma-separated names that the web and HTTP ports accept in the header Host; they always accept addresses, localhost and the name of --host; * is any name',
+  },
+})

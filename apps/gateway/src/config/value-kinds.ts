@@ -1,4 +1,5 @@
 import type { Durability } from '@crossgear/redis-store'
+import type { OptionRow } from './option-row.ts'
 
 /** Turns the text of a flag or variable, or a value of the file, into a setting. */
 export interface ValueKind<T> {
@@ -10,6 +11,43 @@ export interface ValueKind<T> {
   readonly show?: (value: string) => string
   /** All values, where they are few words. */
   readonly choices?: readonly string[]
+}
+
+/** What a setting takes, and its default. */
+interface Values<T> {
+  /** Placeholder of the value in `--help`. */
+  readonly argument: string
+  readonly value: ValueKind<T>
+  readonly fallback: T
+  /** Shown in `--help` if the fallback is computed or unset. */
+  readonly shownFallback?: string
+}
+
+/** One setting. Its flag, variables and file key follow from its name in the table. */
+export interface Setting<T = unknown> extends Values<T>, Pick<OptionRow, 'help'> {
+  /** Key in the TOML file, if not the name in snake case; null: not in the file. */
+  readonly key?: string | null
+  /** Further variables; CROSSGEAR_<NAME> wins over them. */
+  readonly alsoEnv?: readonly string[]
+  /** A value that begins with `/` names a file with the value. */
+  readonly readsFile?: true
+  /** A reload gives it to the running gateway. */
+  readonly reloads?: true
+}
+
+export type SettingGroup = 'Doors' | 'Store' | 'Jobs' | 'Limits' | 'Output'
+
+type Grouped<Rows> = {
+  readonly [Name in keyof Rows]: Rows[Name] & { readonly group: SettingGroup }
+}
+
+/** Settings under one heading. */
+export function inGroup<Rows extends Readonly<Record<string, Setting>>>(
+  group: SettingGroup,
+  rows: Rows,
+): Grouped<Rows> {
+  const entries = Object.entries(rows).map(([name, row]) => [name, { ...row, group }])
+  return Object.fromEntries(entries) as Grouped<Rows>
 }
 
 const maxPort = 65_535
@@ -25,38 +63,52 @@ function integer(min: number, max: number): ValueKind<number>['read'] {
   }
 }
 
-export function wholeNumber(min: number, max: number): ValueKind<number> {
-  return { expected: `a whole number from ${min} to ${max}`, read: integer(min, max) }
+/** A whole number. */
+export function whole(
+  argument: string,
+  min: number,
+  max: number,
+  fallback: number,
+): Values<number> {
+  const value = { expected: `a whole number from ${min} to ${max}`, read: integer(min, max) }
+  return { argument, value, fallback }
 }
 
-export function portOr<Word extends string>(word: Word): ValueKind<number | Word> {
+export function portOr<Word extends string>(
+  word: Word,
+  fallback: NoInfer<number | Word>,
+): Values<number | Word> {
   const read = integer(0, maxPort)
-  return {
+  const value: ValueKind<number | Word> = {
     expected: `a port from 0 to ${maxPort} (0 takes a free one), or ${word}`,
-    read: (value) => (value === word ? word : read(value)),
+    read: (given) => (given === word ? word : read(given)),
   }
+  return { argument: 'port', value, fallback }
 }
 
+/** One of some words. */
 export function oneOf<const Words extends readonly string[]>(
+  argument: string,
   words: Words,
-): ValueKind<Words[number]> {
-  return {
+  fallback: NoInfer<Words[number]>,
+): Values<Words[number]> {
+  const value: ValueKind<Words[number]> = {
     expected: words.join(', '),
-    read: (value) => words.find((word) => word === value),
+    read: (given) => words.find((word) => word === given),
     choices: words,
   }
+  return { argument, value, fallback }
 }
 
-/** `1.1`, which TOML may have as a number. */
+/** One of two versions, such as `1.1`, which TOML may have as a number. */
 export function versionOf<const Words extends readonly string[]>(
   words: Words,
-): ValueKind<Words[number]> {
-  const { read, choices = words } = oneOf(words)
-  return {
-    expected: words.join(' or '),
-    read: (value) => read(typeof value === 'number' ? value.toFixed(1) : value),
-    choices,
-  }
+  fallback: NoInfer<Words[number]>,
+): Values<Words[number]> {
+  const { value, ...rest } = oneOf('version', words, fallback)
+  const read = (given: unknown): Words[number] | undefined =>
+    value.read(typeof given === 'number' ? given.toFixed(1) : given)
+  return { ...rest, value: { ...value, expected: words.join(' or '), read } }
 }
 
 const yesAndNo: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
@@ -64,28 +116,22 @@ const yesAndNo: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ...['no', 'false', false].map((word) => [word, false] as const),
 ])
 
-/** `yes` or `no`, or a TOML boolean. */
-export function yesNo(): ValueKind<boolean> {
-  const choices = ['yes', 'no']
-  return { expected: choices.join(' or '), read: (value) => yesAndNo.get(value), choices }
+/** `yes` or `no`, or a TOML boolean; usually no. */
+export const yesNo: Values<boolean> = {
+  argument: 'yes|no',
+  value: { expected: 'yes or no', read: (value) => yesAndNo.get(value), choices: ['yes', 'no'] },
+  ...{ fallback: false, shownFallback: 'no' },
 }
 
 export function text(expected: string, pattern = /^\P{Cc}+$/u): ValueKind<string> {
-  return {
-    expected,
-    read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
-  }
-}
-
-export function secret(expected: string): ValueKind<string> {
-  return { ...text(expected), show: () => '***' }
+  return checkedText(expected, (value) => pattern.test(value))
 }
 
 /** Text that passes `accepts`. */
 export function checkedText(
   expected: string,
   accepts: (value: string) => boolean,
-  show: (value: string) => string,
+  show: (value: string) => string = (value) => value,
 ): ValueKind<string> {
   return {
     expected,
@@ -95,8 +141,21 @@ export function checkedText(
 }
 
 /** An optional setting. */
-export function optional<T>(kind: ValueKind<T>): ValueKind<T | undefined> {
-  return kind
+export function optional<T>(
+  argument: string,
+  value: ValueKind<T>,
+  shownFallback = 'none',
+): Values<T | undefined> {
+  return { argument, value, fallback: undefined, shownFallback }
+}
+
+/** A password that a reload changes, or the file that holds it. */
+export const password: Omit<Setting<string | undefined>, 'help'> = {
+  ...optional('password', {
+    ...text('a password, or the path of a file that holds it'),
+    show: () => '***',
+  }),
+  ...{ readsFile: true, reloads: true },
 }
 
 /** Most replicas that may be asked for. */
@@ -107,28 +166,4 @@ export function readDurability(text: string): Durability | undefined {
   if (text === 'store' || text === 'fsync') return { level: text }
   const replicas = Number(/^replicas:(\d{1,3})$/.exec(text)?.[1] ?? 0)
   return replicas >= 1 && replicas <= maxReplicas ? { level: 'replicas', replicas } : undefined
-}
-
-/** One setting. Its flag, variables and file key follow from its name in the table. */
-export interface OptionRow<T> {
-  readonly group: 'Doors' | 'Store' | 'Jobs' | 'Processes' | 'Limits' | 'Output'
-  /** Placeholder of the value in `--help`. */
-  readonly argument: string
-  readonly help: string
-  readonly value: ValueKind<T>
-  readonly fallback: NoInfer<T>
-  /** Shown in `--help` if the fallback is computed or unset. */
-  readonly shownFallback?: string
-  /** Key in the TOML file, if not the name in snake case; null: not in the file. */
-  readonly key?: string | null
-  /** Further variables; CROSSGEAR_<NAME> wins over them. */
-  readonly alsoEnv?: readonly string[]
-  /** A value that begins with `/` names a file with the value. */
-  readonly readsFile?: true
-  /** A reload gives it to the running gateway. */
-  readonly reloads?: true
-}
-
-export function row<T>(definition: OptionRow<T>): OptionRow<T> {
-  return definition
 }

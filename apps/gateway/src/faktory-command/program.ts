@@ -1,5 +1,5 @@
-import { type Command, Option } from 'commander'
-import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
+import { type HelpOutput, readForm } from '../cli/command-parser.ts'
+import type { CommandForm } from '../config/option-row.ts'
 import { StartError } from '../errors.ts'
 
 /** The options as given, by their letters. */
@@ -52,31 +52,38 @@ Examples:
                                      as in a container
 `
 
-/** The parser of `crossgear faktory`: the options of the Faktory server. */
-export function faktoryProgram(out: HelpOutput): Command {
-  return commandParser('crossgear faktory', out)
-    .description("Runs the gateway with the Faktory server's own options and files.")
-    .option(
-      '-b <binding>',
-      'address of the Faktory port, [host]:port; :7419 is every address of the machine (default: localhost:7419)',
-    )
-    .option('-w <binding>', 'address of the web port; :0 closes it (default: localhost:7420)')
-    .addOption(
-      new Option(
-        '-e <environment>',
-        'only development needs no password (default: development)',
-      ).choices(environments),
-    )
-    .addOption(
-      new Option('-l <level>', 'lowest level that is logged (default: info)').choices(levels),
-    )
-    .option(
-      '-d <path>',
-      'storage folder: jobs are in its folder crossgear (default: /var/lib/faktory/db, in development ~/.faktory/db)',
-    )
-    .option('-c <path>', 'config folder (default: /etc/faktory, in development ~/.faktory)')
-    .option('-v', 'print the version')
-    .addHelpText('after', helpAfter)
+/** The options of the Faktory server. */
+export const faktoryForm: CommandForm = {
+  words: ['faktory'],
+  summary: "Runs the gateway with the Faktory server's own options and files.",
+  options: [
+    {
+      ...{ name: 'b', argument: 'binding' },
+      help: 'address of the Faktory port, [host]:port; :7419 is every address of the machine (default: localhost:7419)',
+    },
+    {
+      ...{ name: 'w', argument: 'binding' },
+      help: 'address of the web port; :0 closes it (default: localhost:7420)',
+    },
+    {
+      ...{ name: 'e', argument: 'environment', choices: environments },
+      help: 'only development needs no password (default: development)',
+    },
+    {
+      ...{ name: 'l', argument: 'level', choices: levels },
+      help: 'lowest level that is logged (default: info)',
+    },
+    {
+      ...{ name: 'd', argument: 'path' },
+      help: 'storage folder: jobs are in its folder crossgear (default: /var/lib/faktory/db, in development ~/.faktory/db)',
+    },
+    {
+      ...{ name: 'c', argument: 'path' },
+      help: 'config folder (default: /etc/faktory, in development ~/.faktory)',
+    },
+    { name: 'v', help: 'print the version' },
+  ],
+  helpAfter,
 }
 
 /** The server takes one dash or two before a letter, and its value also behind a sign `=`. */
@@ -88,12 +95,11 @@ const letterAndValue = /^--?([bweldcvh])(?:=(.*))?$/s
  * @throws StartError (code 2)
  */
 export function readWords(words: readonly string[], out: HelpOutput): Given | undefined {
-  const program = faktoryProgram(out)
   const plain = words.flatMap((word) => {
     const [, letter, value] = letterAndValue.exec(word === '-help' ? '--help' : word) ?? []
     if (letter === undefined) return word === '-help' ? '--help' : word
     return [`-${letter}`, ...(value === undefined ? [] : [value])]
   })
   const refusal = (line: string, cause: ErrorOptions) => new StartError(line, 2, cause)
-  return parseWords(program, plain, refusal) ? program.opts() : undefined
+  return readForm(faktoryForm, plain, out, refusal)
 }

@@ -35,6 +35,6 @@ function wordsOf(line: string): readonly string[] {
   const [, name = '', value = ''] = keyAndValue.exec(line) ?? []
   const option = findOption(name)
   if (!option) return line.split(/\s+/).filter((word) => word !== '')
-  if (option.value) return [`--${name}=${value}`]
+  if (option.argument !== undefined) return [`--${name}=${value}`]
   return ['', 'no', 'false', '0', 'off'].includes(value) ? [] : [`--${name}`]
 }

@@ -1,4 +1,5 @@
 import { Help } from 'commander'
+import type { CommandForm, OptionRow } from '../config/option-row.ts'
 import { formatItem, helpWidth } from '../cli/help-layout.ts'
 
 /** The guide for moving jobs from gearmand's queues. */
@@ -47,13 +48,16 @@ const withValue = [
 ]
 
 const withNumber = ['mysql-port']
+const text = { argument: 'arg' } as const
+const file = { argument: 'file' } as const
+const number = { argument: 'number' } as const
 
 const alone = ['libdrizzle-mysql', 'libtokyocabinet-optimize', 'store-queue-on-shutdown']
 
 /** Options of gearmand's persistent queues. */
 export const queueOptions: readonly GearmandOption[] = [
-  ...withValue.map((name) => ({ name, value: true as const })),
-  ...withNumber.map((name) => ({ name, value: true as const, number: true as const })),
+  ...withValue.map((name) => ({ name, ...(name.endsWith('-file') ? file : text) })),
+  ...withNumber.map((name) => ({ name, ...number })),
   ...alone.map((name) => ({ name })),
 ].map((option) => ({ ...option, effect: 'queue', help: 'No effect: jobs are in the store.' }))
 
@@ -66,15 +70,9 @@ export type Effect =
   | { readonly none: string }
 
 /** An option of gearmand's command line. */
-export interface GearmandOption {
-  readonly name: string
-  readonly short?: string
-  /** It takes a value. */
-  readonly value?: true
-  /** The value must be a whole number. */
-  readonly number?: true
+export interface GearmandOption extends OptionRow {
+  readonly argument?: 'arg' | 'file' | 'number'
   readonly effect: Effect
-  readonly help: string
 }
 
 function some(name: string, help: string, more: Partial<GearmandOption> = {}): GearmandOption {
@@ -85,8 +83,6 @@ function none(name: string, reason: string, more: Partial<GearmandOption> = {}):
   return { name, help: `No effect: ${reason}.`, effect: { none: reason }, ...more }
 }
 
-const text = { value: true } as const
-const number = { value: true, number: true } as const
 const ofTheSystem = 'Node asks ten times, one second apart'
 
 /**
@@ -119,16 +115,16 @@ export const gearmandOptions: readonly GearmandOption[] = [
   none('keepalive-count', ofTheSystem, number),
   some('log-file', 'File for the log, stderr or none (default /var/log/gearmand.log).', {
     short: 'l',
-    ...text,
+    ...file,
   }),
   some('listen', 'Address to listen on (default: all).', { short: 'L', ...text }),
-  some('pid-file', 'File for the process id (default /var/gearmand.pid).', { short: 'P', ...text }),
+  some('pid-file', 'File for the process id (default /var/gearmand.pid).', { short: 'P', ...file }),
   some('protocol', 'Open another door as well: http.', { short: 'r', ...text }),
   some('round-robin', 'Give a worker jobs of its functions in turn (as 2.0: always).', {
     short: 'R',
   }),
   { name: 'queue-type', short: 'q', ...text, effect: 'queue', help: 'Jobs are in the store.' },
-  some('config-file', 'File with options (default /etc/gearmand.conf); also @file.', text),
+  some('config-file', 'File with options (default /etc/gearmand.conf); also @file.', file),
   none('syslog', 'the log goes where --log-file says'),
   none('coredump', 'the system decides about core files'),
   none('threads', 'a gateway is one process; several share a store', { short: 't', ...number }),
@@ -143,11 +139,18 @@ export const gearmandOptions: readonly GearmandOption[] = [
   some('http-port', 'Port of --protocol http (default 8080).', number),
   some('port', 'Port to listen on (default 4730, or GEARMAND_PORT).', { short: 'p', ...number }),
   some('ssl', 'Speak TLS.'),
-  some('ssl-ca-file', 'Authorities (PEM) of client certificates.', text),
-  some('ssl-certificate', 'Certificate (PEM) of --ssl.', text),
-  some('ssl-key', 'Key (PEM) of --ssl.', text),
+  some('ssl-ca-file', 'Authorities (PEM) of client certificates.', file),
+  some('ssl-certificate', 'Certificate (PEM) of --ssl.', file),
+  some('ssl-key', 'Key (PEM) of --ssl.', file),
   ...queueOptions,
 ]
+
+/** For completion: gearmand's own rules parse its words. */
+export const gearmandForm: CommandForm = {
+  words: ['gearmand'],
+  summary: "run the gateway with gearmand's own options",
+  options: gearmandOptions,
+}
 
 const width = 32
 
@@ -169,7 +172,7 @@ export function helpText(): string {
   ].join('\n')
 }
 
-function left({ name, short, value }: GearmandOption): string {
+function left({ name, short, argument }: GearmandOption): string {
   const names = short === undefined ? `--${name}` : `-${short} [ --${name} ]`
-  return value ? `${names} arg` : names
+  return argument === undefined ? names : `${names} arg`
 }

@@ -26,7 +26,7 @@ export interface ParseRules {
 }
 
 /**
- * Parses words as gearmand does: `--name=value`, `--name value`, `-nvalue`, `-n value`, and short
+ * Parses words as gearmand does, with its errors, which no library has: `--name=value`, `--name value`, `-nvalue`, `-n value`, and short
  * options without a value in one word (`-dR`). Names cannot be shortened.
  *
  * @throws StartError (code 1) with gearmand's own words.
@@ -60,17 +60,17 @@ function takeLong(word: string, rest: string[], put: Put): void {
       `the argument for option '--${name}' should follow immediately after the equal sign`,
     )
   }
-  if (value !== undefined && !option.value) {
+  if (value !== undefined && option.argument === undefined) {
     throw usageError(`option '--${name}' does not take any arguments`)
   }
-  put(option, option.value ? (value ?? nextValue(option, rest)) : '')
+  put(option, option.argument === undefined ? '' : (value ?? nextValue(option, rest)))
 }
 
 function takeShort(word: string, rest: string[], put: Put): void {
   for (let at = 1; at < word.length; at++) {
     const option = byShort.get(word.charAt(at))
     if (!option) throw unknown(at === 1 ? word : `-${word.slice(at)}`)
-    if (option.value) {
+    if (option.argument !== undefined) {
       put(option, word.slice(at + 1) || nextValue(option, rest))
       return
     }
@@ -88,7 +88,7 @@ function nextValue(option: GearmandOption, rest: string[]): string {
 }
 
 function checkValue(option: GearmandOption, value: string): string {
-  if (option.number && !/^-?\d{1,15}$/.test(value)) {
+  if (option.argument === 'number' && !/^-?\d{1,15}$/.test(value)) {
     throw usageError(`the argument ('${value}') for option '--${option.name}' is invalid`)
   }
   return value

@@ -9,8 +9,9 @@ import {
   serverForms,
   sourceForms,
 } from '@crossgear/migration'
-import { type Command, Option } from 'commander'
-import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
+import type { Command } from 'commander'
+import { commandParser, type HelpOutput, parseWords, withForm } from '../cli/command-parser.ts'
+import type { CommandForm, OptionRow } from '../config/option-row.ts'
 
 export type Act = 'plan' | 'run' | 'verify' | 'rollback' | 'export'
 
@@ -41,11 +42,9 @@ export interface MigrateArguments {
   readonly function: readonly string[]
 }
 
-interface Row {
-  readonly flags: string
-  readonly help: string
+/** An option, and the acts that take it. */
+interface Row extends OptionRow {
   readonly acts: readonly Act[]
-  readonly read?: (text: string, before: unknown) => unknown
 }
 
 const all: readonly Act[] = ['plan', 'run', 'verify', 'rollback', 'export']
@@ -59,109 +58,109 @@ const collect = (text: string, before: unknown): unknown => [
 /** One row per option. */
 const rows: readonly Row[] = [
   {
-    flags: '--from <url>',
+    ...{ name: 'from', argument: 'url' },
     help: 'the source of the jobs, in one of the forms of crossgear migrate --help',
     acts: all,
   },
   {
-    flags: '--to <url>',
+    ...{ name: 'to', argument: 'url' },
     help: 'the target: a --redis-url of the gateway (default: the store that crossgear would open here), or another server; of export: file:///new/file.ndjson',
     acts: all,
   },
   {
-    flags: '--name <name>',
+    ...{ name: 'name', argument: 'name' },
     help: 'name under which the store keeps the progress (default: made of the source)',
     acts: storing,
   },
-  { flags: '--copy', help: 'leave the source as it is (the default)', acts: ['run'] },
+  { name: 'copy', help: 'leave the source as it is (the default)', acts: ['run'] },
   {
-    flags: '--move',
+    name: 'move',
     help: 'remove a job at the source when the target has it',
     acts: ['plan', 'run', 'verify'],
   },
   {
-    flags: '--while-live',
+    name: 'whileLive',
     help: 'read a source whose server is running; changes made meanwhile may be missed',
     acts: reading,
   },
-  { flags: '--dry-run', help: 'store nothing, remove nothing', acts: ['run'] },
+  { name: 'dryRun', help: 'store nothing, remove nothing', acts: ['run'] },
   {
-    flags: '--rate <n>',
+    ...{ name: 'rate', argument: 'n' },
     help: 'jobs a second at most',
     acts: ['plan', 'run'],
     read: positive('--rate'),
   },
   {
-    flags: '--batch <n>',
+    ...{ name: 'batch', argument: 'n' },
     help: `jobs read and stored at once (default: ${defaultBatch}, at most ${maxBatch})`,
     acts: reading,
     read: batchOf,
   },
   {
-    flags: '--states <list>',
+    ...{ name: 'states', argument: 'list' },
     help: `of ${recordStates.join(', ')} (default: all)`,
     acts: reading,
     read: statesOf,
   },
   {
-    flags: '--map <old=new[@queue]>',
+    ...{ name: 'map', argument: 'old=new[@queue]' },
     help: 'another name for a function, or another queue; may be repeated',
     acts: reading,
     read: collect,
   },
   {
-    flags: '--only <function>',
+    ...{ name: 'only', argument: 'function' },
     help: 'only this function; * stands for any characters; may be repeated',
     acts: reading,
     read: collect,
   },
   {
-    flags: '--except <function>',
+    ...{ name: 'except', argument: 'function' },
     help: 'all functions except this one; may be repeated',
     acts: reading,
     read: collect,
   },
   {
-    flags: '--function <name>',
+    ...{ name: 'function', argument: 'name' },
     help: 'the name of a function, where hyphens make keys ambiguous; may be repeated',
     acts: all,
     read: collect,
   },
   {
-    flags: '--max-payload-bytes <n>',
+    ...{ name: 'maxPayloadBytes', argument: 'n' },
     help: 'larger payloads stay at the source (default: 67108864)',
     acts: ['plan', 'run', 'verify'],
     read: positive('--max-payload-bytes'),
   },
   {
-    flags: '--rejects <file>',
+    ...{ name: 'rejects', argument: 'file' },
     help: 'file for the jobs that stay at the source',
     acts: ['run', 'export'],
   },
   {
-    flags: '--journal <file>',
+    ...{ name: 'journal', argument: 'file' },
     help: 'file in which a run into another server notes what it sends; needed there, also to continue',
     acts: ['run'],
   },
   {
-    flags: '--in-doubt <rule>',
+    ...{ name: 'inDoubt', argument: 'rule' },
     help: 'jobs that were sent to another server when the run before was killed: repeat (default; one may be done twice) or leave (one may be lost)',
     acts: ['run'],
     read: doubtRuleOf,
   },
-  { flags: '--json', help: 'print JSON lines for programs', acts: all },
+  { name: 'json', help: 'print JSON lines for programs', acts: all },
   {
-    flags: '--config <file>',
+    ...{ name: 'config', argument: 'file' },
     help: "the gateway's file: its routes say which queue is a function's home",
     acts: all,
   },
   {
-    flags: '--data-dir <path>',
+    ...{ name: 'dataDir', argument: 'path' },
     help: "data folder of the gateway's private store, if there is no --to",
     acts: storing,
   },
   {
-    flags: '--durability <level>',
+    ...{ name: 'durability', argument: 'level' },
     help: 'store, fsync or replicas:n: how safe a job must be before it is removed at the source',
     acts: ['run'],
   },
@@ -186,22 +185,27 @@ Exit codes: 0 done and equal, 1 usage, 2 a side cannot be reached, 3 differences
 rejected jobs, 4 stopped half way: the same command continues.
 `
 
+const whole: CommandForm = {
+  words: ['migrate'],
+  summary: 'Moves jobs from other systems into a Crossgear store, and verifies them.',
+  helpAfter,
+}
+
+function actForm(act: Act): CommandForm {
+  const options = rows.filter(({ acts }) => acts.includes(act))
+  return { words: ['migrate', act], summary: descriptions[act], options, helpAfter }
+}
+
+/** The command, and each of its acts. */
+export const migrateForms: readonly CommandForm[] = [whole, ...all.map(actForm)]
+
 /** The parser of `crossgear migrate`; it calls `run` with what is given. */
-export function migrateProgram(out: HelpOutput, run: (given: MigrateArguments) => void): Command {
-  const program = commandParser('crossgear migrate', out)
-    .description('Moves jobs from other systems into a Crossgear store, and verifies them.')
-    .addHelpText('after', helpAfter)
+function migrateProgram(out: HelpOutput, run: (given: MigrateArguments) => void): Command {
+  const program = withForm(commandParser('crossgear migrate', out), whole)
   for (const act of all) {
-    const command = program
-      .command(act)
-      .description(descriptions[act])
-      .addHelpText('after', helpAfter)
-      .action((options: Options) => run(argumentsOf(act, options)))
-    for (const row of rows) {
-      if (!row.acts.includes(act)) continue
-      const option = new Option(row.flags, row.help)
-      command.addOption(row.read ? option.argParser(row.read) : option)
-    }
+    withForm(program.command(act), actForm(act)).action((options: Options) =>
+      run(argumentsOf(act, options)),
+    )
   }
   return program
 }

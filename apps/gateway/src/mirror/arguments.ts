@@ -1,6 +1,6 @@
 import { MigrationError, serverTargetOf, type ServerTarget } from '@crossgear/migration'
-import type { Command } from 'commander'
-import { commandParser, type HelpOutput, parseWords } from '../cli/command-parser.ts'
+import { type HelpOutput, readForm } from '../cli/command-parser.ts'
+import type { CommandForm } from '../config/option-row.ts'
 import { maskStoreUrl, parseStoreUrl } from '../config/store-address.ts'
 import { type ServerAddress, serverAddressOf, type Protocol } from './server-address.ts'
 
@@ -50,49 +50,50 @@ Exit codes: 0 all results that were compared are equal, 1 usage, 2 a side cannot
 3 differences found. Ctrl-C or TERM ends it: no new clients, no more copies; it waits 10 s at most for results.
 `
 
-/** The parser of `crossgear mirror`. */
-export function mirrorProgram(out: HelpOutput): Command {
-  return commandParser('crossgear mirror', out)
-    .description('Submits copies of jobs to a second server, and compares the results.')
-    .option(
-      '--from <url>',
-      `the server that does the clients' jobs, or a Crossgear store (default: ${here.gearman})`,
-    )
-    .option(
-      '--config <file>',
-      "with a store: the gateway's file, its routes say which queue is home",
-    )
-    .option(
-      '--to <url>',
-      `the server that copies go to (default: ${here.gearman}, of Faktory ${here.faktory}); one of both must be given`,
-    )
-    .option(
-      '--listen <[host:]port>',
-      `where clients come to (default: 127.0.0.1:${usualListen.gearman}, of Faktory ${usualListen.faktory})`,
-      listenOf,
-    )
-    .option('--functions <list>', 'names with commas between them (default: all)', namesOf)
-    .option(
-      '--percent <n>',
-      'how many of their jobs are copied, evenly, 0.01 to 100',
-      percentOf,
-      100,
-    )
-    .option(
-      '--outstanding <n>',
-      'most copies without a result; further jobs are counted, not copied',
-      numberOf(maxOutstanding),
-      1_000,
-    )
-    .option('--timeout-seconds <n>', 'time to wait for both results', numberOf(maxSeconds), 60)
-    .option(
-      '--max-payload-bytes <n>',
-      'longer jobs are not copied; of longer results this much and the length is compared',
-      numberOf(maxPayloadBytes),
-      1_048_576,
-    )
-    .option('--json', 'print JSON lines for programs')
-    .addHelpText('after', helpAfter)
+export const mirrorForm: CommandForm = {
+  words: ['mirror'],
+  summary: 'Submits copies of jobs to a second server, and compares the results.',
+  options: [
+    {
+      ...{ name: 'from', argument: 'url' },
+      help: `the server that does the clients' jobs, or a Crossgear store (default: ${here.gearman})`,
+    },
+    {
+      ...{ name: 'config', argument: 'file' },
+      help: "with a store: the gateway's file, its routes say which queue is home",
+    },
+    {
+      ...{ name: 'to', argument: 'url' },
+      help: `the server that copies go to (default: ${here.gearman}, of Faktory ${here.faktory}); one of both must be given`,
+    },
+    {
+      ...{ name: 'listen', argument: '[host:]port', read: listenOf },
+      help: `where clients come to (default: 127.0.0.1:${usualListen.gearman}, of Faktory ${usualListen.faktory})`,
+    },
+    {
+      ...{ name: 'functions', argument: 'list', read: namesOf },
+      help: 'names with commas between them (default: all)',
+    },
+    {
+      ...{ name: 'percent', argument: 'n', read: percentOf, usual: 100 },
+      help: 'how many of their jobs are copied, evenly, 0.01 to 100',
+    },
+    {
+      ...{ name: 'outstanding', argument: 'n', read: numberOf(maxOutstanding), usual: 1_000 },
+      help: 'most copies without a result; further jobs are counted, not copied',
+    },
+    {
+      ...{ name: 'timeoutSeconds', argument: 'n', read: numberOf(maxSeconds), usual: 60 },
+      help: 'time to wait for both results',
+    },
+    {
+      ...{ name: 'maxPayloadBytes', argument: 'n', read: numberOf(maxPayloadBytes) },
+      usual: 1_048_576,
+      help: 'longer jobs are not copied; of longer results this much and the length is compared',
+    },
+    { name: 'json', help: 'print JSON lines for programs' },
+  ],
+  helpAfter,
 }
 
 /** Parses `crossgear mirror ...`; undefined if only help was asked for. Throws a MigrationError. */
@@ -100,10 +101,9 @@ export function readArguments(
   words: readonly string[],
   out: HelpOutput,
 ): MirrorArguments | undefined {
-  const program = mirrorProgram(out)
   const refusal = (line: string, cause: ErrorOptions) => new MigrationError('USAGE', line, cause)
-  if (!parseWords(program, words, refusal)) return undefined
-  return checked(program.opts<Given>())
+  const given = readForm(mirrorForm, words, out, refusal)
+  return given && checked(given as unknown as Given)
 }
 
 function checked(given: Given): MirrorArguments {

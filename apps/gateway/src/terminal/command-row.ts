@@ -1,7 +1,9 @@
 import type { ConfigSources } from '../config/load-config.ts'
+import type { CommandForm, OptionRow } from '../config/option-row.ts'
 import type { OptionName } from '../config/options.ts'
 import type { ApiClient } from './api-client.ts'
-import type { ArgumentRow, OptionRow } from './option-rows.ts'
+import { shownName } from './shown-text.ts'
+import { type Column, tableLines } from './table.ts'
 import type { ExitName } from './terminal-error.ts'
 
 /** A value of an option, as its row says. */
@@ -38,11 +40,8 @@ export interface CommandContext extends TerminalOutput {
 }
 
 /** One command of a running gateway: its words, its options, and what it does. */
-export interface CommandRow {
+export interface CommandRow extends Omit<CommandForm, 'helpAfter'> {
   readonly words: readonly [string, ...string[]]
-  readonly summary: string
-  readonly arguments?: readonly ArgumentRow[]
-  readonly options?: readonly OptionRow[]
   /** Options of the gateway that it takes besides those that say where it is. None. */
   readonly gatewayOptions?: readonly OptionName[]
   /** It is meant by its first word alone. false. */
@@ -52,6 +51,63 @@ export interface CommandRow {
   /** It runs until it is interrupted. false. */
   readonly isLive?: boolean
   readonly run: (context: CommandContext) => Promise<ExitName>
+}
+
+/** A command that prints a table, or says that there is nothing to list. */
+export function listCommand<Entry>({
+  columns,
+  none,
+  entries,
+  ...row
+}: Omit<CommandRow, 'run'> & {
+  readonly columns: readonly Column<Entry>[]
+  /** Absent: `entries` says it. */
+  readonly none?: string
+  readonly entries: (context: CommandContext) => Promise<readonly Entry[]>
+}): CommandRow {
+  return {
+    ...row,
+    run: async (context) => {
+      const found = await entries(context)
+      if (found.length === 0) {
+        if (!context.isJson && none !== undefined) context.stderr.write(`${none}\n`)
+        return 'notFound'
+      }
+      printAll(context, found, () => tableLines(columns, found, context.columns))
+      return 'done'
+    },
+  }
+}
+
+/** A command that changes what its arguments name, and says of each how it is now. */
+export function actCommand<Result>({
+  act,
+  said,
+  ...row
+}: Omit<CommandRow, 'run'> & {
+  readonly act: (context: CommandContext, names: string[]) => Promise<Result>
+  /** The names, and how each is now. */
+  readonly said: (result: Result) => Iterable<readonly [name: string, state: string]>
+}): CommandRow {
+  return {
+    ...row,
+    run: async (context) => {
+      const result = await act(context, [...context.given.names])
+      return say(context, result, () =>
+        Array.from(said(result), ([name, state]) => `${shownName(name)}: ${state}`),
+      )
+    },
+  }
+}
+
+/** Prints an answer: as JSON, or as `lines` has it. */
+export function say(
+  context: Pick<CommandContext, 'isJson' | 'print'>,
+  answer: unknown,
+  lines: () => readonly string[],
+): 'done' {
+  printAll(context, [answer], lines)
+  return 'done'
 }
 
 /** Prints values: as JSON lines, or as `lines` has them. */

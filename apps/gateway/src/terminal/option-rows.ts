@@ -1,29 +1,21 @@
 import type { TObject, TSchema } from '@sinclair/typebox'
+import { InvalidArgumentError } from 'commander'
+import type { OptionRow } from '../config/option-row.ts'
 
-/** One option of a command: it makes the parser, the help, shell completion and manual pages. */
-export interface OptionRow {
-  /** The name of its value; for options made from a schema that of the API. */
-  readonly name: string
-  /** Absent where the option takes no value. */
-  readonly argument?: string
-  readonly help: string
-  /** All values that it takes. Any. */
-  readonly choices?: readonly string[]
-  /** Numbers that it takes. */
-  readonly range?: { readonly min: number; readonly max: number; readonly isWhole: boolean }
+/** Reads a number from `min` to `max`. */
+export function numberFrom(min: number, max: number, isWhole = true): (text: string) => number {
+  return (text) => {
+    const number = text.trim() === '' ? Number.NaN : Number(text)
+    const isRight = isWhole ? Number.isSafeInteger(number) : Number.isFinite(number)
+    if (isRight && number >= min && number <= max) return number
+    throw new InvalidArgumentError(`Give a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`)
+  }
 }
 
-/** A positional argument of a command. */
-export interface ArgumentRow {
-  readonly name: string
-  readonly help: string
-  readonly isRequired?: boolean
-  readonly isMany?: boolean
-}
-
-/** `older_than_seconds` is `--older-than-seconds`. */
-export function flagOfRow({ name }: OptionRow): string {
-  return `--${name.replaceAll('_', '-')}`
+/** How many entries of a list are shown. */
+export function limitOption(what: string, usual: number, max: number): OptionRow {
+  const help = `${what} (default: ${usual})`
+  return { name: 'limit', argument: 'n', help, read: numberFrom(1, max) }
 }
 
 /** The options that the properties of a schema of the API are, without some. */
@@ -41,7 +33,7 @@ function optionOf(name: string, schema: TSchema): OptionRow {
   if (type === 'boolean') return { name, help }
   if (type !== 'integer' && type !== 'number') return { name, argument: argumentOf(name), help }
   const [min = 0, max = Number.MAX_SAFE_INTEGER] = [minimum, maximum]
-  return { name, argument: 'n', help, range: { min, max, isWhole: type === 'integer' } }
+  return { name, argument: 'n', help, read: numberFrom(min, max, type === 'integer') }
 }
 
 /** A description of the API, such as `Delay until the job is due. 0`, as a help text has it. */

@@ -1,11 +1,11 @@
-import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
-import { commandParser, type HelpOutput } from '../cli/command-parser.ts'
-import { commanderOption, formatItem, helpWidth } from '../cli/help-layout.ts'
-import type { OptionName } from '../config/options.ts'
-import type { CommandRow, Given, OptionGiven } from './command-row.ts'
+import type { Command } from 'commander'
+import { commandParser, type HelpOutput, valuesIn, withForm } from '../cli/command-parser.ts'
+import { formatItem, helpWidth } from '../cli/help-layout.ts'
+import type { CommandForm, OptionRow } from '../config/option-row.ts'
+import { settingOption } from '../config/options.ts'
+import type { CommandRow, Given } from './command-row.ts'
 import { addressOptions } from './gateway-address.ts'
 import { terminalCommands, type TerminalCommand } from './names.ts'
-import { flagOfRow, type OptionRow } from './option-rows.ts'
 
 /** Options that every command has. */
 const commonOptions: readonly OptionRow[] = [
@@ -24,6 +24,27 @@ Exit codes: 0 done, 1 usage, 2 no gateway answers, 3 refused (password, role), 4
 matched, 5 the gateway could not do it (its store is away, it is busy), 6 the question was not answered with yes.
 `
 
+/** All options of a command: its own, and those of the gateway. */
+function optionsOf({ options = [], gatewayOptions = [], isOpen }: CommandRow) {
+  const settings = [...(isOpen ? [] : addressOptions), ...gatewayOptions]
+  return { own: [...options, ...commonOptions], settings: settings.map(settingOption) }
+}
+
+/** The form of a command's parser. */
+function formOf(row: CommandRow): CommandForm {
+  const { own, settings } = optionsOf(row)
+  return { ...row, helpAfter, options: [...own, ...settings] }
+}
+
+/** The forms of these commands, those of a group behind the group. */
+export function terminalForms(rows: readonly CommandRow[]): readonly CommandForm[] {
+  return [...new Set(rows.map(({ words: [word] }) => word))].flatMap((word) => {
+    const forms = rows.filter(({ words }) => words[0] === word).map(formOf)
+    if (forms.some(({ words }) => words.length === 1)) return forms
+    return [{ words: [word], summary: terminalCommands[word as TerminalCommand] }, ...forms]
+  })
+}
+
 /** The parser of these commands; it calls `run` with the row whose words are given, and what it is given. */
 export function terminalProgram(
   rows: readonly CommandRow[],
@@ -34,73 +55,26 @@ export function terminalProgram(
     formatItem,
     helpWidth: helpWidth(),
   })
-  const groups = new Map<string, Command>()
-  for (const row of rows) {
-    const [word, second] = row.words
-    if (second === undefined) {
-      addCommand(program, word, row, run)
-      continue
-    }
-    const group =
-      groups.get(word) ??
-      program.command(word).description(terminalCommands[word as TerminalCommand])
-    groups.set(word, group)
-    addCommand(group, second, row, run)
+  const parsers = new Map<string, Command>()
+  for (const form of terminalForms(rows)) {
+    const [word = '', second] = form.words
+    const row = rows.find(({ words }) => words.join() === form.words.join())
+    const parent = (second !== undefined && parsers.get(word)) || program
+    const parser = parent.command(second ?? word, { isDefault: row?.isDefault ?? false })
+    parsers.set(form.words.join(' '), withForm(parser, form))
+    if (row) parser.action(async () => await run(row, givenTo(parser, row)))
   }
   return program
 }
 
-function addCommand(
-  parent: Command,
-  word: string,
-  row: CommandRow,
-  run: (row: CommandRow, given: Given) => Promise<void>,
-): void {
-  const options = [...(row.options ?? []), ...commonOptions]
-  const fromGateway = [...(row.isOpen ? [] : addressOptions), ...(row.gatewayOptions ?? [])]
-  const command = parent
-    .command(word, { isDefault: row.isDefault ?? false })
-    .description(row.summary)
-    .addHelpText('after', helpAfter)
-  for (const { name, help, isRequired, isMany } of row.arguments ?? []) {
-    const form = isMany ? `${name}...` : name
-    command.addArgument(new Argument(isRequired ? `<${form}>` : `[${form}]`, help))
-  }
-  for (const option of options) command.addOption(optionOf(option))
-  for (const name of fromGateway) command.addOption(commanderOption(name))
-  command.action(async () => {
-    await run(row, givenTo(command, options, fromGateway))
-  })
-}
-
-function optionOf(row: OptionRow): Option {
-  const { argument, help, choices, range } = row
-  const flag = flagOfRow(row)
-  const option = new Option(argument === undefined ? flag : `${flag} <${argument}>`, help)
-  if (choices) return option.choices(choices)
-  return range ? option.argParser((text) => numberIn(text, range)) : option
-}
-
-function numberIn(text: string, { min, max, isWhole }: NonNullable<OptionRow['range']>): number {
-  const number = text.trim() === '' ? Number.NaN : Number(text)
-  const isRight = isWhole ? Number.isSafeInteger(number) : Number.isFinite(number)
-  if (isRight && number >= min && number <= max) return number
-  throw new InvalidArgumentError(`Give a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}.`)
-}
-
-function givenTo(
-  command: Command,
-  options: readonly OptionRow[],
-  fromGateway: readonly OptionName[],
-): Given {
-  const values = command.opts<Record<string, OptionGiven | undefined>>()
-  const own = options.map((row): [string, OptionGiven | undefined] => {
-    return [row.name, values[optionOf(row).attributeName()]]
-  })
-  const flags = fromGateway.map((name) => [name, values[name]])
+function givenTo(parser: Command, row: CommandRow): Given {
+  const { own, settings } = optionsOf(row)
+  const flags = Object.entries(valuesIn(parser, settings)).filter(
+    ([, value]) => value !== undefined,
+  )
   return {
-    names: command.args,
-    options: Object.fromEntries(own),
-    flags: Object.fromEntries(flags.filter(([, value]) => value !== undefined)) as Given['flags'],
+    names: parser.args,
+    options: valuesIn(parser, own) as Given['options'],
+    flags: Object.fromEntries(flags) as Given['flags'],
   }
 }

@@ -45,13 +45,17 @@ describe('the arguments of the command line', () => {
   ])('%j', (words, expected) => expect(given(...words)).toEqual(expected))
 
   test('may hold every option, long', () => {
-    const words = gearmandOptions.map(({ name, value }) => (value ? `--${name}=1` : `--${name}`))
+    const words = gearmandOptions.map(({ name, argument }) =>
+      argument ? `--${name}=1` : `--${name}`,
+    )
     expect(Object.keys(given(...words))).toHaveLength(gearmandOptions.length)
   })
 
   test('may hold every option that has a letter, short', () => {
     const short = gearmandOptions.filter(({ short }) => short !== undefined)
-    const words = short.flatMap(({ short, value }) => (value ? [`-${short!}1`] : [`-${short!}`]))
+    const words = short.flatMap(({ short, argument }) =>
+      argument ? [`-${short!}1`] : [`-${short!}`],
+    )
     expect(Object.keys(given(...words))).toEqual(short.map(({ name }) => name))
   })
 

@@ -72,7 +72,9 @@ describe("gearmand's options", () => {
 
   test('without effect are logged, a line each', () => {
     const idle = gearmandOptions.filter(({ effect }) => effect !== 'some')
-    const words = idle.map(({ name, value }) => (value ? `--${name}=1` : `--${name}`)).join(' ')
+    const words = idle
+      .map(({ name, argument }) => (argument ? `--${name}=1` : `--${name}`))
+      .join(' ')
     const { notes } = settings(words.replace('queue-type=1', 'queue-type=redis'))
     expect(notes).toHaveLength(idle.length)
     for (const [at, { name }] of idle.entries()) expect(notes[at]).toContain(`--${name} `)

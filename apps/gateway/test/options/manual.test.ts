@@ -12,9 +12,8 @@ import { flagOf, keyOf, optionNames, optionRow } from '../../src/config/options.
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const release = { version: '1.2.3', date: '2026-01-31' }
-const commands = commandTable(release.version)
 const pages = {
-  'crossgear.1': commandPage(commands, release),
+  'crossgear.1': commandPage(commandTable, release),
   'crossgear.toml.5': filePage(release),
 }
 const lacksMan = lacks('man', '--version')
@@ -71,7 +70,7 @@ describe('man pages', () => {
   test('name every command, option and key', () => {
     const plain = (page: string) => page.replaceAll('\\-', '-').replaceAll(/\\f[BIR]/g, '')
     const [program, settings] = [pages['crossgear.1'], pages['crossgear.toml.5']].map(plain)
-    for (const { words } of commands) expect(program).toContain(`\n${words.join(' ')}`)
+    for (const { words } of commandTable) expect(program).toContain(`\n${words.join(' ')}`)
     for (const name of optionNames) {
       const key = keyOf(name)
       expect(program).toContain(`\n${flagOf(name)} `)

@@ -1,3 +1,4 @@
+import { flagOfRow, flagsOf } from '../../config/option-row.ts'
 import { type Candidates, quoted, takesFile } from './candidates.ts'
 
 /** The function that bash calls; without the package bash-completion, and with bash 3 too. */
@@ -31,7 +32,7 @@ complete -F _crossgear crossgear
 function valueCases({ path, options }: Candidates): string[] {
   const withValue = options.filter(({ argument }) => argument !== undefined)
   const patterns = (some: typeof options): string =>
-    some.flatMap(({ flags }) => flags.map((flag) => quoted(`${path} ${flag}`))).join(' | ')
+    some.flatMap((option) => flagsOf(option).map((flag) => quoted(`${path} ${flag}`))).join(' | ')
   const known = withValue.filter(({ choices }) => choices)
   const files = withValue.filter((option) => !option.choices && takesFile(option))
   const others = withValue.filter((option) => !option.choices && !takesFile(option))
@@ -48,7 +49,7 @@ function valueCases({ path, options }: Candidates): string[] {
 }
 
 function wordCase({ path, commands, values, options }: Candidates): string {
-  const flags = options.flatMap((option) => option.flags.slice(0, 1))
+  const flags = options.map(flagOfRow)
   const first = [...commands.map(({ word }) => word), ...values]
   const words = `if [[ $current == -* ]]; then words=${quoted(flags.join(' '))}; else words=${quoted(first.join(' '))}; fi`
   return `    ${quoted(path)}) ${words} ;;`

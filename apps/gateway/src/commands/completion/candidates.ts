@@ -1,4 +1,4 @@
-import type { CommandEntry, OptionEntry } from '../command-table.ts'
+import type { CommandForm, OptionRow } from '../../config/option-row.ts'
 
 /** Words that may follow in a command, in the form that all shells' scripts are made of. */
 export interface Candidates {
@@ -8,7 +8,7 @@ export interface Candidates {
   readonly commands: readonly Candidate[]
   /** Values of its first argument, where they are few. */
   readonly values: readonly string[]
-  readonly options: readonly OptionEntry[]
+  readonly options: readonly OptionRow[]
 }
 
 export interface Candidate {
@@ -16,7 +16,7 @@ export interface Candidate {
   readonly help: string
 }
 
-export function candidatesOf(table: readonly CommandEntry[]): readonly Candidates[] {
+export function candidatesOf(table: readonly CommandForm[]): readonly Candidates[] {
   const paths = [...new Set(table.flatMap(({ words }) => words.map((_, at) => pathOf(words, at))))]
   return ['', ...paths].map((path) => {
     const entry = table.find(({ words }) => pathOf(words) === path)
@@ -27,14 +27,14 @@ export function candidatesOf(table: readonly CommandEntry[]): readonly Candidate
         word: each.slice(path.length + 1),
         help: table.find(({ words }) => pathOf(words) === each)?.summary ?? '',
       })),
-      values: entry?.arguments[0]?.choices ?? [],
+      values: entry?.arguments?.[0]?.choices ?? [],
       options: entry?.options ?? [],
     }
   })
 }
 
 /** Options whose value is a file. */
-export function takesFile({ argument }: OptionEntry): boolean {
+export function takesFile({ argument }: OptionRow): boolean {
   return argument === 'file' || argument === 'path'
 }
 

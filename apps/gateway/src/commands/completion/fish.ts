@@ -1,3 +1,4 @@
+import { flagsOf } from '../../config/option-row.ts'
 import { type Candidates, takesFile } from './candidates.ts'
 
 /** The lines that fish reads, from its folder of completions or by source. */
@@ -24,8 +25,8 @@ function linesOf({ path, commands, values, options }: Candidates): string[] {
   return [
     ...commands.map(({ word, help }) => `${at} -a ${word} -d ${fishQuoted(help)}`),
     ...values.map((value) => `${at} -a ${fishQuoted(value)}`),
-    ...options.map(({ flags, help, ...option }) => {
-      const names = flags.map((flag) =>
+    ...options.map((option) => {
+      const names = flagsOf(option).map((flag) =>
         flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`,
       )
       const value =
@@ -33,10 +34,10 @@ function linesOf({ path, commands, values, options }: Candidates): string[] {
           ? ''
           : option.choices
             ? ` -x -a ${fishQuoted(option.choices.join(' '))}`
-            : takesFile({ flags, help, ...option })
+            : takesFile(option)
               ? ' -r -F'
               : ' -x'
-      return `${at} ${names.join(' ')}${value} -d ${fishQuoted(help)}`
+      return `${at} ${names.join(' ')}${value} -d ${fishQuoted(option.help)}`
     }),
   ]
 }

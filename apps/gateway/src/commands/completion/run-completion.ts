@@ -26,7 +26,7 @@ interface Output {
 
 /** The script that completes the program's words in a shell. */
 export function completionScript(shell: Shell): string {
-  return scripts[shell](candidatesOf(commandTable('')))
+  return scripts[shell](candidatesOf(commandTable))
 }
 
 /** Runs `crossgear completion`; returns the exit code. */

@@ -1,3 +1,4 @@
+import { flagOfRow, flagsOf, type OptionRow } from '../../config/option-row.ts'
 import { type Candidates, quoted, takesFile } from './candidates.ts'
 
 /** The function that zsh calls; to be sourced, or put into a folder of fpath as _crossgear. */
@@ -38,14 +39,16 @@ if [[ "$funcstack[1]" == _crossgear ]]; then _crossgear "$@"; else compdef _cros
 
 type Pair = readonly [word: string, help: string]
 
-function optionPair({ flags, help }: Candidates['options'][number]): Pair {
-  return [flags[0] ?? '', help]
+function optionPair(row: OptionRow): Pair {
+  return [flagOfRow(row), row.help]
 }
 
 function valueCases({ path, options }: Candidates): string[] {
   return options.flatMap((option) => {
     if (option.argument === undefined) return []
-    const pattern = option.flags.map((flag) => quoted(`${path} ${flag}`)).join('|')
+    const pattern = flagsOf(option)
+      .map((flag) => quoted(`${path} ${flag}`))
+      .join('|')
     const act = option.choices
       ? `compadd -- ${option.choices.map(quoted).join(' ')}; return`
       : takesFile(option)

@@ -1,7 +1,8 @@
 import type { Answer } from '../api-client.ts'
-import { type CommandRow, printAll } from '../command-row.ts'
+import { type CommandContext, type CommandRow, listCommand, say, textOf } from '../command-row.ts'
 import { shownSeconds } from '../shown-text.ts'
-import { type Column, tableLines } from '../table.ts'
+import type { Column } from '../table.ts'
+import { TerminalError } from '../terminal-error.ts'
 
 type Node = Answer<'listNodes'>['nodes'][number]
 
@@ -33,16 +34,19 @@ const nodeColumns: readonly Column<Node>[] = [
   },
 ]
 
+/** The gateway itself gives its store two seconds. */
+const healthTimeoutMs = 5_000
+
+/** In the answer of a gateway that is ready. */
+const readyWord = '"ready"'
+
 export const fleetCommands: readonly CommandRow[] = [
-  {
+  listCommand({
     words: ['nodes'],
     summary: 'list the gateways on the store: host, process, version, ports',
-    run: async (context) => {
-      const { nodes } = await context.client.call('listNodes')
-      printAll(context, nodes, () => tableLines(nodeColumns, nodes, context.columns))
-      return 'done'
-    },
-  },
+    ...{ columns: nodeColumns, none: 'There is no gateway.' },
+    entries: async ({ client }) => (await client.call('listNodes')).nodes,
+  }),
   {
     words: ['scale'],
     summary: 'print the figures of a function that an autoscaler needs',
@@ -50,14 +54,58 @@ export const fleetCommands: readonly CommandRow[] = [
     options: [{ name: 'queue', argument: 'queue', help: 'only its jobs in this queue' }],
     run: async (context) => {
       const { client, given } = context
-      const { queue } = given.options
-      const query = { function: given.names[0] ?? '', ...(typeof queue === 'string' && { queue }) }
+      const queue = textOf(given, 'queue')
+      const query = { function: given.names[0] ?? '', ...(queue !== undefined && { queue }) }
       const answer = await client.call('getScale', { query })
       const { waiting, running, scheduled, oldest_seconds: oldest, workers } = answer
-      printAll(context, [answer], () => [
+      return say(context, answer, () => [
         `waiting ${waiting}  running ${running}  scheduled ${scheduled}  oldest ${shownSeconds(oldest)}  workers ${workers}`,
       ])
-      return 'done'
     },
   },
 ]
+
+/** The gateway's own commands. */
+export const gatewayCommands: readonly CommandRow[] = [
+  {
+    words: ['reload'],
+    summary:
+      'make a gateway read its settings again, and print what changed and what needs a restart',
+    // The same as SIGHUP, with an answer.
+    run: async (context) => {
+      const report = await context.client.reload()
+      const { changed, restart_needed: fixed } = report
+      return say(context, report, () => [
+        changed.length > 0 ? `Changed: ${changed.join(', ')}.` : 'Nothing changed.',
+        ...(fixed.length > 0 ? [`A restart is needed for ${fixed.join(', ')}.`] : []),
+      ])
+    },
+  },
+  {
+    words: ['health'],
+    // For a container's HEALTHCHECK, which knows 0 and 1 alone.
+    summary: 'exit with 0 if the gateway answers and has its store, otherwise with 1',
+    isOpen: true,
+    run: async (context) => {
+      const { client, isJson } = context
+      const reason = await illnessOf(client)
+      if (reason !== undefined && !isJson) throw new TerminalError('unhealthy', reason)
+      const answer = { healthy: reason === undefined, reason: reason ?? null }
+      const exit = say(context, answer, () => [`The gateway at ${client.url} is ready.`])
+      return reason === undefined ? exit : 'unhealthy'
+    },
+  },
+]
+
+/** Why it is not healthy. */
+async function illnessOf(client: CommandContext['client']): Promise<string | undefined> {
+  try {
+    const request = { timeoutMs: healthTimeoutMs }
+    const { status, text } = await client.send(`${client.url}/readyz`, request)
+    if (status === 200 && text.includes(readyWord)) return undefined
+    return `The gateway at ${client.url} is not ready: ${text.trim()}`
+  } catch (error) {
+    if (error instanceof TerminalError) return error.message
+    throw error
+  }
+}

@@ -6,9 +6,10 @@ import {
   type CommandRow,
   numberOf,
   printAll,
+  say,
   valuesOf,
 } from '../command-row.ts'
-import { optionsOf } from '../option-rows.ts'
+import { limitOption, optionsOf } from '../option-rows.ts'
 import { shownName, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { ExitName } from '../terminal-error.ts'
@@ -95,25 +96,14 @@ export const workerCommands: readonly CommandRow[] = [
     words: ['workers', 'list'],
     isDefault: true,
     summary: 'list the workers of all gateways with their jobs; by function, by queue, one by one',
-    options: [
-      ...filterOptions,
-      {
-        ...{ name: 'limit', argument: 'n', help: `workers that are listed (default: ${usual})` },
-        range: { min: 1, max, isWhole: true },
-      },
-    ],
+    options: [...filterOptions, limitOption('workers that are listed', usual, max)],
     run: list,
   },
   {
     words: ['workers', 'show'],
     summary: 'show one worker with its jobs',
     arguments: [{ name: 'worker', help: 'its id, as workers list has it', isRequired: true }],
-    options: [
-      {
-        ...{ name: 'limit', argument: 'n', help: `jobs that are shown (default: ${usual})` },
-        range: { min: 1, max: pageSizes.max, isWhole: true },
-      },
-    ],
+    options: [limitOption('jobs that are shown', usual, pageSizes.max)],
     run: show,
   },
 ]
@@ -166,7 +156,7 @@ async function show(context: CommandContext): Promise<ExitName> {
   const [worker = ''] = given.names
   const answer = await client.call('getWorker', { params: { worker }, query: { limit } })
   const { jobs, cursor, ...plain } = answer
-  printAll(context, [answer], () => {
+  return say(context, answer, () => {
     const rows = Object.entries(plain).flatMap(([name, value]) => {
       const text = Array.isArray(value) ? value.join(', ') : value === null ? '' : String(value)
       return text === '' ? [] : [`${name.padEnd(18)}  ${shownName(text)}`]
@@ -180,5 +170,4 @@ async function show(context: CommandContext): Promise<ExitName> {
     const more = cursor === null ? [] : [`There are more: --limit ${limit} was reached.`]
     return jobs.length > 0 ? [...rows, '', ...table, ...more] : rows
   })
-  return 'done'
 }

@@ -5,15 +5,18 @@ import type { Answer } from '../api-client.ts'
 import {
   type CommandContext,
   type CommandRow,
+  type Given,
   isGiven,
   printAll,
+  say,
   type TerminalOutput,
   textOf,
+  valuesOf,
 } from '../command-row.ts'
-import type { OptionRow } from '../option-rows.ts'
+import type { OptionRow } from '../../config/option-row.ts'
 import { shownName } from '../shown-text.ts'
 import { type ExitName, TerminalError } from '../terminal-error.ts'
-import { allOption, filterOptions, givenFilter } from './filter.ts'
+import { filterOptions } from './list.ts'
 
 type Result = Answer<'retryJobs'>
 
@@ -34,11 +37,19 @@ interface Act {
   readonly call: (context: CommandContext, selected: Selected) => Promise<Result>
 }
 
+/** Takes all jobs, in place of a filter. */
+const allOption: OptionRow = { name: 'all', help: 'all jobs, without any filter' }
 const yes: OptionRow = { name: 'yes', help: 'do not ask for confirmation' }
 const dryRun: OptionRow = { name: 'dry_run', help: 'count the jobs, and change nothing' }
 
 const toQueue: OptionRow = {
   ...{ name: 'to_queue', argument: 'queue', help: 'the queue to which the jobs are moved' },
+}
+
+/** The filter that is given; undefined where none is, nor `--all`. */
+function givenFilter(given: Given): JobFilter | undefined {
+  const filter = valuesOf(given, filterOptions) as JobFilter
+  return Object.keys(filter).length > 0 || isGiven(given, allOption.name) ? filter : undefined
 }
 
 const deletion: Act = {
@@ -139,8 +150,7 @@ export async function emptyQueue(
   const exit = report(sum, context, deletion, !isDone)
   if (!isDrop || !isDone) return exit
   const answer = await context.client.call('dropQueues', { body: { queues: [queue] } })
-  printAll(context, [answer], () => [`${shownName(queue)}: dropped.`])
-  return 'done'
+  return say(context, answer, () => [`${shownName(queue)}: dropped.`])
 }
 
 /** Acts on named jobs, as many a call as the API takes. */

@@ -1,7 +1,9 @@
-import type { Answer } from '../api-client.ts'
+import { type JobFilter, failureQuery, jobFilter } from '../../api/schemas/jobs.ts'
+import type { Answer, Asked } from '../api-client.ts'
 import {
   type CommandContext,
   type CommandRow,
+  listCommand,
   numberOf,
   printAll,
   valuesOf,
@@ -9,12 +11,15 @@ import {
 import { shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { ExitName } from '../terminal-error.ts'
-import { filterOptions } from './filter.ts'
+import { limitOption, optionsOf } from '../option-rows.ts'
 import { pageSizes } from '../../api/schemas/common.ts'
-import type { JobFilter } from '../../api/schemas/jobs.ts'
 
 type Page = Answer<'listJobs'>
 type Job = Page['jobs'][number]
+type Group = Answer<'listFailures'>['groups'][number]
+
+/** The options that say which jobs: those of the API's filter. */
+export const filterOptions = optionsOf(jobFilter)
 
 /** Jobs that are listed by default. */
 const usual = 50
@@ -23,13 +28,7 @@ const max = 1_000_000
 export const listJobs: CommandRow = {
   words: ['jobs', 'list'],
   summary: 'list jobs that match all given options; without options, all jobs',
-  options: [
-    ...filterOptions,
-    {
-      ...{ name: 'limit', argument: 'n', help: `jobs that are listed (default: ${usual})` },
-      range: { min: 1, max, isWhole: true },
-    },
-  ],
+  options: [...filterOptions, limitOption('jobs that are listed', usual, max)],
   run,
 }
 
@@ -84,4 +83,49 @@ function noteOf({ error, due_at: dueAt, progress, state }: Job, nowMs: number): 
   const percent = progress?.percent ?? null
   const done = state === 'running' && percent !== null ? `${percent.toFixed(0)} % done` : ''
   return [due, done, failure].filter((text) => text !== '').join(', ')
+}
+
+const failureOptions = optionsOf(failureQuery, ['cursor'])
+
+/** Groups that are kept apart; jobs of further ones are only counted as looked at. */
+const maxGroups = 1_000
+
+export const listFailures: CommandRow = listCommand({
+  words: ['jobs', 'failures'],
+  summary: 'list failed jobs by the kind and first line of their error, the most frequent first',
+  options: failureOptions,
+  columns: [
+    { title: 'jobs', value: ({ jobs }) => jobs, isNumber: true },
+    { title: 'error', value: ({ type }) => type || '-', mayShrink: true },
+    { title: 'first line', value: ({ line }) => line || '-', mayShrink: true },
+    { title: 'functions', value: ({ functions }) => functions.join(','), mayShrink: true },
+    { title: 'example', value: ({ example }) => example },
+  ],
+  entries: failuresOf,
+})
+
+async function failuresOf({
+  client,
+  given,
+  isJson,
+  stderr,
+}: CommandContext): Promise<readonly Group[]> {
+  const filter = valuesOf(given, failureOptions) as NonNullable<Asked<'listFailures'>['query']>
+  const groups = new Map<string, Group>()
+  let lookedAt = 0
+  let cursor: string | null | undefined
+  do {
+    const query = { ...filter, ...(cursor && { cursor }) }
+    const page: Answer<'listFailures'> = await client.call('listFailures', { query })
+    lookedAt += page.looked_at
+    for (const group of page.groups) {
+      const key = JSON.stringify([group.type, group.line])
+      const known = groups.get(key)
+      if (known) groups.set(key, { ...known, jobs: known.jobs + group.jobs })
+      else if (groups.size < maxGroups) groups.set(key, group)
+    }
+    cursor = page.cursor
+  } while (cursor !== null)
+  if (groups.size === 0 && !isJson) stderr.write(`No failed job (${lookedAt} looked at).\n`)
+  return [...groups.values()].sort((one, other) => other.jobs - one.jobs)
 }

@@ -1,11 +1,10 @@
 import { isDeeper } from '@crossgear/fwp-codec'
 import { payloadQuery } from '../../api/schemas/jobs.ts'
 import type { Answer, Asked } from '../api-client.ts'
-import { type CommandContext, type CommandRow, printAll, valuesOf } from '../command-row.ts'
+import { type CommandRow, say, valuesOf } from '../command-row.ts'
 import { progressOf } from '../fleet/workers.ts'
 import { optionsOf } from '../option-rows.ts'
 import { shownName, shownText } from '../shown-text.ts'
-import type { ExitName } from '../terminal-error.ts'
 
 type Detail = Answer<'getJob'>
 type Bytes = Detail['payload']
@@ -17,15 +16,12 @@ export const showJob: CommandRow = {
   summary: 'show one job with its payload, its times and its errors',
   arguments: [{ name: 'job', help: 'its id, Gearman handle or Faktory jid', isRequired: true }],
   options: payloadOptions,
-  run,
-}
-
-async function run(context: CommandContext): Promise<ExitName> {
-  const { client, given } = context
-  const query = valuesOf(given, payloadOptions) as NonNullable<Asked<'getJob'>['query']>
-  const job = await client.call('getJob', { params: { job: given.names[0] ?? '' }, query })
-  printAll(context, [job], () => linesOf(job))
-  return 'done'
+  run: async (context) => {
+    const { client, given } = context
+    const query = valuesOf(given, payloadOptions) as NonNullable<Asked<'getJob'>['query']>
+    const job = await client.call('getJob', { params: { job: given.names[0] ?? '' }, query })
+    return say(context, job, () => linesOf(job))
+  },
 }
 
 /** Fields that are null or without news are left out. */

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { newJob, resubmission } from '../../api/schemas/acts.ts'
 import { oneLine } from '../../errors.ts'
 import type { Answer, Asked } from '../api-client.ts'
-import { type CommandContext, type CommandRow, printAll, textOf, valuesOf } from '../command-row.ts'
-import { type OptionRow, optionsOf } from '../option-rows.ts'
-import { type ExitName, TerminalError } from '../terminal-error.ts'
+import type { OptionRow } from '../../config/option-row.ts'
+import { type CommandContext, type CommandRow, say, textOf, valuesOf } from '../command-row.ts'
+import { optionsOf } from '../option-rows.ts'
+import { TerminalError } from '../terminal-error.ts'
 
 type NewJob = NonNullable<Asked<'submitJob'>['body']>
 type Payload = NewJob['payload']
@@ -36,7 +37,7 @@ export const submissions: readonly CommandRow[] = [
       const payload = payloadOf(context, text)
       const terms = { function: name, ...valuesOf(given, termOptions) } as NewJob
       const body = { ...terms, ...(payload && { payload }) }
-      return say(await client.call('submitJob', { body }), context)
+      return sayJob(await client.call('submitJob', { body }), context)
     },
   },
   {
@@ -53,7 +54,7 @@ export const submissions: readonly CommandRow[] = [
       const payload = payloadOf(context, text)
       const terms = valuesOf(given, againOptions) as Changes
       const body = { ...terms, ...(payload && { payload }) }
-      return say(await client.call('resubmitJob', { params: { job }, body }), context)
+      return sayJob(await client.call('resubmitJob', { params: { job }, body }), context)
     },
   },
 ]
@@ -79,11 +80,10 @@ function bytesOf(file: string): Buffer {
   }
 }
 
-function say(answer: Answer<'submitJob'>, context: CommandContext): ExitName {
-  printAll(context, [answer], () => [
+function sayJob(answer: Answer<'submitJob'>, context: CommandContext): 'done' {
+  return say(context, answer, () => [
     answer.result === 'joined'
       ? `Joined job ${answer.job} (${answer.handle}), which has its unique id.`
       : `Submitted job ${answer.job} (${answer.handle}).`,
   ])
-  return 'done'
 }

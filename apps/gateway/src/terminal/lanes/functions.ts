@@ -2,12 +2,16 @@ import { loadConfig } from '../../config/load-config.ts'
 import type { OptionName } from '../../config/options.ts'
 import { StartError } from '../../errors.ts'
 import type { Answer } from '../api-client.ts'
-import { type CommandContext, type CommandRow, printAll, textOf } from '../command-row.ts'
-import { shownName } from '../shown-text.ts'
-import { type Column, tableLines } from '../table.ts'
-import { type ExitName, TerminalError } from '../terminal-error.ts'
-import { allPages } from './pages.ts'
-import { containsOption, standingColumns } from './queues.ts'
+import {
+  actCommand,
+  type CommandContext,
+  type CommandRow,
+  listCommand,
+  textOf,
+} from '../command-row.ts'
+import type { Column } from '../table.ts'
+import { TerminalError } from '../terminal-error.ts'
+import { allPages, containsOption, sayPlace, standingColumns } from './queues.ts'
 
 export type FunctionEntry = Answer<'listFunctions'>['functions'][number]
 
@@ -42,67 +46,60 @@ const names = {
   isMany: true,
 } as const
 
+type Operation = 'openFunctions' | 'closeFunctions' | 'pauseFunctions' | 'resumeFunctions'
+
+/** A change of functions: its word, the API's, what it does and how a function is then. */
+function change(verb: string, operation: Operation, summary: string, state: string): CommandRow {
+  return actCommand({
+    ...{ words: ['functions', verb], summary, arguments: [{ ...names, isRequired: true }] },
+    act: ({ client }, functions) => client.call(operation, { body: { functions } }),
+    said: ({ functions }) => functions.map((lane) => [lane, `${state}.`]),
+  })
+}
+
+const open = 'open functions to Faktory consumers for good'
+const close = 'close functions to Faktory consumers until they are opened'
+const closed = 'closed to Faktory consumers until it is opened'
+const pause = 'stop giving their jobs to workers at gateways; new jobs are still accepted'
+
+/** The same command at the store, where an option names that. */
+function orAtStore(row: CommandRow, action: 'list' | 'open' | 'close'): CommandRow {
+  return {
+    ...row,
+    gatewayOptions: storeOptions,
+    run: async (context) => (await atStore(context, action)) ?? (await row.run(context)),
+  }
+}
+
 export const functionCommands: readonly CommandRow[] = [
+  orAtStore(
+    listCommand({
+      words: ['functions', 'list'],
+      summary: 'list functions: jobs, workers, and whether Faktory consumers get the jobs',
+      ...{ arguments: [names], options: [containsOption], columns, entries: listed },
+      none: 'No such function has had a job or a worker.',
+    }),
+    'list',
+  ),
+  orAtStore(change('open', 'openFunctions', open, 'open to Faktory consumers'), 'open'),
+  orAtStore(change('close', 'closeFunctions', close, closed), 'close'),
+  change('pause', 'pauseFunctions', pause, 'paused'),
+  change('resume', 'resumeFunctions', 'give their jobs out again', 'resumed'),
   {
-    words: ['functions', 'list'],
-    summary: 'list functions: jobs, workers, and whether Faktory consumers get the jobs',
-    arguments: [names],
-    options: [containsOption],
-    gatewayOptions: storeOptions,
-    run: async (context) => (await atStore(context, 'list')) ?? (await list(context)),
-  },
-  {
-    words: ['functions', 'open'],
-    summary: 'open functions to Faktory consumers for good',
-    arguments: [{ ...names, isRequired: true }],
-    gatewayOptions: storeOptions,
-    run: async (context) =>
-      (await atStore(context, 'open')) ??
-      say(
+    words: ['functions', 'show'],
+    summary: 'show one function: its rates, its wait and run times in the last hour, its queues',
+    arguments: [{ name: 'function', help: 'the function', isRequired: true }],
+    run: async (context) => {
+      const [fn = ''] = context.given.names
+      return sayPlace(
         context,
-        await context.client.call('openFunctions', { body: bodyOf(context) }),
-        'open to Faktory consumers',
-      ),
-  },
-  {
-    words: ['functions', 'close'],
-    summary: 'close functions to Faktory consumers until they are opened',
-    arguments: [{ ...names, isRequired: true }],
-    gatewayOptions: storeOptions,
-    run: async (context) =>
-      (await atStore(context, 'close')) ??
-      say(
-        context,
-        await context.client.call('closeFunctions', { body: bodyOf(context) }),
-        'closed to Faktory consumers until it is opened',
-      ),
-  },
-  {
-    words: ['functions', 'pause'],
-    summary: 'stop giving their jobs to workers at gateways; new jobs are still accepted',
-    arguments: [{ ...names, isRequired: true }],
-    run: async (context) =>
-      say(
-        context,
-        await context.client.call('pauseFunctions', { body: bodyOf(context) }),
-        'paused',
-      ),
-  },
-  {
-    words: ['functions', 'resume'],
-    summary: 'give their jobs out again',
-    arguments: [{ ...names, isRequired: true }],
-    run: async (context) =>
-      say(
-        context,
-        await context.client.call('resumeFunctions', { body: bodyOf(context) }),
-        'resumed',
-      ),
+        await context.client.call('getFunction', { params: { function: fn } }),
+      )
+    },
   },
 ]
 
-async function list(context: CommandContext): Promise<ExitName> {
-  const { client, given, stderr, isJson } = context
+async function listed({ client, given }: CommandContext): Promise<readonly FunctionEntry[]> {
   const wanted = given.names.length > 0 ? given.names : [textOf(given, containsOption.name)]
   const found = new Map<string, FunctionEntry>()
   for (const contains of wanted) {
@@ -118,20 +115,14 @@ async function list(context: CommandContext): Promise<ExitName> {
       if (given.names.length === 0 || isNamed) found.set(entry.lane, entry)
     }
   }
-  const functions = [...found.values()]
-  if (functions.length === 0) {
-    if (!isJson) stderr.write('No such function has had a job or a worker.\n')
-    return 'notFound'
-  }
-  printAll(context, functions, () => tableLines(columns, functions, context.columns))
-  return 'done'
+  return [...found.values()]
 }
 
 /** Acts at the store where an option names it; undefined where none does. */
 async function atStore(
   { given, env, print }: CommandContext,
   action: 'list' | 'open' | 'close',
-): Promise<ExitName | undefined> {
+): Promise<'done' | undefined> {
   const { flags } = given
   if (flags.redisUrl === undefined && flags.dataDir === undefined) return undefined
   // With the driver of the store, which no other command needs.
@@ -144,13 +135,4 @@ async function atStore(
     const exit = error.exitCode === 2 ? 'usage' : 'unreachable'
     throw new TerminalError(exit, error.message, { cause: error })
   }
-}
-
-function bodyOf({ given }: CommandContext): { functions: string[] } {
-  return { functions: [...given.names] }
-}
-
-function say(context: CommandContext, answer: Answer<'openFunctions'>, state: string): ExitName {
-  printAll(context, [answer], () => answer.functions.map((lane) => `${shownName(lane)}: ${state}.`))
-  return 'done'
 }

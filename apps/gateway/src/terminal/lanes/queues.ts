@@ -1,10 +1,17 @@
+import { pageSizes } from '../../api/schemas/common.ts'
+import type { OptionRow } from '../../config/option-row.ts'
 import type { Answer } from '../api-client.ts'
-import { type CommandRow, printAll, textOf } from '../command-row.ts'
+import {
+  actCommand,
+  type CommandContext,
+  type CommandRow,
+  listCommand,
+  say,
+  textOf,
+} from '../command-row.ts'
 import { emptyOptions, emptyQueue } from '../jobs/acts.ts'
-import type { OptionRow } from '../option-rows.ts'
-import { shownName, shownSeconds } from '../shown-text.ts'
+import { shownName, shownRate, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
-import { allPages } from './pages.ts'
 
 type Queue = Answer<'listQueues'>['queues'][number]
 
@@ -36,6 +43,53 @@ export function oldestOf({ waiting, oldest_waiting_seconds: seconds }: Standing)
   return waiting === 0 ? '-' : shownSeconds(seconds)
 }
 
+/** All pages of a list; no more than `max` of them. */
+export async function allPages<Page extends { readonly cursor: string | null }>(
+  ask: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Page>,
+  max = Infinity,
+): Promise<readonly Page[]> {
+  const pages: Page[] = []
+  let cursor: string | null = null
+  do {
+    const page: Page = await ask({ limit: pageSizes.max, ...(cursor !== null && { cursor }) })
+    pages.push(page)
+    cursor = page.cursor
+  } while (cursor !== null && pages.length < max)
+  return pages
+}
+
+type One = Answer<'getFunction'> | Answer<'getQueue'>
+
+const placeColumns: readonly Column<One['entries'][number]>[] = [
+  { title: 'function', value: (row) => row.function, mayShrink: true },
+  { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
+  ...standingColumns,
+]
+
+/** Prints one function or queue. */
+export function sayPlace(context: CommandContext, one: One): 'done' {
+  const { waiting, running, scheduled, retry, dead, last_hour: hour, per_second: second } = one
+  const name = 'function' in one ? one.function : one.queue
+  const isPaused = 'is_paused' in one && one.is_paused
+  return say(context, one, () => [
+    `${shownName(name)}${isPaused ? '  paused' : ''}`,
+    `now        waiting ${waiting}  running ${running}  scheduled ${scheduled}  retry ${retry}  dead ${dead}`,
+    `rates      in ${shownRate(second.submitted)}/s  completed ${shownRate(second.completed)}/s  failed ${shownRate(second.failed)}/s`,
+    `last hour  submitted ${hour.submitted}  completed ${hour.completed}  failed ${hour.failed + hour.died}  retried ${hour.retried}  lost ${hour.lost}`,
+    `wait       ${timesOf(hour.wait_seconds)}`,
+    `run        ${timesOf(hour.run_seconds)}`,
+    ...(one.entries.length > 0
+      ? ['', ...tableLines(placeColumns, one.entries, context.columns)]
+      : []),
+  ])
+}
+
+function timesOf(times: One['last_hour']['run_seconds']): string {
+  if (times === null) return 'none in the last hour'
+  const { p50, p95, p99 } = times
+  return `p50 ${shownSeconds(p50)}  p95 ${shownSeconds(p95)}  p99 ${shownSeconds(p99)}`
+}
+
 const columns: readonly Column<Queue>[] = [
   { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
   { title: 'functions', value: ({ functions }) => functions, isNumber: true },
@@ -48,59 +102,37 @@ const names = { name: 'queue', help: 'Faktory queues', isRequired: true, isMany:
 const oneName = { name: 'queue', help: 'a Faktory queue', isRequired: true } as const
 
 export const queueCommands: readonly CommandRow[] = [
-  {
-    words: ['queues', 'list'],
-    isDefault: true,
+  listCommand({
+    ...{ words: ['queues', 'list'], isDefault: true, options: [containsOption] },
     summary: 'list Faktory queues and their jobs',
-    options: [containsOption],
-    run: async (context) => {
-      const contains = textOf(context.given, 'contains')
+    ...{ columns, none: 'No queue has had a job.' },
+    entries: async ({ client, given }) => {
+      const contains = textOf(given, containsOption.name)
       const pages = await allPages((query) =>
-        context.client.call('listQueues', {
+        client.call('listQueues', {
           query: { ...query, ...(contains !== undefined && { contains }) },
         }),
       )
-      const queues = pages.flatMap((page) => page.queues)
-      if (queues.length === 0) {
-        if (!context.isJson) context.stderr.write('No queue has had a job.\n')
-        return 'notFound'
-      }
-      printAll(context, queues, () => tableLines(columns, queues, context.columns))
-      return 'done'
+      return pages.flatMap(({ queues }) => queues)
     },
-  },
-  {
+  }),
+  actCommand({
     words: ['queues', 'pause'],
     summary: 'stop giving jobs of queues to Faktory consumers; new jobs are still accepted',
     arguments: [names],
-    run: async (context) => {
-      const body = { queues: [...context.given.names] }
-      const answer = await context.client.call('pauseQueues', { body })
-      const unknown = new Set(answer.unknown)
-      printAll(context, [answer], () =>
-        answer.queues.map((queue) => {
-          const doubt = unknown.has(queue)
-            ? ' No job has come to it so far: is the name right?'
-            : ''
-          return `${shownName(queue)}: paused.${doubt}`
-        }),
-      )
-      return 'done'
+    act: ({ client }, queues) => client.call('pauseQueues', { body: { queues } }),
+    said: ({ queues, unknown }) => {
+      const doubt = ' No job has come to it so far: is the name right?'
+      return queues.map((queue) => [queue, `paused.${unknown.includes(queue) ? doubt : ''}`])
     },
-  },
-  {
+  }),
+  actCommand({
     words: ['queues', 'resume'],
     summary: 'give their jobs out again',
     arguments: [names],
-    run: async (context) => {
-      const body = { queues: [...context.given.names] }
-      const answer = await context.client.call('resumeQueues', { body })
-      printAll(context, [answer], () =>
-        answer.queues.map((queue) => `${shownName(queue)}: resumed.`),
-      )
-      return 'done'
-    },
-  },
+    act: ({ client }, queues) => client.call('resumeQueues', { body: { queues } }),
+    said: ({ queues }) => queues.map((queue) => [queue, 'resumed.']),
+  }),
   {
     words: ['queues', 'empty'],
     summary: 'delete the waiting jobs of a queue',
@@ -112,5 +144,14 @@ export const queueCommands: readonly CommandRow[] = [
     summary: 'delete the waiting jobs of a queue and its pause, and unlist it until a job comes',
     ...{ arguments: [oneName], options: emptyOptions },
     run: (context) => emptyQueue(context, context.given.names[0] ?? '', true),
+  },
+  {
+    words: ['queues', 'show'],
+    summary: 'show one queue: its rates, its wait and run times in the last hour, its functions',
+    arguments: [{ name: 'queue', help: 'the queue', isRequired: true }],
+    run: async (context) => {
+      const [queue = ''] = context.given.names
+      return sayPlace(context, await context.client.call('getQueue', { params: { queue } }))
+    },
   },
 ]

@@ -1,6 +1,6 @@
 import type { functionSorts } from '../../api/schemas/lanes.ts'
 import type { Answer, ApiClient } from '../api-client.ts'
-import { allPages } from '../lanes/pages.ts'
+import { allPages } from '../lanes/queues.ts'
 import type { FunctionEntry } from '../lanes/functions.ts'
 
 /** Pages of functions that one look takes, of a thousand each, where the gateway does not sort them as they are shown. */

@@ -7,6 +7,7 @@ import {
   printAll,
   textOf,
 } from '../command-row.ts'
+import { numberFrom } from '../option-rows.ts'
 import type { ExitName } from '../terminal-error.ts'
 import type { TopState } from './keys.ts'
 import { LiveTop } from './live.ts'
@@ -33,7 +34,7 @@ export const top: CommandRow = {
     {
       ...{ name: 'interval', argument: 'seconds' },
       help: `time between two refreshes (default: ${interval.usual})`,
-      range: { min: interval.min, max: interval.max, isWhole: false },
+      read: numberFrom(interval.min, interval.max, false),
     },
   ],
   isLive: true,
