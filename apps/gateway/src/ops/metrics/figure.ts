@@ -1,6 +1,6 @@
 /**
- * A metric with its values. A series is a name with its labels in the scrape format: text made
- * once, since thousands are shown again and again.
+ * A metric with its values. A series is a name with its labels in the scrape format: text made once, since thousands are
+ * shown again and again, which prom-client's objects would be built for anew; that has the figures of the process alone.
  */
 export interface Figure {
   readonly name: string
@@ -49,7 +49,7 @@ export function only(value: number): readonly Value[] {
   return [['', value]]
 }
 
-function figure(
+export function figure(
   type: Figure['type'],
   name: string,
   help: string,

@@ -1,10 +1,9 @@
 import { LaneNames } from '@crossgear/core-scheduler'
-import { Counter, Gauge, Registry } from 'prom-client'
 import { CallFigures } from './figures/call-figures.ts'
-import { counter, type Figure, only } from './figure.ts'
+import { counter, type Figure, figure, type Labels, labelText, only } from './figure.ts'
 import { JobFigures } from './figures/job-figures.ts'
 import { BoundedLabels } from './labels.ts'
-import { ProcessFigures, promFigures } from './prom-figures.ts'
+import { ProcessFigures } from './process-figures.ts'
 
 /** Reports of one door about its connections. */
 export interface DoorMetrics {
@@ -28,7 +27,41 @@ export interface MetricsOptions {
 /** Reason of a connection that ended normally. */
 const usualEnd = 'ended'
 
-/** Counters of this process, on its own registry. */
+/** Figures of connections, the store and repairs, in the order of the scrape. */
+const rows = {
+  connections: ['gauge', 'crossgear_connections', 'Open connections, by door'],
+  accepted: ['counter', 'crossgear_connections_accepted_total', 'Accepted connections, by door'],
+  closed: [
+    ...(['counter', 'crossgear_connections_closed_total'] as const),
+    'Closed connections, by door and the reason of the gateway (ended: the peer closed it, or the gateway stops)',
+  ],
+  rejected: [
+    ...(['counter', 'crossgear_rejected_total'] as const),
+    'Refusals by a limit or a rule, by door and reason',
+  ],
+  heldBack: [
+    ...(['counter', 'crossgear_held_back_total'] as const),
+    'How often the gateway stopped reading from a peer, because too much waited for it or from it, by door',
+  ],
+  repairs: [
+    ...(['counter', 'crossgear_repairs_total'] as const),
+    'Orphans of native programs (busy, stray, count), repaired or only found (done yes, no)',
+  ],
+  unconfirmed: [
+    ...(['counter', 'crossgear_unconfirmed_total'] as const),
+    'Jobs (refused) and outcomes (reported to clients all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
+  ],
+  closedWaiting: [
+    ...(['gauge', 'crossgear_closed_functions_waiting'] as const),
+    'Functions closed to Faktory consumers, without workers by name, whose jobs wait although consumers are there',
+  ],
+  storeUp: ['gauge', 'crossgear_store_up', '1 while the store answers, else 0'],
+} as const satisfies Readonly<
+  Record<string, readonly [type: Figure['type'], name: string, help: string]>
+>
+type Row = keyof typeof rows
+
+/** Counters of this process. */
 export class Metrics {
   /** Figures about calls to the store. */
   readonly calls = new CallFigures()
@@ -36,112 +69,52 @@ export class Metrics {
   readonly jobs: JobFigures
   /** Functions with labels, here and in the store's figures. */
   readonly labels: BoundedLabels
-  readonly #registry = new Registry()
-  readonly #process = new ProcessFigures(this.#registry)
-  readonly #connections: Gauge<'door'>
-  readonly #accepted: Counter<'door'>
-  readonly #closed: Counter<'door' | 'reason'>
-  readonly #rejected: Counter<'door' | 'reason'>
-  readonly #heldBack: Counter<'door'>
-  readonly #repairs: Counter<'kind' | 'done'>
-  readonly #unconfirmed: Counter<'what'>
-  readonly #storeUp: Gauge
-  readonly #closedWaiting: Gauge
+  readonly #process = new ProcessFigures()
+  /** By row and labels. */
+  readonly #values = new Map<Row, Map<string, number>>()
 
   constructor({ functions = 500, names = new LaneNames() }: MetricsOptions = {}) {
-    const registers = [this.#registry]
     this.labels = new BoundedLabels(functions)
     this.jobs = new JobFigures(names, this.labels)
-    this.#connections = new Gauge({
-      name: 'crossgear_connections',
-      help: 'Open connections, by door',
-      labelNames: ['door'],
-      registers,
-    })
-    this.#accepted = new Counter({
-      name: 'crossgear_connections_accepted_total',
-      help: 'Accepted connections, by door',
-      labelNames: ['door'],
-      registers,
-    })
-    this.#closed = new Counter({
-      name: 'crossgear_connections_closed_total',
-      help: 'Closed connections, by door and the reason of the gateway (ended: the peer closed it, or the gateway stops)',
-      labelNames: ['door', 'reason'],
-      registers,
-    })
-    this.#rejected = new Counter({
-      name: 'crossgear_rejected_total',
-      help: 'Refusals by a limit or a rule, by door and reason',
-      labelNames: ['door', 'reason'],
-      registers,
-    })
-    this.#heldBack = new Counter({
-      name: 'crossgear_held_back_total',
-      help: 'How often the gateway stopped reading from a peer, because too much waited for it or from it, by door',
-      labelNames: ['door'],
-      registers,
-    })
-    this.#repairs = new Counter({
-      name: 'crossgear_repairs_total',
-      help: 'Orphans of native programs (busy, stray, count), repaired or only found (done yes, no)',
-      labelNames: ['kind', 'done'],
-      registers,
-    })
-    this.#unconfirmed = new Counter({
-      name: 'crossgear_unconfirmed_total',
-      help: 'Jobs (refused) and outcomes (reported to clients all the same) in the store that are not as durable as --durability asks, by what (submissions, outcomes)',
-      labelNames: ['what'],
-      registers,
-    })
     // Shown from the start: an increase at the first needs the 0 before it.
-    for (const what of ['submissions', 'outcomes']) this.#unconfirmed.inc({ what }, 0)
-    this.#closedWaiting = new Gauge({
-      name: 'crossgear_closed_functions_waiting',
-      help: 'Functions closed to Faktory consumers, without workers by name, whose jobs wait although consumers are there',
-      registers,
-    })
-    this.#storeUp = new Gauge({
-      name: 'crossgear_store_up',
-      help: '1 while the store answers, else 0',
-      registers,
-    })
+    for (const what of ['submissions', 'outcomes']) this.#add('unconfirmed', { what }, 0)
+    for (const row of ['closedWaiting', 'storeUp'] as const) this.#add(row, {}, 0)
   }
 
   /** The figures of one door, which exist from now on. Ask once and keep it. */
   door(door: string): DoorMetrics {
-    this.#connections.inc({ door }, 0)
-    this.#accepted.inc({ door }, 0)
-    this.#closed.inc({ door, reason: usualEnd }, 0)
+    this.#add('connections', { door }, 0)
+    this.#add('accepted', { door }, 0)
+    this.#add('closed', { door, reason: usualEnd }, 0)
     return {
       connectionOpened: () => {
-        this.#connections.inc({ door })
-        this.#accepted.inc({ door })
+        this.#add('connections', { door })
+        this.#add('accepted', { door })
       },
       connectionClosed: (reason = usualEnd) => {
-        this.#connections.dec({ door })
-        this.#closed.inc({ door, reason })
+        this.#add('connections', { door }, -1)
+        this.#add('closed', { door, reason })
       },
-      rejected: (reason) => this.#rejected.inc({ door, reason }),
-      heldBack: () => this.#heldBack.inc({ door }),
+      rejected: (reason) => this.#add('rejected', { door, reason }),
+      heldBack: () => this.#add('heldBack', { door }),
     }
   }
 
   /** `kind` is a word of the code. */
   repaired(kind: string, isDone: boolean): void {
-    this.#repairs.inc({ kind, done: isDone ? 'yes' : 'no' })
+    this.#add('repairs', { kind, done: isDone ? 'yes' : 'no' })
   }
 
   unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
-    this.#unconfirmed.inc({ what }, n)
+    this.#add('unconfirmed', { what }, n)
   }
 
   closedWaiting(functions: number): void {
-    this.#closedWaiting.set(functions)
+    this.#of('closedWaiting').set('', functions)
   }
 
   storeUp(isUp: boolean): void {
-    this.#storeUp.set(isUp ? 1 : 0)
+    this.#of('storeUp').set('', isUp ? 1 : 0)
   }
 
   /** Functions that are gone give up their labels. */
@@ -151,17 +124,31 @@ export class Metrics {
 
   /** Figures of this process, to show or to add to those of others. */
   async figures(): Promise<readonly Figure[]> {
-    this.#process.watch()
     const folded = counter(
       'crossgear_functions_folded_total',
       'Functions counted as "other", because no more functions may have a label of their own',
       only(this.labels.folded),
     )
     return [
-      ...(await promFigures(this.#registry)),
+      ...Object.entries(rows).map(([row, [type, name, help]]) =>
+        figure(type, name, help, [...this.#of(row as Row)]),
+      ),
+      ...(await this.#process.figures()),
       ...this.jobs.figures(),
       ...this.calls.figures(),
       folded,
     ]
+  }
+
+  #add(row: Row, labels: Labels, n = 1): void {
+    const values = this.#of(row)
+    const text = labelText(labels)
+    values.set(text, (values.get(text) ?? 0) + n)
+  }
+
+  #of(row: Row): Map<string, number> {
+    const known = this.#values.get(row) ?? new Map<string, number>()
+    this.#values.set(row, known)
+    return known
   }
 }
