@@ -1,10 +1,22 @@
+import fs from 'node:fs'
 import path from 'node:path'
+
+const table = new URL('../../apps/gateway/src/doors/table.ts', import.meta.url)
+
+/** The folders of the doors in the order of their table: a new one needs its row alone. */
+function doorFolders() {
+  const text = fs.readFileSync(table, 'utf8')
+  const imports = text.matchAll(/^import \{ (\w+) \} from '\.\.\/([\w-]+)\/[\w-]+-row\.ts'$/gm)
+  const folders = new Map(Array.from(imports, ([, row, folder]) => [row, folder]))
+  const [, rows = ''] = /^export const doors = \[([^\]]*)\]/m.exec(text) ?? []
+  return rows.split(',').flatMap((row) => folders.get(row.trim()) ?? [])
+}
 
 /** By source tree, its folders and the files at its top: each imports only those before it, types included. Those of one list do not import each other. */
 const orders = {
   'apps/gateway/src': [
     ...['errors.ts', 'in-pieces.ts', 'json.ts'],
-    ...['net', 'bridge', 'gearman', 'faktory', 'http', 'doors', 'config', 'log', 'redis-server'],
+    ...['net', 'bridge', ...doorFolders(), 'doors', 'config', 'log', 'redis-server'],
     ...['dashboard', 'ops', 'api', 'web', 'server'],
     ...['cli', 'migrate', 'backup', 'mirror', 'doctor', 'terminal', 'faktory-command', 'gearmand'],
     ...['commands', 'main.ts'],

@@ -72,6 +72,15 @@ const cases: Readonly<Record<string, Case>> = {
     line: 'export const box = 1',
     refusal: 'Give attic its place in tools/lint/rooms.mjs.',
   },
+  'refuses a door those behind it in the table of doors': {
+    file: 'apps/gateway/src/gearman/session.ts',
+    line: "import { HttpDoor } from '../http/http-door.ts'",
+    refusal: 'gearman is below http: see the order in tools/lint/rooms.mjs.',
+  },
+  'allows a door those before it in the table of doors': {
+    file: 'apps/gateway/src/http/http-door.ts',
+    line: "import { Handles } from '../gearman/handles.ts'",
+  },
   'allows a folder below': {
     file: 'apps/gateway/src/ops/observe.ts',
     line: "import type { Door } from '../net/door.ts'",

@@ -41,7 +41,7 @@ const groups = /** @type {const} */ ([
   ],
 ])
 
-/** Figures beside the pages that list what they count. */
+/** Figures next to the pages that list what they count. */
 const figures = /** @type {const} */ ({ scheduled: 'scheduled', retries: 'retry', dead: 'dead' })
 /** A page below another. */
 const parents = /** @type {Readonly<Record<string, string>>} */ ({

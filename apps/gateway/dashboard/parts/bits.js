@@ -114,7 +114,7 @@ export function SearchField({ label, value, onSearch, placeholder, maxLength = 1
   const [text, setText] = useState(value)
   const search = useDebounced(onSearch)
   const field = useRef(/** @type {HTMLInputElement | null} */ (null))
-  // The user's typing is ahead of the address.
+  // The user types faster than the address changes.
   useEffect(() => {
     if (document.activeElement !== field.current) setText(value)
   }, [value])

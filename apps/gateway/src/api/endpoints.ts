@@ -87,7 +87,7 @@ export const endpoints = {
   }),
   listCron: read({
     ...{ path: '/cron', tag: 'Cron, batches, migrations', answer: fleet.cron },
-    summary: 'Cron jobs',
+    summary: 'Cron jobs: their schedules, last and next runs',
   }),
   listBatches: read({
     ...{ path: '/batches', tag: 'Cron, batches, migrations', answer: fleet.batchPage },

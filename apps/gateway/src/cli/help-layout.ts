@@ -1,7 +1,7 @@
 import { Help } from 'commander'
 
-/** Least width for a description beside its option; below that it moves to the next line. */
-const minBeside = 40
+/** Least width for a description next to its option; below that it moves to the next line. */
+const minHelpWidth = 40
 const indent = '      '
 /** Longest lines of help, however wide the terminal is. */
 const maxWidth = 120
@@ -22,7 +22,7 @@ export function formatItem(
   help: Help,
 ): string {
   const width = help.helpWidth ?? defaultWidth
-  if (width - termWidth - 4 >= minBeside) {
+  if (width - termWidth - 4 >= minHelpWidth) {
     return Help.prototype.formatItem.call(help, term, termWidth, description, help)
   }
   const lines = help.boxWrap(description, width - indent.length).split('\n')

@@ -59,39 +59,56 @@ export function isTable(value: unknown): value is Table {
   )
 }
 
-/**
- * Reads the table `[routes]` of the file: `[routes.<function>]` with any of `queue`, `retries`,
- * `retention_seconds` and `payload`.
- */
-export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
-  if (routes === undefined) return new Map()
-  if (!isTable(routes)) {
-    throw new StartError(`routes in ${file} is not a table: write [routes.<function>].`, 2)
-  }
-  return new Map(
-    Object.entries(routes).map(([name, route]) => [name, readRoute(name, route, file)]),
-  )
+/** Tables of the file under one name. */
+interface Section {
+  readonly name: string
+  /** The name of each table. */
+  readonly of: string
+  readonly fields: Readonly<Record<string, TableField>>
+  /** Why a table may not have its name. */
+  readonly nameFault?: (name: string) => string | undefined
 }
 
-function readRoute(name: string, route: unknown, file: string): Route {
-  const place = `routes.${name}`
-  if (!isTable(route)) {
-    throw new StartError(`${place} in ${file} is not a table: write [${place}].`, 2)
-  }
-  for (const [key, value] of Object.entries(route)) {
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    if (!field) {
-      const advice = closest(key, Object.keys(fields)) ?? Object.keys(fields).join(', ')
-      throw new StartError(`${place}.${key} in ${file} is unknown: use ${advice}.`, 2)
+/** The tables of a section with their keys checked; none where the file has none. Throws a StartError. */
+export function readSection(
+  given: unknown,
+  { name: section, of, fields, nameFault }: Section,
+  file: string,
+): readonly (readonly [name: string, table: Table])[] {
+  if (given === undefined) return []
+  const refusal = (place: string, fault: string): StartError =>
+    new StartError(`${place} in ${file} ${fault}.`, 2)
+  if (!isTable(given)) throw refusal(section, `is not a table: write [${section}.<${of}>]`)
+  return Object.entries(given).map(([name, table]) => {
+    const place = `${section}.${name}`
+    const fault = nameFault?.(name)
+    if (fault !== undefined) throw refusal(place, fault)
+    if (!isTable(table)) throw refusal(place, `is not a table: write [${place}]`)
+    for (const [key, value] of Object.entries(table)) {
+      const field = Object.hasOwn(fields, key) ? fields[key] : undefined
+      if (!field) {
+        const advice = closest(key, Object.keys(fields)) ?? Object.keys(fields).join(', ')
+        throw refusal(`${place}.${key}`, `is unknown: use ${advice}`)
+      }
+      if (!field.accepts(value)) {
+        const words = `is ${JSON.stringify(value)}: give ${field.expected}`
+        throw refusal(`${place}.${key}`, words)
+      }
     }
-    if (!field.accepts(value)) {
-      const shown = JSON.stringify(value)
-      throw new StartError(`${place}.${key} in ${file} is ${shown}: give ${field.expected}.`, 2)
-    }
-  }
-  const { retention_seconds: retentionSeconds, ...rest } = route
-  return Object.freeze({
-    ...(rest as Route),
-    ...(retentionSeconds === undefined ? {} : { retentionSeconds: retentionSeconds as number }),
+    return [name, table]
   })
+}
+
+/** Reads the tables `[routes.<function>]` of the file, with any of `queue`, `retries`, `retention_seconds` and `payload`. */
+export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
+  const section = { name: 'routes', of: 'function', fields }
+  return new Map(
+    readSection(routes, section, file).map(([name, { retention_seconds: seconds, ...route }]) => [
+      name,
+      Object.freeze({
+        ...(route as Route),
+        ...(seconds !== undefined && { retentionSeconds: seconds as number }),
+      }),
+    ]),
+  )
 }

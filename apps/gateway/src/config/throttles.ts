@@ -1,8 +1,7 @@
 import type { Throttle } from '@crossgear/core-scheduler'
 import { isQueueName } from '@crossgear/fwp-codec'
 import { StartError } from '../errors.ts'
-import { isTable, type TableField } from './routes.ts'
-import { closest } from './unknown-variables.ts'
+import { readSection, type TableField } from './routes.ts'
 import { isWhole } from './value-kinds.ts'
 
 const count: TableField = {
@@ -24,38 +23,23 @@ const fields: Readonly<Record<string, TableField>> = {
  * `timeout`, as in Faktory Enterprise, and `rate` per `seconds` (1).
  */
 export function readThrottles(throttles: unknown, file: string): ReadonlyMap<string, Throttle> {
-  if (throttles === undefined) return new Map()
-  if (!isTable(throttles)) {
-    throw new StartError(`throttles in ${file} is not a table: write [throttles.<queue>].`, 2)
-  }
+  const section = { name: 'throttles', of: 'queue', fields, nameFault }
   return new Map(
-    Object.entries(throttles).map(([queue, value]) => [queue, readThrottle(queue, value, file)]),
+    readSection(throttles, section, file).map(([queue, table]) => [
+      queue,
+      throttleOf(table as Given, `throttles.${queue}`, file),
+    ]),
   )
 }
 
-function readThrottle(queue: string, value: unknown, file: string): Throttle {
-  const place = `throttles.${queue}`
-  if (!isQueueName(queue)) {
-    throw new StartError(
-      `${place} in ${file} is for no queue: give a queue name of letters, digits, dot, underscore and hyphen.`,
-      2,
-    )
-  }
-  if (!isTable(value)) {
-    throw new StartError(`${place} in ${file} is not a table: write [${place}].`, 2)
-  }
-  for (const [key, given] of Object.entries(value)) {
-    const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    if (!field) {
-      const advice = closest(key, Object.keys(fields)) ?? Object.keys(fields).join(', ')
-      throw new StartError(`${place}.${key} in ${file} is unknown: use ${advice}.`, 2)
-    }
-    if (!field.accepts(given)) {
-      const shown = JSON.stringify(given)
-      throw new StartError(`${place}.${key} in ${file} is ${shown}: give ${field.expected}.`, 2)
-    }
-  }
-  const given = value as Readonly<Partial<Record<string, number>>>
+function nameFault(queue: string): string | undefined {
+  if (isQueueName(queue)) return undefined
+  return 'is for no queue: give a queue name of letters, digits, dot, underscore and hyphen'
+}
+
+type Given = Readonly<Partial<Record<string, number>>>
+
+function throttleOf(given: Given, place: string, file: string): Throttle {
   const { concurrency, worker, timeout, rate, seconds: perSeconds = 1 } = given
   const limitsSlots = concurrency !== undefined || worker !== undefined
   if (!limitsSlots && rate === undefined) {

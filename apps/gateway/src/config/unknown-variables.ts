@@ -8,7 +8,7 @@ const prefix = 'CROSSGEAR_'
 export const urlVariable = 'CROSSGEAR_URL'
 
 /**
- * Set by Kubernetes in every pod beside a service named `crossgear...`: CROSSGEAR_SERVICE_HOST,
+ * Set by Kubernetes in every pod next to a service named `crossgear...`: CROSSGEAR_SERVICE_HOST,
  * CROSSGEAR_WEB_PORT_7420_TCP_ADDR and the like.
  */
 const ofServices = /_(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/

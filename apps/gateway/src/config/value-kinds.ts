@@ -13,7 +13,7 @@ export interface ValueKind<T> {
   readonly choices?: readonly string[]
 }
 
-/** What a setting takes, and its default. */
+/** The values of a setting, and its default. */
 interface Values<T> {
   /** Placeholder of the value in `--help`. */
   readonly argument: string

@@ -27,7 +27,7 @@ const types: Readonly<Record<string, string>> = {
 }
 
 interface Library {
-  /** The package's entry for `require`, beside which the file is. */
+  /** The package's entry for `require`, next to which the file is. */
   readonly entry: string
   readonly file: string
   /** Bare names that the file imports, and their files here: a browser knows no packages. */

@@ -42,5 +42,5 @@ export function readDoctorArguments(
   const given = readForm(doctorForm, words, out, refusal)
   if (!given) return undefined
   const { json, full, ...flags } = given
-  return { flags: flags as ConfigSources['flags'], isJson: json === true, isFull: full === true }
+  return { flags, isJson: json === true, isFull: full === true }
 }

@@ -88,7 +88,7 @@ function isYes(value: string | undefined): boolean {
   return value !== undefined && ['1', 'true', 'yes'].includes(value)
 }
 
-/** The folders of configuration and jobs. The Faktory server's own files stay beside the jobs. */
+/** The folders of configuration and jobs. The Faktory server's own files stay next to the jobs. */
 function folders({ c, d }: Given, isDevelopment: boolean): readonly [string, string] {
   const own = join(homedir(), '.faktory')
   const [configFolder, storage] = isDevelopment

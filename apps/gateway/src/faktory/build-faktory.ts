@@ -1,4 +1,4 @@
-import type { DoorParts } from '../net/door-row.ts'
+import { type DoorParts, portOptionsOf } from '../net/door-row.ts'
 import { AdminAccess, readNetworks } from '../net/networks.ts'
 import { FaktoryDoor } from './faktory-door.ts'
 import type { GoingAway } from './workers.ts'
@@ -26,23 +26,16 @@ export function warnOfGoingAway(
 }
 
 export function buildFaktory(parts: DoorParts<FaktorySettings>): FaktoryDoor {
-  const { settings, scheduler, clock, host, port, version, tls } = parts
+  const { settings, clock, version, payloadRuleOf } = parts
   const { faktoryPassword: password, adminFrom = '' } = settings
   const admins = new AdminAccess(readNetworks(adminFrom) ?? [])
   return new FaktoryDoor({
-    ...{ scheduler, clock, host, port, version },
-    sockets: parts.sockets,
-    maxConnections: parts.maxConnections,
-    laneQuota: parts.laneQuota,
-    connectionLimits: parts.connectionLimits,
+    ...{ ...portOptionsOf(parts), clock, version, payloadRuleOf },
     maxLineBytes: settings.maxPacketBytes,
     helloWithinMs: settings.handshakeSeconds * 1000,
     passwordTries: settings.faktoryPasswordTries,
-    payloadRuleOf: parts.payloadRuleOf,
     mayFlush: (address) => admins.allows(address),
     goingAway: warnOfGoingAway(parts.warn),
     ...(password !== undefined && { password }),
-    ...(tls && { tls }),
-    ...parts.hooks,
   })
 }

@@ -3,13 +3,11 @@ import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import { error, type PayloadRule } from '@crossgear/fwp-codec'
 import { isLoopback } from '../net/addresses.ts'
 import type { Door, LiveDoor } from '../net/door.ts'
+import { listenerOptionsOf, type PortOptions } from '../net/door-row.ts'
 import type { ListenAddress } from '../net/listen.ts'
-import type { LaneQuota } from '../net/lane-quota.ts'
-import { Listener, type SocketOptions } from '../net/listener.ts'
-import { type DropReason, Connection } from '../net/connection.ts'
-import type { ConnectionLimits } from '../net/connection-limits.ts'
+import { Listener } from '../net/listener.ts'
+import { Connection } from '../net/connection.ts'
 import { RoundRobin } from '../net/round-robin.ts'
-import type { TlsOptions } from '../net/tls.ts'
 import { WrongPasswords } from '../net/wrong-passwords.ts'
 import type { ConnectedWorker } from '../net/connected-worker.ts'
 import type { Census } from '../net/census.ts'
@@ -22,30 +20,18 @@ import { Session } from './session.ts'
 import { type GoingAway, Workers } from './workers.ts'
 
 /** Options of the door. Defaults at the end of each line. */
-export interface FaktoryDoorOptions {
-  readonly scheduler: Scheduler
+export interface FaktoryDoorOptions extends Omit<PortOptions<Rejection>, 'maxConnections'> {
   readonly clock: Clock
-  readonly host: string
-  /** 0 takes a free port. */
-  readonly port: number
-  /** With it the port speaks TLS. */
-  readonly tls?: TlsOptions
+  /** Most connections. 2000. */
+  readonly maxConnections?: number
   /** The value of INFO's `crossgear_version`. */
   readonly version: string
   /** Password that clients must prove to know. None. */
   readonly password?: string
-  /** Bounds the functions that an address brings into being. Any number. */
-  readonly laneQuota?: Pick<LaneQuota, 'admits'>
   /** Wrong passwords allowed per address and minute; 0: any number. 10. */
   readonly passwordTries?: number
-  /** Most connections. 2000. */
-  readonly maxConnections?: number
-  /** Backlog and keepalive of the port. */
-  readonly sockets?: SocketOptions
   /** Longest line after HELLO. 64 MiB. */
   readonly maxLineBytes?: number
-  /** Bounds of a connection's buffers; see ConnectionLimits. */
-  readonly connectionLimits?: ConnectionLimits
   /** Translation of a function's payload. `auto` for all. */
   readonly payloadRuleOf?: (fn: string) => PayloadRule
   /** Time for a client to send HELLO, milliseconds. 2000. */
@@ -62,15 +48,6 @@ export interface FaktoryDoorOptions {
   readonly mayFlush?: (address: string) => boolean
   /** A worker with jobs is going away. */
   readonly goingAway?: (worker: GoingAway) => void
-  /** A connection was rejected. */
-  readonly rejected?: (reason: Rejection, address?: string) => void
-  /** A connection was accepted, or has ended. */
-  readonly connected?: () => void
-  readonly closed?: () => void
-  /** The gateway ended a connection. */
-  readonly dropped?: (reason: DropReason, error?: unknown) => void
-  /** Reading from a connection was paused. */
-  readonly heldBack?: () => void
 }
 
 /** The Faktory Work Protocol on a port. */
@@ -87,7 +64,7 @@ export class FaktoryDoor implements Door {
   readonly #unsubscribe: (() => void)[] = []
 
   constructor(options: FaktoryDoorOptions) {
-    const { scheduler, clock, host, port } = options
+    const { scheduler, clock } = options
     const { maxConnections = 2_000 } = options
     const rejected: FaktoryContext['rejected'] = options.rejected ?? (() => undefined)
     const { goingAway = () => undefined } = options
@@ -140,17 +117,11 @@ export class FaktoryDoor implements Door {
       fetchBlocksMs: options.fetchBlocksMs ?? 2_000,
     }
     this.#listener = new Listener({
-      host,
-      port,
+      ...listenerOptionsOf({ ...options, maxConnections }),
       clock,
       portFlag: '--faktory-port',
-      maxConnections,
       allowHalfOpen: true,
       handshakeFailed: rejected,
-      ...(options.sockets && { sockets: options.sockets }),
-      ...(options.tls && { tls: options.tls }),
-      ...(options.connected && { opened: options.connected }),
-      ...(options.closed && { closed: options.closed }),
       connected: (socket) => {
         const handlerOf = (connection: Connection): Session =>
           new Session(connection, context, handlers)

@@ -5,7 +5,7 @@ import { faktoryVersion } from './faktory-version.ts'
 
 const bytesPerMb = 1024 * 1024
 
-/** Sources of INFO beside the scheduler. */
+/** Further sources of INFO, next to the scheduler. */
 export interface InfoSources {
   readonly scheduler: Scheduler
   readonly version: string

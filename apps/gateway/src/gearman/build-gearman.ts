@@ -1,4 +1,4 @@
-import type { DoorParts } from '../net/door-row.ts'
+import { type DoorParts, portOptionsOf } from '../net/door-row.ts'
 import { readNetworks } from '../net/networks.ts'
 import { GearmanDoor } from './gearman-door.ts'
 import { type GearmandVersion, gearmandVersions } from './gearmand-version.ts'
@@ -18,22 +18,16 @@ export interface GearmanSettings {
 }
 
 export function buildGearman(parts: DoorParts<GearmanSettings>): GearmanDoor {
-  const { settings, scheduler, host, port, tls, verbosity } = parts
+  const { settings, verbosity } = parts
   const { handlePrefix, maxPacketBytes, maxFunctions, adminFrom = '' } = settings
   const gearmand = gearmandVersions[settings.gearmandVersion]
   return new GearmanDoor({
-    ...{ scheduler, host, port, handlePrefix, maxPacketBytes, maxFunctions },
-    sockets: parts.sockets,
-    maxConnections: parts.maxConnections,
-    laneQuota: parts.laneQuota,
-    connectionLimits: parts.connectionLimits,
+    ...{ ...portOptionsOf(parts), handlePrefix, maxPacketBytes, maxFunctions },
     version: gearmand.number,
     exceptionsForAll: settings.exceptions,
     roundRobin: settings.roundRobin || gearmand.alwaysInTurn,
     adminFrom: readNetworks(adminFrom) ?? [],
     shutdown: parts.shutdown,
     ...(verbosity !== undefined && { verbosity }),
-    ...(tls && { tls }),
-    ...parts.hooks,
   })
 }

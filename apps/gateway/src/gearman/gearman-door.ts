@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Door, LiveDoor } from '../net/door.ts'
 import { Limiter } from '../net/limiter.ts'
+import { listenerOptionsOf } from '../net/door-row.ts'
 import type { ListenAddress } from '../net/listen.ts'
 import { Listener } from '../net/listener.ts'
 import { AdminAccess } from '../net/networks.ts'
@@ -33,7 +34,7 @@ export class GearmanDoor implements Door {
 
   /** Throws a TypeError for an invalid `adminFrom`. */
   constructor(options: GearmanDoorOptions) {
-    const { host, port, maxConnections, sockets, tls, rejected, connected, closed } = options
+    const { rejected } = options
     this.#context = {
       options,
       handlers,
@@ -43,19 +44,12 @@ export class GearmanDoor implements Door {
       listing: new Limiter(listsAtOnce),
     }
     this.#listener = new Listener({
-      host,
-      port,
+      ...listenerOptionsOf(options),
       clock: options.connectionLimits?.clock,
       portFlag: '--gearman-port',
-      maxConnections,
       allowHalfOpen: true,
       connected: (socket) => this.#connected(socket),
-      refuse: (socket, surplus) => rejected?.(surplus, socket.remoteAddress),
       handshakeFailed: (fault, address) => rejected?.(fault, address),
-      ...(sockets && { sockets }),
-      ...(tls && { tls }),
-      ...(connected && { opened: connected }),
-      ...(closed && { closed }),
     })
   }
 

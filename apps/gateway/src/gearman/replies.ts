@@ -33,7 +33,7 @@ export function errorReply(key: ErrorKey): Buffer {
   return encodeResponse('ERROR', code, text)
 }
 
-/** Text replies beside the codec's. */
+/** Text replies that the codec has not. */
 export const ownTexts = {
   notAllowed: 'ERR NOT_ALLOWED This+command+is+not+taken+from+your+address\r\n',
   storeFailed: 'ERR STORE_UNAVAILABLE The+store+does+not+answer\r\n',

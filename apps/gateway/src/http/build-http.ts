@@ -1,5 +1,5 @@
 import { type GearmandVersion, gearmandVersions } from '../gearman/gearmand-version.ts'
-import type { DoorParts } from '../net/door-row.ts'
+import { type DoorParts, portOptionsOf } from '../net/door-row.ts'
 import { ownNames } from '../net/foreign-requests.ts'
 import { HttpDoor } from './http-door.ts'
 
@@ -14,18 +14,14 @@ export interface HttpSettings {
 }
 
 export function buildHttp(parts: DoorParts<HttpSettings>): HttpDoor {
-  const { settings, scheduler, host, port, turns } = parts
+  const { settings, turns } = parts
   return new HttpDoor({
-    ...{ scheduler, host, port, turns },
-    sockets: parts.sockets,
-    maxConnections: parts.maxConnections,
-    laneQuota: parts.laneQuota,
+    ...{ ...portOptionsOf(parts), turns },
     handlePrefix: settings.handlePrefix,
     version: gearmandVersions[settings.gearmandVersion].number,
     maxBodyBytes: settings.maxPacketBytes,
     maxBufferedBytes: settings.maxBufferedBytes,
     stallMs: settings.stallSeconds * 1000,
-    hostNames: ownNames(settings.allowedHosts, host),
-    ...parts.hooks,
+    hostNames: ownNames(settings.allowedHosts, parts.host),
   })
 }

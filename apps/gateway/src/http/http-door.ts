@@ -1,16 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
-import type { NewJob, Scheduler } from '@crossgear/core-scheduler'
+import { inTime } from '../net/clock.ts'
+import type { NewJob } from '@crossgear/core-scheduler'
 import { FunctionNames } from '../gearman/function-names.ts'
 import { Handles } from '../gearman/handles.ts'
 import { coalescingKey } from '../gearman/translate.ts'
-import type { DropReason } from '../net/connection.ts'
 import type { Door } from '../net/door.ts'
+import { listenerOptionsOf, type PortOptions } from '../net/door-row.ts'
 import { guarded } from '../net/guarded.ts'
 import type { ListenAddress } from '../net/listen.ts'
-import type { LaneQuota } from '../net/lane-quota.ts'
-import { Listener, type SocketOptions } from '../net/listener.ts'
+import { Listener } from '../net/listener.ts'
 import type { Surplus } from '../net/open-port.ts'
 import { RoundRobin } from '../net/round-robin.ts'
 import type { ConnectedWorker } from '../net/connected-worker.ts'
@@ -25,23 +24,13 @@ import { type Refusal, refuse } from './refusals.ts'
 import { withTurns } from './request-turns.ts'
 
 /** Options of the door. Defaults at the end of each line. */
-export interface HttpDoorOptions {
-  readonly scheduler: Scheduler
-  readonly host: string
-  /** 0 takes a free port. */
-  readonly port: number
-  /** Names allowed in Host, besides addresses and localhost. None. */
+export interface HttpDoorOptions extends PortOptions<HttpRejection> {
+  /** Names allowed in Host, next to addresses and localhost. None. */
   readonly hostNames?: readonly string[]
   /** Value for the header `Server`. */
   readonly version: string
   /** Prefix of handles; see {@link Handles}. */
   readonly handlePrefix: string
-  /** Connections at once; one more is closed. */
-  readonly maxConnections: number
-  /** Backlog and keepalive of the port. */
-  readonly sockets?: SocketOptions
-  /** Bounds the functions that an address brings into being. Any number. */
-  readonly laneQuota?: Pick<LaneQuota, 'admits'>
   /** Largest body of a request, and of an answer, bytes. 64 MiB. */
   readonly maxBodyBytes?: number
   /** Bytes of bodies in progress, over all requests. 512 MiB. */
@@ -56,11 +45,6 @@ export interface HttpDoorOptions {
   readonly idleMs?: number
   /** Turns shared with the connections of other doors. Of this door alone. */
   readonly turns?: RoundRobin
-  readonly rejected?: (reason: HttpRejection, address?: string) => void
-  readonly connected?: () => void
-  readonly closed?: () => void
-  /** The gateway ended a connection. */
-  readonly dropped?: (reason: DropReason, error?: unknown) => void
 }
 
 /** Why a connection or request was rejected. */
@@ -98,7 +82,7 @@ export class HttpDoor implements Door {
   #draining = false
 
   constructor(options: HttpDoorOptions) {
-    const { scheduler, host, port, maxConnections, sockets, connected, closed } = options
+    const { scheduler } = options
     this.#options = options
     this.#maxBytes = options.maxBodyBytes ?? 64 * mib
     this.#turns = options.turns ?? new RoundRobin()
@@ -113,16 +97,10 @@ export class HttpDoor implements Door {
       refused: (refusal) => this.#count(refusal),
     }
     this.#listener = new Listener({
-      host,
-      port,
+      ...listenerOptionsOf(options),
       portFlag: '--http-port',
-      maxConnections,
       server: () => this.#createServer(),
       connected: () => undefined,
-      refuse: (socket, surplus) => options.rejected?.(surplus, socket.remoteAddress),
-      ...(sockets && { sockets }),
-      ...(connected && { opened: connected }),
-      ...(closed && { closed }),
     })
   }
 
@@ -162,10 +140,7 @@ export class HttpDoor implements Door {
     const left = this.#pending
       .all()
       .map((response) => new Promise((resolve) => response.once('close', resolve)))
-    const timer = new AbortController()
-    const tooLate = delay(lastAnswersMs, undefined, { signal: timer.signal }).catch(() => undefined)
-    await Promise.race([Promise.all(left), tooLate])
-    timer.abort()
+    await inTime(Promise.all(left), lastAnswersMs, undefined)
     await this.#listener.close()
   }
 

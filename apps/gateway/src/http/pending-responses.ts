@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 /** Most unanswered requests per connection: each stands for a job that somebody waits for. */
 const maxPending = 1_000
 
-/** Incomplete answers by connection: a client may send requests ahead. */
+/** Incomplete answers by connection: a client may send requests in advance. */
 export class PendingResponses {
   readonly #bySocket = new Map<Socket, Set<ServerResponse>>()
 

@@ -1,13 +1,13 @@
 import type { Server, Socket } from 'node:net'
 import type { RoundRobin, WorkSource } from '../net/round-robin.ts'
 
-/** Requests that a client may send ahead before it has to take turns. */
+/** Requests that a client may send in advance before it has to take turns. */
 const headsAtOnce = 8
 const endOfHead = Buffer.from('\r\n\r\n')
 
 type Parse = (chunk: Buffer) => void
 
-/** Lets connections of an HTTP server that send many requests ahead take turns with others. */
+/** Lets connections of an HTTP server that send many requests in advance take turns with others. */
 export function withTurns<HttpServer extends Server>(
   server: HttpServer,
   turns: RoundRobin,

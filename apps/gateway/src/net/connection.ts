@@ -139,7 +139,7 @@ export class Connection implements Holder, WorkSource {
     else if (!this.#gone) this.reserve().fillAtHand(bytes)
   }
 
-  /** Sends bytes at once, ahead of replies still owed. */
+  /** Sends bytes at once, before replies that are still owed. */
   sendNow(bytes: Uint8Array): void {
     this.#write(bytes)
   }

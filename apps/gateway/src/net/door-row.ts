@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { PayloadRule } from '@crossgear/fwp-codec'
 import type { DropReason } from './connection.ts'
@@ -5,35 +6,53 @@ import type { ConnectionLimits } from './connection-limits.ts'
 import type { Door } from './door.ts'
 import type { LaneQuota } from './lane-quota.ts'
 import type { SocketOptions } from './listener.ts'
+import type { Surplus } from './open-port.ts'
 import type { RoundRobin } from './round-robin.ts'
 import type { TlsOptions } from './tls.ts'
 
-/** Is told of a door's connections. */
-export interface DoorHooks {
-  readonly rejected: (reason: string, address?: string) => void
-  /** The gateway ended a connection. */
-  readonly dropped: (reason: DropReason, error?: unknown) => void
-  /** Reading from a connection was paused. */
-  readonly heldBack: () => void
-  readonly connected: () => void
-  readonly closed: () => void
+/** Reports about a door's connections. Defaults to none. */
+export interface ConnectionReports<Reason extends string = string> {
+  readonly rejected?: (reason: Reason, address?: string) => void
+  /** The gateway ended a connection that did not read, or whose handler failed. */
+  readonly dropped?: (reason: DropReason, error?: unknown) => void
+  /** Reading from a connection was paused: see {@link ConnectionLimits}. */
+  readonly heldBack?: () => void
+  readonly connected?: () => void
+  readonly closed?: () => void
 }
 
-/** Parts that a door is built from. */
-export interface DoorParts<Settings> {
-  /** The options that the door reads itself. */
-  readonly settings: Settings
+export type DoorHooks = Required<ConnectionReports>
+
+/** Where a door listens, and for how many. */
+interface PortParts {
   readonly scheduler: Scheduler
-  readonly clock: Clock
-  /** Of the program. */
-  readonly version: string
   readonly host: string
   /** 0 takes a free port. */
   readonly port: number
-  /** With it the port speaks TLS. */
-  readonly tls?: TlsOptions
-  readonly sockets: SocketOptions
+  /** Connections at once; one more is closed. */
   readonly maxConnections: number
+  /** With it the port speaks TLS alone. Plain text. */
+  readonly tls?: TlsOptions
+}
+
+/** Options of every door. Defaults at the end of each line. */
+export interface PortOptions<Reason extends string> extends PortParts, ConnectionReports<Reason> {
+  /** Backlog and keepalive of the port. */
+  readonly sockets?: SocketOptions
+  /** Bounds the functions that an address brings into being. Any number. */
+  readonly laneQuota?: Pick<LaneQuota, 'admits'>
+  /** Bounds of a connection's buffers. */
+  readonly connectionLimits?: ConnectionLimits
+}
+
+/** Parts that a door is built from. */
+export interface DoorParts<Settings> extends PortParts {
+  /** The options that the door reads itself. */
+  readonly settings: Settings
+  readonly clock: Clock
+  /** Of the program. */
+  readonly version: string
+  readonly sockets: SocketOptions
   readonly laneQuota: LaneQuota
   readonly connectionLimits: ConnectionLimits
   /** Turns shared with the connections of other doors. */
@@ -47,6 +66,25 @@ export interface DoorParts<Settings> {
   readonly shutdown: (graceful: boolean) => void
   /** How much the log has, as a client may ask. */
   readonly verbosity?: string
+}
+
+/** The options of a door's port. */
+export function portOptionsOf(parts: DoorParts<unknown>): PortOptions<string> {
+  const { scheduler, host, port, maxConnections, sockets, tls, laneQuota } = parts
+  return {
+    ...{ scheduler, host, port, maxConnections, sockets, laneQuota, ...(tls && { tls }) },
+    ...{ connectionLimits: parts.connectionLimits, ...parts.hooks },
+  }
+}
+
+/** The options of a door's listener that are those of its port. */
+export function listenerOptionsOf(options: PortOptions<Surplus>) {
+  const { host, port, maxConnections, sockets, tls, rejected, connected, closed } = options
+  return {
+    ...{ host, port, maxConnections, ...(sockets && { sockets }), ...(tls && { tls }) },
+    ...{ ...(connected && { opened: connected }), ...(closed && { closed }) },
+    refuse: (socket: Socket, surplus: Surplus) => rejected?.(surplus, socket.remoteAddress),
+  }
 }
 
 /** A door in the table of doors: its folder has the rest. */

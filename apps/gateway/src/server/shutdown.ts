@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { oneLine } from '../errors.ts'
 import type { OpenDoor } from './banner.ts'
 import type { Logger } from '../log/logger.ts'
+import { inTime } from '../net/clock.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
 import type { Settings } from './doors.ts'
@@ -56,15 +56,9 @@ export async function drain(
 ): Promise<void> {
   log.info(`Stopping (${reason}): running jobs have ${seconds} s to end.`)
   gateway.drain()
-  const timer = new AbortController()
-  await Promise.race([
-    gateway.idle(),
-    delay(seconds * 1000, undefined, { signal: timer.signal }).then(
-      () => log.warn('Some jobs are still running; other workers will get them.'),
-      () => undefined,
-    ),
-  ])
-  timer.abort()
+  const idle = gateway.idle().then(() => true)
+  if (await inTime(idle, seconds * 1000, false)) return
+  log.warn('Some jobs are still running; other workers will get them.')
 }
 
 export async function closeAll(closers: Closers, log: Logger): Promise<void> {

@@ -75,6 +75,6 @@ function givenTo(parser: Command, row: CommandRow): Given {
   return {
     names: parser.args,
     options: valuesIn(parser, own) as Given['options'],
-    flags: Object.fromEntries(flags) as Given['flags'],
+    flags: Object.fromEntries(flags),
   }
 }

@@ -14,7 +14,7 @@ import { EventStream } from '../api/event-stream.ts'
 import { flagOf } from '../config/options.ts'
 import { assetPrefix } from '../dashboard/assets.ts'
 import { oneLine } from '../errors.ts'
-import { systemClock } from '../net/clock.ts'
+import { inTime, systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type ListenAddress, listenOn } from '../net/listen.ts'
 import type { OpenPort } from '../net/open-port.ts'
@@ -264,16 +264,10 @@ function write(response: ServerResponse, { status, type, body, headers }: Answer
 }
 
 async function checkInTime(check: () => Promise<Readiness>): Promise<Readiness> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<Readiness>((resolve) => {
-    const reason = `the store gave no answer within ${checkTimeoutMs} ms`
-    timer = setTimeout(resolve, checkTimeoutMs, { ready: false, reason })
-  })
+  const reason = `the store gave no answer within ${checkTimeoutMs} ms`
   try {
-    return await Promise.race([check(), tooLate])
+    return await inTime(check(), checkTimeoutMs, { ready: false, reason })
   } catch (error) {
     return { ready: false, reason: oneLine(error) }
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -11,7 +11,7 @@ interface Parts {
   readonly cron: Cron
 }
 
-/** Acts on jobs that are pushed by the clock. */
+/** Acts on cron jobs. */
 export function cronActs({
   scheduler,
   names,

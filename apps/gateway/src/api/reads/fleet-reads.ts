@@ -28,7 +28,7 @@ export interface FleetParts {
   readonly migrations: Pick<MigrationNotes, 'latest' | 'progress'>
 }
 
-/** Reads about nodes, their connections and what runs beside jobs. */
+/** Reads about nodes, their connections and what else runs. */
 export function fleetReads({
   scheduler,
   gearman,

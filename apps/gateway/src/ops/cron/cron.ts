@@ -59,7 +59,7 @@ interface Planned {
 }
 
 /**
- * Pushes jobs by the clock, at every node: the store takes one job per tick. A tick without a
+ * Pushes cron jobs, at every node: the store takes one job per tick. A tick without a
  * running node is skipped.
  */
 export class Cron {

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { inTime } from '../../net/clock.ts'
 import type { EndedRun, LaneNames, Lease, Submission } from '@crossgear/core-scheduler'
 import {
   type Attributes,
@@ -97,12 +97,8 @@ export class JobTracing {
   async flush(): Promise<void> {
     const registered: Provider = trace.getTracerProvider()
     const provider = registered.getDelegate?.() ?? registered
-    const timer = new AbortController()
-    await Promise.race([
-      Promise.resolve(provider.forceFlush?.()).catch(() => undefined),
-      delay(flushMs, undefined, { signal: timer.signal }).catch(() => undefined),
-    ])
-    timer.abort()
+    const flushed = Promise.resolve(provider.forceFlush?.()).catch(() => undefined)
+    await inTime(flushed, flushMs, undefined)
   }
 
   #start(operation: Operation, lane: string, door: string, of: StartOptions): Span {

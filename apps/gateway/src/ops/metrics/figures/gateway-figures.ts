@@ -1,3 +1,4 @@
+import { inTime } from '../../../net/clock.ts'
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { MigrationNotes } from '@crossgear/redis-store'
 import type { Census } from '../../../net/census.ts'
@@ -69,8 +70,8 @@ export class GatewayFigures implements FigureSources {
   async store(): Promise<PageFigures> {
     const { metrics, snapshots, migrations } = this.#parts
     const [snapshot, noted] = await Promise.all([
-      inTime(snapshots.get()),
-      inTime(migrations.latest(notedFields)),
+      ifInTime(snapshots.get()),
+      ifInTime(migrations.latest(notedFields)),
     ])
     const labels = { functions: metrics.labels, queues: this.#queues }
     const ofStore = snapshot ? await storeFigures(snapshot, labels) : []
@@ -80,13 +81,13 @@ export class GatewayFigures implements FigureSources {
 
   async gearman(): Promise<readonly Figure[]> {
     const { snapshots, gearmandVersion: version } = this.#parts
-    const snapshot = await inTime(snapshots.get())
+    const snapshot = await ifInTime(snapshots.get())
     return await gearmanFigures({ snapshot, labels: this.#lanes, version })
   }
 
   async faktory(): Promise<readonly Figure[]> {
     const { faktory } = this.#parts
-    return faktoryFigures(faktory && (await inTime(faktory.info())), this.#queues)
+    return faktoryFigures(faktory && (await ifInTime(faktory.info())), this.#queues)
   }
 
   /** Frees the labels of names that are gone. */
@@ -100,12 +101,6 @@ export class GatewayFigures implements FigureSources {
 }
 
 /** Undefined if no answer comes in time. */
-async function inTime<Value>(answer: Promise<Value>): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const tooLate = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, storeTimeoutMs, undefined)
-  })
-  const found = await Promise.race([answer, tooLate]).catch(() => undefined)
-  clearTimeout(timer)
-  return found
+function ifInTime<Value>(answer: Promise<Value>): Promise<Value | undefined> {
+  return inTime(answer, storeTimeoutMs, undefined).catch(() => undefined)
 }
