@@ -35,47 +35,31 @@ interface Definition<
   Body extends TSchema,
   Answer extends TSchema,
 > extends Omit<Endpoint<Params, Query, Body, Answer>, 'params' | 'query' | 'method' | 'role'> {
+  /** None. */
   readonly params?: Params
+  /** None. */
   readonly query?: Query
+}
+
+/** Operations of a method for a role. */
+export function operation(method: Endpoint['method'], role: Endpoint['role']) {
+  return <
+    Answer extends TSchema,
+    Params extends TSchema = Nothing,
+    Query extends TSchema = Nothing,
+    Body extends TSchema = Nothing,
+  >(
+    definition: Definition<Params, Query, Body, Answer>,
+  ): Endpoint<Params, Query, Body, Answer> => {
+    const [params, query] = [nothing as unknown as Params, nothing as unknown as Query]
+    return { params, query, ...definition, method, role }
+  }
 }
 
 /** A GET that readers may make. */
-export function read<
-  Answer extends TSchema,
-  Params extends TSchema = Nothing,
-  Query extends TSchema = Nothing,
->(
-  definition: Definition<Params, Query, Nothing, Answer>,
-): Endpoint<Params, Query, Nothing, Answer> {
-  return { ...definition, ...rest(definition), method: 'GET', role: 'reader' }
-}
-
+export const read = operation('GET', 'reader')
 /** A POST that changes something, for operators. */
-export function act<Answer extends TSchema, Body extends TSchema>(
-  definition: Definition<Nothing, Nothing, Body, Answer>,
-): Endpoint<Nothing, Nothing, Body, Answer> {
-  return oneAct(definition)
-}
-
-/** The same with parameters in the path. */
-export function oneAct<Answer extends TSchema, Body extends TSchema, Params extends TSchema>(
-  definition: Definition<Params, Nothing, Body, Answer>,
-): Endpoint<Params, Nothing, Body, Answer> {
-  return { ...definition, ...rest(definition), method: 'POST', role: 'operator' }
-}
-
-function rest<Params extends TSchema, Query extends TSchema>({
-  params,
-  query,
-}: {
-  readonly params?: Params
-  readonly query?: Query
-}) {
-  return {
-    params: params ?? (nothing as unknown as Params),
-    query: query ?? (nothing as unknown as Query),
-  }
-}
+export const act = operation('POST', 'operator')
 
 /** An object without other properties than these. */
 export function strict<Properties extends TProperties>(
@@ -86,6 +70,24 @@ export function strict<Properties extends TProperties>(
     additionalProperties: false,
     ...(description !== undefined && { description }),
   })
+}
+
+/** A text that answers have. */
+export function word(description: string) {
+  return Type.String({ description })
+}
+
+/** A text that calls have, of at most so many characters. */
+export function text(description: string, maxLength: number, minLength = 1) {
+  return Type.String({ ...(minLength > 0 && { minLength }), maxLength, description })
+}
+
+export function words(description?: string) {
+  return Type.Array(Type.String(), description === undefined ? {} : { description })
+}
+
+export function counted(description: string) {
+  return Type.Integer({ minimum: 0, description })
 }
 
 /** A value or null: there is always the key. */

@@ -1,13 +1,10 @@
-import { Type } from '@sinclair/typebox'
-import { act, type Endpoint, oneAct, read, strict } from './endpoint.ts'
+import { act, type Endpoint, read, strict, text } from './endpoint.ts'
 import * as acts from './schemas/acts.ts'
 import { cursor, functionName, limit, queueName } from './schemas/common.ts'
 import * as fleet from './schemas/fleet.ts'
 import { history, historyQuery } from './schemas/history.ts'
 import * as jobs from './schemas/jobs.ts'
 import * as lanes from './schemas/lanes.ts'
-
-const name = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 
 /** Every operation that a gateway process answers, by name. */
 export const endpoints = {
@@ -97,7 +94,7 @@ export const endpoints = {
   getBatch: read({
     ...{ path: '/batches/{batch}', tag: 'Cron, batches, migrations', answer: fleet.batch },
     summary: 'Progress of a batch',
-    params: strict({ batch: name('The bid that BATCH NEW gave') }),
+    params: strict({ batch: text('The bid that BATCH NEW gave', 255) }),
   }),
   listMigrations: read({
     ...{ path: '/migrations', tag: 'Cron, batches, migrations', answer: fleet.migrations },
@@ -106,14 +103,14 @@ export const endpoints = {
   getMigration: read({
     ...{ path: '/migrations/{migration}', tag: 'Cron, batches, migrations' },
     summary: 'Progress of a migration',
-    params: strict({ migration: name('The name that crossgear migrate was given') }),
+    params: strict({ migration: text('The name that crossgear migrate was given', 255) }),
     answer: fleet.migration,
   }),
   submitJob: act({
     ...{ path: '/jobs', tag: 'Jobs', body: acts.newJob, answer: acts.submittedJob, status: 201 },
     summary: 'Submits a background job',
   }),
-  resubmitJob: oneAct({
+  resubmitJob: act({
     ...{ path: '/jobs/{job}/resubmit', tag: 'Jobs', body: acts.resubmission, status: 201 },
     summary: 'Submits a job again, unchanged or changed, as a new job that names the old one',
     params: strict({ job: jobs.jobId }),

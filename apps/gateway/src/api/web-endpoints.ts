@@ -1,39 +1,41 @@
 import { Type } from '@sinclair/typebox'
-import { type Endpoint, nothing, strict } from './endpoint.ts'
+import { act, type Endpoint, operation, read, strict } from './endpoint.ts'
 import { exportEndpoints } from './export/export-lists.ts'
 import { logIn, loggedIn, reloaded, session } from './schemas/session.ts'
 
+const openRead = operation('GET', 'anyone')
+
 /** Operations that the web port answers itself. */
 export const webEndpoints = {
-  getSession: {
-    ...{ method: 'GET', path: '/session', tag: 'Session', role: 'anyone' },
+  getSession: openRead({
+    ...{ path: '/session', tag: 'Session', answer: session },
     summary: 'What the caller may do',
-    ...{ params: nothing, query: nothing, answer: session },
-  },
-  logIn: {
-    ...{ method: 'POST', path: '/session', tag: 'Session', role: 'anyone' },
+  }),
+  logIn: operation(
+    'POST',
+    'anyone',
+  )({
+    ...{ path: '/session', tag: 'Session', body: logIn, answer: loggedIn, status: 201 },
     summary: 'Logs in: sets a cookie and returns a token',
-    ...{ params: nothing, query: nothing, body: logIn, answer: loggedIn, status: 201 },
-  },
-  logOut: {
-    ...{ method: 'DELETE', path: '/session', tag: 'Session', role: 'anyone' },
+  }),
+  logOut: operation(
+    'DELETE',
+    'anyone',
+  )({
+    ...{ path: '/session', tag: 'Session', answer: strict({}) },
     summary: 'Removes the cookie',
-    ...{ params: nothing, query: nothing, answer: strict({}) },
-  },
-  watchEvents: {
-    ...{ method: 'GET', path: '/events', tag: 'Store', role: 'reader' },
+  }),
+  watchEvents: read({
+    ...{ path: '/events', tag: 'Store', answer: Type.String(), type: 'text/event-stream' },
     summary: 'Server-sent events: once a second an event overview with the data of /overview',
-    ...{ params: nothing, query: nothing, answer: Type.String(), type: 'text/event-stream' },
-  },
+  }),
   ...exportEndpoints,
-  reload: {
-    ...{ method: 'POST', path: '/reload', tag: 'Workers and nodes', role: 'operator' },
+  reload: act({
+    ...{ path: '/reload', tag: 'Workers and nodes', answer: reloaded },
     summary: 'Reads the settings of this gateway again; an invalid one changes nothing',
-    ...{ params: nothing, query: nothing, answer: reloaded },
-  },
-  getOpenApi: {
-    ...{ method: 'GET', path: '/openapi.json', tag: 'Session', role: 'anyone' },
+  }),
+  getOpenApi: openRead({
+    ...{ path: '/openapi.json', tag: 'Session', answer: Type.Object({}) },
     summary: 'This document',
-    ...{ params: nothing, query: nothing, answer: Type.Object({}) },
-  },
+  }),
 } as const satisfies Readonly<Record<string, Endpoint>>

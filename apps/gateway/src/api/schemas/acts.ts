@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, orNull, strict } from '../endpoint.ts'
+import { oneOf, orNull, strict, text, word, words } from '../endpoint.ts'
 import { count, functionName, nextCursor, queueName } from './common.ts'
 import { jobFilter, jobId } from './jobs.ts'
 
@@ -66,13 +66,7 @@ export const newJob = strict({
   function: functionName,
   ...terms,
   payload: Type.Optional(payload),
-  unique: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'The job joins an unfinished one with this id',
-    }),
-  ),
+  unique: Type.Optional(text('The job joins an unfinished one with this id', 64)),
   retries: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Retries after a failure. 0' }),
   ),
@@ -85,17 +79,14 @@ export const resubmission = strict({
 export type PayloadGiven = Static<typeof payload>
 
 export const submittedJob = strict({
-  job: Type.String({ description: 'The id of the job' }),
+  job: word('The id of the job'),
   handle: Type.String(),
   result: oneOf(['created', 'joined'] as const, 'joined: with one that has its unique id'),
 })
 
 const some = (schema: typeof functionName) => Type.Array(schema, { minItems: 1, maxItems: 100 })
 
-const entryName = Type.String({
-  ...{ minLength: 1, maxLength: 255 },
-  description: 'A cron entry, as the list of them names it',
-})
+const entryName = text('A cron entry, as the list of them names it', 255)
 export const cronEntry = strict({ entry: entryName })
 export const cronEntries = strict({
   entries: Type.Array(entryName, { minItems: 1, maxItems: 100 }),
@@ -104,12 +95,12 @@ export const cronEntries = strict({
 export const queueNames = strict({ queues: some(queueName) })
 export const functionNames = strict({ functions: some(functionName) })
 
-export const queuesDone = strict({ queues: Type.Array(Type.String()) })
+export const queuesDone = strict({ queues: words() })
 export const queuesPaused = strict({
-  queues: Type.Array(Type.String()),
-  unknown: Type.Array(Type.String(), { description: 'those to which no job has come so far' }),
+  queues: words(),
+  unknown: words('those to which no job has come so far'),
 })
-export const functionsDone = strict({ functions: Type.Array(Type.String()) })
+export const functionsDone = strict({ functions: words() })
 
 const max = Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: '0: any number' })
 

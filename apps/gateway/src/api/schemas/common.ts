@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { orNull, strict } from '../endpoint.ts'
+import { orNull, strict, text, word } from '../endpoint.ts'
 
 /** Entries on one page of a list, and the most that may be asked for. */
 export const pageSizes = { usual: 50, max: 1_000 } as const
@@ -13,14 +13,10 @@ export const limit = Type.Optional(
     description: 'Entries on the page',
   }),
 )
-export const cursor = Type.Optional(
-  Type.String({ maxLength: 512, description: 'The cursor of the previous answer' }),
-)
+export const cursor = Type.Optional(text('The cursor of the previous answer', 512, 0))
 export const nextCursor = orNull(Type.String(), 'Where to go on; null where that was all')
 
-export const functionName = Type.String({
-  ...{ minLength: 1, maxLength: 512, description: 'A function, which is a Faktory jobtype' },
-})
+export const functionName = text('A function, which is a Faktory jobtype', 512)
 export const queueName = Type.String({
   ...{ pattern: '^[a-zA-Z0-9._-]{1,255}$', description: 'A Faktory queue' },
 })
@@ -43,8 +39,8 @@ export const progress = strict({
 
 export const apiError = strict({
   error: strict({
-    code: Type.String({ description: 'A fixed code; docs/reference/api.md lists all' }),
-    message: Type.String({ description: 'The error in words' }),
+    code: word('A fixed code; docs/reference/api.md lists all'),
+    message: word('The error in words'),
   }),
 })
 

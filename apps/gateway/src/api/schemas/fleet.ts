@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox'
-import { oneOf, orNull, strict } from '../endpoint.ts'
+import { counted, oneOf, orNull, strict, text, word, words } from '../endpoint.ts'
 import { count, cursor, limit, nextCursor, progress, seconds, timeOrNull } from './common.ts'
 
 export const connection = strict({
   door: Type.String(),
   address: Type.String(),
-  client_id: Type.String({ description: 'The name that the client gave itself' }),
-  functions: Type.Array(Type.String(), { description: 'Its functions; none for a client' }),
+  client_id: word('The name that the client gave itself'),
+  functions: words('Its functions; none for a client'),
   functions_total: count,
 })
 
 /** Longest page of workers, and how many of its jobs a worker on it shows; a page of more than a hundred shows one. */
 export const workerPage = { max: 1_000, usual: 50, jobs: 5, longPage: 100 } as const
 
-const nodeName = Type.String({ minLength: 1, maxLength: 64, description: 'A node of listNodes' })
+const nodeName = text('A node of listNodes', 64)
 
 export const workerId = Type.String({
   pattern: '^[0-9a-zA-Z-]{1,64}:[gf][0-9]{1,15}$',
@@ -22,25 +22,15 @@ export const workerId = Type.String({
 
 export const workerQuery = strict({
   node: Type.Optional(nodeName),
-  function: Type.Optional(
-    Type.String({
-      ...{ minLength: 1, maxLength: 512 },
-      description: 'Only workers that named this function, or have a job of it',
-    }),
-  ),
-  queue: Type.Optional(
-    Type.String({
-      ...{ minLength: 1, maxLength: 255 },
-      description: 'Only workers that fetch from this queue, or have a job of it',
-    }),
-  ),
+  function: Type.Optional(text('Only workers that named this function, or have a job of it', 512)),
+  queue: Type.Optional(text('Only workers that fetch from this queue, or have a job of it', 255)),
   busy: Type.Optional(Type.Boolean({ description: 'Only workers with a job, or without one' })),
   limit,
   cursor,
 })
 
 const held = strict({
-  id: Type.String({ description: 'The id of the job' }),
+  id: word('The id of the job'),
   function: Type.String(),
   queue: Type.String(),
   since: Type.String({ format: 'date-time', description: 'When its worker got it' }),
@@ -48,10 +38,10 @@ const held = strict({
 })
 
 const identity = {
-  worker: Type.String({ description: 'Its id in the API' }),
-  node: Type.String({ description: 'The gateway at which it is connected' }),
+  worker: word('Its id in the API'),
+  node: word('The gateway at which it is connected'),
   door: Type.String(),
-  name: Type.String({ description: 'What it calls itself: a Gearman client id or a Faktory wid' }),
+  name: word('What it calls itself: a Gearman client id or a Faktory wid'),
   wid: orNull(Type.String()),
   address: orNull(Type.String(), 'Address and port of its first connection'),
   hostname: orNull(Type.String()),
@@ -60,11 +50,11 @@ const identity = {
 
 const worker = {
   ...identity,
-  labels: Type.Array(Type.String()),
+  labels: words(),
   state: oneOf(['running', 'quiet', 'terminate'] as const),
-  functions: Type.Array(Type.String(), { description: 'Functions that it named, at most 100' }),
+  functions: words('Functions that it named, at most 100'),
   functions_total: count,
-  queues: Type.Array(Type.String(), { description: 'Queues that it fetches from, at most 100' }),
+  queues: words('Queues that it fetches from, at most 100'),
   rss_kb: count,
   connections: count,
   seconds_since_beat: orNull(seconds),
@@ -90,10 +80,8 @@ export const workers = strict({
     description: 'Consumers by the queues that they fetch from',
   }),
   workers: Type.Array(strict(worker), { description: 'Workers one by one, by node' }),
-  total: Type.Integer({ minimum: 0, description: 'Workers on all pages' }),
-  silent_nodes: Type.Array(Type.String(), {
-    description: 'Gateways that did not answer within a second: their workers are missing',
-  }),
+  total: counted('Workers on all pages'),
+  silent_nodes: words('Gateways that did not answer within a second: their workers are missing'),
   cursor: nextCursor,
 })
 

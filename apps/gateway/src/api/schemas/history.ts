@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { oneOf, orNull, strict } from '../endpoint.ts'
+import { counted, oneOf, orNull, strict } from '../endpoint.ts'
 import { count, functionName, queueName, seconds } from './common.ts'
 
 export const historyQuery = strict({
@@ -20,7 +20,7 @@ const events = {
   failed: count,
   died: count,
   retried: count,
-  interrupted: Type.Integer({ minimum: 0, description: 'Runs without an outcome' }),
+  interrupted: counted('Runs without an outcome'),
   lost: count,
   expired: count,
   cancelled: count,

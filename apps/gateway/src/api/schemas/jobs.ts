@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { attemptBounds } from '../../bridge/attempts.ts'
 import { doorsOfJobs } from '../../doors/names.ts'
-import { oneOf, orNull, strict } from '../endpoint.ts'
+import { oneOf, orNull, strict, text, word, words } from '../endpoint.ts'
 import {
   count,
   cursor,
@@ -16,10 +16,10 @@ import {
 } from './common.ts'
 import { jobWorker } from './fleet.ts'
 
-export const jobId = Type.String({
-  ...{ minLength: 1, maxLength: 255 },
-  description: 'The id of a job as the API names it, its Gearman handle or its Faktory jid',
-})
+export const jobId = text(
+  'The id of a job as the API names it, its Gearman handle or its Faktory jid',
+  255,
+)
 
 /** Characters of the kind and of the first line of an error by which failures are grouped. */
 export const failureBounds = { type: 255, line: 300, functions: 5 } as const
@@ -35,36 +35,21 @@ const filterProperties = {
   newer_than_seconds: Type.Optional(
     Type.Number({ minimum: 0, description: 'Queued at most this long ago' }),
   ),
-  unique: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'The whole Gearman unique id',
-    }),
-  ),
-  jid: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'The whole Faktory jid' }),
-  ),
-  handle: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 64, description: 'The whole Gearman handle' }),
-  ),
+  unique: Type.Optional(text('The whole Gearman unique id', 255)),
+  jid: Type.Optional(text('The whole Faktory jid', 255)),
+  handle: Type.Optional(text('The whole Gearman handle', 64)),
   error_type: Type.Optional(
-    Type.String({
-      maxLength: failureBounds.type,
-      description: 'The whole kind of the error, such as TimeoutError; empty: none',
-    }),
+    text('The whole kind of the error, such as TimeoutError; empty: none', failureBounds.type, 0),
   ),
   error_line: Type.Optional(
-    Type.String({
-      maxLength: failureBounds.line,
-      description: 'The whole first line of the error, as listFailures has it; empty: none',
-    }),
+    text(
+      'The whole first line of the error, as listFailures has it; empty: none',
+      failureBounds.line,
+      0,
+    ),
   ),
   text: Type.Optional(
-    Type.String({
-      ...{ minLength: 1, maxLength: 128 },
-      description: 'Bytes in the payload or the error; long payloads are not searched',
-    }),
+    text('Bytes in the payload or the error; long payloads are not searched', 128),
   ),
 }
 
@@ -79,17 +64,17 @@ const failure = strict({
   failed_at: orNull(Type.String()),
   next_at: orNull(Type.String()),
   retry_count: orNull(Type.Integer()),
-  backtrace: Type.Array(Type.String()),
+  backtrace: words(),
 })
 
 const summary = {
-  id: Type.String({ description: 'Its name in the API' }),
-  handle: Type.String({ description: 'Its name for Gearman clients' }),
+  id: word('Its name in the API'),
+  handle: word('Its name for Gearman clients'),
   jid: orNull(Type.String(), 'What its Faktory producer calls it'),
   function: Type.String(),
   queue: Type.String(),
   state: oneOf([...jobStates, 'succeeded', 'failed'] as const),
-  door: Type.String({ description: `Such as ${doorsOfJobs.join(', ')}` }),
+  door: word(`Such as ${doorsOfJobs.join(', ')}`),
   level: Type.Integer({ minimum: 1, maximum: 9, description: 'Faktory priority' }),
   unique: orNull(Type.String()),
   enqueued_at: orNull(
@@ -131,12 +116,12 @@ export const failureQuery = strict({
 export const failures = strict({
   groups: Type.Array(
     strict({
-      type: Type.String({ description: 'The kind of the error; empty: none' }),
-      line: Type.String({ description: 'The first line of the error, cut; empty: none' }),
+      type: word('The kind of the error; empty: none'),
+      line: word('The first line of the error, cut; empty: none'),
       jobs: count,
-      functions: Type.Array(Type.String(), { description: 'Some of the functions, at most 5' }),
+      functions: words('Some of the functions, at most 5'),
       last_failed_at: timeOrNull,
-      example: Type.String({ description: 'The id of a job with this error' }),
+      example: word('The id of a job with this error'),
     }),
     { description: 'Those with the most jobs first; a group may go on in the next piece' },
   ),
@@ -165,8 +150,8 @@ export const bytesShown = strict({
 
 const attempt = strict({
   at: timeOrNull,
-  type: Type.String({ description: 'The kind of the error' }),
-  message: Type.String({ description: 'The first line of the error, cut' }),
+  type: word('The kind of the error'),
+  message: word('The first line of the error, cut'),
 })
 
 export const jobDetail = strict({

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { oneOf, orNull, strict } from '../endpoint.ts'
+import { counted, oneOf, orNull, strict, text, word, words } from '../endpoint.ts'
 import { lately } from './history.ts'
 import {
   count,
@@ -15,13 +15,11 @@ import {
 const standing = {
   waiting: count,
   running: count,
-  scheduled: Type.Integer({ minimum: 0, description: 'Due for the first time' }),
-  retry: Type.Integer({ minimum: 0, description: 'Due for another try' }),
+  scheduled: counted('Due for the first time'),
+  retry: counted('Due for another try'),
   dead: count,
   oldest_waiting_seconds: seconds,
 } as const
-
-const counted = (description: string) => Type.Integer({ minimum: 0, description })
 
 /** Counters; what has ended, is dead, waits, runs or is due adds up to what was submitted. */
 const totals = {
@@ -42,9 +40,7 @@ const totals = {
 export type TotalName = keyof typeof totals
 
 const listProperties = {
-  contains: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'A part of the name' }),
-  ),
+  contains: Type.Optional(text('A part of the name', 255)),
   order: Type.Optional(oneOf(['asc', 'desc'] as const, 'Least or most first. asc')),
   limit,
   cursor,
@@ -61,16 +57,11 @@ export const functionQuery = strict({
   sort: Type.Optional(oneOf(functionSorts, 'What functions are in the order of. name')),
 })
 
-const workers = Type.Integer({
-  minimum: 0,
-  description: 'Workers of all nodes that may get its jobs, native ones too',
-})
+const workers = counted('Workers of all nodes that may get its jobs, native ones too')
 
 export const functionEntry = strict({
   function: Type.String(),
-  queue: Type.String({
-    description: 'The queue of this entry; a function has an entry for each of its queues',
-  }),
+  queue: word('The queue of this entry; a function has an entry for each of its queues'),
   lane: Type.String(),
   ...standing,
   workers,
@@ -86,7 +77,7 @@ export const functionEntry = strict({
 export const functionPage = strict({
   at: takenAt,
   functions: Type.Array(functionEntry),
-  total: Type.Integer({ minimum: 0, description: 'Entries on all pages' }),
+  total: counted('Entries on all pages'),
   cursor: nextCursor,
 })
 
@@ -109,14 +100,14 @@ export const scale = strict({
   function: Type.String(),
   waiting: count,
   running: count,
-  scheduled: Type.Integer({ minimum: 0, description: 'Due for the first time or for another try' }),
+  scheduled: counted('Due for the first time or for another try'),
   oldest_seconds: seconds,
   workers,
 })
 
 export const overview = strict({
   at: takenAt,
-  node: Type.String({ description: 'The node that answers' }),
+  node: word('The node that answers'),
   version: Type.String(),
   functions: count,
   queues: count,
@@ -124,8 +115,8 @@ export const overview = strict({
   ...standing,
   ...totals,
   busiest: Type.Array(functionEntry, { description: 'Functions with the most to do' }),
-  paused_queues: Type.Array(Type.String()),
-  paused_functions: Type.Array(Type.String()),
+  paused_queues: words(),
+  paused_functions: words(),
 })
 
 const throttle = strict({

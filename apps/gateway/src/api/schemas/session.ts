@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, orNull, strict } from '../endpoint.ts'
+import { oneOf, orNull, strict, word, words } from '../endpoint.ts'
 
 export const logIn = strict({ password: Type.String({ minLength: 1, maxLength: 1024 }) })
 
@@ -11,15 +11,13 @@ export const session = strict({
 
 export const loggedIn = strict({
   role: oneOf(['reader', 'operator'] as const),
-  token: Type.String({ description: 'Also set as a cookie; counts as a Bearer token' }),
+  token: word('Also set as a cookie; counts as a Bearer token'),
   expires_in_seconds: Type.Integer(),
 })
 
 export const reloaded = strict({
-  changed: Type.Array(Type.String(), { description: 'Settings that have changed' }),
-  restart_needed: Type.Array(Type.String(), {
-    description: 'Settings that have changed but need a restart',
-  }),
+  changed: words('Settings that have changed'),
+  restart_needed: words('Settings that have changed but need a restart'),
 })
 
 /** The result of a reload, with names of settings as an operator writes them. */
