@@ -23,7 +23,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTDIR: 'Not a directory',
 }
 
-/** The log in gearmand's form: a file that can be reopened, stderr, or none. */
+/** The log in gearmand's form, which pino's transports do not write: a file that can be reopened, stderr, or none. */
 export class LogFile {
   readonly #path: string
   /** Why lines go to stderr and not to the file, which a server without a terminal has to say otherwise. */

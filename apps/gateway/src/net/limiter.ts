@@ -1,4 +1,4 @@
-/** Runs steps in order, up to a number at a time. */
+/** Runs steps in order, up to a number at a time: a library for it would be no shorter to use. */
 export class Limiter {
   readonly #max: number
   readonly #waiting: (() => void)[] = []

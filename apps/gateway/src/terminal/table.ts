@@ -16,7 +16,10 @@ export interface Column<Row> {
 const gap = '  '
 const usualLeast = 8
 
-/** Lines of a table, the titles first. `columns`: how wide it may be; Infinity: nothing is cut. */
+/**
+ * Lines of a table, the titles first. `columns`: how wide it may be; Infinity: nothing is cut. No library leaves out columns
+ * by their rank where a terminal is narrow.
+ */
 export function tableLines<Row>(
   given: readonly Column<Row>[],
   rows: readonly Row[],

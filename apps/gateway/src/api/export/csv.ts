@@ -44,7 +44,7 @@ function csvLine(values: readonly unknown[]): string {
   return `${values.map(cellOf).join(',')}\r\n`
 }
 
-/** A spreadsheet would compute a text that begins so. */
+/** A spreadsheet would compute a text that begins so: the reason why these few lines are no library's. */
 const formulaStart = /^[=+\-@\t\r]/
 
 function cellOf(value: unknown): string {

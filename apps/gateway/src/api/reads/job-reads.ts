@@ -1,5 +1,4 @@
 import {
-  arrivalOf,
   holderOf,
   type JobState,
   type Scheduler,
@@ -15,7 +14,7 @@ import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { pageSizes } from '../schemas/common.ts'
 import type { JobNames } from './job-names.ts'
 import { JobScan, type FoundJob } from './job-scan.ts'
-import { attemptsView, isOfKind, summaryOf, stateOf } from './job-view.ts'
+import { attemptsView, fitsFilter, summaryOf, stateOf } from './job-view.ts'
 import { identityOf } from './worker-reads.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
 
@@ -111,18 +110,12 @@ export async function namedJobs(
 
 function isOf(job: JobState, filter: JobFilter, scheduler: Scheduler, state: string): boolean {
   const { fn, queue } = scheduler.registry.names.parse(job.lane)
-  const ageSeconds = (scheduler.storeNowMs() - (arrivalOf(job) ?? Number.NaN)) / 1000
-  const { older_than_seconds: older, newer_than_seconds: newer } = filter
   return (
     (filter.function ?? fn) === fn &&
     (filter.queue ?? queue) === queue &&
-    (filter.door ?? job.door) === job.door &&
     (filter.state ?? state) === state &&
-    isOfKind(job, filter) &&
     (filter.jid ?? job.jid) === job.jid &&
-    (filter.unique === undefined || job.unique?.toString() === filter.unique) &&
-    (older === undefined || ageSeconds >= older) &&
-    (newer === undefined || ageSeconds <= newer)
+    fitsFilter(job, filter, scheduler.storeNowMs())
   )
 }
 

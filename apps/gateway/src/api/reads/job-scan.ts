@@ -1,5 +1,4 @@
 import {
-  arrivalOf,
   type JobPlace,
   type JobState,
   type LaneCounts,
@@ -8,7 +7,7 @@ import {
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { jobStates, type ListedState } from '../schemas/common.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
-import { isOfKind, type Placed, stateOf } from './job-view.ts'
+import { fitsFilter, type Placed, stateOf } from './job-view.ts'
 
 /** Bounds of one call: jobs that are looked at, lanes whose figures are, and jobs of one step. */
 export const scanBounds = {
@@ -277,21 +276,11 @@ class LaneScan {
   }
 
   #matches(job: JobState, placed: Placed): boolean {
-    const { door, state, unique, older_than_seconds, newer_than_seconds } = this.#parts.filter
-    if (door !== undefined && job.door !== door) return false
+    const { filter, scheduler } = this.#parts
+    const { state } = filter
     if (state !== undefined && placed.place === 'scheduled' && stateOf(job, placed) !== state) {
       return false
     }
-    if (unique !== undefined && job.unique?.toString() !== unique) return false
-    if (!isOfKind(job, this.#parts.filter)) return false
-    if (older_than_seconds === undefined && newer_than_seconds === undefined) return true
-    // Nobody knows when a native client's job came.
-    const cameMs = arrivalOf(job)
-    if (cameMs === undefined) return false
-    const ageSeconds = (this.#parts.scheduler.storeNowMs() - cameMs) / 1000
-    return (
-      ageSeconds >= (older_than_seconds ?? -Infinity) &&
-      ageSeconds <= (newer_than_seconds ?? Infinity)
-    )
+    return fitsFilter(job, filter, scheduler.storeNowMs())
   }
 }

@@ -119,13 +119,24 @@ export function failureKindOf({ failure }: Pick<JobState, 'failure'>) {
 }
 
 /** True for a job whose failure is of the kind that a filter names, if it names one. */
-export function isOfKind(
-  job: JobState,
-  { error_type: type, error_line: line }: JobFilter,
-): boolean {
+function isOfKind(job: JobState, { error_type: type, error_line: line }: JobFilter): boolean {
   if (type === undefined && line === undefined) return true
   const kind = failureKindOf(job)
   return (type ?? kind.type) === kind.type && (line ?? kind.line) === kind.line
+}
+
+/** True for a job that a filter takes by what the job itself says: not by its lane, place and payload. */
+export function fitsFilter(job: JobState, filter: JobFilter, nowMs: number): boolean {
+  const { door, unique, older_than_seconds: older, newer_than_seconds: newer } = filter
+  // Nobody knows when a native client's job came: it is of no age.
+  const ageSeconds = (nowMs - (arrivalOf(job) ?? Number.NaN)) / 1000
+  return (
+    (door ?? job.door) === job.door &&
+    (unique === undefined || job.unique?.toString() === unique) &&
+    (older === undefined || ageSeconds >= older) &&
+    (newer === undefined || ageSeconds <= newer) &&
+    isOfKind(job, filter)
+  )
 }
 
 function recordOf(text: string): Readonly<Record<string, unknown>> {
