@@ -13,7 +13,9 @@ export class Heartbeat implements StoreClock {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    parts.tasks.add({ name: 'beat', run: () => this.beat() })
+    const beats = parts.tasks.add({ name: 'beat', run: () => this.beat() })
+    // Others may take this node for dead meanwhile, and its clients for gone.
+    parts.events.on('up', () => beats.runNow())
   }
 
   /** The last heartbeat of each node, milliseconds since 1970 on the store's clock. */

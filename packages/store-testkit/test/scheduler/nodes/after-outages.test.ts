@@ -52,6 +52,16 @@ describe('a node whose store was away', () => {
     expect(await fetches()).toEqual(['new:1'])
   })
 
+  test('sends a heartbeat at once, before others take it for dead', async () => {
+    const beatMs = async (): Promise<number> =>
+      (await other.store.nodes.beat()).heartbeats.get('node') ?? 0
+    const lastMs = await beatMs()
+    await cluster.pass(300)
+    listener.up()
+    await cluster.turn()
+    expect(await beatMs()).toBeGreaterThanOrEqual(lastMs + 300)
+  })
+
   test('checks again if it could not at once', async () => {
     failAtFirst(2)
     listener.up()
