@@ -28,7 +28,7 @@ export class StoreReset {
     this.#wasReset = false
     try {
       await this.#relearnLanes()
-      // Native programs and callbacks of batches take ids without a look at the epoch.
+      // Native programs take ids without a look at the epoch.
       await store.lanes.skipLostIds([...registry.all()])
       for (const [lane, clients] of waiters.clients()) await store.nodes.waitAgain(lane, clients)
       await events.emitInTurn('storeReset')

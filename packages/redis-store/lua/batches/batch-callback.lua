@@ -4,18 +4,19 @@
 -- ARGV:
 --   3 lane: string
 --   4 <bid>:<what>: string
---   5 queue (its hint index, empty for none): string
---   6 level: string
---   7 jid: string
---   8 and more: fields and values of its hash: strings
+--   5 the store's epoch: integer
+--   6 queue (its hint index, empty for none): string
+--   7 level: string
+--   8 jid: string
+--   9 and more: fields and values of its hash: strings
 -- Returns 1, 0 where it was pushed before, or -1 where the lane is to be registered first.
 --#include keys
 --#include batches
 local lane, callback = ARGV[3], ARGV[4]
-if not isRegistered(lane, ARGV[5]) then return -1 end
+if not isRegistered(lane, ARGV[6]) then return -1 end
 local mark = uniqueLockKey(lane) .. ':callback ' .. callback
 if not redis.call('SET', mark, 1, 'NX', 'EX', batchSeconds) then return 0 end
-local isStored, problem = storeCallback(lane, callback, ARGV, 5)
+local isStored, problem = storeCallback(lane, callback, tonumber(ARGV[5]), ARGV, 6)
 if isStored then return 1 end
 redis.call('DEL', mark)
 return redis.error_reply(problem)

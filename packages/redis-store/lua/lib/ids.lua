@@ -9,3 +9,13 @@ local function takeIds(lane, count, epochs)
   redis.call('DECRBY', key, taken)
   return nil, 'NOIDS ' .. key .. ' gives no ids from 1 to 9007199254740991: set it to the highest id of its jobs'
 end
+
+-- As takeIds; leaves out those of the epochs since that of the lane's last id.
+local function takeIdsOf(epoch, lane, count)
+  local noted = redis.pcall('HGET', metaKey(lane), 'epoch')
+  -- Where another program has put another type in its place, nothing can be noted.
+  local epochs = type(noted) == 'table' and 0 or math.max(0, epoch - tonumber(noted or 0))
+  local last, problem = takeIds(lane, count, epochs)
+  if last and epochs > 0 then redis.call('HSET', metaKey(lane), 'epoch', integer(epoch)) end
+  return last, problem
+end

@@ -52,14 +52,14 @@ export class BatchOutbox {
 
   /** Pushes the callbacks that are due. */
   async pushCallbacks(): Promise<void> {
-    const { call, redis, run, keys } = this.#context
+    const { call, redis, run, keys, epoch } = this.#context
     for (const callback of await call(() => redis.lrange(keys.callbacks, 0, -1))) {
       const [bid, what] = partsOf(callback)
       const list = `${keys.batch(bid)}:${what}`
       const words = await call(() => redis.lrangeBuffer(list, 0, -1))
       const [lane] = words
       if (lane) {
-        const args = [String(lane), callback, ...words.slice(1)]
+        const args = [String(lane), callback, epoch.epoch, ...words.slice(1)]
         const push = (): Promise<unknown> => run('batch-callback', [keys.uid(String(lane))], args)
         while ((await push()) === -1) await registerLane(this.#context, String(lane))
       }

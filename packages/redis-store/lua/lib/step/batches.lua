@@ -41,11 +41,16 @@ local function isRegistered(lane, queue)
   return registerLane(lane, homeOf(lane, queue), 0) ~= nil
 end
 
--- Stores a callback as a job; false and why if there is no id for it. `words` from `first` on: queue (its hint index,
--- empty for none), level, jid, fields and values of its hash.
-local function storeCallback(lane, callback, words, first)
+-- The store's epoch as its nodes have noted it. In a cluster it is in another slot.
+local function storedEpoch()
+  return tonumber(redis.pcall('ZREVRANGE', broker .. ':epochs', 0, 0, 'WITHSCORES')[2] or 0)
+end
+
+-- Stores a callback as a job; false and why if there is no id for it. `epoch`: the store's. `words` from `first` on: queue
+-- (its hint index, empty for none), level, jid, fields and values of its hash.
+local function storeCallback(lane, callback, epoch, words, first)
   local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
-  local last, problem = takeIds(lane, 1)
+  local last, problem = takeIdsOf(epoch, lane, 1)
   if not last then return false, problem end
   local id = integer(last)
   -- stylua: ignore
@@ -73,7 +78,7 @@ local function pushCallback(bid, what)
   -- Where there are too many lanes, the job is found as those of native programs are.
   isRegistered(words[1], words[2])
   -- One without an id stays in its list: the job whose end it belongs to is another lane's.
-  if storeCallback(words[1], callback, words, 2) then redis.call('DEL', list) end
+  if storeCallback(words[1], callback, storedEpoch(), words, 2) then redis.call('DEL', list) end
   return true
 end
 

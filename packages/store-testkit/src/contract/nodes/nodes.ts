@@ -361,6 +361,23 @@ export function nodeContract({ open, test }: ContractTests): void {
       expect(await world.violations()).toEqual([])
     })
 
+    test('nor does the callback of a batch, though no node has skipped ids since', async ({ world }) => {
+      const a = await world.node()
+      await a.nodes.beat()
+      const job = { ...aJob({ door: 'faktory' }), jid: 'the-callback' }
+      const complete = { lane: 'calls', job }
+      await a.batches.create({ bid: 'b-1', description: '', complete })
+      await submitOne(a, 'mail', { door: 'faktory', batch: 'b-1' })
+      await a.batches.commit('b-1')
+      const lost = await submitOne(a, 'calls')
+      await world.replaceData()
+      await a.nodes.beat()
+      await a.steps.finish('mail', [completed(await takeOne(a, 'mail'))])
+      const [callback] = (await take(a, ['calls'], 9)).filter(({ id }) => id !== lost)
+      expect(callback?.id).toBeGreaterThan(lost + 2 ** 20)
+      expect(await world.violations()).toEqual([])
+    })
+
     test('a node that leaves gives back its jobs and does not count as dead', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
       await a.nodes.beat()

@@ -182,6 +182,7 @@ function notifyParent(world: MemoryWorld, { batch, callbacks, counted }: MemoryB
 
 function pushCallback(world: MemoryWorld, { lane, job }: BatchCallback, of: CallbackOf): void {
   registerLane(world, lane, 0)
+  world.lane(lane).begin(world.epoch)
   if (!world.lane(lane).hasIds(1)) return
   storeJob(world, world.lane(lane), job, undefined).callback = of
   world.notify(
