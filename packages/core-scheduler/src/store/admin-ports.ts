@@ -29,7 +29,10 @@ export interface DroppedPiece {
 /** The part of the store that an operator asks for. */
 export interface AdminStore {
   setLimits(lane: string, limits: LaneLimits): Promise<void>
-  /** Cancels a job that is queued, scheduled or leased; false for any other. `as`: cancelled. */
+  /**
+   * Cancels a job that is queued, scheduled or leased; false for any other. `as`: cancelled. A leased one is not `deleted` or
+   * `moved`.
+   */
   cancel(lane: string, id: number, as?: Taken): Promise<boolean>
   /** Up to `count` jobs, from `from` on, of each place of a lane's jobs. */
   listJobs(

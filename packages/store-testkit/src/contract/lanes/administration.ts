@@ -73,6 +73,20 @@ export function administrationContract({ open, test }: ContractTests): void {
       expect(counts).toMatchObject({ running: 0, scheduled: 0, cancelled: 2, failed: 0 })
     })
 
+    test('a job that a worker has by now is not moved, as its copy would run too, nor deleted', async ({
+      world,
+      store,
+    }) => {
+      await submitOne(store, 'mail')
+      const job = await takeOne(store, 'mail')
+      const ofNative = await submitOne(store, 'mail')
+      expect(await world.native.take('mail')).toBe(ofNative)
+      expect(await store.admin.cancel('mail', ofNative, 'moved')).toBe(false)
+      for (const as of ['moved', 'deleted'] as const)
+        expect(await store.admin.cancel('mail', job.id, as)).toBe(false)
+      expect(await store.steps.finish('mail', [completed(job)])).toEqual(['done'])
+    })
+
     test('a job of a native worker is cancelled, and kept for the outcome that the worker still writes', async ({
       world,
       store,

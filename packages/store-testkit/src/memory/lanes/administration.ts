@@ -13,9 +13,10 @@ export function cancelJob(
   as: Taken,
 ): boolean {
   const job = lane.job(id, world.nowMs())
-  if (!job) return false
+  if (!job || (job.status === 'busy' && as !== 'cancelled')) return false
   const isNatives = !leavePlace(lane, job)
-  if (isNatives && (job.token !== undefined || !isOpenStatus(job))) return false
+  // A job that is moved has a copy by now, so it may not run.
+  if (isNatives && (job.token !== undefined || !isOpenStatus(job) || as === 'moved')) return false
   lane.bookTaken(as, 1)
   // A native worker that is alive still writes its outcome.
   const minSeconds = isNatives ? jobEnds.relaySeconds : 0
