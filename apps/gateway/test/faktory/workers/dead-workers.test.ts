@@ -79,6 +79,19 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 60_000 }, (
     await expect.poll(holders, patience).toBe('')
   })
 
+  test('is not tracked any more once it has ended a job whose lease was gone', async () => {
+    const { client, scheduler } = await open()
+    await scheduler.openLane('t')
+    const worker = await client({ wid: 'worker-1' })
+    await pushNative('[1]')
+    const { jid } = await worker.askJson('FETCH')
+    await expect.poll(holders, patience).toContain('wworker-1')
+    expect(await worker.ask('FLUSH')).toBe('+OK')
+    await worker.ask(`ACK {"jid":"${String(jid)}"}`)
+    await expect.poll(holders, patience).toBe('')
+    expect(await gateways.redis('EXISTS', 'xg:held:wworker-1')).toBe('0')
+  })
+
   test('is alive as long as it beats, at whichever node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     await here.scheduler.openLane('t')
