@@ -42,9 +42,7 @@ local function isRegistered(lane, queue)
 end
 
 -- The store's epoch as its nodes have noted it. In a cluster it is in another slot.
-local function storedEpoch()
-  return tonumber(redis.pcall('ZREVRANGE', broker .. ':epochs', 0, 0, 'WITHSCORES')[2] or 0)
-end
+local function storedEpoch() return tonumber(redis.pcall('ZREVRANGE', broker .. ':epochs', 0, 0, 'WITHSCORES')[2] or 0) end
 
 -- Stores a callback as a job; false and why if there is no id for it. `epoch`: the store's. `words` from `first` on: queue
 -- (its hint index, empty for none), level, jid, fields and values of its hash.
