@@ -15,7 +15,7 @@ async function main(words: readonly string[]): Promise<number> {
   const choice = parseWords(words)
   if ('problem' in choice) {
     console.error(choice.problem)
-    return 2
+    return 1
   }
   if (choice.show === 'help') {
     console.log(usage)
@@ -26,7 +26,7 @@ async function main(words: readonly string[]): Promise<number> {
     plans = plansOf(choice)
   } catch (error) {
     console.error((error as Error).message)
-    return 2
+    return 1
   }
   return simulate(choice, plans)
 }

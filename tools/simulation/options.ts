@@ -25,7 +25,7 @@ world decides all that happens in it, so a failing seed fails again.
 A failing seed is told with the command that plays it again. The first ten are also made smaller: the
 smaller plan is saved, and its story is told.
 
-Exit code 1: a world broke a promise. 2: the command is wrong. 130: stopped by ^C.`
+Exit code 1: a world broke a promise, or the command is wrong. 130: stopped by ^C.`
 
 export type Work =
   | { readonly kind: 'seeds'; readonly from: number; readonly count: number }

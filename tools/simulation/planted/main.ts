@@ -1,10 +1,11 @@
 // `npm run simulate:planted [-- NAME ...]`: plants each fault, or the named ones, and runs up to 2,000 seeds until one fails.
-// It writes the table in docs/reference/reliability.md; rows of faults that were not named stay as they are.
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+// After each it writes its row in docs/reference/reliability.md; rows of faults that were not played stay as they are.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CheckoutCopy } from '@crossgear/tools/checkout-copy'
+import { Players } from '../run/players.ts'
+import { planOf } from '../world/plan.ts'
 import { faults, type SimulatedFault } from './faults.ts'
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
@@ -20,35 +21,57 @@ interface Found {
   readonly seconds: number
 }
 
-function tryFault(copy: CheckoutCopy, fault: SimulatedFault): Found {
-  const path = join(copy.root, fault.file)
-  const times = readFileSync(path, 'utf8').split(fault.from).length - 1
+async function tryFault(fault: SimulatedFault): Promise<Found> {
+  const times = readFileSync(join(checkout, fault.file), 'utf8').split(fault.from).length - 1
   if (times !== 1) throw new Error(`${fault.name}: its text stands ${times} times in ${fault.file}`)
   const startedMs = performance.now()
-  const takeBack = copy.plant(fault)
-  const words = ['--conditions=@crossgear/source', '--import', 'tsx']
-  const run = spawnSync(
-    process.execPath,
-    [...words, 'tools/simulation/planted/first-failure.ts', String(seeds), copy.temporaryFolder],
-    { cwd: copy.root, encoding: 'utf8' },
-  )
-  takeBack()
-  const seconds = (performance.now() - startedMs) / 1000
-  if (run.status !== 0) throw new Error(`${fault.name} does not run: ${run.stderr}`)
-  const last = run.stdout.trim().split('\n').at(-1) ?? ''
-  const { seed, problem = 'no seed' } = JSON.parse(last) as { seed?: number; problem?: string }
-  return { fault, ...(seed !== undefined && { seed }), problem, seconds }
+  const folder = mkdtempSync(join(tmpdir(), 'crossgear-planted-'))
+  const players = await Players.start('memory', availableParallelism(), folder, fault)
+  try {
+    const first = await firstFailure(players)
+    const seconds = (performance.now() - startedMs) / 1000
+    return { fault, problem: 'no seed', ...first, seconds }
+  } finally {
+    await players.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
-/** The table in the docs, with new rows for these. */
-function tableOf(former: string, all: readonly Found[]): string {
+/** The lowest seed from 1 on that fails. */
+async function firstFailure(
+  players: Players,
+): Promise<Pick<Found, 'problem' | 'seed'> | undefined> {
+  const failures: { readonly seed: number; readonly problem: string }[] = []
+  let next = 1
+  async function playOn(): Promise<void> {
+    while (failures.length === 0 && next <= seeds) {
+      const seed = next
+      next += 1
+      const { problems } = await players.run({ kind: 'play', plan: planOf(seed), tells: false })
+      const [problem] = problems
+      if (problem !== undefined) failures.push({ seed, problem })
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, playOn))
+  return failures.toSorted((one, other) => one.seed - other.seed)[0]
+}
+
+/** The table in the docs, with a new row. */
+function tableOf(former: string, found: Found): string {
   const rows = faults.flatMap((fault) => {
-    const found = all.find((one) => one.fault === fault)
-    if (!found) return former.split('\n').filter((row) => row.startsWith(`| ${fault.does} `))
+    if (fault !== found.fault)
+      return former.split('\n').filter((row) => row.startsWith(`| ${fault.does} `))
     const at = found.seed === undefined ? `not in ${seeds}` : String(found.seed)
     return `| ${fault.does} | ${at} | ${found.seconds.toFixed(0)} |`
   })
   return ['| The changed code | First seed | Seconds |', '| --- | --- | --- |', ...rows].join('\n')
+}
+
+function writeRow(found: Found): void {
+  const text = readFileSync(page, 'utf8')
+  const [before = '', rest = ''] = text.split(marks[0])
+  const [former = '', after = ''] = rest.split(marks[1])
+  writeFileSync(page, `${before}${marks[0]}\n\n${tableOf(former, found)}\n\n${marks[1]}${after}`)
 }
 
 const names = process.argv.slice(2)
@@ -57,26 +80,17 @@ if (unknown !== undefined) {
   console.error(
     `No planted fault is named ${unknown}. There are: ${faults.map(({ name }) => name).join(', ')}.`,
   )
-  process.exit(2)
+  process.exit(1)
 }
 const chosen = faults.filter(({ name }) => names.length === 0 || names.includes(name))
-const copy = new CheckoutCopy(checkout)
-const all: Found[] = []
-try {
-  for (const fault of chosen) {
-    const found = tryFault(copy, fault)
-    all.push(found)
-    console.log(
-      `${fault.name.padEnd(30)} ${found.seed === undefined ? 'NOT FOUND' : `seed ${found.seed}`}  ${found.seconds.toFixed(0)} s  ${found.problem.split('\n')[0] ?? ''}`,
-    )
-  }
-} finally {
-  copy.remove()
+let missed = 0
+for (const fault of chosen) {
+  const found = await tryFault(fault)
+  writeRow(found)
+  if (found.seed === undefined) missed += 1
+  console.log(
+    `${fault.name.padEnd(30)} ${found.seed === undefined ? 'NOT FOUND' : `seed ${found.seed}`}  ${found.seconds.toFixed(0)} s  ${found.problem.split('\n')[0] ?? ''}`,
+  )
 }
-const missed = all.filter(({ seed }) => seed === undefined).length
-const text = readFileSync(page, 'utf8')
-const [before = '', rest = ''] = text.split(marks[0])
-const [former = '', after = ''] = rest.split(marks[1])
-writeFileSync(page, `${before}${marks[0]}\n\n${tableOf(former, all)}\n\n${marks[1]}${after}`)
-console.log(`${all.length - missed} passed, ${missed} failed`)
+console.log(`${chosen.length - missed} passed, ${missed} failed`)
 process.exitCode = missed === 0 ? 0 : 1

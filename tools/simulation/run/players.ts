@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { build } from 'vite'
+import { build, type Plugin } from 'vite'
 import type { StoreName } from './stores.ts'
 import { storeKind } from './stores.ts'
 import type { AnswerTo, Message, Task } from './tasks.ts'
@@ -14,6 +15,14 @@ const maxTaskMs = 10 * 60_000
 const maxEndMs = 5_000
 
 export class PlayerError extends Error {}
+
+/** A change to one of the program's files. */
+export interface Change {
+  /** Its path from the top of the repository. */
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
 
 interface Waiting {
   readonly task: Task
@@ -40,9 +49,15 @@ export class Players {
     for (let one = 0; one < count; one += 1) this.#add()
   }
 
-  /** Starts them; their program is written to a folder of the caller. */
-  static async start(store: StoreName, count: number, folder: string): Promise<Players> {
-    return new Players(store, storeKind(store).isBundled ? await bundle(folder) : unbundled, count)
+  /** Starts them; their program is written to a folder of the caller, with a change if its store can be bundled. */
+  static async start(
+    store: StoreName,
+    count: number,
+    folder: string,
+    change?: Change,
+  ): Promise<Players> {
+    const { isBundled } = storeKind(store)
+    return new Players(store, isBundled ? await bundle(folder, change) : unbundled, count)
   }
 
   /** Rejects if the thread ends, or takes too long. */
@@ -121,11 +136,12 @@ async function ended(thread: Worker): Promise<void> {
 }
 
 /** One file runs in half the time of many that are compiled as they are loaded. */
-async function bundle(folder: string): Promise<string> {
+async function bundle(folder: string, change?: Change): Promise<string> {
   const name = 'player.mjs'
   const conditions = [condition]
   await build({
     ...{ configFile: false, logLevel: 'error' },
+    ...(change && { plugins: [changed(change)] }),
     resolve: { conditions },
     ssr: { noExternal: true, resolve: { conditions } },
     build: {
@@ -134,4 +150,12 @@ async function bundle(folder: string): Promise<string> {
     },
   })
   return `${folder}/${name}`
+}
+
+/** Loads a file with its change, and all others as they are. */
+function changed({ file, from, to }: Change): Plugin {
+  const path = fileURLToPath(new URL(`../../../${file}`, import.meta.url))
+  const load = (id: string): string | undefined =>
+    id === path ? readFileSync(path, 'utf8').replace(from, () => to) : undefined
+  return { name: 'change', enforce: 'pre', load }
 }

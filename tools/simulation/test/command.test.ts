@@ -72,9 +72,9 @@ test('a run ends with how many worlds passed and failed', async () => {
   expect(stdout).toMatch(/faults are over\n[^]*events in [^]*\n1 passed, 0 failed\n$/)
 })
 
-test('a wrong word is one line, and exit code 2', async () => {
+test('a wrong word is one line, and exit code 1', async () => {
   const stderr = 'There is no option --seds: did you mean --seeds?\n'
-  expect(await simulate('--seds', '3')).toEqual({ code: 2, stdout: '', stderr })
+  expect(await simulate('--seds', '3')).toEqual({ code: 1, stdout: '', stderr })
 })
 
 test('^C says how far it came, and leaves nothing', async () => {

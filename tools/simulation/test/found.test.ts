@@ -61,6 +61,51 @@ const found: readonly (readonly [string, Plan])[] = [
       ],
     },
   ],
+  [
+    'a gateway that has its store again is not taken for dead, nor its clients for gone',
+    {
+      ...{ seed: 7557, gateways: 3, wildMs: 1833, functionOrder: 'by-level' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false },
+      faults: [{ number: 2, kind: 'store away', atMs: 1762, forMs: 3648 }],
+      changes: [{ number: 2, kind: 'leave', atMs: 2501, forMs: 183 }],
+      peers: [
+        { name: 'client2', kind: 'gearman client', jobs: 2 },
+        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
+        { name: 'native1', kind: 'native client', jobs: 2 },
+      ],
+    },
+  ],
+  [
+    'the callback of a batch has not the id of a lost job, whose client would hear its result',
+    {
+      ...{ seed: 7971, gateways: 1, wildMs: 1240, functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      faults: [{ number: 1, kind: 'store fails over', atMs: 1115, forMs: 1413 }],
+      peers: [
+        { name: 'client2', kind: 'gearman client', jobs: 4 },
+        { name: 'producer1', kind: 'faktory producer', jobs: 3 },
+        { name: 'worker3', kind: 'gearman worker', jobs: 0 },
+      ],
+    },
+  ],
+  [
+    'a job that begins while it is moved stays where it is, and runs once',
+    {
+      ...{ seed: 5268, gateways: 1, wildMs: 3743, functionOrder: 'in-order' },
+      ...{ hasThrottles: true, hasRoutes: true, hasCron: false, faults: [], changes: [] },
+      peers: [
+        { name: 'client1', kind: 'gearman client', jobs: 4 },
+        { name: 'client2', kind: 'gearman client', jobs: 6 },
+        { name: 'client3', kind: 'gearman client', jobs: 6 },
+        { name: 'producer1', kind: 'faktory producer', jobs: 1 },
+        { name: 'producer2', kind: 'faktory producer', jobs: 1 },
+        { name: 'consumer1', kind: 'faktory consumer', jobs: 0 },
+        { name: 'native1', kind: 'native client', jobs: 1 },
+        { name: 'operator1', kind: 'operator', jobs: 3 },
+        { name: 'operator2', kind: 'operator', jobs: 3 },
+      ],
+    },
+  ],
 ]
 
 test.each(found)('%s', async (_what, plan) => {

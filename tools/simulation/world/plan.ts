@@ -103,7 +103,7 @@ export function planOf(seed: number): Plan {
   if (random.percent(25)) add('native client', 1, random.whole(1, 4))
   if (random.percent(20)) add('native worker', 1)
   if (random.percent(15)) add('operator', 1, random.whole(1, 3))
-  else if (more.percent(25)) add('operator', 1, more.whole(1, 5))
+  else if (more.percent(40)) add('operator', more.whole(1, 2), more.whole(1, 6))
   const count = random.percent(15) ? 0 : random.whole(1, 4)
   const fault = (at: number, kinds: readonly FaultKind[]): FaultPlan => {
     return {

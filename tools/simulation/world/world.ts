@@ -13,6 +13,7 @@ import { ActorClock } from './actor-clock.ts'
 import { makeChange } from './changes.ts'
 import { injectFault } from './faults.ts'
 import { Gateway } from './gateway.ts'
+import { LongWait } from './long-wait.ts'
 import { NativeLink } from './native-link.ts'
 import type { PeerPlan, Plan } from './plan.ts'
 import { settingsOf, type Settings } from './settings.ts'
@@ -32,6 +33,8 @@ const lookEveryMs = 10_000
 
 /** Until notes of workers that died are gone, milliseconds. */
 const cleanMs = 80_000
+/** Between two looks for them, milliseconds. */
+const cleanLookMs = 2_000
 
 export interface WorldOptions {
   readonly openStore: (timeline: Timeline, settings: Settings) => SimStore
@@ -163,9 +166,12 @@ export class World {
     if (this.history.losses.length > 0)
       this.#begin({ name: 'lastoperator1', kind: 'operator', jobs: 0 })
     const endMs = timeline.nowMs + restMs
+    const wait = new LongWait(this)
     while (timeline.nowMs < endMs && this.#goesOn()) {
       await timeline.runUntil(timeline.nowMs + 500, () => this.#goesOn())
-      if (this.#busyPeers === 0 && (await this.store.unfinished()).length === 0) break
+      const left = await this.store.unfinished()
+      if (this.#busyPeers === 0 && left.length === 0) break
+      wait.look(left)
     }
     for (const job of await this.store.unfinished()) this.say(`still there: ${job}`)
     // Last words arrive.
@@ -185,8 +191,13 @@ export class World {
   async #checkEmpty(): Promise<void> {
     if (this.plan.hasCron || (await this.#leftovers()).length === 0) return
     // Notes of dead workers go with them.
-    await this.timeline.runUntil(this.timeline.nowMs + cleanMs, () => this.#goesOn())
-    this.problems.push(...(await this.#leftovers()))
+    const endMs = this.timeline.nowMs + cleanMs
+    let left: readonly string[]
+    do {
+      await this.timeline.runUntil(this.timeline.nowMs + cleanLookMs, () => this.#goesOn())
+      left = await this.#leftovers()
+    } while (left.length > 0 && this.timeline.nowMs < endMs && this.#goesOn())
+    this.problems.push(...left)
   }
 
   async #leftovers(): Promise<readonly string[]> {
@@ -208,7 +219,7 @@ export class World {
   }
 
   #goesOn(): boolean {
-    if (this.timeline.events > maxEvents) {
+    if (this.timeline.events > maxEvents && this.problems.length === 0) {
       this.problems.push(`a livelock: more than ${maxEvents} events`)
       return false
     }
