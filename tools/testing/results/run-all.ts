@@ -6,6 +6,7 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { groupsBelow, groupsEnded, signalGroup } from './process-groups.ts'
 import { type ProjectResult, resultFolderVariable } from './result-file.ts'
 import { resultTable } from './result-table.ts'
 
@@ -34,34 +35,36 @@ const child = spawn(process.execPath, [nx, 'run-many', '--output-style=stream', 
 child.stdout.pipe(process.stdout)
 child.stderr.pipe(process.stderr)
 
-function endGroup(signal: NodeJS.Signals): void {
-  try {
-    if (child.pid !== undefined) process.kill(-child.pid, signal)
-  } catch {
-    // All of it has ended.
-  }
-}
-
 function readResults(): readonly ProjectResult[] {
   return readdirSync(folder).map(
     (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as ProjectResult,
   )
 }
 
-/** The results at the signal: tests that it ends look like failures. */
-let stopped: { readonly by: NodeJS.Signals; readonly results: readonly ProjectResult[] } | undefined
+if (child.pid === undefined) throw new Error('Nx does not start')
+const nxGroup = child.pid
+/** The results at the signal: tests that it ends look like failures. With them the groups of all that ran then. */
+let stopped:
+  | {
+      readonly by: NodeJS.Signals
+      readonly results: readonly ProjectResult[]
+      readonly groups: ReadonlySet<number>
+    }
+  | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    stopped ??= { by: signal, results: readResults() }
-    endGroup(signal)
-    setTimeout(() => endGroup('SIGKILL'), lastWorkMs).unref()
+    stopped ??= { by: signal, results: readResults(), groups: groupsBelow(nxGroup) }
+    signalGroup(nxGroup, signal)
+    setTimeout(() => signalGroup(nxGroup, 'SIGKILL'), lastWorkMs).unref()
   })
 }
 
 const closed = once(child, 'close')
 const [exitCode] = (await once(child, 'exit')) as [number | null]
-endGroup('SIGKILL')
-// A process that has left the group may still hold the pipes.
+const groups = stopped?.groups ?? [nxGroup]
+if (stopped) await groupsEnded(groups, lastWorkMs)
+for (const group of groups) signalGroup(group, 'SIGKILL')
+// A process that has left its group may still hold the pipes.
 await Promise.race([closed, delay(lastOutputMs)])
 const results = stopped?.results ?? readResults()
 rmSync(folder, { recursive: true })
