@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { sideBar } from '../../docs/.vitepress/side-bar.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -52,7 +51,11 @@ describe('the pages', () => {
     expect(dead).toEqual([])
   })
 
-  test('are all in the side bar of the site', () => {
+  test('are all in the side bar of the site', async () => {
+    const module = new URL('../../docs/.vitepress/side-bar.mjs', import.meta.url)
+    const { sideBar } = (await import(module.href)) as {
+      sideBar: readonly { items: readonly { link: string }[] }[]
+    }
     const links = sideBar.flatMap(({ items }) => items.map(({ link }) => link))
     const listed = links.map((link) => `docs${link.replace(/\/$/, '/index')}.md`)
     const documented = pages.filter((page) => /^docs\/.*\.md$/.test(page))
