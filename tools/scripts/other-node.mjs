@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const suites = {
   'packages/gearman-codec': [],
   'packages/fwp-codec': [],
+  'packages/peers': [],
   'packages/core-scheduler': [],
   'packages/store-testkit': [],
   'packages/gearmonkey-redis': [],
