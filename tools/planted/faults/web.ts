@@ -84,7 +84,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'gauges-named-as-counters',
     promise: 'promtool has no complaint about any line of /metrics.',
-    file: 'apps/gateway/src/ops/metrics/prom-figures.ts',
+    file: 'apps/gateway/src/ops/metrics/process-figures.ts',
     from: "['handles', 'requests', 'resources']",
     to: "['handles', 'requests']",
     test: 'apps/gateway/test/metrics/pages.test.ts',
