@@ -361,7 +361,9 @@ export function nodeContract({ open, test }: ContractTests): void {
       expect(await world.violations()).toEqual([])
     })
 
-    test('nor does the callback of a batch, though no node has skipped ids since', async ({ world }) => {
+    test('nor does the callback of a batch, though no node has skipped ids since', async ({
+      world,
+    }) => {
       const a = await world.node()
       await a.nodes.beat()
       const job = { ...aJob({ door: 'faktory' }), jid: 'the-callback' }
