@@ -16,12 +16,8 @@ async function main(): Promise<number> {
   const version = readVersion()
   const given = askingHelp(process.argv.slice(2))
   const [command, ...words] = given
-  if (command === 'gearmand') return await gearmand(words, version)
-  if (command === 'migrate') return await migrate(words)
-  if (command === 'mirror') return await mirror(words)
-  if (command === 'doctor') return await doctor(words)
-  if (command === 'backup' || command === 'restore') return await backup(command, words)
-  if (command === completionName) return await completion(words)
+  const own = command !== undefined && Object.hasOwn(ownCommands, command)
+  if (own) return (await ownCommands[command]?.(words, version)) ?? internalError
   try {
     if (command === 'faktory') return await faktory(words, version)
     if (isTerminalCommand(command)) return await terminal([command, ...words])
@@ -62,50 +58,55 @@ async function faktory(words: readonly string[], version: string): Promise<numbe
   })
 }
 
-async function gearmand(words: readonly string[], version: string): Promise<number> {
-  const { runGearmand } = await import('./gearmand/run.ts')
-  return await gatewayEnd(await runGearmand(words, { version, env: process.env }))
-}
-
 /** Ends a gateway, also where nobody reads its output. */
 async function gatewayEnd(code: number): Promise<never> {
   await Promise.race([allWritten(), delay(gatewayOutputMs)])
   process.exit(code)
 }
 
-async function migrate(words: readonly string[]): Promise<number> {
-  const { runMigrate } = await import('./migrate/run-migrate.ts')
-  const { env, stdout, stderr } = process
-  return await runMigrate(words, { env, stdout, stderr, signal: stopSignal() })
-}
-
-async function mirror(words: readonly string[]): Promise<number> {
-  const { runMirror } = await import('./mirror/run-mirror.ts')
-  const { env, stdout, stderr } = process
-  return await runMirror(words, { env, stdout, stderr, signal: stopSignal() })
-}
-
-async function doctor(words: readonly string[]): Promise<number> {
-  const { runDoctor } = await import('./doctor/run-doctor.ts')
-  const { env, stdout, stderr } = process
-  return await runDoctor(words, { env, stdout, stderr })
-}
-
-async function backup(act: 'backup' | 'restore', words: readonly string[]): Promise<number> {
-  const { runBackup } = await import('./backup/run-backup.ts')
+/** The streams and variables of this process, as they are now: output may be guarded. */
+function surroundings() {
   const { env, stdin, stdout, stderr } = process
-  return await runBackup(act, words, { env, stdin, stdout, stderr, signal: stopSignal() })
+  return { env, stdin, stdout, stderr }
 }
 
-async function completion(words: readonly string[]): Promise<number> {
-  const { runCompletion } = await import('./commands/completion/run-completion.ts')
-  return runCompletion(words, process)
+type OwnCommand = (words: readonly string[], version: string) => Promise<number>
+
+function backup(act: 'backup' | 'restore'): OwnCommand {
+  return async (words) => {
+    const { runBackup } = await import('./backup/run-backup.ts')
+    return await runBackup(act, words, { ...surroundings(), signal: stopSignal() })
+  }
+}
+
+/** Commands that print their own errors. */
+const ownCommands: Readonly<Record<string, OwnCommand>> = {
+  ...{ backup: backup('backup'), restore: backup('restore') },
+  gearmand: async (words, version) => {
+    const { runGearmand } = await import('./gearmand/run.ts')
+    return await gatewayEnd(await runGearmand(words, { version, env: process.env }))
+  },
+  migrate: async (words) => {
+    const { runMigrate } = await import('./migrate/run-migrate.ts')
+    return await runMigrate(words, { ...surroundings(), signal: stopSignal() })
+  },
+  mirror: async (words) => {
+    const { runMirror } = await import('./mirror/run-mirror.ts')
+    return await runMirror(words, { ...surroundings(), signal: stopSignal() })
+  },
+  doctor: async (words) => {
+    const { runDoctor } = await import('./doctor/run-doctor.ts')
+    return await runDoctor(words, surroundings())
+  },
+  [completionName]: async (words) => {
+    const { runCompletion } = await import('./commands/completion/run-completion.ts')
+    return runCompletion(words, process)
+  },
 }
 
 async function terminal(words: readonly string[]): Promise<number> {
   const { runTerminal } = await import('./terminal/run-terminal.ts')
-  const { env, stdin, stdout, stderr } = process
-  return await runTerminal(words, { env, stdin, stdout, stderr, stopSignal })
+  return await runTerminal(words, { ...surroundings(), stopSignal })
 }
 
 /** A signal ends the work in good order, a second one at once. */

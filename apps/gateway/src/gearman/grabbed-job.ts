@@ -144,26 +144,25 @@ export class HeldJob implements Leased {
 }
 
 /**
- * Slot of the reply to a result: none, unless the worker no longer has the job. A job without a
- * lease time is rarely lost, so a job at hand does not wait for this reply.
+ * The reply to a worker about its job: none, unless it no longer has the job. A job without a lease time is rarely lost, so a
+ * job at hand does not wait for this reply.
  */
-function slotOf(session: SideSession, held: HeldJob): ReplySlot {
-  return session.connection.reserveSilent(held.leaseMs === undefined)
+class SilentReply {
+  protected readonly session: SideSession
+  protected readonly slot: ReplySlot
+  protected readonly fault: ErrorPacketKey
+
+  constructor(session: SideSession, held: HeldJob, fault: ErrorPacketKey) {
+    this.session = session
+    this.slot = session.connection.reserveSilent(held.leaseMs === undefined)
+    this.fault = fault
+  }
 }
 
 /** The reply to a job's result. */
-export class ResultReply implements Settlement {
+export class ResultReply extends SilentReply implements Settlement {
   /** Stock workers send a result once. */
   readonly isRepeated = true
-  readonly #session: SideSession
-  readonly #slot: ReplySlot
-  readonly #fault: ErrorPacketKey
-
-  constructor(session: SideSession, held: HeldJob, fault: ErrorPacketKey) {
-    this.#session = session
-    this.#slot = slotOf(session, held)
-    this.#fault = fault
-  }
 
   /** Workers are promised nothing about disks and replicas: the next job does not wait for them. */
   stored(result: Settled): void {
@@ -171,34 +170,24 @@ export class ResultReply implements Settlement {
   }
 
   settled(result: Settled): void {
-    if (this.#slot.bytes) return
-    const isLost = result === 'unknown' && !this.#slot.wasPassed
-    this.#slot.fill(isLost ? this.#session.refusal(this.#fault) : undefined)
+    if (this.slot.bytes) return
+    const isLost = result === 'unknown' && !this.slot.wasPassed
+    this.slot.fill(isLost ? this.session.refusal(this.fault) : undefined)
   }
 
   /** The store is away: the worker goes on, and hears nothing of it. */
   refused(): void {
-    this.#slot.fill()
+    this.slot.fill()
   }
 }
 
 /** The reply to data, a warning or progress: none, unless the worker does not have the job. */
-export class ReportReply implements Reporting {
-  readonly #session: SideSession
-  readonly #slot: ReplySlot
-  readonly #fault: ErrorPacketKey
-
-  constructor(session: SideSession, held: HeldJob, fault: ErrorPacketKey) {
-    this.#session = session
-    this.#slot = slotOf(session, held)
-    this.#fault = fault
-  }
-
+export class ReportReply extends SilentReply implements Reporting {
   reported(known: boolean): void {
-    this.#slot.fill(known || this.#slot.wasPassed ? undefined : this.#session.refusal(this.#fault))
+    this.slot.fill(known || this.slot.wasPassed ? undefined : this.session.refusal(this.fault))
   }
 
   refused(): void {
-    this.#slot.fill(this.#slot.wasPassed ? undefined : this.#session.refusal('QUEUE_FAILED'))
+    this.slot.fill(this.slot.wasPassed ? undefined : this.session.refusal('QUEUE_FAILED'))
   }
 }

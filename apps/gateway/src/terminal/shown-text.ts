@@ -71,6 +71,16 @@ export function shownSeconds(seconds: number): string {
   return `${first}${String(Math.floor((whole % size) / next[1])).padStart(2, '0')}${next[0]}`
 }
 
+/** How long ago a time was, as {@link shownSeconds}. `nowMs`: milliseconds since 1970. */
+export function shownAge(time: string, nowMs: number): string {
+  return shownSeconds(Math.max(0, nowMs - Date.parse(time)) / 1000)
+}
+
+/** The same for a time that is to come. */
+export function shownWait(time: string, nowMs: number): string {
+  return shownSeconds(Math.max(0, Date.parse(time) - nowMs) / 1000)
+}
+
 /** A rate, rounded to useful digits. */
 export function shownRate(perSecond: number): string {
   return perSecond >= 100 ? perSecond.toFixed(0) : perSecond.toFixed(1)

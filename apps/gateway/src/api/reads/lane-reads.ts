@@ -66,10 +66,10 @@ export function laneReads({
   return {
     async getOverview() {
       const latest = await view.get()
-      const { atMs, nodes } = latest.snapshot
+      const { nodes } = latest.snapshot
       const { sums, functions, queues, busiest } = await latest.whole()
       return {
-        ...{ at: new Date(atMs).toISOString(), node, version },
+        ...{ at: latest.at, node, version },
         ...{ functions, queues: queues.size, nodes: Math.max(1, nodes.size) },
         ...sums.standing(),
         ...sums.totals(),
@@ -86,8 +86,7 @@ export function laneReads({
         const all = await latest.functions.get(query)
         const wanted = contains === '' ? all : all.filter(({ fn }) => fn.includes(contains))
         const { page, ...rest } = pageOf(wanted, query)
-        const at = new Date(latest.snapshot.atMs).toISOString()
-        return { at, functions: page.map((lane) => shown(lane)), ...rest }
+        return { at: latest.at, functions: page.map((lane) => shown(lane)), ...rest }
       })
     },
 
@@ -120,11 +119,7 @@ export function laneReads({
       if (own.length === 0) throw unknownFunction()
       const { sums, ...entries } = entriesOf(own)
       return {
-        ...{
-          at: new Date(latest.snapshot.atMs).toISOString(),
-          function: fn,
-          workers: sums.workers,
-        },
+        ...{ at: latest.at, function: fn, workers: sums.workers },
         ...{ ...sums.standing(), ...sums.totals(), ...entries },
         ...(await latelyOf('f', fn, scheduler)),
       }
@@ -141,7 +136,7 @@ export function laneReads({
       const { sums, ...entries } = entriesOf(own)
       const throttle = throttles().get(queue)
       return {
-        ...{ at: new Date(latest.snapshot.atMs).toISOString(), queue, is_paused: isPaused },
+        ...{ at: latest.at, queue, is_paused: isPaused },
         ...{ ...sums.standing(), ...sums.totals(), ...entries },
         throttle: throttle ? throttleView(queue, throttle) : null,
         ...(await latelyOf('q', queue, scheduler)),
@@ -152,9 +147,7 @@ export function laneReads({
       const { function: fn, queue } = query
       const { lanes } = (await view.get()).snapshot
       const own = lanes.filter((lane) => lane.fn === fn && (queue ?? lane.queue) === lane.queue)
-      if (own.length === 0) {
-        throw unknownFunction()
-      }
+      if (own.length === 0) throw unknownFunction()
       const { waiting, running, scheduled, retry, oldestSeconds, workers } = LaneSums.of(own)
       return {
         ...{ function: fn, waiting, running, scheduled: scheduled + retry },

@@ -65,6 +65,11 @@ export class SnapshotView {
     this.functions = new ListOrders({ entries, byName: byFunction, figures: laneFigures })
   }
 
+  /** When its figures were taken. */
+  get at(): string {
+    return new Date(this.snapshot.atMs).toISOString()
+  }
+
   /** The store as a whole. */
   whole(): Promise<Whole> {
     this.#whole ??= wholeOf(this.snapshot)

@@ -10,7 +10,7 @@ import {
   valuesOf,
 } from '../command-row.ts'
 import { limitOption, optionsOf } from '../option-rows.ts'
-import { shownName, shownSeconds } from '../shown-text.ts'
+import { shownAge, shownName, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { ExitName } from '../terminal-error.ts'
 
@@ -63,7 +63,7 @@ function columnsAt(nowMs: number): readonly Column<Line>[] {
     { title: 'jobs', value: of((worker) => worker.jobs_total), isNumber: true },
     { title: 'job', value: ofJob(({ id }) => id) },
     { title: 'function', value: ofJob((job) => job.function), mayShrink: true },
-    { title: 'for', value: ofJob(({ since }) => ageOf(since, nowMs)), isNumber: true },
+    { title: 'for', value: ofJob(({ since }) => shownAge(since, nowMs)), isNumber: true },
     { title: 'progress', value: ofJob(progressOf), mayShrink: true, rank: 0 },
   ]
 }
@@ -78,10 +78,6 @@ function worksOn({ functions, queues }: Worker): string {
 
 function beatOf({ seconds_since_beat: seconds }: Worker): string {
   return seconds === null ? '-' : `${shownSeconds(seconds)} ago`
-}
-
-function ageOf(time: string, nowMs: number): string {
-  return shownSeconds(Math.max(0, (nowMs - Date.parse(time)) / 1000))
 }
 
 export function progressOf({ progress }: Pick<Held, 'progress'>): string {

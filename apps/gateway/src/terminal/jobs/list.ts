@@ -8,7 +8,7 @@ import {
   printAll,
   valuesOf,
 } from '../command-row.ts'
-import { shownSeconds } from '../shown-text.ts'
+import { shownAge, shownWait } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { ExitName } from '../terminal-error.ts'
 import { limitOption, optionsOf } from '../option-rows.ts'
@@ -66,19 +66,18 @@ function columnsAt(nowMs: number): readonly Column<Job>[] {
     { title: 'function', value: (job) => job.function, mayShrink: true },
     { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
     { title: 'door', value: ({ door }) => door },
-    { title: 'age', value: ({ enqueued_at: at }) => ageOf(at, nowMs), isNumber: true },
+    {
+      title: 'age',
+      value: ({ enqueued_at: at }) => (at === null ? '-' : shownAge(at, nowMs)),
+      isNumber: true,
+    },
     { title: 'note', value: (job) => noteOf(job, nowMs), mayShrink: true },
   ]
 }
 
-function ageOf(at: string | null, nowMs: number): string {
-  return at === null ? '-' : shownSeconds(Math.max(0, nowMs - Date.parse(at)) / 1000)
-}
-
 /** The most useful detail of a job. */
 function noteOf({ error, due_at: dueAt, progress, state }: Job, nowMs: number): string {
-  const due =
-    dueAt === null ? '' : `due in ${shownSeconds(Math.max(0, Date.parse(dueAt) - nowMs) / 1000)}`
+  const due = dueAt === null ? '' : `due in ${shownWait(dueAt, nowMs)}`
   const failure = error === null ? '' : [error.type, error.message].filter(Boolean).join(': ')
   const percent = progress?.percent ?? null
   const done = state === 'running' && percent !== null ? `${percent.toFixed(0)} % done` : ''

@@ -1,6 +1,6 @@
 import type { Answer } from '../api-client.ts'
 import { type CommandContext, type CommandRow, printAll } from '../command-row.ts'
-import { shownName, shownSeconds } from '../shown-text.ts'
+import { shownName, shownWait } from '../shown-text.ts'
 import { type ExitName, TerminalError } from '../terminal-error.ts'
 
 type Detail = Answer<'getJob'>
@@ -98,8 +98,7 @@ const places: Readonly<Record<Detail['state'], (job: Detail, nowMs: number) => s
 }
 
 function inTime(at: string | null, nowMs: number): string {
-  if (at === null) return ''
-  return ` in ${shownSeconds(Math.max(0, Date.parse(at) - nowMs) / 1000)}, at ${at}`
+  return at === null ? '' : ` in ${shownWait(at, nowMs)}, at ${at}`
 }
 
 function workerOf({ held_by: holder }: Detail): string {
