@@ -51,8 +51,11 @@ export function operation(method: Endpoint['method'], role: Endpoint['role']) {
   >(
     definition: Definition<Params, Query, Body, Answer>,
   ): Endpoint<Params, Query, Body, Answer> => {
-    const [params, query] = [nothing as unknown as Params, nothing as unknown as Query]
-    return { params, query, ...definition, method, role }
+    const none = { params: nothing, query: nothing } as unknown as Pick<
+      Endpoint<Params, Query>,
+      'params' | 'query'
+    >
+    return { ...none, ...definition, method, role }
   }
 }
 

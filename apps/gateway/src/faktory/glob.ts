@@ -1,7 +1,6 @@
 /**
- * A Redis glob: `*` any text, `?` any character, `[a-c]` and `[^a-c]` one of a set, `\` escapes the next character. Any
- * match takes at most a step for each character and 32 places of the pattern: a word has as many bits. No library's glob is
- * Redis's, or can be worked on in pieces.
+ * A Redis glob, which no library has in pieces: `*`, `?`, `[a-c]`, `[^a-c]`, and `\` escapes the next character. Any match
+ * takes at most a step for each character and 32 places of the pattern: a word has as many bits.
  */
 export class Glob {
   readonly #head: Segment

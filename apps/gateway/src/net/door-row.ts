@@ -23,7 +23,7 @@ export interface ConnectionReports<Reason extends string = string> {
 
 export type DoorHooks = Required<ConnectionReports>
 
-/** Where a door listens, and for how many. */
+/** The place of a door's port, and its most connections. */
 interface PortParts {
   readonly scheduler: Scheduler
   readonly host: string
