@@ -63,7 +63,7 @@ export interface Case {
   readonly oneNode?: string
 }
 
-/** What a case has beside its name; its steps alone where that is all. */
+/** A case without its name; its steps alone where there is no more. */
 type Script = readonly Step[] | Omit<Case, 'name'>
 
 /** Cases by their names. */

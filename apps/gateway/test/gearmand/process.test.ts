@@ -103,14 +103,11 @@ describe('crossgear gearmand', () => {
 describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
   const redis = redisOfSuite()
   let env: Record<string, string>
-  beforeAll(async () => {
+  beforeAll(() => {
     env = { CROSSGEAR_REDIS_URL: `unix://${redis().path}` }
   })
 
-  const client = async (port: number): Promise<GearmanPeer> => {
-    const peer = await GearmanPeer.ofTest(port)
-    return peer
-  }
+  const client = (port: number): Promise<GearmanPeer> => GearmanPeer.ofTest(port)
 
   test('answers without an environment, on a store of its own', async () => {
     const port = await freePort()

@@ -11,7 +11,7 @@ export interface ReadyLine {
 /** A gateway that is ready. */
 export interface ReadyGateway extends ReadyLine {
   /** The port of a door; 0 where it is closed. */
-  port(door: string): number
+  readonly port: (door: string) => number
 }
 
 /** A gateway in a process of its own, or a `program` of a test's: words for Node. */
