@@ -103,15 +103,12 @@ export function planOf(seed: number): Plan {
   if (random.percent(25)) add('native client', 1, random.whole(1, 4))
   if (random.percent(20)) add('native worker', 1)
   if (random.percent(15)) add('operator', 1, random.whole(1, 3))
-  else if (more.percent(40)) add('operator', more.whole(1, 2), more.whole(1, 6))
+  else if (more.percent(20)) add('operator', more.whole(1, 2), more.whole(1, 6))
   const count = random.percent(15) ? 0 : random.whole(1, 4)
   const fault = (at: number, kinds: readonly FaultKind[]): FaultPlan => {
-    return {
-      number: at + 1,
-      kind: random.pick(kinds),
-      atMs: random.whole(50, wildMs),
-      forMs: random.whole(50, random.pick([300, 2_000, 6_000])),
-    }
+    const kind = random.pick(kinds)
+    const maxMs = random.pick([300, 2_000, kind === 'freeze' ? 12_000 : 6_000])
+    return { number: at + 1, kind, atMs: random.whole(50, wildMs), forMs: random.whole(50, maxMs) }
   }
   const faults = Array.from({ length: count }, (_none, at) => fault(at, otherFaultKinds))
   if (random.percent(10)) faults.push(fault(count, lossKinds))
