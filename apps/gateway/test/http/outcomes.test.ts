@@ -56,6 +56,17 @@ describe('a background request', () => {
       { kind: 'submitted', lane: 'f', door: 'http', how: 'created' },
     ])
   })
+
+  test('has the priority that it names, in letters of any case', async () => {
+    const { port, worker } = await openHttp()
+    for (const priority of ['low', 'none', 'HIGH']) {
+      const headers = { 'X-Gearman-Background': 'true', 'X-Gearman-Priority': priority }
+      await ask(port, '/f', { headers }, priority)
+    }
+    const hands = await worker('f')
+    const order = [await nextJob(hands), await nextJob(hands), await nextJob(hands)]
+    expect(order.map((job) => job[3])).toEqual(['HIGH', 'none', 'low'])
+  })
 })
 
 describe('a connection', () => {
