@@ -91,7 +91,9 @@ describe.skipIf(lacksRedis)('crossgear faktory', { timeout: 60_000 }, () => {
     })
     await ready
     expect(existsSync(join(folder, 'crossgear', 'store.password'))).toBe(true)
-    await said(/The jobs of the Faktory server in \S+faktory\.rdb are not read: docs\/migrate\/from-faktory\.md/)
+    await said(
+      /The jobs of the Faktory server in \S+faktory\.rdb are not read: docs\/migrate\/from-faktory\.md/,
+    )
   })
 
   test('in development its folders are in ~/.faktory', async () => {
