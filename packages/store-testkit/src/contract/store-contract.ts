@@ -16,6 +16,7 @@ import { batchContract } from './jobs/batches.ts'
 import { cronContract } from './jobs/cron.ts'
 import { deathContract } from './nodes/deaths.ts'
 import { nodeContract } from './nodes/nodes.ts'
+import { otherDataContract } from './nodes/other-data.ts'
 import { registryContract } from './lanes/registry.ts'
 import { opennessContract } from './lanes/openness.ts'
 import { outcomeContract } from './jobs/outcomes.ts'
@@ -65,6 +66,7 @@ export function storeContract(
     aheadContract(tests)
     deathContract(tests)
     nodeContract(tests)
+    otherDataContract(tests)
     reclaimContract(tests)
     opennessContract(tests)
     deadContract(tests)
