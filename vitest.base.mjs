@@ -18,8 +18,9 @@ export function testsOf(own = {}, { isBuilt = false } = {}) {
       include: ['test/**/*.test.ts'],
       setupFiles: toolOf('noted-skips.ts'),
       reporters: ['default', toolOf('result-file.ts')],
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // For what hangs: no test is about time, and a busy machine takes several times as long.
+      testTimeout: 180_000,
+      hookTimeout: 180_000,
       expect: { poll: { timeout: 30_000 } },
     },
   })

@@ -65,40 +65,33 @@ async function codeOf(child: ChildProcess): Promise<unknown> {
   return code
 }
 
-describe.skipIf(lacks('script', '--version'))(
-  'npm test at a terminal',
-  { timeout: 120_000 },
-  () => {
-    test('ends by itself, with a row for each project and the sums alone on a line', async () => {
-      const { child, output } = atTerminal('npm test -- --projects=@crossgear/gearman-codec')
-      expect(await codeOf(child)).toBe(0)
-      expect(output()).toMatch(/^packages\/gearman-codec +\d+ +0 +0 +[\d.]+ s/m)
-      const [, passed] = sums.exec(output()) ?? []
-      expect(Number(passed)).toBeGreaterThan(100)
-      expect(output()).toMatch(/gearman-codec: +✓ test\/encoder\.test\.ts/)
-    })
+describe.skipIf(lacks('script', '--version'))('npm test at a terminal', () => {
+  test('ends by itself, with a row for each project and the sums alone on a line', async () => {
+    const { child, output } = atTerminal('npm test -- --projects=@crossgear/gearman-codec')
+    expect(await codeOf(child)).toBe(0)
+    expect(output()).toMatch(/^packages\/gearman-codec +\d+ +0 +0 +[\d.]+ s/m)
+    const [, passed] = sums.exec(output()) ?? []
+    expect(Number(passed)).toBeGreaterThan(100)
+    expect(output()).toMatch(/gearman-codec: +✓ test\/encoder\.test\.ts/)
+  })
 
-    test('of one project ends by itself, too', async () => {
-      const { child, output } = atTerminal(
-        'npx nx run @crossgear/gearman-codec:test --skip-nx-cache',
-      )
-      expect(await codeOf(child)).toBe(0)
-      expect(output()).toMatch(/Tests +\d+ passed/)
-    })
+  test('of one project ends by itself, too', async () => {
+    const { child, output } = atTerminal('npx nx run @crossgear/gearman-codec:test --skip-nx-cache')
+    expect(await codeOf(child)).toBe(0)
+    expect(output()).toMatch(/Tests +\d+ passed/)
+  })
 
-    test('leaves no process behind after ^C, and says what did not end', async () => {
-      const { child, output } = atTerminal('npm test -- --projects=@crossgear/chaos')
-      const started = await vi.waitFor(() => {
-        const tree = treeOf(child.pid ?? 0)
-        expect([...tree.values()].join()).toContain('redis-server')
-        return tree
-      }, patience)
-      child.stdin.write(controlC)
-      expect(await codeOf(child)).toBe(130)
-      expect(output()).toMatch(/^tools\/chaos +did not end/m)
-      const left = () =>
-        [...started].filter(([pid, name]) => allProcesses().get(pid)?.name === name)
-      await vi.waitFor(() => expect(left()).toEqual([]), patience)
-    })
-  },
-)
+  test('leaves no process behind after ^C, and says what did not end', async () => {
+    const { child, output } = atTerminal('npm test -- --projects=@crossgear/chaos')
+    const started = await vi.waitFor(() => {
+      const tree = treeOf(child.pid ?? 0)
+      expect([...tree.values()].join()).toContain('redis-server')
+      return tree
+    }, patience)
+    child.stdin.write(controlC)
+    expect(await codeOf(child)).toBe(130)
+    expect(output()).toMatch(/^tools\/chaos +did not end/m)
+    const left = () => [...started].filter(([pid, name]) => allProcesses().get(pid)?.name === name)
+    await vi.waitFor(() => expect(left()).toEqual([]), patience)
+  })
+})

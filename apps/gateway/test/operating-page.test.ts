@@ -89,7 +89,6 @@ async function run(line: string, env: Readonly<Record<string, string>>): Promise
 
 test.skipIf(lacksRedis)(
   'each command of docs/operate/operating.md prints the output shown there',
-  { timeout: 120_000 },
   async () => {
     const redis = await RedisServer.start()
     onTestFinished(() => redis.stop())

@@ -13,7 +13,7 @@ function started(words: readonly string[], env: Record<string, string>) {
   return gateway
 }
 
-describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', () => {
   const redis = redisOfSuite()
   let env: Record<string, string>
   beforeAll(async () => {
@@ -42,7 +42,7 @@ describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', { timeout: 60_000 }
     const gateway = started(words, { ...env, HOME: '/nonexistent' })
     const status = async (): Promise<number> =>
       (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status ?? 0
-    await expect.poll(status, { timeout: 30_000, interval: 20 }).toBe(200)
+    await expect.poll(status, { interval: 20 }).toBe(200)
     gateway.child.kill('SIGTTIN')
     await gateway.said(/State \(SIGTTIN\): the store \(.*\) takes jobs\./)
   })

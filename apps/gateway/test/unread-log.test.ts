@@ -53,7 +53,7 @@ function openPipe() {
   }
 }
 
-describe('a log whose reader does not read', { timeout: 60_000 }, () => {
+describe('a log whose reader does not read', () => {
   test('keeps some lines and counts the others, until it is read again', async () => {
     const pipe = openPipe()
     const dropped: number[] = []
@@ -63,7 +63,7 @@ describe('a log whose reader does not read', { timeout: 60_000 }, () => {
     for (const line of lines) output.stream.write(line)
     await output.written(0)
     expect(dropped).toEqual([])
-    await expect.poll(() => (pipe.read(), dropped), { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(() => (pipe.read(), dropped)).toHaveLength(1)
     await output.written(Infinity)
     const kept = lines.length - (dropped[0] ?? 0)
     expect(kept).toBeGreaterThanOrEqual(20)
@@ -74,7 +74,7 @@ describe('a log whose reader does not read', { timeout: 60_000 }, () => {
   })
 })
 
-describe.skipIf(lacksRedis)('a gateway whose log is not read', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a gateway whose log is not read', () => {
   const redis = redisOfSuite()
 
   test.each(['json', 'text'])('serves its doors and ends at SIGTERM, as %s', async (format) => {
@@ -91,7 +91,7 @@ describe.skipIf(lacksRedis)('a gateway whose log is not read', { timeout: 60_000
     onTestFinished(() => void child.kill('SIGKILL'))
     const exited = once(child, 'exit')
     const isReady = format === 'json' ? /^.*"msg":"Ready\.".*$/m : /^ +Gearman +127\.0\.0\.1:\d+/m
-    await expect.poll(pipe.read, { timeout: 30_000 }).toMatch(isReady)
+    await expect.poll(pipe.read).toMatch(isReady)
     const [line = ''] = isReady.exec(pipe.read()) ?? []
     const port =
       format === 'json'

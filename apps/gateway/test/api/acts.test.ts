@@ -37,7 +37,7 @@ async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<Act
 const sumOf = (results: readonly ActResult[], of: (result: ActResult) => number): number =>
   results.reduce((sum, result) => sum + of(result), 0)
 
-describe.skipIf(lacksRedis)('acts of an operator', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('acts of an operator', () => {
   test("need the operator's password, and are logged with caller, action and number of jobs", async () => {
     const api = await openApi(open)
     const options = { method: 'POST', body: { filter: {} } }

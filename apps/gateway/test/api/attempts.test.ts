@@ -5,7 +5,7 @@ import { openApi } from './support/api-gateway.ts'
 
 const { open } = openOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('the failed runs of a job', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('the failed runs of a job', () => {
   test('a Faktory job has 25 retries if it says nothing, and keeps its arrival when it is retried', async () => {
     const api = await openApi(open)
     const client = await api.gateway.consumer()

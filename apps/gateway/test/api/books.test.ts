@@ -167,7 +167,7 @@ async function expectBalance(api: ApiGateway): Promise<Figures> {
   return overview
 }
 
-describe.skipIf(lacksRedis)('the books', { timeout: 120_000 }, () => {
+describe.skipIf(lacksRedis)('the books', () => {
   test('balance after each of any acts, the same in overview and metrics', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(acts, { minLength: 30, maxLength: 60 }), async (all) => {
@@ -199,7 +199,7 @@ describe.skipIf(lacksRedis)('the books', { timeout: 120_000 }, () => {
       ...{ killed: 1, requeued: 1, waiting: 7, scheduled: 2 },
     })
     const counted = Object.fromEntries(counters.map((name) => [name, figures[name]]))
-    await expect.poll(() => historyOf(api), { timeout: 30_000, interval: 500 }).toEqual(counted)
+    await expect.poll(() => historyOf(api), { interval: 500 }).toEqual(counted)
     expect(JSON.parse((await faktory.ask('INFO')).replace(/^\$\d+\r\n/, ''))).toMatchObject({
       faktory: { total_failures: 0, total_processed: 0 },
     })

@@ -19,7 +19,7 @@ function nested(depth: number, inner = ''): string {
 const depths = [513, 6_000, 200_000]
 const whole = 'max_payload_bytes=1048576'
 
-describe.skipIf(lacksRedis)('JSON that nests deeper than 512', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   test('is shown as text, by the API and in a terminal', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()

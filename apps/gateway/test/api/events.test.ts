@@ -29,7 +29,7 @@ async function watch({ port }: ApiGateway) {
   return { answer, overviews: overviews(), leave: () => asking.destroy() }
 }
 
-describe.skipIf(lacksRedis)('the API under load', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('the API under load', () => {
   test('sends all viewers the same changes once a second', async () => {
     const api = await openApi(open)
     const [one, other] = [await watch(api), await watch(api)]

@@ -5,7 +5,7 @@ import { openApi } from './support/api-gateway.ts'
 
 const { open } = openOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('moves to another queue', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('moves to another queue', () => {
   test('jobs are moved to another queue, where its consumers get them', async () => {
     const api = await openApi(open)
     const client = await api.gateway.consumer()

@@ -9,7 +9,7 @@ import { type ApiGateway, openApi } from './support/api-gateway.ts'
 
 const { open, redis } = openOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('one function and one queue', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('one function and one queue', () => {
   const groupsOf = async (api: ApiGateway, query: string) =>
     ((await api.get(`/failures?${query}`)) as Static<typeof failures>).groups
 

@@ -24,7 +24,7 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
 const proxied = { 'X-Forwarded-For': '192.0.2.7' }
 const entry = { schedule: '@daily', job: { type: 'f', args: [] } }
 
-describe.skipIf(lacksRedis)('the options of the web port', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('the options of the web port', () => {
   test('with --web-password, from a file, an operator may change', async () => {
     const file = join(await temporaryFolder(), 'password')
     await writeFile(file, 'sesame\n')

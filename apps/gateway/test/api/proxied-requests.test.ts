@@ -62,42 +62,38 @@ function isForAnybody(method: string, path: string, code: string | undefined): b
   return path === login && (code === 'invalid_request' || method === 'DELETE')
 }
 
-describe.skipIf(lacksRedis)(
-  'requests through a proxy on this machine',
-  { timeout: 120_000 },
-  () => {
-    test.each([
-      ['read or change', [], methods],
-      ['change', ['--web-open', 'yes'], methods.slice(2)],
-    ])('%s nothing by any route, with %j', async (_promise, options, walked) => {
-      const port = await webPort(...options)
-      const paths = await pathsOf(port)
-      expect(paths).toEqual(expect.arrayContaining(['/busy', '/cron', '/api/v1/jobs/delete']))
-      const reached: string[] = []
-      for (const [kind, headers] of Object.entries(proxied)) {
-        for (const path of paths) {
-          for (const method of walked) {
-            const body = method === 'POST' ? { wid: 'all', signal: 'quiet' } : undefined
-            const { status, code } = await sent(port, path, { method, headers, body })
-            if (isForAnybody(method, path, code)) continue
-            if (!refusals.includes(status)) reached.push(`${kind}: ${method} ${path} ${status}`)
-          }
+describe.skipIf(lacksRedis)('requests through a proxy on this machine', () => {
+  test.each([
+    ['read or change', [], methods],
+    ['change', ['--web-open', 'yes'], methods.slice(2)],
+  ])('%s nothing by any route, with %j', async (_promise, options, walked) => {
+    const port = await webPort(...options)
+    const paths = await pathsOf(port)
+    expect(paths).toEqual(expect.arrayContaining(['/busy', '/cron', '/api/v1/jobs/delete']))
+    const reached: string[] = []
+    for (const [kind, headers] of Object.entries(proxied)) {
+      for (const path of paths) {
+        for (const method of walked) {
+          const body = method === 'POST' ? { wid: 'all', signal: 'quiet' } : undefined
+          const { status, code } = await sent(port, path, { method, headers, body })
+          if (isForAnybody(method, path, code)) continue
+          if (!refusals.includes(status)) reached.push(`${kind}: ${method} ${path} ${status}`)
         }
       }
-      expect(reached).toEqual([])
-    })
+    }
+    expect(reached).toEqual([])
+  })
 
-    test('a program on this machine has them, by each of its names', async () => {
-      const port = await webPort()
-      for (const host of ['localhost', `127.0.0.1:${port}`, '[::1]', 'jobs.localhost']) {
-        const headers = { Host: host }
-        const body = { wid: 'all', signal: 'quiet' }
-        expect((await sent(port, '/busy', { method: 'POST', headers, body })).status).toBe(202)
-        expect((await sent(port, '/api/v1/jobs', { headers })).status).toBe(200)
-      }
-    })
-  },
-)
+  test('a program on this machine has them, by each of its names', async () => {
+    const port = await webPort()
+    for (const host of ['localhost', `127.0.0.1:${port}`, '[::1]', 'jobs.localhost']) {
+      const headers = { Host: host }
+      const body = { wid: 'all', signal: 'quiet' }
+      expect((await sent(port, '/busy', { method: 'POST', headers, body })).status).toBe(202)
+      expect((await sent(port, '/api/v1/jobs', { headers })).status).toBe(200)
+    }
+  })
+})
 
 test("a route of the API that names no role is the operator's", async () => {
   const { log } = recordingLog()

@@ -18,7 +18,7 @@ async function whole(api: ApiGateway, query: string) {
   }
 }
 
-describe.skipIf(lacksRedis)('reads of the API', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('reads of the API', () => {
   test('jobs of all doors and states, found by each filter', async () => {
     const api = await openApi(open)
     const client = await api.gateway.peer()

@@ -13,7 +13,7 @@ type OneWorker = Static<typeof oneWorker>
 
 const { open, redis } = openOnRedis()
 
-describe.skipIf(lacksRedis)('workers of all gateways', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('workers of all gateways', () => {
   let here: ApiGateway
   let there: ApiGateway
   beforeEach(async () => {

@@ -67,7 +67,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that died together with its gatewa
     await Promise.all(accidents.map(({ fleet }) => fleet.close()))
   }, 60_000)
 
-  test('gives a Gearman client’s job back to the next worker', { timeout: 60_000 }, async () => {
+  test('gives a Gearman client’s job back to the next worker', async () => {
     await expect.poll(() => byDefault.status(foreign), patience).toBe('idle')
     const next = await byDefault.left.client({ wid: 'next' })
     const { jid } = await next.askJson('FETCH default')
@@ -76,27 +76,22 @@ describe.skipIf(lacksRedis)('a Faktory worker that died together with its gatewa
     expect(await byDefault.status(own)).toBe('busy')
   })
 
-  test(
-    'gives a Faktory producer’s job back where the option says so',
-    { timeout: 60_000 },
-    async () => {
-      await expect.poll(() => withAll.status(own), patience).toBe('idle')
-      await expect.poll(() => withAll.status(foreign), patience).toBe('idle')
-      const next = await withAll.left.client({ wid: 'next' })
-      for (let count = 0; count < 2; count += 1) {
-        const { jid } = await next.askJson('FETCH default')
-        await next.ask(`ACK {"jid":"${String(jid)}"}`)
-      }
-      expect(await withAll.outcome).toBe('')
-    },
-  )
+  test('gives a Faktory producer’s job back where the option says so', async () => {
+    await expect.poll(() => withAll.status(own), patience).toBe('idle')
+    await expect.poll(() => withAll.status(foreign), patience).toBe('idle')
+    const next = await withAll.left.client({ wid: 'next' })
+    for (let count = 0; count < 2; count += 1) {
+      const { jid } = await next.askJson('FETCH default')
+      await next.ask(`ACK {"jid":"${String(jid)}"}`)
+    }
+    expect(await withAll.outcome).toBe('')
+  })
 })
 
 const program = fileURLToPath(new URL('../faktory/programs/held-job-worker.mjs', import.meta.url))
 
 test.skipIf(lacksRedis)(
   'a stock worker that is killed with the last loss of its job leaves it among the dead',
-  { timeout: 120_000 },
   async () => {
     const fleet = await Fleet.start()
     onTestFinished(() => fleet.close())

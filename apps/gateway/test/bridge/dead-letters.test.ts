@@ -14,7 +14,7 @@ async function fail(worker: GearmanPeer): Promise<string> {
   return input
 }
 
-describe.skipIf(lacksRedis)('a background job that failed for good', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a background job that failed for good', () => {
   const fleet = Fleet.ofSuite(['--http-port', '0', '--job-retries', '1'])
 
   async function sets(client: FwpClient): Promise<Record<string, number>> {

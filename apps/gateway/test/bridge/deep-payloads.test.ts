@@ -21,7 +21,7 @@ const cases = (['arrays', 'objects'] as const).flatMap((kind) =>
   ),
 )
 
-describe.skipIf(lacksRedis)('a Gearman workload that is JSON', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a Gearman workload that is JSON', () => {
   const fleet = Fleet.ofSuite()
 
   test.each(cases)(

@@ -34,7 +34,6 @@ const fields = [...jobFields].filter((name) => name !== 'input')
 
 describe.skipIf(lacksRedis)(
   'needs redis-server: jobs of a native program with any value of',
-  { timeout: 60_000 },
   () => {
     beforeAll(async () => {
       server = await RedisServer.start()

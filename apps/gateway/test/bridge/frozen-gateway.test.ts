@@ -6,7 +6,6 @@ const patience = { timeout: 30_000, interval: 50 }
 
 test.skipIf(lacksRedis)(
   'a gateway that stood still has its workers and clients again, though one function could not be reclaimed',
-  { timeout: 90_000 },
   async () => {
     const fleet = await Fleet.start()
     onTestFinished(() => fleet.close())

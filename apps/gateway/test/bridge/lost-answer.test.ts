@@ -28,34 +28,30 @@ async function slowWay(path: string) {
 }
 
 describe.skipIf(lacksRedis)('a gateway that is killed before the store answers its FETCH', () => {
-  test(
-    'holds another door’s job for seconds, not for its reserve_for',
-    { timeout: 90_000 },
-    async () => {
-      const fleet = await Fleet.start()
-      onTestFinished(() => fleet.close())
-      const left = await fleet.node()
-      const way = await slowWay(fleet.server.path)
-      const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
-      const { child, ready, exited } = startGateway(['serve', ...ports, '--redis-url', way.url])
-      const { doors } = await ready
-      const consumer = await FwpClient.ofTest(doors[0]?.port ?? 0, { wid: 'waiting' })
-      // From the first job on its gateway knows the function.
-      await submitByHand(left.gearman, 'mail', Buffer.from('[1]'), true)
-      const { jid } = await consumer.askJson('FETCH default')
-      expect(await consumer.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
-      await submitByHand(left.gearman, 'mail', Buffer.from('[2]'), true)
-      way.hold()
-      consumer.send('FETCH default')
-      await expect.poll(() => fleet.redis.zcard('xg:busy:mail')).toBe(1)
-      child.kill('SIGKILL')
-      await exited
-      expect(await fleet.redis.exists('xg:held:wwaiting')).toBe(0)
-      await expect
-        .poll(() => fleet.redis.hget('job:mail:2', 'status'), { timeout: 40_000 })
-        .toBe('idle')
-      const next = await left.client({ wid: 'next' })
-      expect(await next.askJson('FETCH default')).toMatchObject({ args: [2] })
-    },
-  )
+  test('holds another door’s job for seconds, not for its reserve_for', async () => {
+    const fleet = await Fleet.start()
+    onTestFinished(() => fleet.close())
+    const left = await fleet.node()
+    const way = await slowWay(fleet.server.path)
+    const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
+    const { child, ready, exited } = startGateway(['serve', ...ports, '--redis-url', way.url])
+    const { doors } = await ready
+    const consumer = await FwpClient.ofTest(doors[0]?.port ?? 0, { wid: 'waiting' })
+    // From the first job on its gateway knows the function.
+    await submitByHand(left.gearman, 'mail', Buffer.from('[1]'), true)
+    const { jid } = await consumer.askJson('FETCH default')
+    expect(await consumer.ask(`ACK {"jid":"${String(jid)}"}`)).toBe('+OK')
+    await submitByHand(left.gearman, 'mail', Buffer.from('[2]'), true)
+    way.hold()
+    consumer.send('FETCH default')
+    await expect.poll(() => fleet.redis.zcard('xg:busy:mail')).toBe(1)
+    child.kill('SIGKILL')
+    await exited
+    expect(await fleet.redis.exists('xg:held:wwaiting')).toBe(0)
+    await expect
+      .poll(() => fleet.redis.hget('job:mail:2', 'status'), { timeout: 40_000 })
+      .toBe('idle')
+    const next = await left.client({ wid: 'next' })
+    expect(await next.askJson('FETCH default')).toMatchObject({ args: [2] })
+  })
 })

@@ -8,7 +8,7 @@ import { Fleet, type FleetNode } from './support/fleet.ts'
 
 const reclaimed = { timeout: 30_000, interval: 20 }
 
-describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a gateway that is killed', () => {
   const words = ['--job-retries', '2']
   const fleet = Fleet.ofSuite(words)
   const another = () => fleet.node(...words)
@@ -70,59 +70,55 @@ describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 60_000 }, () 
   })
 })
 
-describe.skipIf(lacksRedis || lacksCompiler)(
-  'gateways on a server whose date jumps',
-  { timeout: 60_000 },
-  () => {
-    const folder = mkdtempSync(join(tmpdir(), 'crossgear-clock-'))
-    const fleet = Fleet.ofSuite([], () => ({ preload: buildSteppingClock(folder) }))
-    afterAll(() => rmSync(folder, { recursive: true, force: true }))
+describe.skipIf(lacksRedis || lacksCompiler)('gateways on a server whose date jumps', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'crossgear-clock-'))
+  const fleet = Fleet.ofSuite([], () => ({ preload: buildSteppingClock(folder) }))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-    async function held(at: FleetNode, fn: string) {
-      const client = await fleet.first.peer()
-      const handle = await client.submit('SUBMIT_JOB', fn, '', 'x')
-      const holder = await at.peer(fn)
-      expect((await holder.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
-      return { client, holder, handle }
-    }
+  async function held(at: FleetNode, fn: string) {
+    const client = await fleet.first.peer()
+    const handle = await client.submit('SUBMIT_JOB', fn, '', 'x')
+    const holder = await at.peer(fn)
+    expect((await holder.ask('GRAB_JOB')).slice(0, 2)).toEqual(['JOB_ASSIGN', handle])
+    return { client, holder, handle }
+  }
 
-    test('keep running: no held job runs twice', async () => {
-      const other = await fleet.node()
-      const { client, holder, handle } = await held(other, 'slow')
-      const idle = await fleet.first.peer('slow')
-      const beats = async (): Promise<string[]> =>
-        fleet.redis.zrange('xg:nodes', '0', '-1', 'WITHSCORES')
-      const seconds = async (): Promise<number> => Number((await fleet.redis.time())[0])
-      const before = await seconds()
-      process.kill(fleet.server.pid, 'SIGUSR2')
-      await expect.poll(seconds).toBeGreaterThan(before + 15)
-      // Each has beaten, and so looked at the other, five times more.
-      for (let round = 0, last = await beats(); round < 5; round += 1) {
-        await expect
-          .poll(
-            async () => (await beats()).filter((score, at) => at % 2 === 1 && last[at] === score),
-            { timeout: 30_000 },
-          )
-          .toEqual([])
-        last = await beats()
-      }
-      expect(await idle.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-      holder.send('WORK_COMPLETE', handle, 'once')
-      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'once'])
-      await other.stop()
-    })
-
-    test('still detect that another was killed', async () => {
-      const doomed = await fleet.node()
-      const { client, handle } = await held(doomed, 'taken')
-      await doomed.kill()
-      process.kill(fleet.server.pid, 'SIGUSR2')
-      const next = await fleet.first.peer('taken')
+  test('keep running: no held job runs twice', async () => {
+    const other = await fleet.node()
+    const { client, holder, handle } = await held(other, 'slow')
+    const idle = await fleet.first.peer('slow')
+    const beats = async (): Promise<string[]> =>
+      fleet.redis.zrange('xg:nodes', '0', '-1', 'WITHSCORES')
+    const seconds = async (): Promise<number> => Number((await fleet.redis.time())[0])
+    const before = await seconds()
+    process.kill(fleet.server.pid, 'SIGUSR2')
+    await expect.poll(seconds).toBeGreaterThan(before + 15)
+    // Each has beaten, and so looked at the other, five times more.
+    for (let round = 0, last = await beats(); round < 5; round += 1) {
       await expect
-        .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...reclaimed })
-        .toEqual(['JOB_ASSIGN', handle])
-      next.send('WORK_COMPLETE', handle, 'again')
-      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'again'])
-    })
-  },
-)
+        .poll(
+          async () => (await beats()).filter((score, at) => at % 2 === 1 && last[at] === score),
+          { timeout: 30_000 },
+        )
+        .toEqual([])
+      last = await beats()
+    }
+    expect(await idle.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    holder.send('WORK_COMPLETE', handle, 'once')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'once'])
+    await other.stop()
+  })
+
+  test('still detect that another was killed', async () => {
+    const doomed = await fleet.node()
+    const { client, handle } = await held(doomed, 'taken')
+    await doomed.kill()
+    process.kill(fleet.server.pid, 'SIGUSR2')
+    const next = await fleet.first.peer('taken')
+    await expect
+      .poll(async () => (await next.ask('GRAB_JOB')).slice(0, 2), { ...reclaimed })
+      .toEqual(['JOB_ASSIGN', handle])
+    next.send('WORK_COMPLETE', handle, 'again')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'again'])
+  })
+})

@@ -4,51 +4,47 @@ import { describe, expect, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { Fleet } from './support/fleet.ts'
 
-describe.skipIf(lacksRedis)(
-  'a job that a native client wrote under an id',
-  { timeout: 60_000 },
-  () => {
-    const fleet = Fleet.ofSuite()
+describe.skipIf(lacksRedis)('a job that a native client wrote under an id', () => {
+  const fleet = Fleet.ofSuite()
 
-    async function write(fn: string, id: string): Promise<void> {
-      await fleet.redis.hset(`job:${fn}:${id}`, { status: 'idle', input: `input ${id}` })
-      await fleet.redis.lpush(`queue:${fn}:normal`, id)
-      await fleet.redis.publish(`channel:${fn}`, `create:${id}`)
-    }
+  async function write(fn: string, id: string): Promise<void> {
+    await fleet.redis.hset(`job:${fn}:${id}`, { status: 'idle', input: `input ${id}` })
+    await fleet.redis.lpush(`queue:${fn}:normal`, id)
+    await fleet.redis.publish(`channel:${fn}`, `create:${id}`)
+  }
 
-    test.each(['1', '0', '9007199254740991'])('of %s has a handle that works', async (id) => {
+  test.each(['1', '0', '9007199254740991'])('of %s has a handle that works', async (id) => {
+    const fn = randomUUID()
+    const worker = await fleet.first.peer(fn)
+    await write(fn, id)
+    const { handle, input } = await worker.nextJob()
+    expect(input).toBe(`input ${id}`)
+    expect(handle.endsWith(`:${id}`)).toBe(true)
+    const client = await fleet.first.peer()
+    const running = ['STATUS_RES', handle, '1', '1', '0', '0']
+    expect(await client.ask('GET_STATUS', handle)).toEqual(running)
+    worker.send('WORK_COMPLETE', handle, 'done')
+    await worker.sync()
+    await vi.waitFor(async () => {
+      const job = await fleet.redis.hgetall(`job:${fn}:${id}`)
+      expect(job).toMatchObject({ status: 'success', output: 'done' })
+    }, soon)
+  })
+
+  test.each(['next', '007', '9007199254740992'])(
+    'of %s, which no handle can have, ends as an error when a worker would get it',
+    async (id) => {
       const fn = randomUUID()
       const worker = await fleet.first.peer(fn)
       await write(fn, id)
+      await write(fn, '8')
       const { handle, input } = await worker.nextJob()
-      expect(input).toBe(`input ${id}`)
-      expect(handle.endsWith(`:${id}`)).toBe(true)
-      const client = await fleet.first.peer()
-      const running = ['STATUS_RES', handle, '1', '1', '0', '0']
-      expect(await client.ask('GET_STATUS', handle)).toEqual(running)
-      worker.send('WORK_COMPLETE', handle, 'done')
-      await worker.sync()
-      await vi.waitFor(async () => {
-        const job = await fleet.redis.hgetall(`job:${fn}:${id}`)
-        expect(job).toMatchObject({ status: 'success', output: 'done' })
-      }, soon)
-    })
-
-    test.each(['next', '007', '9007199254740992'])(
-      'of %s, which no handle can have, ends as an error when a worker would get it',
-      async (id) => {
-        const fn = randomUUID()
-        const worker = await fleet.first.peer(fn)
-        await write(fn, id)
-        await write(fn, '8')
-        const { handle, input } = await worker.nextJob()
-        expect([handle.endsWith(':8'), input]).toEqual([true, 'input 8'])
-        expect(await fleet.redis.brpop(`lock:${fn}:${id}`, 20)).toEqual([`lock:${fn}:${id}`, 'OK'])
-        expect(await fleet.redis.hgetall(`job:${fn}:${id}`)).toMatchObject({
-          status: 'error',
-          output: 'the id of a job is an integer from 0 to 9007199254740991',
-        })
-      },
-    )
-  },
-)
+      expect([handle.endsWith(':8'), input]).toEqual([true, 'input 8'])
+      expect(await fleet.redis.brpop(`lock:${fn}:${id}`, 20)).toEqual([`lock:${fn}:${id}`, 'OK'])
+      expect(await fleet.redis.hgetall(`job:${fn}:${id}`)).toMatchObject({
+        status: 'error',
+        output: 'the id of a job is an integer from 0 to 9007199254740991',
+      })
+    },
+  )
+})

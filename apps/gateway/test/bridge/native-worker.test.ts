@@ -29,7 +29,7 @@ describe.skipIf(lacksRedis)('a native worker', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', { timeout: 30_000 }, () => {
+describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', () => {
   const fleet = Fleet.ofSuite()
 
   async function worker(fn: string): Promise<SpecWorker> {

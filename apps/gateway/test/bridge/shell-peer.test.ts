@@ -15,7 +15,7 @@ const script = (name: string): string =>
 /** All bytes but the one that no shell variable holds, and newlines at the end. */
 const bytes = Buffer.from([...Array.from({ length: 255 }, (_none, at) => at + 1), 10, 10])
 
-describe.skipIf(lacksRedis)('clients and workers made of redis-cli', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('clients and workers made of redis-cli', () => {
   const fleet = Fleet.ofSuite()
   let env: NodeJS.ProcessEnv
   beforeAll(() => {

@@ -15,7 +15,7 @@ const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', i
 
 type Said = Readonly<Record<string, unknown>>
 
-describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a stock worker that knows one job type', () => {
   const fleet = Fleet.ofSuite()
 
   async function resizeWorker(): Promise<Said[]> {
@@ -66,7 +66,7 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', { timeout:
   })
 })
 
-describe.skipIf(lacksRedis)('the log of functions and consumers', { timeout: 90_000 }, () => {
+describe.skipIf(lacksRedis)('the log of functions and consumers', () => {
   test("names a command that solves the problem, and the command works on the gateway's store", async () => {
     const fleet = await Fleet.start()
     const store = ['--redis-url', `unix://${fleet.server.path}`]

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-describe.skipIf(lacksRedis)('gateways on two databases of a server', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('gateways on two databases of a server', () => {
   let fleet: Fleet
   let one: FleetNode
   let two: FleetNode

@@ -5,7 +5,7 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
-describe.skipIf(lacksRedis)('a Faktory consumer', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a Faktory consumer', () => {
   const fleet = Fleet.ofSuite()
   let usual: FleetNode
   let other: FleetNode

@@ -19,7 +19,7 @@ function gearmanWorkers(node: FleetNode, fn: string, many: number): Promise<Gear
   return Promise.all(Array.from({ length: many }, () => node.peer(fn)))
 }
 
-describe.skipIf(lacksRedis)('the count of a function’s workers', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('the count of a function’s workers', () => {
   const fleet = Fleet.ofSuite()
 
   function counted(fn: string, workers: number, patience = soon): Promise<void> {

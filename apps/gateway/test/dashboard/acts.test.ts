@@ -11,7 +11,7 @@ import {
 } from './support/dashboard-gateway.ts'
 
 /** Pages show what is new within a second or two, and later on a busy machine. */
-const eventually = <Value>(look: () => Value) => expect.poll(look, { timeout: 30_000 })
+const eventually = <Value>(look: () => Value) => expect.poll(look)
 
 let gateway: DashboardGateway
 let browser: TestBrowser

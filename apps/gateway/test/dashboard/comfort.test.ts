@@ -8,7 +8,7 @@ import { type DashboardGateway, startDashboardGateway } from './support/dashboar
 import { groundOf, scrollersOf, tagOf } from './support/in-page.js'
 
 const [lightGround, darkGround] = ['rgb(245, 246, 249)', 'rgb(14, 17, 23)']
-const eventually = <Value>(look: () => Value) => expect.poll(look, { timeout: 30_000 })
+const eventually = <Value>(look: () => Value) => expect.poll(look)
 
 let gateway: DashboardGateway
 let browser: TestBrowser

@@ -31,7 +31,7 @@ const places = [
 ]
 
 /** Pages show what is new within a second or two, and later on a busy machine. */
-const eventually = <Value>(look: () => Value) => expect.poll(look, { timeout: 30_000 })
+const eventually = <Value>(look: () => Value) => expect.poll(look)
 
 let gateway: DashboardGateway
 let browser: TestBrowser

@@ -21,7 +21,7 @@ const isRecorded = ({ name }: { readonly name: string }): boolean => name in rec
 describe.skipIf(lacksRedis)('beside gearmand 2.0, as recorded', () => {
   const redis = redisOfSuite()
 
-  test.each(cases.filter(isRecorded))('$name', { timeout: 60_000 }, async (script) => {
+  test.each(cases.filter(isRecorded))('$name', async (script) => {
     const gearmand = recording.cases[script.name]?.transcript ?? []
     const flags = { ...script.flags, version: '2.0' } as const
     const server = await startCrossgear(redis(), 1, flags)
@@ -39,7 +39,7 @@ describe.skipIf(lacksRedis)('beside gearmand 2.0, as recorded', () => {
   })
 
   const recordedHttp = httpCases.filter(({ name }) => name in recording.http)
-  test.each(recordedHttp)('HTTP: $name', { timeout: 60_000 }, async (script) => {
+  test.each(recordedHttp)('HTTP: $name', async (script) => {
     const gearmand = recording.http[script.name]?.transcript ?? []
     const server = await startCrossgear(redis(), 1, { http: true, version: '2.0' })
     try {

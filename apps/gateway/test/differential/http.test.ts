@@ -29,7 +29,7 @@ describe.skipIf(lacksRedis)('HTTP, beside gearmand or what it was recorded to an
     ['on one node', 1],
     ['requests at one node, workers at the other', 2],
   ] as const)('%s', (_where, nodeCount) => {
-    test.each(httpCases)('$name', { timeout: 60_000 }, async (script) => {
+    test.each(httpCases)('$name', async (script) => {
       const known = httpImprovements.find(({ name }) => name === script.name)
       const gearmand = await byGearmand(script)
       const crossgear = await playAgainst(script, startCrossgear(redis(), nodeCount, flags))

@@ -44,7 +44,7 @@ describe('crossgear faktory, without a gateway', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('crossgear faktory', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('opens its two ports where -b and -w say, and no other; SIGTERM ends it with 0', async () => {
     const [faktory, web] = [await freePort(), await freePort()]
     const words = ['-b', `127.0.0.2:${faktory}`, '--w', `127.0.0.3:${web}`]

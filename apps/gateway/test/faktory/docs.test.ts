@@ -62,7 +62,7 @@ describe.skipIf(lacksRedis)('docs/bridge/faktory.md', () => {
 
 const lacksCurl = lacks('curl', '--version')
 
-describe.skipIf(lacksCurl)('docs/bridge/faktory.md by curl', { timeout: 60_000 }, () => {
+describe.skipIf(lacksCurl)('docs/bridge/faktory.md by curl', () => {
   test('an operator’s commands are carried out', async () => {
     const folder = await temporaryFolder()
     const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']

@@ -27,7 +27,7 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
   return running
 }
 
-describe('a Faktory port without a password', { timeout: 60_000 }, () => {
+describe('a Faktory port without a password', () => {
   test.each(['0.0.0.0', '*', '::'])(
     'does not open on %s, and the error says what to do',
     async (host) => {
@@ -75,29 +75,21 @@ describe('a Faktory port without a password', { timeout: 60_000 }, () => {
   })
 })
 
-test(
-  '--allowed-hosts lists the host names that the web and the HTTP port accept',
-  { timeout: 60_000 },
-  async () => {
-    const words = ['--http-port', '0', '--allowed-hosts', 'jobs.example.org, other']
-    const { ready } = await gateway(words)
-    const { port } = await ready
-    const status = async (
-      door: string,
-      path: string,
-      host: string,
-    ): Promise<number | undefined> => {
-      const headers = { Host: host, 'X-Gearman-Background': 'true' }
-      return (await ask(port(door), path, { method: 'GET', headers })).status
-    }
-    for (const host of ['jobs.example.org', 'other:80']) {
-      expect(await status('http', '/f', host)).toBe(200)
-      expect(await status('web', '/healthz', host)).toBe(200)
-    }
-    expect(await status('http', '/f', 'evil.example')).toBe(421)
-    expect(await status('web', '/healthz', 'evil.example')).toBe(421)
-  },
-)
+test('--allowed-hosts lists the host names that the web and the HTTP port accept', async () => {
+  const words = ['--http-port', '0', '--allowed-hosts', 'jobs.example.org, other']
+  const { ready } = await gateway(words)
+  const { port } = await ready
+  const status = async (door: string, path: string, host: string): Promise<number | undefined> => {
+    const headers = { Host: host, 'X-Gearman-Background': 'true' }
+    return (await ask(port(door), path, { method: 'GET', headers })).status
+  }
+  for (const host of ['jobs.example.org', 'other:80']) {
+    expect(await status('http', '/f', host)).toBe(200)
+    expect(await status('web', '/healthz', host)).toBe(200)
+  }
+  expect(await status('http', '/f', 'evil.example')).toBe(421)
+  expect(await status('web', '/healthz', 'evil.example')).toBe(421)
+})
 
 test('SIGUSR1 ends the gateway once no job is left, and opens no debugger', async () => {
   const { child, ready, exited } = await gateway([])
@@ -138,7 +130,7 @@ test('the web port has the pages of the Faktory server for monitoring', async ()
   expect(Object.keys(health)).toEqual(['now', 'server'])
 })
 
-describe('a password from a file', { timeout: 60_000 }, () => {
+describe('a password from a file', () => {
   test('opens the port to the network, and wrong ones are counted and turned away', async () => {
     const secret = join(await temporaryFolder(), 'password')
     await writeFile(secret, 'sesame\n')

@@ -113,7 +113,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     const port = await freePort()
     const cwd = await temporaryFolder()
     const gearmand = startGearmand(['-p', String(port), '-l', 'stderr'], { cwd })
-    await expect.poll(() => answers(port), { timeout: 30_000, interval: 10 }).toBe(true)
+    await expect.poll(() => answers(port), { interval: 10 }).toBe(true)
     const peer = await client(port)
     expect(await peer.command('version')).toBe('OK 1.1.20')
     expect(await peer.command('getpid')).toBe(`OK ${gearmand.pid}`)
@@ -207,7 +207,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
     const port = await freePort()
     const words = ['-p', String(port), '-l', logFile, '--verbose', 'INFO']
     const gearmand = startGearmand(words, { env })
-    await expect.poll(() => answers(port), { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => answers(port)).toBe(true)
     renameSync(logFile, `${logFile}.1`)
     gearmand.kill('SIGHUP')
     await expect

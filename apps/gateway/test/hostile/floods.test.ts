@@ -8,7 +8,7 @@ import { Target } from './support/target.ts'
 const poured = floods.filter(({ name, tls = false }) => !tls && !name.includes('idle'))
 const floodedBytes = 200_000
 
-describe.skipIf(lacksRedis)('floods', { timeout: 120_000 }, () => {
+describe.skipIf(lacksRedis)('floods', () => {
   test.each(poured)('$name leaves others served and the memory bounded', async ({ begin }) => {
     const target = await Target.start()
     onTestFinished(() => target.stop())

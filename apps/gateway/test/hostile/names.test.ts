@@ -34,7 +34,7 @@ const notUtf8 = [
   Buffer.from([0xed, 0xa0, 0x80]),
 ]
 
-describe.skipIf(lacksRedis)('a function with a hostile name', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a function with a hostile name', () => {
   let target: Target
   beforeAll(async () => {
     target = await Target.start()

@@ -54,7 +54,7 @@ const doors = [
   { door: 'web', nearly: nearlyHttp },
 ] as const
 
-describe.skipIf(lacksRedis)(`random bytes, seed ${seed}`, { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)(`random bytes, seed ${seed}`, () => {
   let target: Target
   beforeAll(async () => {
     target = await Target.start()

@@ -16,7 +16,7 @@ const secrets = {
   payload: 'payload-secret-6',
 }
 
-describe.skipIf(lacksRedis)('the log', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('the log', () => {
   test('has no password and no payload, given or tried, at any level', async () => {
     const redis = await RedisServer.start('--requirepass', secrets.store)
     onTestFinished(() => redis.stop())

@@ -21,7 +21,6 @@ type Values = Readonly<Record<string, number>>
 
 describe.skipIf(lacksRedis || lacksGearman)(
   'needs gearman-tools: the figures of real workers',
-  { timeout: 60_000 },
   () => {
     let fleet: Fleet
     const ends: (() => unknown)[] = []

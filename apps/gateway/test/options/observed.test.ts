@@ -50,7 +50,7 @@ describe('each option changes something', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('each option, with redis-server', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('each option, with redis-server', () => {
   for (const name of optionNames) {
     const look = cases[name]
     if (look) test.skipIf(missing[name])(`${flagOf(name)} changes what is seen`, look)

@@ -20,7 +20,7 @@ async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
   return workers
 }
 
-describe.skipIf(lacksRedis)('hundreds of idle workers', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('hundreds of idle workers', () => {
   test('with --worker-wakeup 1 each job wakes one and is done once', async () => {
     const workers = await idleWorkers(1)
     const submitted: string[] = []

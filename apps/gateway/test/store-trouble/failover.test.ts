@@ -19,7 +19,7 @@ const places = [
 const refusal = /^-ERR the job store (cannot be reached|does not answer|refused: CLUSTERDOWN)/
 const reason = /^store (UNREACHABLE|TIMEOUT|REFUSED): (?!Stream)|^the store gave no answer/
 
-describe.skipIf(lacksRedis)('with redis-server, a gateway', { timeout: 90_000 }, () => {
+describe.skipIf(lacksRedis)('with redis-server, a gateway', () => {
   test.each(places)(
     'answers with errors while %s is %s, and continues with the replica, over the same connections',
     async (_where, how, start) => {

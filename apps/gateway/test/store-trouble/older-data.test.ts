@@ -24,63 +24,59 @@ async function isFetched({ faktory }: TroubledGateway, jid: string): Promise<voi
   await vi.waitFor(async () => expect(await faktory.ask('FETCH default')).toContain(jid), patience)
 }
 
-describe.skipIf(lacksRedis)(
-  'after a restart with older data, a gateway',
-  { timeout: 60_000 },
-  () => {
-    test('gives no handle again, neither of a function that it knew nor of a lost one', async () => {
-      const server = await storeServer()
-      const gateway = await TroubledGateway.open(server)
-      const client = await gateway.peer()
-      await server.ask('SAVE')
-      const lost = await handIn(client, 'mail', 'mail', 'thumbs', 'thumbs')
-      await backToLastSave(server)
-      await gateway.takesJobs()
-      const fresh = await handIn(client, 'mail', 'mail', 'sounds', 'sounds')
-      expect(new Set([...lost, ...fresh]).size).toBe(8)
-      for (const handle of lost) {
-        expect(await client.ask('GET_STATUS', handle)).toEqual([
-          'STATUS_RES',
-          handle,
-          '0',
-          '0',
-          '0',
-          '0',
-        ])
-      }
-      for (const handle of fresh) {
-        expect(await client.ask('GET_STATUS', handle)).toContain('1')
-      }
-    })
+describe.skipIf(lacksRedis)('after a restart with older data, a gateway', () => {
+  test('gives no handle again, neither of a function that it knew nor of a lost one', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    const client = await gateway.peer()
+    await server.ask('SAVE')
+    const lost = await handIn(client, 'mail', 'mail', 'thumbs', 'thumbs')
+    await backToLastSave(server)
+    await gateway.takesJobs()
+    const fresh = await handIn(client, 'mail', 'mail', 'sounds', 'sounds')
+    expect(new Set([...lost, ...fresh]).size).toBe(8)
+    for (const handle of lost) {
+      expect(await client.ask('GET_STATUS', handle)).toEqual([
+        'STATUS_RES',
+        handle,
+        '0',
+        '0',
+        '0',
+        '0',
+      ])
+    }
+    for (const handle of fresh) {
+      expect(await client.ask('GET_STATUS', handle)).toContain('1')
+    }
+  })
 
-    test('gives consumers what is pushed to a function that only the lost data had as theirs', async () => {
-      const server = await storeServer()
-      const gateway = await TroubledGateway.open(server)
-      const { faktory } = gateway
-      // Its by-name worker keeps the function from consumers until a producer pushes.
-      await gateway.peer('video')
-      const closed = () => server.ask('HGET', 'xg:lane:video', 'closed')
-      await vi.waitFor(async () => expect(await closed()).toMatch(/^\d+$/), patience)
-      await server.ask('SAVE')
-      const push = (jid: string) =>
-        faktory.ask(`PUSH ${JSON.stringify({ jid, jobtype: 'video', args: [], priority: 9 })}`)
-      expect(await push('lost-1234')).toBe('+OK')
-      await backToLastSave(server)
-      await gateway.takesJobs()
-      expect(await push('pushed-1234')).toBe('+OK')
-      await isFetched(gateway, 'pushed-1234')
-    })
+  test('gives consumers what is pushed to a function that only the lost data had as theirs', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    const { faktory } = gateway
+    // Its by-name worker keeps the function from consumers until a producer pushes.
+    await gateway.peer('video')
+    const closed = () => server.ask('HGET', 'xg:lane:video', 'closed')
+    await vi.waitFor(async () => expect(await closed()).toMatch(/^\d+$/), patience)
+    await server.ask('SAVE')
+    const push = (jid: string) =>
+      faktory.ask(`PUSH ${JSON.stringify({ jid, jobtype: 'video', args: [], priority: 9 })}`)
+    expect(await push('lost-1234')).toBe('+OK')
+    await backToLastSave(server)
+    await gateway.takesJobs()
+    expect(await push('pushed-1234')).toBe('+OK')
+    await isFetched(gateway, 'pushed-1234')
+  })
 
-    test('opens functions again without a further push, also after a FLUSHALL by hand', async () => {
-      const server = await storeServer()
-      const gateway = await TroubledGateway.open(server)
-      await gateway.peer('video')
-      const push = { jid: 'pushed-1234', jobtype: 'video', args: [], priority: 9 }
-      expect(await gateway.faktory.ask(`PUSH ${JSON.stringify(push)}`)).toBe('+OK')
-      await server.ask('FLUSHALL')
-      const open = () => server.ask('HGET', 'xg:lane:video', 'open')
-      await vi.waitFor(async () => expect(await open()).toBe('1'), { timeout: 5_000, interval: 50 })
-      await gateway.takesJobs()
-    })
-  },
-)
+  test('opens functions again without a further push, also after a FLUSHALL by hand', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    await gateway.peer('video')
+    const push = { jid: 'pushed-1234', jobtype: 'video', args: [], priority: 9 }
+    expect(await gateway.faktory.ask(`PUSH ${JSON.stringify(push)}`)).toBe('+OK')
+    await server.ask('FLUSHALL')
+    const open = () => server.ask('HGET', 'xg:lane:video', 'open')
+    await vi.waitFor(async () => expect(await open()).toBe('1'), { timeout: 5_000, interval: 50 })
+    await gateway.takesJobs()
+  })
+})

@@ -33,7 +33,7 @@ class Producer {
   }
 }
 
-describe.skipIf(lacksRedis)('with redis-server, in a planned failover', { timeout: 90_000 }, () => {
+describe.skipIf(lacksRedis)('with redis-server, in a planned failover', () => {
   test('a gateway loses no acknowledged job, waits instead of refusing, and gives no handle twice', async () => {
     const sentinel = await RedisSentinel.start()
     onTestFinished(() => sentinel.stop())

@@ -38,7 +38,7 @@ function waiting(server: RedisServer): Promise<string> {
   return server.ask('LLEN', 'queue:again:normal')
 }
 
-describe.skipIf(lacksRedis)('a job without an answer of the store', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a job without an answer of the store', () => {
   test.each(doors)(
     'may be stored, as the error says, and is not stored twice: %s',
     async (_name, handIn) => {

@@ -30,7 +30,7 @@ async function closingProxy(): Promise<string> {
 
 const waits = /cannot be reached \(.+\).* Waiting for it/
 
-describe.skipIf(lacksRedis)('a store that is away at the start', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a store that is away at the start', () => {
   test('is waited for with closed doors and a reason in /readyz', async () => {
     const server = await RedisServer.start()
     onTestFinished(() => server.stop())

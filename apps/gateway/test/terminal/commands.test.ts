@@ -18,7 +18,7 @@ async function dead(api: ApiGateway, jids: readonly string[]) {
   return client
 }
 
-describe.skipIf(lacksRedis)('commands that ask a gateway', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   test('jobs list shows the matching jobs, or says that there are none', async () => {
     const api = await openApi(open)
     await dead(api, ['dead-0001', 'dead-0002'])

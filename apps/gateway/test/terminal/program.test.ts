@@ -34,7 +34,7 @@ function topOn(url: string, size: string, ...words: readonly string[]) {
   }
 }
 
-describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('the program', () => {
   test('answers a health check with 0 if a gateway runs, else with 1 and a reason', async () => {
     const api = await openApi(open)
     const [well, away] = await Promise.all([
@@ -51,7 +51,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
     const client = await api.gateway.peer()
     for (const fn of ['alpha', 'beta', 'beta']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
     const { child, exited, text, frame } = topOn(urlOf(api), 'cols 100 rows 20')
-    await expect.poll(frame, { timeout: 30_000 }).toMatch(/beta[^]*alpha[^]*q quit/)
+    await expect.poll(frame).toMatch(/beta[^]*alpha[^]*q quit/)
     child.stdin.write('s')
     await expect.poll(frame).toContain('s sort (running)')
     child.stdin.write('/alp')
@@ -78,7 +78,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
         'low-',
       )
       const rows = (): readonly string[] => frame().match(/low-1\d\d/g) ?? []
-      await expect.poll(rows, { timeout: 30_000 }).toHaveLength(4)
+      await expect.poll(rows).toHaveLength(4)
       child.stdin.write('\u001b[6~\u001b[6~\u001b[6~')
       await expect.poll(rows).toContain(names.at(-1))
       const [, terminal = ''] = /terminal (\S+)/.exec(text()) ?? []
@@ -129,7 +129,7 @@ describe.skipIf(lacksRedis)('the program', { timeout: 60_000 }, () => {
         const body = JSON.stringify({ function: fn, payload: { text: 'x' } })
         const ask = () => fetch(`${url}/api/v1/jobs`, { method: 'POST', headers, body })
         // A gateway that was stopped has lost its store for a moment.
-        await expect.poll(async () => (await ask()).status, { timeout: 30_000 }).toBe(201)
+        await expect.poll(async () => (await ask()).status).toBe(201)
       }
       await submit('before')
       const { child, exited, frame } = topOn(url, 'cols 100 rows 20')

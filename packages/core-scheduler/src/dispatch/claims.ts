@@ -1,4 +1,4 @@
-import { BatchQueue } from '../node/steps.ts'
+import { BatchQueue, maxStepItems } from '../node/steps.ts'
 import { nobody, type Awake } from '../node/wakeups.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { Door, Lease, Level } from '../model/job.ts'
@@ -163,7 +163,9 @@ export class Claims {
       for (const request of requests) request.onEmpty()
       return
     }
-    const ahead = this.#local.ask(subscription, min)
+    // More requests may stand behind a full batch: what is prefetched comes after their jobs.
+    const isFull = all.length >= maxStepItems
+    const ahead = isFull ? 0 : this.#local.ask(subscription, min)
     if (requests.length + ahead === 0) return
     this.#send(subscription, requests, ahead)
   }

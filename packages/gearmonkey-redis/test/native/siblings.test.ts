@@ -21,7 +21,7 @@ test.skipIf(lacksRedis)(
     const waiting = connections[0]?.brpop('list', 0)
     await expect.poll(() => server.connect().info('clients')).toContain('blocked_clients:1')
     line.breakDown()
-    await vi.waitFor(() => expect(line.living).toBe(3), { timeout: 30_000 })
+    await vi.waitFor(() => expect(line.living).toBe(3))
     await connections[1]?.lpush('list', 'there')
     expect(await waiting).toEqual(['list', 'there'])
     for (const connection of connections) connection.disconnect()

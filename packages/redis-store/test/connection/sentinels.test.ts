@@ -25,7 +25,7 @@ async function isDemoted(server: RedisServer): Promise<void> {
   await vi.waitFor(async () => expect(await server.ask('ROLE')).toMatch(/^slave/), patience)
 }
 
-describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
   test('a call that a former master refuses is sent again, to the next one', async () => {
     const { sentinel, context } = await open()
     const [former] = sentinel.servers

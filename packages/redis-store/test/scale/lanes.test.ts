@@ -32,7 +32,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
       const last = 'count:f2000@bulk'
       const cost = await filled.cost(async () => {
         scheduler.countConsumer('bulk', change)
-        await expect.poll(() => filled.redis.get(last), { timeout: 30_000 }).toBe(workers)
+        await expect.poll(() => filled.redis.get(last)).toBe(workers)
       })
       expect(cost.scripts).toBeLessThan(400)
       // Looks of the background are counted too.

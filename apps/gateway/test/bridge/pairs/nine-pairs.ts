@@ -57,7 +57,7 @@ function nativePairs(client: ClientDoor, worker: WorkerDoor): Pair[] {
 }
 
 /** Pairs run side by side. A Faktory consumer takes from a whole queue: each pair with one has a queue of its own. */
-const sideBySide = { timeout: 60_000, concurrent: true }
+const sideBySide = { concurrent: true }
 
 /** The lane of a test's own. */
 function newLane(kind: string, { worker }: Pair): string {

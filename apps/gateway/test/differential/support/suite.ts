@@ -44,7 +44,7 @@ export function compareAll(cases: readonly Case[]): void {
         if (nodeCount > 1 && script.oneNode !== undefined) continue
         // A case that came after the recording is played beside a real gearmand only.
         if (recording && !(script.name in recording)) continue
-        test(script.name, { timeout: 60_000 }, async () => {
+        test(script.name, async () => {
           const gearmand = await byGearmand(script)
           const improvement = known.get(script.name)
           const expected = improved(gearmand, improvement)

@@ -178,7 +178,7 @@ describe.skipIf(lacksRedis)('INFO', () => {
     await expect.poll(tasks).toMatchObject({ Scheduled: { enqueued: 1 }, Retries: { enqueued: 1 } })
     await one.ask('FETCH')
     await gateways.redis('ZADD', 'xg:busy:t', '0', '1')
-    await expect.poll(tasks, { timeout: 30_000 }).toMatchObject({ Busy: { size: 0, reaped: 1 } })
+    await expect.poll(tasks).toMatchObject({ Busy: { size: 0, reaped: 1 } })
     const before = await tasks()
     await expect
       .poll(async () => (await tasks())['Retries']?.['cycles'])

@@ -7,7 +7,7 @@ import { pushLine } from '../support/figures.ts'
 const deadWorkerMs = 3_000
 const patience = { timeout: 30_000, interval: 50 }
 
-describe.skipIf(lacksRedis)('a Faktory worker that dies', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a Faktory worker that dies', () => {
   const gateways = faktoryGateways()
   const open = (deadWorkerRequeue: 'others' | 'all' = 'others') =>
     gateways.open({ schedulerOptions: { deadWorkerMs, deadWorkerRequeue } })

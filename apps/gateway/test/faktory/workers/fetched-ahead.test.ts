@@ -9,7 +9,7 @@ const jobs = 400
 const doneBefore = 240
 const workers = 4
 
-describe.skipIf(lacksRedis)('a gateway that is killed', { timeout: 120_000 }, () => {
+describe.skipIf(lacksRedis)('a gateway that is killed', () => {
   const redis = redisOfSuite()
 
   async function gateway() {

@@ -14,7 +14,7 @@ const example = fileURLToPath(
 )
 const patience = { timeout: 30_000 }
 
-describe.skipIf(lacksRedis)('a worker that goes away', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a worker that goes away', () => {
   const gateways = faktoryGateways()
 
   async function open() {

@@ -7,7 +7,7 @@ const halfYearMs = 180 * 24 * 3600 * 1000
 /** The store's clock as of the last heartbeat is off by the way to the store: a busy machine takes its time. */
 const slackMs = 30_000
 
-describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('a lease that runs out', () => {
   const gateways = faktoryGateways()
 
   /** As if the worker had had the job for as long as it may. Leases are looked at each second. */
@@ -28,7 +28,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => 
     await dead.ask('FETCH')
     await runOut(1)
     await expect
-      .poll(() => figures(next), { timeout: 30_000 })
+      .poll(() => figures(next))
       .toEqual({ ...nothing, retries: 1, processed: 1, failures: 1 })
     await makeDue(1)
     const { failure } = await next.askJson('FETCH')
@@ -50,7 +50,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => 
     await worker.ask('FETCH')
     await runOut(1)
     await expect
-      .poll(() => figures(worker), { timeout: 30_000 })
+      .poll(() => figures(worker))
       .toEqual({ ...nothing, processed: 1, failures: 1, ...left })
   })
 
@@ -65,7 +65,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => 
     expect(here.rejections).toEqual(['dead'])
     expect(await figures(next)).toMatchObject({ working: 1, failures: 0 })
     await runOut(1)
-    await expect.poll(() => figures(next), { timeout: 30_000 }).toMatchObject({ retries: 1 })
+    await expect.poll(() => figures(next)).toMatchObject({ retries: 1 })
     await makeDue(1)
     expect((await next.askJson('FETCH'))['jid']).toBe('12345678')
   })
@@ -86,7 +86,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', { timeout: 60_000 }, () => 
   })
 })
 
-describe.skipIf(lacksRedis)('dead jobs', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('dead jobs', () => {
   const gateways = faktoryGateways()
 
   test('are bounded, and the oldest go', async () => {
@@ -116,7 +116,7 @@ describe.skipIf(lacksRedis)('dead jobs', { timeout: 60_000 }, () => {
     expect(Math.abs(Number(score) - beforeMs - halfYearMs)).toBeLessThan(slackMs)
     await gateways.redis('ZADD', 'xg:dead:t', '0', '1')
     const other = await there.client()
-    await expect.poll(() => figures(other), { timeout: 30_000 }).toMatchObject({ dead: 0 })
+    await expect.poll(() => figures(other)).toMatchObject({ dead: 0 })
     expect(await gateways.redis('KEYS', 'job:*')).toBe('')
     expect((await infoOf(other)).tasks).toMatchObject({
       Dead: { enqueued: 1, size: 0 },

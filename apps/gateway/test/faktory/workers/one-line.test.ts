@@ -52,7 +52,7 @@ const ways: Readonly<Record<string, (producer: FwpClient) => Promise<void>>> = {
   },
 }
 
-describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 }, () => {
+describe.skipIf(lacksRedis)('jobs of ten types in one queue', () => {
   const gateways = faktoryGateways()
 
   describe.each(Object.entries(ways))('by %s', (_name, push) => {
@@ -110,9 +110,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 
     const at = new Date(Date.now() + 1_500).toISOString()
     await (await client()).ask(`PUSHB ${JSON.stringify(inOrder.map((job) => jobOf(job, { at })))}`)
     const consumer = await client({ wid: 'worker-1' })
-    await expect
-      .poll(async () => (await figures(consumer)).enqueued, { timeout: 30_000 })
-      .toBe(jobs)
+    await expect.poll(async () => (await figures(consumer)).enqueued).toBe(jobs)
     expect(await fetchAll(consumer, jobs)).toEqual(inOrder)
   })
 
@@ -130,9 +128,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', { timeout: 60_000 
       await gateways.redis('LPUSH', 'queue:legacy:normal', String(id))
     }
     // Nobody waited for them: the lanes are looked through now and then.
-    await expect
-      .poll(() => gateways.redis('HEXISTS', 'job:legacy:2', 'enqueued'), { timeout: 30_000 })
-      .toBe('1')
+    await expect.poll(() => gateways.redis('HEXISTS', 'job:legacy:2', 'enqueued')).toBe('1')
     await producer.ask(`PUSH ${JSON.stringify(jobOf(1))}`)
     expect(await fetchAll(consumer, 5)).toEqual([0, 102, 103, 104, 1])
   })

@@ -24,9 +24,7 @@ async function stockWorker(port: number, wid: string) {
   return { child, said, says, ended }
 }
 
-const slow = { timeout: 60_000 }
-
-describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker', slow, () => {
+describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker', () => {
   let redis: RedisServer
   let gateways: ReturnType<typeof startGateway>[] = []
   let ports: { readonly faktory: number; readonly web: number }[] = []

@@ -18,7 +18,7 @@ export interface Stage {
 /** Runs a suite on one gateway, or on two with the clients on one and the workers on the other. */
 export function onStage(nodes: 1 | 2, suite: (stage: Stage) => void): void {
   const where = nodes === 1 ? 'one gateway' : 'two gateways'
-  describe.skipIf(lacksRedis)(`stock programs on ${where}`, { timeout: 60_000 }, () => {
+  describe.skipIf(lacksRedis)(`stock programs on ${where}`, () => {
     let bridge: Bridge | undefined
     const clients = new Map<StockKit, StockProcess>()
     const lasting: StockProcess[] = []
