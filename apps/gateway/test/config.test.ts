@@ -204,12 +204,19 @@ describe('the file', () => {
       retries = 3
       retention_seconds = 60
       payload = "json"
+      on_death = { jobtype = "report", args = [1] }
       [routes."odd name"]
     `)
     const loaded = load({ flags: { config } })
     expect(loaded).toMatchObject({ gearmanPort: 'off', bridgeFaktory: 'routed' })
     expect([...loaded.routes]).toEqual([
-      ['mail', { queue: 'bulk', retries: 3, retentionSeconds: 60, payload: 'json' }],
+      [
+        'mail',
+        {
+          ...{ queue: 'bulk', retries: 3, retentionSeconds: 60, payload: 'json' },
+          onDeath: expect.objectContaining({ jobtype: 'report', args: '[1]' }) as unknown,
+        },
+      ],
       ['odd name', {}],
     ])
   })
@@ -317,6 +324,8 @@ describe('the file', () => {
     ['[routes]\nmail = 1', 'routes.mail in FILE is not a table: write [routes.mail].'],
     ['[routes.mail]\nretrys = 1', 'routes.mail.retrys in FILE is unknown: use retries.'],
     ['[routes.mail]\nretries = -1', 'routes.mail.retries in FILE is -1: give a whole number'],
+    ['[routes.mail]\non_death = "report"', 'routes.mail.on_death in FILE is "report": give a job'],
+    ['[routes.mail]\non_death = { queue = "x" }', 'routes.mail.on_death in FILE is {"queue":"x"}:'],
     ['[routes.mail]\nqueue = "a b"', 'routes.mail.queue in FILE is "a b": give a queue name'],
     ['[routes.mail]\npayload = "xml"', 'routes.mail.payload in FILE is "xml": give auto, string'],
     ['a = ', 'FILE is not TOML: '],

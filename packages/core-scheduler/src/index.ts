@@ -1,4 +1,5 @@
 export * from './model/job.ts'
+export * from './model/death-call.ts'
 export type * from './clock.ts'
 export type * from './store/store.ts'
 export type * from './store/admin-ports.ts'

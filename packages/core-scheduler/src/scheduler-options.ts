@@ -1,3 +1,4 @@
+import type { DeathCall } from './model/death-call.ts'
 import type { Submission } from './model/requests.ts'
 import type { FunctionOrder } from './model/subscription.ts'
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
@@ -7,7 +8,10 @@ import type { Throttle } from './store/claim-ports.ts'
 
 /** Settings that may change while jobs flow. */
 export type LiveSettings = Required<
-  Pick<SchedulerOptions, 'homes' | 'routed' | 'retries' | 'retentionSeconds' | 'throttles'>
+  Pick<
+    SchedulerOptions,
+    'homes' | 'routed' | 'retries' | 'retentionSeconds' | 'onDeath' | 'throttles'
+  >
 >
 
 /** The operator's settings. Defaults stand at the end of each line. */
@@ -22,6 +26,8 @@ export interface SchedulerOptions {
   readonly retries?: ReadonlyMap<string, number>
   /** Retention of finished jobs by function, seconds. None. */
   readonly retentionSeconds?: ReadonlyMap<string, number>
+  /** Pushed when a job of the function dies whose producer named no other. None. */
+  readonly onDeath?: ReadonlyMap<string, DeathCall>
   /** Workers that a job may lose before it is given up; 0: any number. 0. */
   readonly maxLosses?: number
   /** Limits of Faktory queues, as the store has them. None. */

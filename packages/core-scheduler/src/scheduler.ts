@@ -10,6 +10,7 @@ import type { QueueControl } from './admin/queue-control.ts'
 import type { IdleWorker } from './node/idle-workers.ts'
 import { consumerSubscription, namedSubscription } from './model/subscription.ts'
 import type { Ability, Subscription } from './model/subscription.ts'
+import { deathCallText } from './model/death-call.ts'
 import type { JobRef, JobState, Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
 import type { NodeQuestions } from './notify/node-questions.ts'
@@ -176,10 +177,12 @@ export class Scheduler {
    * jobs for its queue wait behind it.
    */
   submit(lane: string, submission: Submission, ready?: Promise<unknown>): void {
-    const { fn } = this.registry.names.parse(lane)
+    const { fn, queue } = this.registry.names.parse(lane)
+    const call = this.#options.onDeath?.get(fn)
     const route = {
       retries: this.#options.retries?.get(fn),
       retentionSeconds: this.#options.retentionSeconds?.get(fn),
+      onDeath: call && deathCallText(call, { fn, queue }),
     }
     const { traced } = this.#options
     const handedIn = traced ? traced(lane, submission) : submission

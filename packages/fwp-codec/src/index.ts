@@ -1,7 +1,13 @@
 export { parseAck, type Ack } from './verb-arguments.ts'
 export { parseBatch, type Batch } from './job/batch.ts'
 export { parseBeat, type Beat } from './verb-arguments.ts'
-export { isBid, parseCustom, parseDuration, type CustomOptions } from './job/custom.ts'
+export {
+  isBid,
+  parseCustom,
+  parseDuration,
+  parseOnDeath,
+  type CustomOptions,
+} from './job/custom.ts'
 export { fwpErrors, FwpError, type FwpErrorCode } from './errors.ts'
 export { parseFail, type Fail } from './verb-arguments.ts'
 export { parseFetch } from './verb-arguments.ts'

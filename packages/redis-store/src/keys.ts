@@ -126,7 +126,7 @@ export class StoreKeys extends Keys {
     return this.of('xg:ticks', lane)
   }
 
-  /** Set: in a cluster, ended jobs of batches, and new and ended jids, until a node has passed them on. */
+  /** Set: in a cluster, ended jobs of batches, what dead jobs push, and new and ended jids, until a node has passed them on. */
   batchOutbox(lane: string): string {
     return this.of('xg:ties', lane)
   }

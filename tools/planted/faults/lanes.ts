@@ -53,7 +53,7 @@ export const faults: readonly PlantedFault[] = [
   {
     name: 'callback-in-unregistered-lane',
     promise: 'A callback of a batch registers its lane.',
-    file: 'packages/redis-store/lua/lib/step/batches.lua',
+    file: 'packages/redis-store/lua/lib/step/pushed.lua',
     from: "if redis.call('HEXISTS', metaKey(lane), 'number') == 1 then return true end",
     to: 'do return true end',
     test: contract,

@@ -134,4 +134,13 @@ export const faults: readonly PlantedFault[] = [
     to: 'false',
     test: 'packages/gearmonkey-redis/test/native/submissions.test.ts',
   },
+  {
+    name: 'death-told-twice',
+    promise: 'Jobs that die again tell of it under another jid.',
+    file: 'packages/redis-store/lua/lib/queues/deaths.lua',
+    from: "'-' .. integer(now)",
+    to: "'-' .. '0'",
+    test: 'packages/redis-store/test/store-contract.test.ts',
+    testName: 'once for each death, under a jid of its own',
+  },
 ]

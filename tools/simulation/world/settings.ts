@@ -89,6 +89,7 @@ export function liveSettings({ homes, throttles, hasRoutes, reloads }: Settings)
     routed: new Set(hasRoutes ? homes.keys() : []),
     retries: new Map(hasRoutes ? Object.entries(retries) : []),
     retentionSeconds: new Map(hasRoutes ? Object.entries(retentionSeconds) : []),
+    onDeath: new Map(),
   }
 }
 

@@ -28,6 +28,7 @@ in the file alone; every key may be left out:
   retries = 3               # tries after the first, whatever door a job came by
   retention_seconds = 3600  # how long a finished job stays readable
   payload = "auto"          # workload to args: auto, string, json or base64
+  on_death = { jobtype = "report" }     # pushed when a job dies
 
 Examples:
   crossgear                              a private store in ./crossgear-data

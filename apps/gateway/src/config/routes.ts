@@ -1,6 +1,8 @@
 import { StartError } from '../errors.ts'
 import { closest } from './unknown-variables.ts'
 import { isWhole } from './value-kinds.ts'
+import type { FwpJob } from '@crossgear/fwp-codec'
+import { deathJobOf } from '../faktory/death-calls.ts'
 
 /** Translation between a workload and the arguments of a Faktory job. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
@@ -14,6 +16,8 @@ export interface Route {
   /** Retention of finished jobs. */
   readonly retentionSeconds?: number
   readonly payload?: PayloadRule
+  /** Pushed when a job of the function dies. */
+  readonly onDeath?: FwpJob
 }
 
 /** A key of a table of the file. */
@@ -41,6 +45,11 @@ const fields: Readonly<Record<string, TableField>> = {
   payload: {
     expected: payloadRules.join(', '),
     accepts: (value) => payloadRules.includes(value),
+  },
+  on_death: {
+    expected:
+      'a job, { jobtype = "report" } and any of queue, args, priority, retry and reserve_for',
+    accepts: (value) => isTable(value) && deathJobOf(value) !== undefined,
   },
 }
 
@@ -99,16 +108,21 @@ export function readSection(
   })
 }
 
-/** Reads the tables `[routes.<function>]` of the file, with any of `queue`, `retries`, `retention_seconds` and `payload`. */
+/** Reads the tables `[routes.<function>]` of the file, with any of the keys above. */
 export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
   const section = { name: 'routes', of: 'function', fields }
   return new Map(
-    readSection(routes, section, file).map(([name, { retention_seconds: seconds, ...route }]) => [
-      name,
-      Object.freeze({
-        ...(route as Route),
-        ...(seconds !== undefined && { retentionSeconds: seconds as number }),
-      }),
-    ]),
+    readSection(routes, section, file).map(([name, table]) => {
+      const { retention_seconds: seconds, on_death: pushed, ...route } = table
+      const onDeath = deathJobOf(pushed)
+      return [
+        name,
+        Object.freeze({
+          ...(route as Route),
+          ...(seconds !== undefined && { retentionSeconds: seconds as number }),
+          ...(onDeath && { onDeath }),
+        }),
+      ]
+    }),
   )
 }

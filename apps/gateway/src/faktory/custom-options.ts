@@ -1,28 +1,31 @@
 import { createHash } from 'node:crypto'
-import type { NewJob } from '@crossgear/core-scheduler'
+import { deathCallText, type LaneNames, type NewJob } from '@crossgear/core-scheduler'
 import { type CustomOptions, type FwpJob, parseCustom } from '@crossgear/fwp-codec'
+import { deathCallOf } from './death-calls.ts'
 
 const quote = 0x22
 const backslash = 0x5c
 const space = 0x20
 
-type JobOptions = Pick<NewJob, 'staleAtMs' | 'lock' | 'batch'>
+type JobOptions = Pick<NewJob, 'staleAtMs' | 'lock' | 'batch' | 'onDeath'>
 
 /**
  * Options in a pushed job's `custom`. `expires_in` and `unique_for` count from the job's due time.
  * Throws an FwpError for an invalid value.
  */
-export function jobOptionsOf(job: FwpJob, nowMs: number): JobOptions {
+export function jobOptionsOf(job: FwpJob, nowMs: number, names: LaneNames): JobOptions {
   if (job.custom === undefined) return {}
   const custom = parseCustom(job.custom)
   const staleAtMs = staleAt(custom, Math.max(job.atMs ?? 0, nowMs))
-  const { uniqueForMs, uniqueUntil = 'success', bid } = custom
+  const { uniqueForMs, uniqueUntil = 'success', bid, onDeath } = custom
+  const { jobtype: fn, queue } = job
   return {
     ...(staleAtMs !== undefined && { staleAtMs }),
     ...(uniqueForMs !== undefined && {
       lock: { key: keyOf(job.args), forMs: uniqueForMs, until: uniqueUntil },
     }),
     ...(bid !== undefined && { batch: bid }),
+    ...(onDeath && { onDeath: deathCallText(deathCallOf(onDeath, names), { fn, queue }) }),
   }
 }
 

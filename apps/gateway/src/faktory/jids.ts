@@ -1,29 +1,24 @@
-import type {
-  Job,
-  JobRef,
-  JobState,
-  LaneRegistry,
-  LookExtra,
-  Scheduler,
+import {
+  type Job,
+  type JobRef,
+  type JobState,
+  type LaneRegistry,
+  type LookExtra,
+  type Scheduler,
+  shownJid,
 } from '@crossgear/core-scheduler'
 
-/** Shortest jid of the protocol, bytes. */
-const minJidBytes = 8
-const shownJid = /^xg-([0-9a-z]+)-(\d{1,15})$/
+const shownForm = /^xg-([0-9a-z]+)-(\d{1,15})$/
 
-/**
- * A job's jid for workers: its own from a Faktory producer, else `xg-<lane's number in base
- * 36>-<id>`, the id padded with zeros to the length that a jid must have.
- */
+/** A job's jid for workers: its own from a Faktory producer, else the shown one. */
 export function jidOf(job: Job, registry: LaneRegistry): string {
   if (job.jid !== undefined) return job.jid
-  const prefix = `xg-${(registry.numberOf(job.lane) ?? 0).toString(36)}-`
-  return prefix + String(job.id).padStart(minJidBytes - prefix.length, '0')
+  return shownJid(registry.numberOf(job.lane) ?? 0, job.id)
 }
 
 /** Parses a jid of {@link jidOf}; undefined for any other jid. */
 export function refOfJid(jid: string, registry: LaneRegistry): JobRef | undefined {
-  const [, number, id] = shownJid.exec(jid) ?? []
+  const [, number, id] = shownForm.exec(jid) ?? []
   if (number === undefined) return undefined
   const lane = registry.laneOf(parseInt(number, 36))
   return lane === undefined ? undefined : { lane, id: Number(id) }

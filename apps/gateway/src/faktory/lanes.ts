@@ -1,4 +1,5 @@
 import {
+  deathLane,
   StoreError,
   type LaneNames,
   type Scheduler,
@@ -43,6 +44,9 @@ export class OpenLanes {
 
   /** `address`: the producer's. */
   submit(lane: string, submission: Submission, address: string): void {
+    const { onDeath } = submission.job
+    // If it cannot be opened, what dies is told there all the same.
+    if (onDeath !== undefined) void this.open(deathLane(onDeath), address).catch(() => undefined)
     if (this.#open.has(lane)) this.#scheduler.submit(lane, submission)
     else if (this.#admits(lane, address)) {
       this.#scheduler.submit(lane, submission, this.#openNow(lane))

@@ -1,4 +1,10 @@
-import { arrivalOf, type Job, type LaneRegistry, type NewJob } from '@crossgear/core-scheduler'
+import {
+  arrivalOf,
+  type Job,
+  type LaneNames,
+  type LaneRegistry,
+  type NewJob,
+} from '@crossgear/core-scheduler'
 import {
   argsOfInput,
   decodeString,
@@ -29,10 +35,10 @@ const noEnvelope = '{}'
 type Draft = { -readonly [Key in keyof NewJob]: NewJob[Key] }
 
 /** A pushed job as stored. `nowMs`: its creation time if it names none. */
-export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
+export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule, names: LaneNames): NewJob {
   const draft = draftOf(job, nowMs, rule)
   if (job.atMs !== undefined) draft.dueAtMs = job.atMs
-  return job.custom === undefined ? draft : Object.assign(draft, jobOptionsOf(job, nowMs))
+  return job.custom === undefined ? draft : Object.assign(draft, jobOptionsOf(job, nowMs, names))
 }
 
 /** The same for a job pushed later: due at once, and without lock or batch. */

@@ -8,6 +8,7 @@ import { flagOf } from '../config/options.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
+import { deathCallOf } from '../faktory/death-calls.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import type { PayloadRuleOf } from '../faktory/translate.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
@@ -252,11 +253,18 @@ function onSchema(news: SchemaNews, { log, fail }: Parts): void {
 /** The scheduler's settings that may change while jobs flow. */
 function liveSettings(config: Config): LiveSettings {
   const homes = routedHomes(config.routes)
+  const names = new LaneNames(homes)
+  const onDeath = routed(config, ({ onDeath: pushed }) => pushed && deathCallOf(pushed, names))
   return {
     homes,
-    routed: new Set(homes.keys()),
+    // A job that tells of a death is for the consumers of its queue, as one that a Faktory producer pushes.
+    routed: new Set([
+      ...homes.keys(),
+      ...[...onDeath.values()].map(({ lane }) => names.parse(lane).fn),
+    ]),
     retries: routed(config, ({ retries }) => retries),
     retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
+    onDeath,
     throttles: config.throttles,
   }
 }

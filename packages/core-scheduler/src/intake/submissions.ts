@@ -28,6 +28,7 @@ type Answer = LaneSubmitted | StoreError
 export interface RoutePolicy {
   readonly retries: number | undefined
   readonly retentionSeconds: number | undefined
+  readonly onDeath: string | undefined
 }
 
 interface Parts extends NodeContext {
@@ -217,11 +218,12 @@ function byLane(items: readonly Pending[]): Arrivals[] {
   return [...found.values()]
 }
 
-function routedJob(job: NewJob, route: RoutePolicy): NewJob {
-  if (route.retries === undefined && route.retentionSeconds === undefined) return job
+function routedJob(job: NewJob, { retries, retentionSeconds, onDeath }: RoutePolicy): NewJob {
+  if (retries === undefined && retentionSeconds === undefined && onDeath === undefined) return job
   return {
     ...job,
-    ...(route.retries === undefined || job.retries !== undefined ? {} : { retries: route.retries }),
-    ...(route.retentionSeconds === undefined ? {} : { retentionSeconds: route.retentionSeconds }),
+    ...(retries !== undefined && job.retries === undefined && { retries }),
+    ...(retentionSeconds !== undefined && { retentionSeconds }),
+    ...(onDeath !== undefined && job.onDeath === undefined && { onDeath }),
   }
 }

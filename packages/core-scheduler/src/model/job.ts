@@ -86,6 +86,8 @@ export interface NewJob {
   readonly trace?: string
   /** The job that it is another run of, as an operator's tools name it. */
   readonly origin?: string
+  /** The job that is pushed if it dies: see {@link deathCallText}. */
+  readonly onDeath?: string
   /** It stands in another lane, which counted it as submitted. */
   readonly isMoved?: boolean
 }
@@ -141,6 +143,8 @@ export interface Job extends JobState {
   readonly input: Buffer
   /** It is not run after this time, milliseconds since 1970 on the store's clock. */
   readonly staleAtMs?: number
+  /** The job that is pushed if it dies: see {@link deathCallText}. */
+  readonly onDeath?: string
 }
 
 /** A job under a lease. */

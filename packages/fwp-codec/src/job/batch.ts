@@ -1,8 +1,8 @@
 import { isBid } from './custom.ts'
 import { FwpError } from '../errors.ts'
-import { type FwpJob, parseJobText } from './job.ts'
-import { scanAnyCase } from './json-scan.ts'
-import { isAbsent, readObject, readString } from './raw-values.ts'
+import type { FwpJob } from './job.ts'
+import { parsePushedLater } from './pushed-later.ts'
+import { readObject, readString } from './raw-values.ts'
 import { echo } from '../text.ts'
 import { readArgument, refused } from '../verb-arguments.ts'
 
@@ -59,18 +59,7 @@ function parseNew(argument: Buffer, newJid: () => string): Batch {
     subcommand: 'NEW',
     description,
     ...(parentBid === undefined ? {} : { parentBid }),
-    ...(success === undefined ? {} : { success: parseCallback(success, newJid) }),
-    ...(complete === undefined ? {} : { complete: parseCallback(complete, newJid) }),
+    ...(success === undefined ? {} : { success: parsePushedLater(success, newJid) }),
+    ...(complete === undefined ? {} : { complete: parsePushedLater(complete, newJid) }),
   }
-}
-
-function parseCallback(text: string, newJid: () => string): FwpJob {
-  const fields = scanAnyCase(text)
-  const added: string[] = []
-  if (isAbsent(fields.get('jid'))) added.push(`"jid":${JSON.stringify(newJid())}`)
-  if (isAbsent(fields.get('args'))) added.push('"args":[]')
-  if (added.length === 0) return parseJobText(text)
-  // Behind a null of the same name: the last of equal names counts.
-  const separator = fields.size === 0 ? '' : ','
-  return parseJobText(`${text.slice(0, -1)}${separator}${added.join(',')}}`)
 }

@@ -1,5 +1,7 @@
 import { FwpError } from '../errors.ts'
+import type { FwpJob } from './job.ts'
 import { decodeString, scanObject } from './json-scan.ts'
+import { parsePushedLater } from './pushed-later.ts'
 import { parseRfc3339 } from './timestamp.ts'
 
 /** Options in a job's `custom`. The server ignores all other fields. */
@@ -13,6 +15,8 @@ export interface CustomOptions {
   readonly uniqueUntil?: 'start' | 'success'
   /** The batch that the job belongs to. */
   readonly bid?: string
+  /** `on_death`: the job that is pushed when this one dies. Its jid means nothing. */
+  readonly onDeath?: FwpJob
 }
 
 type Draft = { -readonly [Key in keyof CustomOptions]: CustomOptions[Key] }
@@ -20,6 +24,8 @@ type Draft = { -readonly [Key in keyof CustomOptions]: CustomOptions[Key] }
 /** Ten years. */
 const maxMs = 315_576_000_000
 const maxBidBytes = 64
+/** Longest `on_death`, characters. */
+const maxOnDeath = 16_384
 const maxDurationCharacters = 100
 const unitMs: Readonly<Record<string, number>> = {
   ms: 1,
@@ -59,6 +65,27 @@ const readers: Readonly<Record<string, (options: Draft, raw: string) => boolean>
     options.bid = bid
     return true
   },
+  on_death(options, raw) {
+    if (!raw.startsWith('{')) return false
+    if (raw.length > maxOnDeath) {
+      throw new FwpError(
+        'INVALID_CUSTOM',
+        `custom 'on_death' has ${raw.length} characters, more than ${maxOnDeath}`,
+      )
+    }
+    options.onDeath = parseOnDeath(raw)
+    return true
+  },
+}
+
+/** Parses the text of a job that is pushed when another one dies. Throws `INVALID_CUSTOM`. */
+export function parseOnDeath(text: string): FwpJob {
+  try {
+    return parsePushedLater(text, () => 'on-death')
+  } catch (error) {
+    if (!(error instanceof FwpError)) throw error
+    throw new FwpError('INVALID_CUSTOM', `invalid custom value for 'on_death': ${error.message}`)
+  }
 }
 
 /** Parses the raw text of `custom`. Throws `INVALID_CUSTOM` for an invalid value. */

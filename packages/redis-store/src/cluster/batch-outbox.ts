@@ -12,8 +12,8 @@ const entriesPerStep = 1_000
 const entryForm = /^(job|callback) (done|failed) (\d+) (.*)$/s
 
 /**
- * Batches in a cluster. A lane notes, in the same step, which of its jobs ended; a node passes that to the batch, in another
- * slot, and then drops the note. Repeating it is harmless, so any node may finish the work of one that died.
+ * Batches and deaths in a cluster. A lane notes, in the step, which jobs ended, and what a dead one pushes; a node passes that to
+ * the batch or lane, in another slot, and drops the note. Any node may repeat what one that died began.
  */
 export class BatchOutbox {
   readonly #context: RedisContext
@@ -24,13 +24,14 @@ export class BatchOutbox {
     this.#jids = jids
   }
 
-  /** Passes a lane's notes on: ended jobs to their batches, jids to their index. */
+  /** Passes a lane's notes on: ended jobs to their batches, jids to their index, what deaths push to its lane. */
   async settle(lane: string): Promise<void> {
     const { call, redis, run, keys, ignoreUnavailable } = this.#context
     const noted = await call(() => redis.srandmember(keys.batchOutbox(lane), entriesPerStep))
     const ofJids = noted.filter((entry) => entry.startsWith('jid '))
+    const ofDeaths = noted.filter((entry) => entry.startsWith('death '))
     const byBatch = new Map<string, string[]>()
-    const done = noted.filter((entry) => !entry.startsWith('jid '))
+    const done = noted.filter((entry) => /^(job|callback) /.test(entry))
     for (const entry of done) {
       const [, kind = '', word = '', id = '', tie = ''] = entryForm.exec(entry) ?? []
       const colon = kind === 'callback' ? tie.lastIndexOf(':') : tie.length
@@ -46,26 +47,37 @@ export class BatchOutbox {
     for (const [bid, words] of byBatch) {
       await run('batch-announce', [keys.batch(bid)], [bid, lane, ...words])
     }
+    for (const entry of ofDeaths) {
+      const words = JSON.parse(entry.slice('death '.length)) as readonly string[]
+      await this.#pushOnce(words[0] ?? '', words[3] ?? '', words.slice(1))
+      done.push(entry)
+    }
     if (done.length > 0) await call(() => redis.srem(keys.batchOutbox(lane), ...done))
     if (byBatch.size > 0) await this.pushCallbacks()
   }
 
   /** Pushes the callbacks that are due. */
   async pushCallbacks(): Promise<void> {
-    const { call, redis, run, keys, epoch } = this.#context
+    const { call, redis, keys } = this.#context
     for (const callback of await call(() => redis.lrange(keys.callbacks, 0, -1))) {
       const [bid, what] = partsOf(callback)
       const list = `${keys.batch(bid)}:${what}`
       const words = await call(() => redis.lrangeBuffer(list, 0, -1))
       const [lane] = words
       if (lane) {
-        const args = [String(lane), callback, epoch.epoch, ...words.slice(1)]
-        const push = (): Promise<unknown> => run('batch-callback', [keys.uid(String(lane))], args)
-        while ((await push()) === -1) await registerLane(this.#context, String(lane))
+        const fields = [...words.slice(1), 'callback', callback]
+        await this.#pushOnce(String(lane), callback, fields)
       }
       await call(() => redis.lrem(keys.callbacks, 0, callback))
       await call(() => redis.del(list))
     }
+  }
+
+  async #pushOnce(lane: string, cause: string, words: readonly (string | Buffer)[]): Promise<void> {
+    const { run, keys, epoch } = this.#context
+    const args = [lane, cause, epoch.epoch, ...words]
+    const push = (): Promise<unknown> => run('push-once', [keys.uid(lane)], args)
+    while ((await push()) === -1) await registerLane(this.#context, lane)
   }
 }
 

@@ -28,7 +28,7 @@ const wakingScripts: Readonly<Partial<Record<ScriptName, boolean>>> = {
   'move-jobs': true,
   'open-lane': true,
   'set-workers': true,
-  'batch-callback': true,
+  'push-once': true,
   'non-empty': false,
   cancel: false,
   'end-jobs': false,

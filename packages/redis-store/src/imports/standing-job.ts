@@ -2,7 +2,15 @@ import type { Job } from '@crossgear/core-scheduler'
 import { instantOf, timeOf } from '../jobs/job-fields.ts'
 
 /** Fields of a job's hash that only a Crossgear store knows: they come and go with a backup. */
-export const furtherFields = ['bid', 'callback', 'ran', 'losses', 'trace', 'origin'] as const
+export const furtherFields = [
+  'bid',
+  'callback',
+  'ran',
+  'losses',
+  'trace',
+  'origin',
+  'on_death',
+] as const
 
 export type FurtherFields = Readonly<Partial<Record<(typeof furtherFields)[number], string>>>
 

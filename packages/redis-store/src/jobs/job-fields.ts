@@ -26,7 +26,13 @@ const maxReserveSeconds = 86_400
 const statuses: ReadonlySet<string> = new Set<Status>(['idle', 'busy', 'success', 'error'])
 
 /** Fields of scripts, which a look does not ask for. */
-const scriptFields: ReadonlySet<string> = new Set(['stale', 'once_until', 'callback', 'ran'])
+const scriptFields: ReadonlySet<string> = new Set([
+  'stale',
+  'once_until',
+  'callback',
+  'ran',
+  'on_death',
+])
 
 const tokenForm = /^[acn].+-\d+$/s
 /** The W3C `traceparent`; later versions may have more at its end. */
@@ -187,6 +193,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
     'token',
     take('token', (value) => (isText(value, tokenForm) ? value.toString('latin1') : undefined)),
   ],
+  ['on_death', take('onDeath', objectIn)],
   ['note', take('note', text)],
   ['noted', take('notedAtMs', timeOf)],
   ['stale', take('staleAtMs', instantOf)],

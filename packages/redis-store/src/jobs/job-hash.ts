@@ -36,6 +36,7 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.batch !== undefined) args.push('bid', job.batch)
   if (job.trace !== undefined) args.push('trace', job.trace)
   if (job.origin !== undefined) args.push('origin', job.origin)
+  if (job.onDeath !== undefined) args.push('on_death', job.onDeath)
 }
 
 const empty = Buffer.alloc(0)

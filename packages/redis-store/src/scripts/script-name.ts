@@ -2,7 +2,6 @@
 export type ScriptName =
   | 'abandon'
   | 'add-history'
-  | 'batch-callback'
   | 'batch-commit'
   | 'batch-join'
   | 'batch-new'
@@ -55,6 +54,7 @@ export type ScriptName =
   | 'openness'
   | 'overdue'
   | 'promote'
+  | 'push-once'
   | 'quiet-holders'
   | 'reclaim-node'
   | 'rejoin'

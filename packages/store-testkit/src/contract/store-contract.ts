@@ -3,6 +3,7 @@ import { administrationContract } from './lanes/administration.ts'
 import { aheadContract } from './nodes/ahead.ts'
 import { byLevelContract } from './lanes/by-level.ts'
 import { deadContract } from './jobs/dead.ts'
+import { onDeathContract } from './jobs/on-death.ts'
 import { leftKeyContract } from './native/left-keys.ts'
 import { orphanContract } from './native/orphans.ts'
 import { inspectContract } from './jobs/inspect.ts'
@@ -70,6 +71,7 @@ export function storeContract(
     reclaimContract(tests)
     opennessContract(tests)
     deadContract(tests)
+    onDeathContract(tests)
     administrationContract(tests)
     registryContract(tests)
     inspectContract(tests)

@@ -95,6 +95,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     retries: terms?.retries,
     retentionSeconds: terms?.retentionSeconds,
     staleAtMs: terms?.staleAtMs,
+    onDeath: terms?.onDeath,
     reserveForSeconds: terms?.reserveForSeconds,
     dividend: job.dividend,
     divisor: job.divisor,
@@ -106,7 +107,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
 
 /** A record as the state that a look returns. */
 export function stateOf(lane: string, job: MemoryJob, extras: readonly LookExtra[] = []): JobState {
-  const { input, output, envelope, staleAtMs, ...state } = jobOf(lane, job)
+  const { input, output, envelope, staleAtMs, onDeath, ...state } = jobOf(lane, job)
   const hasEnded = job.status === 'success' || job.status === 'error'
   return {
     ...state,

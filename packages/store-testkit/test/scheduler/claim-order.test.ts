@@ -16,7 +16,7 @@ test('a worker that asks for more jobs than one call holds is given them in orde
   await cluster.pass(windowMs)
   for (let at = 0; at < requests; at += 1) worker.take()
   await cluster.turn()
-  // What was prefetched meanwhile is its next job.
+  // The next job may have been prefetched meanwhile.
   worker.take()
   await cluster.turn()
   const ids = worker.assignments.map(({ job }) => job.id)

@@ -103,7 +103,7 @@ function isOfBatch({ envelope }: Job): boolean {
 
 function copyOf(job: Job, queue: string): NewJob {
   const { input, level, unique, reducer, jid, envelope, trace, origin } = job
-  const { retries, reserveForSeconds, retentionSeconds, staleAtMs } = job
+  const { retries, reserveForSeconds, retentionSeconds, staleAtMs, onDeath } = job
   return {
     ...{ input, door: job.door === 'native' ? 'http' : job.door, level, foreground: false },
     isMoved: true,
@@ -117,6 +117,7 @@ function copyOf(job: Job, queue: string): NewJob {
     ...(reserveForSeconds !== undefined && { reserveForSeconds }),
     ...(retentionSeconds !== undefined && { retentionSeconds }),
     ...(staleAtMs !== undefined && { staleAtMs }),
+    ...(onDeath !== undefined && { onDeath }),
   }
 }
 

@@ -76,6 +76,7 @@ export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob'
         ...(old.retries !== undefined && { retries: old.retries }),
         ...(old.reserveForSeconds !== undefined && { reserveForSeconds: old.reserveForSeconds }),
         ...(old.retentionSeconds !== undefined && { retentionSeconds: old.retentionSeconds }),
+        ...(old.onDeath !== undefined && { onDeath: old.onDeath }),
         ...dueAfter(body.delay_seconds),
         origin: names.of(old),
       }

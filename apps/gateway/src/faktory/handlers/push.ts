@@ -20,8 +20,9 @@ import { newJobOf } from '../translate.ts'
 export const push: Handler = (session, argument) => {
   const { scheduler, payloadRuleOf, lanes } = session.context
   const pushed = parseJob(argument)
-  const lane = laneFor(pushed, scheduler.registry.names)
-  const job = newJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype))
+  const { names } = scheduler.registry
+  const lane = laneFor(pushed, names)
+  const job = newJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype), names)
   lanes.submit(lane, new Push(session, job), session.address)
 }
 
@@ -138,8 +139,9 @@ class BulkPush implements WorkSource {
   #submit(pushed: FwpJob): void {
     const { scheduler, payloadRuleOf, lanes } = this.#session.context
     try {
-      const lane = laneFor(pushed, scheduler.registry.names)
-      const job = newJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype))
+      const { names } = scheduler.registry
+      const lane = laneFor(pushed, names)
+      const job = newJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype), names)
       lanes.submit(lane, new BulkItem(this, pushed.jid, job), this.#session.address)
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem

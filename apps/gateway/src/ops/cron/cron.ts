@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock, NewJob, Scheduler } from '@crossgear/core-scheduler'
+import { type Clock, deathLane, type NewJob, type Scheduler } from '@crossgear/core-scheduler'
 import { laneFor } from '../../faktory/lanes.ts'
 import { newJobOf, type PayloadRuleOf } from '../../faktory/translate.ts'
 import {
@@ -246,6 +246,7 @@ export class Cron {
     const { lane } = made
     const job = { ...made.job, tick: { entry: entry.name, atMs: tickMs } }
     await scheduler.openLane(lane)
+    if (job.onDeath !== undefined) await scheduler.openLane(deathLane(job.onDeath))
     await new Promise<void>((resolve, reject) => {
       scheduler.submit(lane, {
         job,
@@ -261,9 +262,10 @@ export class Cron {
   }
 
   #jobOf(entry: CronEntry): CronJob {
-    const { storeNowMs, payloadRuleOf, newId = randomId } = this.#parts
+    const { scheduler, storeNowMs, payloadRuleOf, newId = randomId } = this.#parts
     const pushed = entry.jobOf(`cron-${newId()}`)
-    const job = newJobOf(pushed, storeNowMs(), payloadRuleOf(pushed.jobtype))
+    const { names } = scheduler.registry
+    const job = newJobOf(pushed, storeNowMs(), payloadRuleOf(pushed.jobtype), names)
     return { lane: this.#laneOf(entry), job }
   }
 

@@ -1,5 +1,6 @@
 -- Ends a job for good and keeps it for an operator. `job`: as for finishJob. `as`: died, or killed by one. Needs jobs.lua.
 --#include books
+--#include deaths
 local function buryJob(lane, job, node, now, most, seconds, as)
   local key, dead, door = jobKey(lane, job.id), deadKey(lane), doorIn(job.door)
   if door == 'faktory' then releaseDependencies(lane, job.id, 'failed', job.dependencies) end
@@ -12,6 +13,8 @@ local function buryJob(lane, job, node, now, most, seconds, as)
     redis.call('HDEL', uniqueKey(lane), job.unique)
   end
   redis.call('ZADD', dead, now + seconds * 1000, job.id)
+  local call = redis.call('HGET', key, 'on_death')
+  if call then tellOfDeath(lane, job, call, now) end
   book(lane, as, 1)
   local kept = redis.call('ZCARD', dead)
   -- Later ones end later.

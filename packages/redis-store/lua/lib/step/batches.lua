@@ -1,8 +1,5 @@
 -- Batches of Faktory jobs, and their callbacks. Needs keys.lua.
---#include ids
---#include levels
---#include jids
---#include books
+--#include pushed
 -- A batch without a change for this long is forgotten: 30 days.
 local batchSeconds = 2592000
 
@@ -33,36 +30,6 @@ local function joinBatch(bid, jobs)
   return true
 end
 
--- True if a lane is registered, or is from now on.
-local function isRegistered(lane, queue)
-  if redis.call('HEXISTS', metaKey(lane), 'number') == 1 then return true end
-  if isCluster then return false end
-  --#include registry
-  return registerLane(lane, homeOf(lane, queue), 0) ~= nil
-end
-
--- The store's epoch as its nodes have noted it. In a cluster it is in another slot.
-local function storedEpoch() return tonumber(redis.pcall('ZREVRANGE', broker .. ':epochs', 0, 0, 'WITHSCORES')[2] or 0) end
-
--- Stores a callback as a job; false and why if there is no id for it. `epoch`: the store's. `words` from `first` on: queue
--- (its hint index, empty for none), level, jid, fields and values of its hash.
-local function storeCallback(lane, callback, epoch, words, first)
-  local queue, level, jid, now = words[first], tonumber(words[first + 1]), words[first + 2], nowMs()
-  local last, problem = takeIdsOf(epoch, lane, 1)
-  if not last then return false, problem end
-  local id = integer(last)
-  -- stylua: ignore
-  redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', stamp(nowUs()), 'callback', callback,
-    unpack(words, first + 3))
-  noteJid(lane, id, jid)
-  redis.call('PUBLISH', channelOf(lane), 'create:' .. id)
-  enqueue(lane, { { id, level } })
-  hintReady(queue, lane, now)
-  book(lane, 'submitted', 1)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
-  return true
-end
-
 -- Pushes a callback of a batch, once; false if it has none. In a cluster its lane is in another slot: a node pushes it
 -- there.
 local function pushCallback(bid, what)
@@ -75,8 +42,9 @@ local function pushCallback(bid, what)
   end
   -- Where there are too many lanes, the job is found as those of native programs are.
   isRegistered(words[1], words[2])
+  words[#words + 1], words[#words + 2] = 'callback', callback
   -- One without an id stays in its list: the job whose end it belongs to is another lane's.
-  if storeCallback(words[1], callback, storedEpoch(), words, 2) then redis.call('DEL', list) end
+  if storePushed(words[1], storedEpoch(), words, 2) then redis.call('DEL', list) end
   return true
 end
 

@@ -11,6 +11,7 @@ import {
 } from '@crossgear/core-scheduler'
 import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
+import { tellOfDeath } from './push-job.ts'
 import { notifyOfRoom } from './throttles.ts'
 import { releaseDependencies, type RunEnd } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
@@ -165,6 +166,7 @@ export function buryJob(
   const { deadPerLane, deadSeconds } = { ...storeDefaults, ...world.options }
   job.forgottenAtMs = world.nowMs() + deadSeconds * 1000
   lane.dead.push(job.id)
+  tellOfDeath(world, lane, job)
   noteDeadline(world, lane)
   const surplus = lane.dead.length - deadPerLane
   if (surplus > 0) forget(world, lane, lane.dead.slice(0, surplus))

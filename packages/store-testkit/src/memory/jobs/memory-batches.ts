@@ -8,8 +8,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import type { CallbackOf, MemoryBatch, Milestone } from './memory-batch.ts'
 import type { MemoryWorld, Run } from '../memory-world.ts'
-import { registerLane } from '../lanes/registration.ts'
-import { storeJob } from './store-job.ts'
+import { pushJob } from './push-job.ts'
 
 /** The batches of a {@link MemoryWorld}, as one node sees them. */
 export class MemoryBatches implements BatchStore {
@@ -181,12 +180,6 @@ function notifyParent(world: MemoryWorld, { batch, callbacks, counted }: MemoryB
 }
 
 function pushCallback(world: MemoryWorld, { lane, job }: BatchCallback, of: CallbackOf): void {
-  registerLane(world, lane, 0)
-  world.lane(lane).begin(world.epoch)
-  if (!world.lane(lane).hasIds(1)) return
-  storeJob(world, world.lane(lane), job, undefined).callback = of
-  world.notify(
-    () => true,
-    (listener) => listener.woken(lane, 1),
-  )
+  const pushed = pushJob(world, lane, job)
+  if (pushed) pushed.callback = of
 }

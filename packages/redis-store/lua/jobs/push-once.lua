@@ -1,9 +1,9 @@
--- In a cluster: pushes a callback of a batch into its lane, once.
+-- In a cluster: pushes a job that the end of another one caused, once. That one's lane is in another slot.
 -- KEYS:
 --   1 uid:{lane}: string
 -- ARGV:
 --   3 lane: string
---   4 <bid>:<what>: string
+--   4 its cause: <bid>:<what> of a callback, or its jid: string
 --   5 the store's epoch: integer
 --   6 queue (its hint index, empty for none): string
 --   7 level: string
@@ -12,11 +12,11 @@
 -- Returns 1, 0 where it was pushed before, or -1 where the lane is to be registered first.
 --#include keys
 --#include batches
-local lane, callback = ARGV[3], ARGV[4]
+local lane = ARGV[3]
 if not isRegistered(lane, ARGV[6]) then return -1 end
-local mark = uniqueLockKey(lane) .. ':callback ' .. callback
+local mark = uniqueLockKey(lane) .. ':callback ' .. ARGV[4]
 if not redis.call('SET', mark, 1, 'NX', 'EX', batchSeconds) then return 0 end
-local isStored, problem = storeCallback(lane, callback, tonumber(ARGV[5]), ARGV, 6)
+local isStored, problem = storePushed(lane, tonumber(ARGV[5]), ARGV, 6)
 if isStored then return 1 end
 redis.call('DEL', mark)
 return redis.error_reply(problem)
