@@ -124,6 +124,11 @@ export class Scheduler {
     return this.#parts.events.on('storeReset', reminder)
   }
 
+  /** Called when the store answers again, and events were missed; returns a function that unsubscribes. */
+  onReconnected(listener: () => void): () => void {
+    return this.#parts.events.on('reconnected', listener)
+  }
+
   /** Called when an operator closes a lane to consumers; returns a function that unsubscribes. */
   onLaneClosed(listener: (lane: string) => void): () => void {
     return this.#parts.events.on('laneClosed', listener)

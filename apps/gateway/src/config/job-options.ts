@@ -40,8 +40,8 @@ export const jobOptions = inGroup('Jobs', {
     key: 'bridge.grace_days',
   },
   faktoryDeadWorkerRequeue: {
-    ...oneOf('rule', ['others', 'all'], 'others'),
-    help: 'jobs that a dead Faktory worker (no BEAT for 60 s, or without a wid no connection) gives back at once: others (jobs of other doors; those of Faktory producers wait for the end of their reserve_for) or all',
+    ...oneOf('rule', ['others', 'gone', 'all'], 'gone'),
+    help: 'jobs that a dead Faktory worker (no BEAT for 60 s, or without a wid no connection) gives back: others (jobs of other doors; those of Faktory producers wait for the end of their reserve_for), gone (also those of producers, 60 s after the last connection with its wid ended) or all (those at once, also if the gateway dies)',
   },
   repair: {
     ...oneOf('rule', ['off', 'report', 'strays', 'on'], 'strays'),

@@ -40,6 +40,8 @@ export interface FaktoryDoorOptions extends Omit<PortOptions<Rejection>, 'maxCon
   readonly fetchBlocksMs?: number
   /** A worker without a BEAT for this long loses its connections, milliseconds. 60000. */
   readonly deadAfterMs?: number
+  /** One whose connections have all been gone for that time gives jobs of Faktory producers back. False. */
+  readonly givesBack?: boolean
   /** Interval of checks for such workers, milliseconds. 15000. */
   readonly reapEveryMs?: number
   /** Makes the id of a batch. 12 random bytes. */
@@ -81,6 +83,7 @@ export class FaktoryDoor implements Door {
       scheduler,
       clock,
       deadAfterMs: options.deadAfterMs ?? 60_000,
+      givesBack: options.givesBack ?? false,
       reapEveryMs: options.reapEveryMs ?? 15_000,
       goingAway,
     })
@@ -174,6 +177,7 @@ export class FaktoryDoor implements Door {
     this.#unsubscribe.push(
       this.#scheduler.queues.onConsumerNews((wid, news) => this.workers.onNews(wid, news)),
       this.#scheduler.onStoreReset(() => this.#lanes.openAgain()),
+      this.#scheduler.onReconnected(() => this.workers.storeIsBack()),
       this.#scheduler.onLaneClosed((lane) => this.#lanes.forget(lane)),
       this.#scheduler.onLaneDropped((lane) => this.#lanes.dropped(lane)),
     )

@@ -34,6 +34,13 @@ export class HeldJobs {
     for (const { assignment, fenced } of this.#byJid.values()) if (!fenced) yield assignment
   }
 
+  /** Jobs of Faktory producers, without lost ones. */
+  ofProducers(): readonly HeldJob[] {
+    return [...this.#byJid.values()].filter(
+      ({ assignment, fenced }) => !fenced && assignment.job.door === 'faktory',
+    )
+  }
+
   find(jid: string): HeldJob | undefined {
     return this.#byJid.get(jid)
   }

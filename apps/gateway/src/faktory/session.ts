@@ -235,7 +235,11 @@ export class Session implements ConnectionHandler, WorkerConnection {
     }
     this.#decoder.maxLineBytes = this.context.maxLineBytes
     this.#functions = functionsOf(hello)
-    this.#worker = this.context.workers.join(hello, this)
+    const { workers, scheduler } = this.context
+    this.#worker = workers.join(hello, this)
+    const { wid, connections } = this.#worker
+    // Another node may wait for it, with jobs of a connection that ended.
+    if (wid !== undefined && connections.size === 1) void scheduler.queues.notify(wid, 'alive')
     this.send(okReply)
   }
 

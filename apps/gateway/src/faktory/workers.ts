@@ -2,7 +2,7 @@ import type { Clock, ConsumerNews, Scheduler, WorkerIdentity } from '@crossgear/
 import type { Hello } from '@crossgear/fwp-codec'
 import type { ConnectedWorker } from '../net/connected-worker.ts'
 import { HandCounts } from '../net/census.ts'
-import { HeldJobs } from './held-jobs.ts'
+import { type HeldJob, HeldJobs } from './held-jobs.ts'
 
 /** States of a worker, in their only order. */
 export const workerStates = ['running', 'quiet', 'terminate'] as const
@@ -56,7 +56,10 @@ export class Worker {
   readonly #queues = new Map<string, ReadonlySet<string> | undefined>()
   #counted = 0
   #state: WorkerState = 'running'
+  /** When it was last heard of, or its last connection ended, milliseconds. */
   lastBeatMs: number
+  /** It was taken for dead. */
+  isReaped = false
   rssKb = 0
 
   constructor(hello: Hello, number: number, scheduler: Scheduler, nowMs: number) {
@@ -86,6 +89,7 @@ export class Worker {
   startAgain(nowMs: number): void {
     this.#state = 'running'
     this.lastBeatMs = nowMs
+    this.isReaped = false
   }
 
   /** Queues it has fetched from while connected. */
@@ -122,6 +126,8 @@ export interface WorkersOptions {
   readonly clock: Clock
   /** A wid without a BEAT for this long is dead, milliseconds. */
   readonly deadAfterMs: number
+  /** A worker whose connections have all been gone for that time gives jobs of Faktory producers back. */
+  readonly givesBack: boolean
   /** Interval of looks, milliseconds. */
   readonly reapEveryMs: number
   readonly goingAway: (worker: GoingAway) => void
@@ -210,6 +216,7 @@ export class Workers {
     this.#connected.delete(worker)
     worker.uncount()
     this.#options.scheduler.holders.disconnected(worker.holder)
+    worker.lastBeatMs = this.#options.clock.nowMs()
     const jobs = worker.held.size
     if (jobs === 0) this.#forget(worker)
     else this.#options.goingAway({ wid: worker.wid, how: 'gone', jobs })
@@ -257,14 +264,34 @@ export class Workers {
   }
 
   #reap(): void {
-    const { clock, deadAfterMs } = this.#options
-    const beforeMs = clock.nowMs() - deadAfterMs
+    const { clock, deadAfterMs, givesBack } = this.#options
+    const nowMs = clock.nowMs()
     for (const worker of this.#byWid.values()) {
-      if (worker.lastBeatMs > beforeMs) continue
-      this.#reaped += 1
-      this.#forget(worker)
+      if (worker.lastBeatMs > nowMs - deadAfterMs) continue
+      if (!worker.isReaped) this.#reaped += 1
+      worker.isReaped = true
+      const jobs = givesBack ? worker.held.ofProducers() : []
+      if (jobs.length === 0) this.#forget(worker)
+      // One that is known knows its lost jobs: a late outcome of it ends no run of another worker.
+      else worker.lastBeatMs = nowMs
+      if (worker.connections.size === 0) this.#giveBack(jobs)
       for (const connection of worker.connections) connection.drop()
     }
+  }
+
+  /** Jobs that the store does not take back are tried again at the next look. */
+  #giveBack(jobs: readonly HeldJob[]): void {
+    for (const job of jobs) {
+      const settled = (): void => void (job.fenced = true)
+      this.#options.scheduler.release(job.assignment, true, { settled, refused: () => undefined })
+    }
+  }
+
+  /** The store was away, and with it the signs of life at other nodes: time begins anew. */
+  storeIsBack(): void {
+    const nowMs = this.#options.clock.nowMs()
+    for (const worker of this.#byWid.values())
+      if (worker.connections.size === 0) worker.lastBeatMs = nowMs
   }
 
   /** Its wid may belong to another worker by now. */

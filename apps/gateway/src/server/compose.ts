@@ -114,7 +114,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     retryRules: new FaktoryRetries(),
     maxLosses: config.jobRetries,
     wakeups: config.workerWakeup,
-    deadWorkerRequeue: config.faktoryDeadWorkerRequeue,
+    deadWorkerRequeue: config.faktoryDeadWorkerRequeue === 'all' ? 'all' : 'others',
     ...(tracing && { traced: (lane, submission) => tracing.submission(lane, submission) }),
     functionOrder: gearmandVersions[config.gearmandVersion].functionOrder,
     ...(config.repair !== 'off' && {

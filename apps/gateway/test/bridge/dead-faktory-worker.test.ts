@@ -88,6 +88,30 @@ describe.skipIf(lacksRedis)('a Faktory worker that died together with its gatewa
   })
 })
 
+describe.skipIf(lacksRedis)(
+  'the job of a Faktory producer whose worker leaves without a word',
+  () => {
+    const fleet = Fleet.ofSuite()
+
+    test('goes to another worker after a minute, unless the option says otherwise', async () => {
+      const keeping = await fleet.nodeOn(1, '--faktory-dead-worker-requeue', 'others')
+      for (const node of [fleet.first, keeping]) {
+        const worker = await node.client({ wid: 'leaves' })
+        await worker.ask(`PUSH {"jid":"12345678","jobtype":"${own}","args":[]}`)
+        await worker.askJson('FETCH default')
+        worker.close()
+      }
+      const [next, waiting] = [await fleet.first.client(), await keeping.client()]
+      // Real time: a minute, and up to 15 s to the next look.
+      await expect
+        .poll(() => next.ask('FETCH default'), { timeout: 120_000, interval: 1_000 })
+        .toContain('"jid":"12345678"')
+      expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+      expect(await waiting.ask('FETCH default')).toBe('$-1')
+    })
+  },
+)
+
 const program = fileURLToPath(new URL('../faktory/programs/held-job-worker.mjs', import.meta.url))
 
 test.skipIf(lacksRedis)(

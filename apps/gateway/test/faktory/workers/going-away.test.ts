@@ -17,9 +17,12 @@ const patience = { timeout: 30_000 }
 describe.skipIf(lacksRedis)('a worker that goes away', () => {
   const gateways = faktoryGateways()
 
-  async function open() {
+  async function open(givesBack = false) {
     const recorded = recordingLog()
-    const goingAway = warnOfGoingAway(warnings(recorded.log, () => 0))
+    const goingAway = warnOfGoingAway(
+      warnings(recorded.log, () => 0),
+      givesBack,
+    )
     return { ...(await gateways.open({ goingAway })), recorded }
   }
 
@@ -39,13 +42,16 @@ describe.skipIf(lacksRedis)('a worker that goes away', () => {
     ])
   })
 
-  test('with an unfinished job is logged', async () => {
-    const { client, recorded } = await open()
+  test.each([
+    [false, 'they stay leased until reserve_for is over'],
+    [true, 'unless it comes back within 60 s, others get them'],
+  ])('with an unfinished job is logged (which goes back: %s)', async (givesBack, words) => {
+    const { client, recorded } = await open(givesBack)
     const worker = await client({ wid: 'worker-1' })
     await worker.ask(pushLine('12345678'))
     await worker.ask('FETCH')
     worker.close()
-    expect(await recorded.said(/left with unfinished jobs/)).toContain('until reserve_for is over')
+    expect(await recorded.said(/left with unfinished jobs/)).toContain(words)
   })
 
   test('without one is not', async () => {

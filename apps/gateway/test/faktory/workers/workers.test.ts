@@ -1,5 +1,11 @@
 import { ManualClock } from '@crossgear/store-testkit'
-import type { Delivery, Scheduler } from '@crossgear/core-scheduler'
+import {
+  type Assignment,
+  type Delivery,
+  type Scheduler,
+  type Settlement,
+  StoreError,
+} from '@crossgear/core-scheduler'
 import type { Hello } from '@crossgear/fwp-codec'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { type GoingAway, type WorkerConnection, Workers } from '../../../src/faktory/workers.ts'
@@ -23,8 +29,8 @@ class TestConnection implements WorkerConnection {
 
 const hello = (wid?: string): Hello => ({ wid, labels: [] }) as unknown as Hello
 
-function delivery(id: number): Delivery {
-  const job = { lane: 'mail', id, token: `ca-${id}`, input: Buffer.from('in') }
+function delivery(id: number, door = 'faktory'): Delivery {
+  const job = { lane: 'mail', id, door, token: `ca-${id}`, input: Buffer.from('in') }
   return { job, sinceMs: 0 } as unknown as Delivery
 }
 
@@ -35,11 +41,16 @@ describe('the workers of a node', () => {
   /** Consumers by queue, as the scheduler counts them. */
   let counted: Record<string, number>
   let disconnected: string[]
-  beforeEach(() => {
+  /** Jobs given back, and whether the store takes them. */
+  let released: number[]
+  let isAway: boolean
+  const open = (givesBack: boolean): void => {
     clock = new ManualClock()
     leaving = []
     counted = {}
     disconnected = []
+    released = []
+    isAway = false
     const scheduler = {
       holders: {
         nameOf: (wid = '-') => `w${wid}`,
@@ -48,13 +59,21 @@ describe('the workers of a node', () => {
       countConsumer: (queue: string, change: number) => {
         counted[queue] = (counted[queue] ?? 0) + change
       },
+      release: ({ job }: Assignment, _lost: boolean, { settled, refused }: Settlement) => {
+        if (isAway) refused(new StoreError('UNAVAILABLE', 'away'))
+        else {
+          released.push(job.id)
+          settled('requeued')
+        }
+      },
     } as unknown as Scheduler
     workers = new Workers({
-      ...{ scheduler, clock, deadAfterMs, reapEveryMs },
+      ...{ scheduler, clock, deadAfterMs, reapEveryMs, givesBack },
       goingAway: (worker) => void leaving.push(worker),
     })
     workers.watch()
-  })
+  }
+  beforeEach(() => open(false))
 
   /** A worker whose connection has ended while it held a job. */
   function gone(wid: string) {
@@ -104,6 +123,67 @@ describe('the workers of a node', () => {
     workers.onNews('one', 'alive')
     await clock.advance(deadAfterMs - reapEveryMs)
     expect(workers.size).toBe(1)
+  })
+
+  describe('that give jobs of producers back', () => {
+    beforeEach(() => open(true))
+
+    test('do so when their connections have been gone for so long, once', async () => {
+      await clock.advance(deadAfterMs / 2)
+      const worker = gone('one')
+      worker.held.hold('jid-2', delivery(2, 'gearman'))
+      await clock.advance(deadAfterMs - reapEveryMs)
+      expect(released).toEqual([])
+      await clock.advance(reapEveryMs)
+      // Jobs of other doors go another way.
+      expect(released).toEqual([1])
+      expect(worker.held.find('jid-1')?.fenced).toBe(true)
+      await clock.advance(deadAfterMs)
+      expect([released, workers.size, workers.reaped]).toEqual([[1], 0, 1])
+    })
+
+    test('keep them if the same wid connects in time, here or elsewhere', async () => {
+      gone('here')
+      gone('there')
+      await clock.advance(deadAfterMs - reapEveryMs)
+      workers.join(hello('here'), new TestConnection())
+      workers.onNews('there', 'alive')
+      await clock.advance(deadAfterMs - reapEveryMs)
+      expect(released).toEqual([])
+    })
+
+    test('keep them for that time again when the store is back, and ask again where it is not', async () => {
+      gone('one')
+      await clock.advance(deadAfterMs - reapEveryMs)
+      workers.storeIsBack()
+      isAway = true
+      await clock.advance(deadAfterMs - reapEveryMs)
+      expect(released).toEqual([])
+      await clock.advance(reapEveryMs)
+      isAway = false
+      await clock.advance(deadAfterMs)
+      expect(released).toEqual([1])
+    })
+
+    test('lose their connections first where they hang', async () => {
+      const connection = new TestConnection()
+      const worker = workers.join(hello('hung'), connection)
+      worker.held.hold('jid-1', delivery(1))
+      await clock.advance(deadAfterMs)
+      expect([connection.drops, released]).toEqual([1, []])
+      workers.leave(worker, connection)
+      await clock.advance(deadAfterMs)
+      expect([released, workers.reaped]).toEqual([[1], 1])
+    })
+
+    test('have none without a wid', async () => {
+      const connection = new TestConnection()
+      const worker = workers.join(hello(), connection)
+      worker.held.hold('jid-1', delivery(1))
+      workers.leave(worker, connection)
+      await clock.advance(3 * deadAfterMs)
+      expect(released).toEqual([])
+    })
   })
 
   test('begin anew when another process takes the wid', async () => {
