@@ -59,11 +59,11 @@ describe('the workers of a node', () => {
       countConsumer: (queue: string, change: number) => {
         counted[queue] = (counted[queue] ?? 0) + change
       },
-      release: ({ job }: Assignment, _lost: boolean, { settled, refused }: Settlement) => {
-        if (isAway) refused(new StoreError('UNAVAILABLE', 'away'))
+      release: ({ job }: Assignment, _lost: boolean, settlement: Settlement) => {
+        if (isAway) settlement.refused(new StoreError('UNREACHABLE', 'away'))
         else {
           released.push(job.id)
-          settled('requeued')
+          settlement.settled('requeued')
         }
       },
     } as unknown as Scheduler
