@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { type ProjectResult, resultFolderVariable } from '../testing/results/result-file.ts'
+import { type ProjectResult, resultFile } from '../testing/results/result-file.ts'
 import { resultTable } from '../testing/results/result-table.ts'
 
 const folder = fileURLToPath(new URL('support/lacking-project', import.meta.url))
@@ -12,14 +11,14 @@ const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', imp
 
 /** The result of a small project with tests that lack a program. */
 function run(ci: string): ProjectResult {
-  const results = mkdtempSync(join(tmpdir(), 'crossgear-results-'))
-  onTestFinished(() => rmSync(results, { recursive: true }))
+  const result = join(folder, resultFile)
+  onTestFinished(() => rmSync(result))
   const { VITEST: _, ...env } = process.env
   spawnSync(process.execPath, [vitest, 'run'], {
     cwd: folder,
-    env: { ...env, CI: ci, [resultFolderVariable]: results },
+    env: { ...env, CI: ci },
   })
-  return JSON.parse(readFileSync(join(results, 'lacking-project.json'), 'utf8')) as ProjectResult
+  return JSON.parse(readFileSync(result, 'utf8')) as ProjectResult
 }
 
 test('skipped tests are counted by the program that they lack', () => {

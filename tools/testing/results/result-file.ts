@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node'
 
-/** Names the folder for the results of a run of all projects. Without it none are written. */
-export const resultFolderVariable = 'TEST_RESULTS'
+/** In the folder of the project. Nx brings it back with the output of tests that it need not run again. */
+export const resultFile = 'test-results.json'
 
 /** Result of the tests of one project. */
 export interface ProjectResult {
@@ -66,11 +66,9 @@ export default class ResultFile implements Reporter {
     lacking: Readonly<Record<string, number>>,
     hasEnded: boolean,
   ): void {
-    const folder = process.env[resultFolderVariable]
-    if (folder === undefined) return
     const ms = Math.round(performance.now() - this.#startedMs)
     const project = relative(top, this.#root)
     const result: ProjectResult = { project, hasEnded, ...counts, lacking, ms }
-    writeFileSync(join(folder, `${basename(this.#root)}.json`), JSON.stringify(result))
+    writeFileSync(join(this.#root, resultFile), JSON.stringify(result))
   }
 }

@@ -1,13 +1,14 @@
-// `npm test`: the tests of all projects by Nx, then one table of what they came to. Further words go to Nx.
+// `npm test`: the tests of all projects by Nx, then one table of what they came to. Further words go to Nx: with
+// `--skip-nx-cache` codecs and core, whose tests need no other program, run again though nothing has changed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { constants, tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { groupsBelow, groupsEnded, signalGroup } from './process-groups.ts'
-import { type ProjectResult, resultFolderVariable } from './result-file.ts'
+import { type ProjectResult, resultFile } from './result-file.ts'
 import { resultTable } from './result-table.ts'
 
 /** Time for tests to end what they have started after ^C, milliseconds. */
@@ -16,16 +17,22 @@ const lastWorkMs = 5_000
 const lastOutputMs = 1_000
 const top = fileURLToPath(new URL('../../..', import.meta.url))
 const nx = join(top, 'node_modules/nx/dist/bin/nx.js')
-const words = ['-t', 'test', '--parallel=3', '--skip-nx-cache', ...process.argv.slice(2)]
+const words = ['-t', 'test', '--parallel=3', ...process.argv.slice(2)]
 // A daemon of Nx would outlive the run.
 const env = { ...process.env, NX_DAEMON: 'false' }
 
-const folder = mkdtempSync(join(tmpdir(), 'crossgear-test-results-'))
+/** Workspaces are folders of these. */
+const parents = ['packages', 'apps', 'tools', '.']
+const files = parents.flatMap((parent) =>
+  readdirSync(join(top, parent), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(top, parent, name, resultFile)),
+)
+for (const file of files) rmSync(file, { force: true })
 const child = spawn(process.execPath, [nx, 'run-many', '--output-style=stream', ...words], {
   cwd: top,
   env: {
     ...env,
-    [resultFolderVariable]: folder,
     ...(process.stdout.isTTY && { FORCE_COLOR: 'true' }),
   },
   stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,9 +43,9 @@ child.stdout.pipe(process.stdout)
 child.stderr.pipe(process.stderr)
 
 function readResults(): readonly ProjectResult[] {
-  return readdirSync(folder).map(
-    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as ProjectResult,
-  )
+  return files
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as ProjectResult)
 }
 
 if (child.pid === undefined) throw new Error('Nx does not start')
@@ -67,7 +74,6 @@ for (const group of groups) signalGroup(group, 'SIGKILL')
 // A process that has left its group may still hold the pipes.
 await Promise.race([closed, delay(lastOutputMs)])
 const results = stopped?.results ?? readResults()
-rmSync(folder, { recursive: true })
 const hasFailed = results.some(({ hasEnded, failed }) => !hasEnded || failed > 0)
 if (exitCode !== 0 && !hasFailed)
   process.stdout.write('\nNx failed outside the tests: see above.\n')
