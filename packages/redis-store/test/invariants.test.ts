@@ -219,6 +219,26 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     ])
   })
 
+  test('accepts that the index lacks a lane while it is paused, or its function', async () => {
+    await store.lanes.register('sms@bulk')
+    await store.steps.submit('sms@bulk', [{ ...jobs[1]!, jid: 'j6' }])
+    const lanes = ['sms@bulk', 'fax@bulk']
+    const request = { by: 'consumer', access: 'auto', max: 9, paused: new Set(lanes) } as const
+    await store.steps.claim({ ...request, groups: [{ queue: 'bulk', lanes }] })
+    const missing = ['sms@bulk: has queued jobs and is not in the ready index']
+    for (const [name, found] of [
+      ['sms', []],
+      ['sms@bulk', []],
+      ['fax', missing],
+    ] as const) {
+      await store.queues.setFunctionsPaused([name], true)
+      expect(await checkInvariants(redis)).toEqual(found)
+      await store.queues.setFunctionsPaused([name], false)
+    }
+    await store.lanes.heal(['sms@bulk'])
+    expect(await checkInvariants(redis)).toEqual([])
+  })
+
   test('reads the keys of a cluster', async () => {
     await redis.lpush('queue:{sms}:high', '7')
     expect(await checkInvariants(redis, { keys: new StoreKeys(true), native: true })).toEqual([

@@ -48,14 +48,19 @@ export async function checkInvariants(
   } = options
   const lanes = await readLanes(redis, keys, only)
   const due = await readScores(redis, keys.due)
+  const paused = new Set(await redis.smembers(keys.pausedFunctions))
   const found = jidViolations(lanes, await readJids(redis, keys)).filter(
     (line) => only?.has(line.slice(0, line.indexOf(': '))) ?? true,
   )
   for (const facts of lanes) {
     found.push(...laneViolations(facts, { native, strays }))
-    const ready = await redis.zscore(keys.ready(names.parse(facts.lane).queue), facts.lane)
+    const { fn, queue } = names.parse(facts.lane)
+    const ready = await redis.zscore(keys.ready(queue), facts.lane)
+    // A consumer's claim takes a paused lane out of the index, and a gateway puts it back when it is resumed.
+    const isPaused = paused.has(fn) || paused.has(facts.lane)
+    const isMissing = facts.queued > 0 && ready === null && !isPaused
     const isTheirs = native && facts.queuedAllNative
-    if (facts.queued > 0 && ready === null && !isTheirs && isSurelyOpen(facts, native)) {
+    if (isMissing && !isTheirs && isSurelyOpen(facts, native)) {
       found.push(`${facts.lane}: has queued jobs and is not in the ready index`)
     }
     const next = Math.min(...facts.scheduledAtMs.values())
