@@ -106,6 +106,19 @@ const found: readonly (readonly [string, Plan])[] = [
       ],
     },
   ],
+  [
+    'the callback of a batch goes with its function, which is dropped with the last job of the batch',
+    {
+      ...{ seed: 5852, gateways: 1, wildMs: 4109, functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, faults: [], changes: [] },
+      peers: [
+        { name: 'client2', kind: 'gearman client', jobs: 3 },
+        { name: 'producer1', kind: 'faktory producer', jobs: 1 },
+        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
+        { name: 'operator2', kind: 'operator', jobs: 3 },
+      ],
+    },
+  ],
 ]
 
 test.each(found)('%s', async (_what, plan) => {

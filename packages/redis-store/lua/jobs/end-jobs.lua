@@ -13,7 +13,6 @@
 --#include aside
 --#include jobs
 --#include orphans
---#include books
 local lane, node, most, ids = ARGV[3], ARGV[4], tonumber(ARGV[5]), {}
 
 local function finish(id, isQueued)
@@ -26,26 +25,30 @@ local function finish(id, isQueued)
 end
 
 local sets = { scheduled = queueKey(lane, 'scheduled'), dead = deadKey(lane), busy = KEYS[1] }
-for at = 6, #ARGV do
-  local place = ARGV[at]
-  while #ids < most do
-    local id, isListed
-    if sets[place] then
-      id = redis.call('ZPOPMIN', sets[place])[1]
-      if id and place == 'scheduled' then forgetRetry(lane, id) end
-    else
-      id = redis.call('RPOP', queueKey(lane, place))
-      isListed = id
-      if not id then id = popAside(lane, place) end
+local function endPlaces()
+  for at = 6, #ARGV do
+    local place = ARGV[at]
+    while #ids < most do
+      local id, isListed
+      if sets[place] then
+        id = redis.call('ZPOPMIN', sets[place])[1]
+        if id and place == 'scheduled' then forgetRetry(lane, id) end
+      else
+        id = redis.call('RPOP', queueKey(lane, place))
+        isListed = id
+        if not id then id = popAside(lane, place) end
+      end
+      if not id then break end
+      finish(id, isListed)
     end
-    if not id then break end
-    finish(id, isListed)
   end
 end
-bookTaken(lane, 'deleted', #ids)
--- Once all places are empty, unfinished jobs are those of native workers.
-if ARGV[#ARGV] == 'busy' and #ids < most then
-  clearIndexes(lane, ids, most, finish)
+
+if ARGV[#ARGV] == 'busy' then
+  endAll(lane, ids, most, endPlaces, finish)
   if #ids < most then noteCleared(lane) end
+else
+  endPlaces()
+  bookTaken(lane, 'deleted', #ids)
 end
 return ids

@@ -15,7 +15,6 @@
 --#include jobs
 --#include aside
 --#include orphans
---#include books
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
 if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
 local ids = {}
@@ -28,22 +27,24 @@ local function finish(id)
   end
 end
 
-for _, band in ipairs(bands) do
-  while #ids < most do
-    local id = redis.call('RPOP', queueKey(lane, band)) or popAside(lane, band)
-    if not id then break end
-    finish(id)
+local function endPlaces()
+  for _, band in ipairs(bands) do
+    while #ids < most do
+      local id = redis.call('RPOP', queueKey(lane, band)) or popAside(lane, band)
+      if not id then break end
+      finish(id)
+    end
+  end
+  for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
+    while #ids < most do
+      local id = redis.call('ZPOPMIN', key)[1]
+      if not id then break end
+      finish(id)
+    end
   end
 end
-for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
-  while #ids < most do
-    local id = redis.call('ZPOPMIN', key)[1]
-    if not id then break end
-    finish(id)
-  end
-end
-bookTaken(lane, 'deleted', #ids)
-if #ids < most then clearIndexes(lane, ids, most, finish) end
+
+endAll(lane, ids, most, endPlaces, finish)
 if #ids >= most then return { ids } end
 redis.call('DEL', retriesKey(lane), bridgedKey(lane))
 noteCleared(lane)

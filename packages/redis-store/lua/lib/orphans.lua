@@ -1,17 +1,30 @@
--- Clears the rest of a lane whose places are all empty. Needs jobs.lua.
+-- Clears a lane. Needs jobs.lua.
+--#include books
 
--- Ends jobs that only its indexes name: native workers took them, and may have died with them.
-local function clearIndexes(lane, ids, most, finish)
+-- Takes up to `most` jobs from an index of the lane: native workers took them, and may have died with them.
+local function takeIndexed(lane, most)
   for _, index in ipairs({ uniqueKey(lane), jidKey(lane) }) do
-    while #ids < most do
-      local pairs = redis.call('HRANDFIELD', index, math.min(most - #ids, 100), 'WITHVALUES')
-      if #pairs == 0 then break end
-      for at = 1, #pairs, 2 do
-        redis.call('HDEL', index, pairs[at])
-        finish(pairs[at + 1])
-      end
+    local pairs, found = redis.call('HRANDFIELD', index, math.min(most, 100), 'WITHVALUES'), {}
+    for at = 1, #pairs, 2 do
+      redis.call('HDEL', index, pairs[at])
+      found[#found + 1] = pairs[at + 1]
     end
+    if #found > 0 then return found end
   end
+  return {}
+end
+
+-- Ends the jobs in the places of a lane, which `endPlaces` empties, then those that only its indexes name. The end of a job
+-- may push the callback of its batch into the lane: that goes with the others.
+local function endAll(lane, ids, most, endPlaces, finish)
+  repeat
+    local before = #ids
+    endPlaces()
+    bookTaken(lane, 'deleted', #ids - before)
+    for _, id in ipairs(#ids < most and takeIndexed(lane, most - #ids) or {}) do
+      finish(id)
+    end
+  until #ids == before or #ids >= most
 end
 
 -- Declares jobs up to the current id over: unnamed ones are ended when met.

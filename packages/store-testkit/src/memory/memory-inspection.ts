@@ -7,7 +7,7 @@ import {
   type Standing,
 } from '@crossgear/core-scheduler'
 import type { MemoryLane } from './memory-lane.ts'
-import { idsIn } from './lanes/memory-queues.ts'
+import { idsIn } from './lanes/clearing.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>

@@ -181,6 +181,26 @@ export function administrationContract({ open, test }: ContractTests): void {
       expect((await store.admin.listJobs('mail', 0, 9)).jobs).toEqual([])
     })
 
+    test('a lane is cleared of the callback of a batch too, whose last job goes', async ({
+      store,
+    }) => {
+      const callback = { ...aJob({ door: 'faktory' }), jid: 'j-2' }
+      await store.batches.create({
+        ...{ bid: 'b1', description: '' },
+        complete: { lane: 'mail', job: callback },
+      })
+      await submitOne(store, 'mail', { door: 'faktory', batch: 'b1', dueAtMs: 9e15 })
+      await store.batches.commit('b1')
+      const { ids } = await dropPiece(store, 'mail', 9)
+      // In a cluster a node pushes it afterwards, and the lane is a new one.
+      const left = store.isSharded ? ['mail'] : []
+      expect(ids).toEqual(store.isSharded ? [1] : [1, 2])
+      expect([...(await store.lanes.all()).keys()]).toEqual(left)
+      expect(await store.jobs.findJid('j-2')).toEqual(
+        store.isSharded ? { lane: 'mail', id: 2 } : undefined,
+      )
+    })
+
     test('a lane with workers is not cleared', async ({ store }) => {
       await submitOne(store, 'mail')
       await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 0 }]]))

@@ -1,4 +1,5 @@
 import { bands, jobEnds, type JobSummary, type Taken } from '@crossgear/core-scheduler'
+import { endPlaces } from './clearing.ts'
 import { endJob } from '../jobs/finish.ts'
 import { isForeground, type MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
@@ -86,28 +87,8 @@ export function clearLane(
   max: number,
 ): readonly number[] | 'busy' {
   if (lane.counts(world.nowMs()).workers > 0 || lane.busy.size > 0) return 'busy'
-  const waiting = bands.flatMap((band) => lane.queues[band])
-  const ids = [...waiting, ...lane.scheduled.keys(), ...lane.dead].slice(0, max)
-  for (const id of ids) {
-    for (const band of bands) lane.queues[band] = lane.queues[band].filter((other) => other !== id)
-    lane.scheduled.delete(id)
-    const at = lane.dead.indexOf(id)
-    if (at >= 0) lane.dead.splice(at, 1)
-    const job = lane.job(id, world.nowMs())
-    if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
-  }
-  lane.bookTaken('deleted', ids.length)
-  if (ids.length < max) ids.push(...clearOrphans(world, node, lane))
-  return ids
-}
-
-/** Ends native workers' jobs in a lane whose places are all empty. */
-export function clearOrphans(world: MemoryWorld, node: string, lane: MemoryLane): number[] {
-  const ids = lane.indexed()
-  for (const id of ids) {
-    const job = lane.job(id, world.nowMs())
-    if (job) endJob(world, node, lane, job, 'error', Buffer.alloc(0))
-  }
-  lane.noteCleared()
+  const places = [...bands, 'scheduled', 'dead'] as const
+  const ids = endPlaces(world, node, lane, { places, max, isAll: true })
+  if (ids.length < max) lane.noteCleared()
   return ids
 }

@@ -1,4 +1,4 @@
-import { clearOrphans } from './administration.ts'
+import { endPlaces, takeOut } from './clearing.ts'
 import {
   bands,
   reachableDepth,
@@ -119,16 +119,9 @@ export class MemoryQueues implements QueueStore {
   endJobs(name: string, places: readonly JobPlace[], max: number): Promise<readonly number[]> {
     return this.#step((world) => {
       const lane = world.lane(name)
-      const ended = places.flatMap((place) => idsIn(lane, place)).slice(0, max)
-      for (const id of ended) {
-        takeOut(lane, id)
-        const job = lane.job(id, world.nowMs())
-        if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
-      }
-      lane.bookTaken('deleted', ended.length)
-      if (places.includes('busy') && ended.length < max) {
-        ended.push(...clearOrphans(world, this.#node, lane))
-      }
+      const isAll = places.includes('busy')
+      const ended = endPlaces(world, this.#node, lane, { places, max, isAll })
+      if (isAll && ended.length < max) lane.noteCleared()
       return ended
     })
   }
@@ -221,27 +214,4 @@ function idsOf(lane: MemoryLane, set: JobSet, nowMs: number): number[] {
   const byTime = [...lane.scheduled].sort(([, one], [, other]) => one - other)
   const failedBefore = (id: number): boolean => lane.job(id, nowMs)?.failure !== undefined
   return byTime.flatMap(([id]) => (failedBefore(id) === (set === 'retries') ? [id] : []))
-}
-
-export function idsIn(lane: MemoryLane, place: JobPlace): readonly number[] {
-  switch (place) {
-    case 'high':
-    case 'normal':
-    case 'low':
-      return [...lane.queues[place]]
-    case 'scheduled':
-    case 'busy':
-      return [...lane[place].keys()]
-    case 'dead':
-      return [...lane.dead]
-  }
-}
-
-function takeOut(lane: MemoryLane, id: number): void {
-  lane.scheduled.delete(id)
-  lane.busy.delete(id)
-  for (const list of [lane.dead, ...bands.map((band) => lane.queues[band])]) {
-    const at = list.indexOf(id)
-    if (at >= 0) list.splice(at, 1)
-  }
 }
