@@ -95,6 +95,8 @@ export class History {
   /** When workers disconnected: a job on its way to one goes back, behind others. Milliseconds of the world. */
   readonly lostWorkersMs: number[] = []
   readonly losses: Loss[] = []
+  /** Steps of the store's clock, ahead or back, milliseconds. */
+  readonly clockSteps: { readonly atMs: number; readonly ms: number }[] = []
   /** Since then there are workers for all jobs that never leave, milliseconds of the world. */
   reliableFromMs = Infinity
   /** When the last operator opened all that was paused, milliseconds of the world. */
@@ -212,3 +214,6 @@ function describe({
 export function labelIn(payload: string): string {
   return /[a-z]+\d+-\d+/.exec(payload)?.[0] ?? payload
 }
+
+/** True for a refusal after which a job may have been stored all the same. */
+export const mayBeStored = (refusal: string): boolean => refusal.includes('may be stored')

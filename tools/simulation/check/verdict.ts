@@ -2,26 +2,21 @@ import type { FaultKind, Plan } from '../world/plan.ts'
 import { possibleRetries } from '../world/settings.ts'
 import { mayExpire, nothingExpiresEarly, nothingRunsTooLate } from './expiry.ts'
 import { actsOn, areOne, isTaken } from './acts.ts'
+import { callbacksAreLast } from './batches.ts'
 import { at, type Case, type Rule, type Runs } from './case.ts'
 import type { History, Run, Submitted } from './history.ts'
+import { mayLoseLeases } from './lost-leases.ts'
 import { mayBeLost } from './losses.ts'
 import { nobodyWaitsInVain } from './waiting.ts'
 import { endedJobsStayEnded, movedJobsHaveTheirQueue, uniqueJobsAreOne } from './operators.ts'
+import { isFinished, isLate } from './runs.ts'
 
 /** Retries of a Faktory job without the field. */
 const manyRetries = 25
 
-/** A run that ended the job, as far as the worker knows. */
-const isFinished = (run: Run): boolean =>
-  run.end !== undefined && run.end !== 'vanished' && run.settled !== 'no' && !isLate(run)
-
 /** An end that the store can have had after the job was submitted: it takes its way, and faults take their time. */
 const endsAfter = ({ endedMs = 0 }: Run, { submittedMs }: Submitted, { faults }: Plan): boolean =>
   endedMs + (faults.length === 0 ? 50 : 7_000) >= submittedMs
-
-/** Another worker may have the job since. */
-const isLate = ({ startedMs, endedMs = Infinity, limitMs = Infinity }: Run): boolean =>
-  endedMs - startedMs >= limitMs - 20
 
 /** A run that counts as a failure, or may. */
 const isFailed = (run: Run): boolean =>
@@ -46,14 +41,9 @@ function mayFailUnrun({ faults }: Plan, job: Submitted, ran: readonly Run[]): bo
   return isFailed && awayMs >= deadAfterMs && (mayBeLost || !hasEnded)
 }
 
-/**
- * True for a job that may fail once, where a lease may have been given to a gateway that had ended: it is over with the
- * lease, as with any lost worker's. A gateway that stops waits for answers; one that crashes does not.
- */
-const mayEndWithItsLease = ({ faults }: Plan, { retries = 1 }: Submitted): boolean => {
-  const has = (kind: string): boolean => faults.some((fault) => fault.kind.startsWith(kind))
-  return retries <= 0 && (has('crash') || (has('stop') && has('store ')))
-}
+/** True for a job that may fail once: it is over with a lease that nobody had, as with any lost worker's. */
+const mayEndWithItsLease = (plan: Plan, { retries = 1 }: Submitted): boolean =>
+  retries <= 0 && mayLoseLeases(plan)
 
 /** Retries that a Faktory job may have: its own, or those of a route. */
 const retriesOf = (plan: Plan, { fn, retries }: Submitted): readonly number[] =>
@@ -144,6 +134,13 @@ function* oneWorkerAtATime({ plan, runs }: Case): Iterable<string> {
   }
 }
 
+/** A job that was refused, and surely not stored, does not run. */
+function* nothingRefusedRuns({ history, runs }: Case): Iterable<string> {
+  for (const { label, answer, answeredMs } of history.jobs.values())
+    if (answer === 'refused' && runs.has(label))
+      yield `${label} ran, and was refused at ${at(answeredMs)}`
+}
+
 /** Nothing runs before its time. */
 function* nothingIsEarly({ plan, history, runs }: Case): Iterable<string> {
   if (plan.faults.some(({ kind }) => kind === 'store clock step')) return
@@ -199,59 +196,6 @@ function* locksAreHeldOnce({ plan, history, runs }: Case): Iterable<string> {
         yield `${job.label} got lock ${lock}, which ${before} jobs had and ${ended} had ended`
     }
   }
-}
-
-/** A batch's callbacks run once, after its jobs. */
-function* callbacksAreLast({ plan, history, runs }: Case): Iterable<string> {
-  for (const { bid, isCommitted } of history.batches.values()) {
-    const jobs = [...history.jobs.values()].filter(({ batch }) => batch === bid)
-    const callbackJobs = [...history.jobs.values()].filter(({ callbackOf }) => callbackOf === bid)
-    for (const { label, callback } of callbackJobs) {
-      const [first] = runs.get(label) ?? []
-      const pending = jobs.filter(
-        (job) =>
-          job.answer === 'accepted' &&
-          !mayBeLost(history, job) &&
-          !(
-            callback === 'complete' && isTaken(history, job, ['ends', 'kills'], first?.startedMs)
-          ) &&
-          !mayExpire({ plan }, job, first?.startedMs ?? Infinity) &&
-          !hasRun(job, runs, first?.startedMs ?? Infinity, callback === 'success'),
-      )
-      if (first && pending.length > 0)
-        yield `callback ${label} ran before ${pending.map((job) => job.label).join(', ')}`
-      if (first && isCommitted === undefined)
-        yield `callback ${label} ran before its batch was committed`
-      const canSucceed =
-        callback === 'complete' || jobs.every((job) => hasRun(job, runs, Infinity, true))
-      const isClosed =
-        isCommitted === 'yes' &&
-        jobs.every(({ answer }) => answer === 'accepted') &&
-        !hasChild(history, bid)
-      const isTakenAway = callbackJobs.some((job) => isTaken(history, job, ['ends', 'kills']))
-      if (
-        !first &&
-        isClosed &&
-        canSucceed &&
-        !isTakenAway &&
-        jobs.length > 0 &&
-        plan.faults.length === 0
-      ) {
-        yield `callback ${label} never ran`
-      }
-    }
-  }
-}
-
-const hasChild = (history: History, bid: string): boolean =>
-  [...history.batches.values()].some(({ parent }) => parent === bid)
-
-function hasRun(job: Submitted, runs: Runs, beforeMs: number, hasSucceeded: boolean): boolean {
-  return (runs.get(job.label) ?? []).some((run) => {
-    if (hasSucceeded)
-      return run.end === 'complete' && isFinished(run) && (run.endedMs ?? Infinity) <= beforeMs
-    return run.end === 'vanished' || isLate(run) || (run.endedMs ?? Infinity) <= beforeMs
-  })
 }
 
 /** So much earlier may a later job of a line begin, milliseconds: prefetched jobs, and ways of different length. */
@@ -310,6 +254,7 @@ const rules: readonly Rule[] = [
   waitingClientsHear,
   nothingRunsTwice,
   oneWorkerAtATime,
+  nothingRefusedRuns,
   nothingIsEarly,
   retriesHold,
   locksAreHeldOnce,

@@ -1,4 +1,4 @@
-import type { Submitted } from '../check/history.ts'
+import { mayBeStored, type Submitted } from '../check/history.ts'
 import { functions, queues, reserveForSeconds } from '../world/settings.ts'
 import { FaktoryPort, type FaktoryReply } from './faktory-port.ts'
 import { connect, type Peer } from './peer.ts'
@@ -172,12 +172,9 @@ class Producer {
       verb === 'PUSHB' && answer?.body ? (JSON.parse(answer.body) as Record<string, string>) : {}
     for (const job of jobs) {
       const refusal = refusals[`jid-${job.label}`] ?? refusalIn(answer)
-      history.answered(
-        job,
-        answer === undefined ? 'unknown' : refusal === '' ? 'accepted' : 'refused',
-        timeline.nowMs,
-        refusal,
-      )
+      const isUnknown = answer === undefined || mayBeStored(refusal)
+      const result = isUnknown ? 'unknown' : refusal === '' ? 'accepted' : 'refused'
+      history.answered(job, result, timeline.nowMs, refusal)
     }
     return answer !== undefined && refusalIn(answer) === ''
   }

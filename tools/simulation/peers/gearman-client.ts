@@ -1,5 +1,5 @@
 import type { Packet, RequestName } from '@crossgear/gearman-codec'
-import type { Submitted, Word } from '../check/history.ts'
+import { mayBeStored, type Submitted, type Word } from '../check/history.ts'
 import { functions } from '../world/settings.ts'
 import { GearmanPort } from './gearman-port.ts'
 import { connect, type Peer } from './peer.ts'
@@ -123,7 +123,11 @@ class Client {
       if (job.foreground) this.#waiting.set(handle, [...(this.#waiting.get(handle) ?? []), job])
     } else if (name === 'ERROR') {
       const job = this.#unanswered.shift()
-      if (job) history.answered(job, 'refused', timeline.nowMs, `${handle} ${data}`)
+      const isUnknown = mayBeStored(data)
+      // The gateway waits for no outcome of it.
+      if (job && isUnknown) job.isDeserted = true
+      const answer = isUnknown ? 'unknown' : 'refused'
+      if (job) history.answered(job, answer, timeline.nowMs, `${handle} ${data}`)
     } else if (name === 'WORK_DATA' || name === 'WORK_WARNING') {
       for (const job of this.#waiting.get(handle) ?? []) job.data.push(data)
     } else if (name === 'ECHO_RES') {

@@ -47,7 +47,7 @@ const ofStore: Readonly<Record<StoreFault, (world: World, forMs: number, random:
     'store clock step': (world, _forMs, random) => {
       const ms = random.pick([-3_000, -500, 500, 3_000])
       world.say(`the store's clock steps by ${ms} ms`)
-      world.store.stepClock(ms)
+      world.stepClock(ms)
     },
     'store away': (world, forMs) => {
       world.say(`the store is away for ${forMs} ms`)

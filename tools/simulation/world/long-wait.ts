@@ -32,7 +32,7 @@ export class LongWait {
     this.#still = 0
     this.#steps += 1
     this.#world.say(`nothing happens until leases or retries end: ${stepMs} ms pass for the store`)
-    this.#world.store.stepClock(stepMs)
+    this.#world.stepClock(stepMs)
   }
 
   /** No worker has a job, and no time that a client gave is to come. */

@@ -89,6 +89,12 @@ export class World {
     this.#tell(line)
   }
 
+  /** The store's clock steps, ahead or back. */
+  stepClock(ms: number): void {
+    this.history.clockSteps.push({ atMs: this.timeline.nowMs, ms })
+    this.store.stepClock(ms)
+  }
+
   /** Starts a gateway; its name is good for one life. */
   async addGateway(): Promise<Gateway> {
     this.#born += 1
