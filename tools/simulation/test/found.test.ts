@@ -119,6 +119,25 @@ const found: readonly (readonly [string, Plan])[] = [
       ],
     },
   ],
+  [
+    'counts of a gateway that died go from a queue of which another gateway had not been told',
+    {
+      ...{ seed: 4712, gateways: 2, wildMs: 1037, functionOrder: 'in-order' },
+      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      faults: [
+        { number: 1, kind: 'store stands still', atMs: 632, forMs: 533 },
+        { number: 3, kind: 'lose messages', atMs: 177, forMs: 169 },
+        { number: 4, kind: 'crash', atMs: 785, forMs: 11 },
+      ],
+      peers: [
+        { name: 'producer2', kind: 'faktory producer', jobs: 1 },
+        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
+        { name: 'consumer2', kind: 'faktory consumer', jobs: 0 },
+        { name: 'consumer3', kind: 'faktory consumer', jobs: 0 },
+        { name: 'native1', kind: 'native client', jobs: 1 },
+      ],
+    },
+  ],
 ]
 
 test.each(found)('%s', async (_what, plan) => {

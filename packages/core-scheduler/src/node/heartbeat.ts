@@ -30,11 +30,11 @@ export class Heartbeat implements StoreClock {
 
   async beat(): Promise<void> {
     const { store, clock, events } = this.#parts
-    const { nowMs, heartbeats, wasReset } = await store.nodes.beat()
+    const { nowMs, heartbeats, wasReset, lanes } = await store.nodes.beat()
     this.#offsetMs = nowMs - clock.nowMs()
     this.#nodes = new Map([[store.node, nowMs], ...heartbeats])
     const dead = this.#deadNodes.look(heartbeats, clock.nowMs())
-    events.emit('beat', wasReset)
+    events.emit('beat', wasReset, lanes)
     events.emit('deadNodes', dead)
   }
 }

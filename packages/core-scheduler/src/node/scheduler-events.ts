@@ -7,8 +7,8 @@ type StoreEvents = {
 
 /** Events between the parts of a scheduler, those of the store included. */
 export interface SchedulerEvents extends StoreEvents {
-  /** The store took a heartbeat. `wasReset`: it may lack what this node stored. */
-  beat: [wasReset: boolean]
+  /** The store took a heartbeat. `wasReset`: it may lack what this node stored. `lanes`: so many are registered. */
+  beat: [wasReset: boolean, lanes: number]
   /** These nodes are dead, if any: with every beat, until they are reclaimed. */
   deadNodes: [nodes: readonly string[]]
   /** These nodes left something and have sent no heartbeat for long. */

@@ -12,6 +12,8 @@ export interface HeartbeatReply {
    * data than before, as after a failover or a restart.
    */
   readonly wasReset: boolean
+  /** How many lanes are registered. */
+  readonly lanes: number
 }
 
 /** The reclaim of a dead node in some lanes. */

@@ -88,7 +88,7 @@ test('a refused lane is counted again, and no other', async () => {
   expect(errors.length).toBe(1)
   store.calls.length = 0
   store.refuses = ''
-  events.emit('beat', false)
+  events.emit('beat', false, 0)
   await store.settle()
   expect(store.calls.map((call) => [...call.keys()])).toEqual([['f7@bulk']])
 })

@@ -3,10 +3,11 @@
 --   1 xg:nodes: sorted set
 --   2 xg:schema: string
 --   3 xg:deaths: hash
+--   4 xg:lanes: hash
 -- ARGV:
 --   3 node: string
--- Returns { now (ms), 1 if the node was not known or has been declared dead, the version of the structures, then per other node: its name, its
--- last heartbeat (ms) }.
+-- Returns { now (ms), 1 if the node was not known or has been declared dead, the version of the structures, how many lanes
+-- are registered, then per other node: its name, its last heartbeat (ms) }.
 --#include keys
 --#include nodes
 local now = nowMs()
@@ -18,7 +19,7 @@ redis.call('SET', KEYS[2], 1, 'NX')
 local isDead = redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1
 -- While its reclaim goes on, more is taken from it: it learns that again with the next beat.
 if isDead and not isBeingReclaimed(ARGV[3]) then redis.call('HDEL', KEYS[3], ARGV[3]) end
-local answer = { integer(now), last and not isDead and 0 or 1, redis.call('GET', KEYS[2]) }
+local answer = { integer(now), last and not isDead and 0 or 1, redis.call('GET', KEYS[2]), redis.call('HLEN', KEYS[4]) }
 local nodes = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
 for at = 1, #nodes, 2 do
   if nodes[at] ~= ARGV[3] then

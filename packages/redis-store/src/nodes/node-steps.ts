@@ -59,8 +59,14 @@ export class RedisNodes implements NodeStore {
     const { run, keys, node, epoch, call } = this.#context
     void this.#parts.events.probe()
     await call(() => epoch.look())
-    const reply = await run('beat', [keys.nodes, keys.schema, keys.deaths], [node])
-    const [now, isNew, schema, ...others] = reply as [Buffer, number, Buffer, ...Buffer[]]
+    const reply = await run('beat', [keys.nodes, keys.schema, keys.deaths, keys.lanes], [node])
+    const [now, isNew, schema, lanes, ...others] = reply as [
+      Buffer,
+      number,
+      Buffer,
+      number,
+      ...Buffer[],
+    ]
     // Also after a FLUSHALL, which the look before may have missed.
     if (isNew === 1) await call(() => epoch.look())
     const isReplaced = epoch.takeChange()
@@ -72,7 +78,7 @@ export class RedisNodes implements NodeStore {
       heartbeats.set(String(others[at]), Number(String(others[at + 1])))
     }
     this.#parts.schema.look(Number(schema.toString()), heartbeats.keys())
-    return { nowMs, wasReset: isNew === 1 || isReplaced, heartbeats }
+    return { nowMs, wasReset: isNew === 1 || isReplaced, heartbeats, lanes }
   }
 
   async declareDead(node: string): Promise<boolean> {

@@ -35,7 +35,7 @@ export class MemoryNodes implements NodeStore {
       const heartbeats = new Map([...world.beats].filter(([node]) => node !== this.#node))
       const wasReset = isDead || last === undefined || this.#epoch !== world.epoch
       this.#epoch = world.epoch
-      return { nowMs, heartbeats, wasReset }
+      return { nowMs, heartbeats, wasReset, lanes: world.numbers.size }
     })
   }
 

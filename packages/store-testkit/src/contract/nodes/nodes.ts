@@ -16,6 +16,7 @@ import {
   takeOne,
   jobsOf,
   type ContractTests,
+  dropPiece,
   reclaimNode,
 } from '../kit.ts'
 import type { StoreWorld } from '../store-world.ts'
@@ -313,6 +314,14 @@ export function nodeContract({ open, test }: ContractTests): void {
       expect((await b.nodes.beat()).heartbeats.has(b.node)).toBe(false)
       await reclaimNode(b, a.node, [])
       expect(await heard()).toBeUndefined()
+    })
+
+    test('a heartbeat tells how many lanes are registered', async ({ store }) => {
+      await store.lanes.register('mail')
+      await store.lanes.register('sms')
+      expect((await store.nodes.beat()).lanes).toBe(2)
+      await dropPiece(store, 'sms', 9)
+      expect((await store.nodes.beat()).lanes).toBe(1)
     })
 
     test('a node that was reclaimed while alive learns so at its next heartbeat, once', async ({
