@@ -123,5 +123,19 @@ export function leftKeyContract({ open, test }: ContractTests): void {
       for (const id of nameless) expect(await readOne(store, 'sms', id)).toBeUndefined()
       expect(idsOf(await take(store, ['sms', 'mail'], 9)).sort()).toEqual([next, fresh].sort())
     })
+
+    test('is free when the native worker lives, and writes the outcome of its flushed job', async ({
+      world,
+      store,
+    }) => {
+      const id = await submitOne(store, 'mail', { unique })
+      await world.native.take('mail')
+      await store.queues.endJobs('mail', allPlaces, 9)
+      await world.native.finish('mail', id, 'success', bytes('late'))
+      expect(await readOne(store, 'mail', id)).toMatchObject({ status: 'success' })
+      expect(await submitOne(store, 'mail', { unique })).toBe(id + 1)
+      await lookAtAll(store)
+      expect(idsOf(await take(store, ['mail'], 9))).toEqual([id + 1])
+    })
   })
 }

@@ -14,18 +14,7 @@ export class MemoryNative implements NativePeer {
   write(lane: string, input: Uint8Array): Promise<number> {
     const target = this.#world.lane(lane)
     const id = target.nextId()
-    target.add({
-      id,
-      door: 'native',
-      input: Buffer.from(input),
-      terms: undefined,
-      status: 'idle',
-      level: undefined,
-      settled: false,
-      losses: 0,
-      waiting: [],
-      foreground: false,
-    })
+    target.add(nativeJob(id, input))
     this.#world.announce(lane, 'create', id)
     return Promise.resolve(id)
   }
@@ -90,9 +79,10 @@ export class MemoryNative implements NativePeer {
     status: 'success' | 'error',
     output: Uint8Array,
   ): Promise<void> {
-    const job = this.#job(lane, id)
-    job.status = status
-    job.output = Buffer.from(output)
+    const target = this.#world.lane(lane)
+    // HMSET makes a hash again that went meanwhile, as by FLUSH.
+    const job = target.job(id, this.#world.nowMs()) ?? nativeJob(id, Buffer.alloc(0))
+    target.add(Object.assign(job, { status, output: Buffer.from(output) }))
     return Promise.resolve()
   }
 
@@ -114,5 +104,20 @@ export class MemoryNative implements NativePeer {
     const job = this.#world.lane(lane).job(id, this.#world.nowMs())
     if (!job) throw new Error(`no job ${id} in ${lane}`)
     return job
+  }
+}
+
+function nativeJob(id: number, input: Uint8Array): MemoryJob {
+  return {
+    id,
+    door: 'native',
+    input: Buffer.from(input),
+    terms: undefined,
+    status: 'idle',
+    level: undefined,
+    settled: false,
+    losses: 0,
+    waiting: [],
+    foreground: false,
   }
 }
