@@ -10,6 +10,7 @@
 --     first bytes of the import ids whose notes are kept that long from now on: bytes
 --     most dead jobs of a lane: integer
 --     1 if the server knows all listeners: flag
+--     the store's epoch: integer
 --     jobs: integer; per job:
 --       import id: bytes
 --       digest: bytes
@@ -32,8 +33,8 @@
 --#include jids
 --#include registry
 local given = unpackedArguments(3)
-local lane, queue, tag, keptSeconds, renewed, maxDead, isSole, count = unpack(given, 1, 8)
-local perJob = 11
+local lane, queue, tag, keptSeconds, renewed, maxDead, isSole, epoch, count = unpack(given, 1, 9)
+local firstJob, perJob = 10, 11
 local now, toRetry, toDead = nowMs(), 1, 2
 assertQueueTypes(lane)
 
@@ -45,7 +46,7 @@ end
 
 -- Queued and running jobs with the incoming unique ids.
 local function joinable()
-  local uniques, found, at = {}, {}, 9
+  local uniques, found, at = {}, {}, firstJob
   for _ = 1, count do
     if given[at + 5] ~= '' and given[at + 2] ~= toDead then uniques[#uniques + 1] = given[at + 5] end
     at = at + perJob + given[at + 10]
@@ -63,15 +64,15 @@ if redis.call('HEXISTS', metaKey(lane), 'number') == 0 then
   -- The lane was removed since the import began.
   if isCluster or not registerLane(lane, homeOf(lane, queue), 0) then return -1 end
 end
-local isNoted = redis.call('HLEN', importedKey(lane, given[9])) >= maxNotes
+local isNoted = redis.call('HLEN', importedKey(lane, given[firstJob])) >= maxNotes
 local toldOn, joins = isHeard() and channelOf(lane), joinable()
 local dead, deadCount = {}, nil
-local last, problem = takeIds(lane, count)
+local last, problem = takeIdsOf(epoch, lane, count)
 if not last then return redis.error_reply(problem) end
 local first = last - count
 local nextId, results, queued, scheduled, retries = first, {}, {}, {}, {}
 local uniques, jids = {}, {}
-local best, bestUs, earliestDue, at = 0, 0, nil, 9
+local best, bestUs, earliestDue, at = 0, 0, nil, firstJob
 
 -- Returns the refusal of a job without room.
 local function refusal(where)

@@ -158,7 +158,7 @@ export class RedisImports {
   }
 
   async #step(lane: string, tag: Buffer, jobs: readonly ImportedJob[]): Promise<ImportResult[]> {
-    const { run, keys } = this.#context
+    const { run, keys, epoch } = this.#context
     const queue = this.#context.queueOf(lane)
     const renewed = this.#renewals.take(
       lane,
@@ -166,7 +166,7 @@ export class RedisImports {
     )
     const isSole = this.#isSole ? 1 : 0
     const args: ScriptArgument[] = [lane, queue, tag, importKeptSeconds, renewed]
-    args.push(this.#deadPerLane, isSole, jobs.length)
+    args.push(this.#deadPerLane, isSole, epoch.epoch, jobs.length)
     for (const imported of jobs) addJob(args, imported)
     let packed = await run('import', [keys.uid(lane)], args)
     // It was removed since the import began.

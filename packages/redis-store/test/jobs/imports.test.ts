@@ -83,6 +83,21 @@ describe.skipIf(lacksRedis).each(servers)('imports into %s', (_name, start) => {
     ])
   })
 
+  test('no job gets the id of one that the store has lost, though no node has skipped ids since', async () => {
+    const idsOf = async (by: RedisStore, ...names: string[]): Promise<(number | undefined)[]> => {
+      const jobs = names.map((name) => imported(name))
+      const results = await by.imports.store('mail', tag, jobs)
+      return results.map((result) => ('id' in result ? result.id : undefined))
+    }
+    const [lost = 0] = await idsOf(store, 'a')
+    await world.replaceData()
+    await store.nodes.beat()
+    const [first = 0, second] = await idsOf(store, 'b', 'c')
+    expect(first).toBeGreaterThan(lost + 2 ** 20)
+    expect(second).toBe(first + 1)
+    expect(await idsOf(await world.node(), 'd')).toEqual([first + 2])
+  })
+
   test('an imported job wakes workers and is taken like any other, bytes and level kept', async () => {
     const log = new EventLog()
     const other = await world.node()
