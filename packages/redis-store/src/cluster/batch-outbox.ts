@@ -74,8 +74,8 @@ export class BatchOutbox {
   }
 
   async #pushOnce(lane: string, cause: string, words: readonly (string | Buffer)[]): Promise<void> {
-    const { run, keys, epoch } = this.#context
-    const args = [lane, cause, epoch.epoch, ...words]
+    const { run, keys, withEpoch } = this.#context
+    const args = withEpoch([lane, cause, 0, ...words], 2)
     const push = (): Promise<unknown> => run('push-once', [keys.uid(lane)], args)
     while ((await push()) === -1) await registerLane(this.#context, lane)
   }

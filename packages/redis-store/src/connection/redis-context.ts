@@ -28,6 +28,9 @@ const numbersSkipped = maxLanes
 /** Called after a script in a cluster, to bring indexes in other slots up to date. */
 type AfterScript = (name: ScriptName, args: readonly ScriptArgument[]) => Promise<void>
 
+/** Arguments of a script, or what makes them when it is sent. */
+type ScriptArguments = readonly ScriptArgument[] | (() => readonly ScriptArgument[])
+
 /** Defaults at the end of each line. */
 interface LinkOptions {
   /** A server without an answer for this long counts as unreachable, milliseconds. 5000. */
@@ -127,17 +130,27 @@ export class RedisContext {
   readonly run = (
     name: ScriptName,
     keys: readonly string[],
-    args: readonly ScriptArgument[],
+    args: ScriptArguments,
     hashes: readonly HashSet[] = [],
   ): Promise<unknown> => {
     const { open, close } = this.keys
-    const reply = this.call(() => this.#timed(name, keys, [open, close], args, hashes))
+    const words = typeof args === 'function' ? args : () => args
+    const reply = this.call(() => this.#timed(name, keys, [open, close], words(), hashes))
     const after = this.#after
     if (!after) return reply
     return reply.then(async (answer) => {
-      await after(name, args)
+      await after(name, words())
       return answer
     })
+  }
+
+  /**
+   * Arguments whose place `at` has the store's epoch when they are sent: a call may wait until it is known which data the
+   * store has.
+   */
+  readonly withEpoch = (args: ScriptArgument[], at: number) => (): readonly ScriptArgument[] => {
+    args[at] = this.epoch.epoch
+    return args
   }
 
   /**

@@ -158,16 +158,19 @@ export class RedisImports {
   }
 
   async #step(lane: string, tag: Buffer, jobs: readonly ImportedJob[]): Promise<ImportResult[]> {
-    const { run, keys, epoch } = this.#context
+    const { run, keys, withEpoch } = this.#context
     const queue = this.#context.queueOf(lane)
     const renewed = this.#renewals.take(
       lane,
       jobs.map(({ importId }) => importId[0] ?? 0),
     )
     const isSole = this.#isSole ? 1 : 0
-    const args: ScriptArgument[] = [lane, queue, tag, importKeptSeconds, renewed]
-    args.push(this.#deadPerLane, isSole, epoch.epoch, jobs.length)
-    for (const imported of jobs) addJob(args, imported)
+    const words: ScriptArgument[] = [lane, queue, tag, importKeptSeconds, renewed]
+    words.push(this.#deadPerLane, isSole)
+    const epochAt = words.push(0) - 1
+    words.push(jobs.length)
+    for (const imported of jobs) addJob(words, imported)
+    const args = withEpoch(words, epochAt)
     let packed = await run('import', [keys.uid(lane)], args)
     // It was removed since the import began.
     while (typeof packed === 'number') {

@@ -223,9 +223,9 @@ export class RedisLanes implements LaneStore {
   }
 
   async skipLostIds(lanes: readonly string[]): Promise<void> {
-    const { run, keys, perLanes, epoch } = this.#context
+    const { run, keys, perLanes, withEpoch } = this.#context
     await perLanes(lanes, async (some, first) => {
-      await run('skip-ids', [keys.meta(first)], [epoch.epoch, ...some])
+      await run('skip-ids', [keys.meta(first)], withEpoch([0, ...some], 0))
       return []
     })
   }

@@ -39,6 +39,8 @@ import { LostClaims } from './lost-claims.ts'
 
 /** The digit of a report that the store took. */
 const known = 0x31
+/** The place of the store's epoch among the arguments of a step. */
+const epochAt = 5
 /** Lanes of a group for which a step says whether this node listens to them. */
 const maxLanesNamed = 16
 
@@ -122,7 +124,7 @@ export class JobSteps {
     const { deadPerLane, deadSeconds, reserveForSeconds } = this.#options
     const { node, names } = this.#link
     const args: ScriptArgument[] = [node, 1000 * reserveForSeconds, deadPerLane, deadSeconds]
-    args.push(this.#token, this.#link.epoch.epoch)
+    args.push(this.#token, 0)
     const inputs = args.push(0) - 1
     args.push(this.#link.graceMs)
     addReports(args, step.reports)
@@ -162,10 +164,10 @@ export class JobSteps {
   /** `full`: the server has no room for the jobs and has done nothing. */
   async #send(
     step: Step,
-    args: readonly ScriptArgument[],
+    args: ScriptArgument[],
     outside: readonly Uint8Array[] = [],
   ): Promise<PackedReply | 'full'> {
-    const { run, keys, node } = this.#link
+    const { run, keys, node, withEpoch } = this.#link
     const lane =
       step.submissions[0]?.lane ??
       step.outcomes[0]?.lane ??
@@ -179,7 +181,8 @@ export class JobSteps {
       value,
     }))
     try {
-      const reply = await run(isGrowing ? 'step' : 'step-free', [keys.busy(lane)], args, hashes)
+      const name = isGrowing ? 'step' : 'step-free'
+      const reply = await run(name, [keys.busy(lane)], withEpoch(args, epochAt), hashes)
       return Buffer.isBuffer(reply) ? [reply] : (reply as PackedReply)
     } catch (error) {
       const hasOthers = step.outcomes.length + step.reports.length + step.claims.length > 0
