@@ -30,6 +30,8 @@ export interface Submitted {
   readonly expiresAtMs?: number
   /** Pushed when this batch is over. */
   readonly callbackOf?: string
+  /** Pushed if the job with this label dies. */
+  readonly deathOf?: string
   readonly callback?: 'complete' | 'success'
   /** Failures after which it is dead; absent: the first is final. */
   readonly retries?: number

@@ -3,6 +3,7 @@ import { possibleRetries } from '../world/settings.ts'
 import { mayExpire, nothingExpiresEarly, nothingRunsTooLate } from './expiry.ts'
 import { actsOn, areOne, isTaken } from './acts.ts'
 import { callbacksAreLast } from './batches.ts'
+import { deathsAreTold } from './deaths.ts'
 import { at, type Case, type Rule, type Runs } from './case.ts'
 import type { History, Run, Submitted } from './history.ts'
 import { mayLoseLeases } from './lost-leases.ts'
@@ -259,6 +260,7 @@ const rules: readonly Rule[] = [
   retriesHold,
   locksAreHeldOnce,
   callbacksAreLast,
+  deathsAreTold,
   nothingExpiresEarly,
   nothingRunsTooLate,
   endedJobsStayEnded,

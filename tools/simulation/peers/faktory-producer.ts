@@ -144,6 +144,11 @@ class Producer {
         ...(bid !== undefined && { bid }),
         ...(expires && { expires_in: expiresInMs / 1_000 }),
       }
+    const custom = {
+      ...(fields['custom'] as object | undefined),
+      ...(random.percent(30) && lock === undefined && { on_death: this.#onDeath(label) }),
+    }
+    if (Object.keys(custom).length > 0) fields['custom'] = custom
     const job = history.submit({
       ...{
         label,
@@ -162,6 +167,18 @@ class Producer {
     })
     job.ref = String(fields['jid'])
     return { job, fields }
+  }
+
+  /** The job that tells of a job's death. */
+  #onDeath(label: string): object {
+    const { history, timeline, name: by } = this.#peer
+    const teller = history.submit({
+      ...{ label: `${label}06`, by, fn: 'report', door: 'callback', foreground: false },
+      ...{ submittedMs: timeline.nowMs, deathOf: label, retries: 25 },
+    })
+    teller.answer = 'unknown'
+    const { jid: _, ...job } = this.#fields(teller.label, teller.fn)
+    return { ...job, queue: 'default' }
   }
 
   /** True if the jobs were taken. */

@@ -32,6 +32,20 @@ export const faults: readonly SimulatedFault[] = [
     to: 'consumerSeconds / 1000 :',
   },
   {
+    name: 'death-not-told',
+    does: 'A job that dies pushes nothing.',
+    file: `${store}/jobs/finish.ts`,
+    from: '  tellOfDeath(world, lane, job)',
+    to: '  void tellOfDeath',
+  },
+  {
+    name: 'death-told-twice',
+    does: 'A job that dies pushes two jobs.',
+    file: `${store}/jobs/finish.ts`,
+    from: '  tellOfDeath(world, lane, job)',
+    to: '  for (const _ of [1, 2]) tellOfDeath(world, lane, job)',
+  },
+  {
     name: 'batch-closed-early',
     does: 'A batch is complete while a job of it has not run.',
     file: `${store}/jobs/memory-batches.ts`,
