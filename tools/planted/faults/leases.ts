@@ -143,4 +143,12 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'once for each death, under a jid of its own',
   },
+  {
+    name: 'gone-worker-keeps-its-jobs',
+    promise: 'A worker that is gone for a minute gives jobs of producers back.',
+    file: 'apps/gateway/src/faktory/workers.ts',
+    from: 'if (worker.connections.size === 0) this.#giveBack(jobs)',
+    to: 'if (worker.connections.size > 0) this.#giveBack(jobs)',
+    test: 'apps/gateway/test/faktory/workers/workers.test.ts',
+  },
 ]

@@ -38,8 +38,8 @@ export const faults: readonly PlantedFault[] = [
     name: 'dead-wid-not-forgotten',
     promise: 'A Faktory worker that was silent for too long is forgotten.',
     file: 'apps/gateway/src/faktory/workers.ts',
-    from: '      this.#reaped += 1\n      this.#forget(worker)\n',
-    to: '      this.#reaped += 1\n',
+    from: 'if (jobs.length === 0) this.#forget(worker)',
+    to: 'if (jobs.length < 0) this.#forget(worker)',
     test: 'apps/gateway/test/faktory/workers/workers.test.ts',
   },
   {
