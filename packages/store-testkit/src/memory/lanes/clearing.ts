@@ -6,7 +6,7 @@ import type { MemoryWorld } from '../memory-world.ts'
 interface Clearing {
   readonly places: readonly JobPlace[]
   readonly max: number
-  /** Those that only an index names go too, and those that came meanwhile, as the callback of a batch may. */
+  /** Jobs that only an index names go too, and jobs that come meanwhile, as the callback of a batch may. */
   readonly isAll: boolean
 }
 

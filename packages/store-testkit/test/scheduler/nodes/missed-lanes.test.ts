@@ -61,9 +61,9 @@ describe('a node to which messages of lanes are lost', () => {
     const all = vi.spyOn(node.store.lanes, 'all')
     await cluster.pass(30_000)
     expect(all).not.toHaveBeenCalled()
-    const { beat } = node.store.nodes
+    const beat = node.store.nodes.beat.bind(node.store.nodes)
     vi.spyOn(node.store.nodes, 'beat').mockImplementation(async () => ({
-      ...(await beat.call(node.store.nodes)),
+      ...(await beat()),
       lanes: 7,
     }))
     await cluster.pass(30_000)
