@@ -205,7 +205,11 @@ describe('the file', () => {
       retention_seconds = 60
       payload = "json"
       on_death = { jobtype = "report", args = [1] }
+      concurrency = 4
+      rate = "100/m"
       [routes."odd name"]
+      [routes.slow]
+      rate = "1/d"
     `)
     const loaded = load({ flags: { config } })
     expect(loaded).toMatchObject({ gearmanPort: 'off', bridgeFaktory: 'routed' })
@@ -215,9 +219,11 @@ describe('the file', () => {
         {
           ...{ queue: 'bulk', retries: 3, retentionSeconds: 60, payload: 'json' },
           onDeath: expect.objectContaining({ jobtype: 'report', args: '[1]' }) as unknown,
+          limit: { concurrency: 4, rate: { jobs: 100, perMs: 60_000 } },
         },
       ],
       ['odd name', {}],
+      ['slow', { limit: { rate: { jobs: 1, perMs: 86_400_000 } } }],
     ])
   })
 
@@ -328,6 +334,20 @@ describe('the file', () => {
     ['[routes.mail]\non_death = { queue = "x" }', 'routes.mail.on_death in FILE is {"queue":"x"}:'],
     ['[routes.mail]\nqueue = "a b"', 'routes.mail.queue in FILE is "a b": give a queue name'],
     ['[routes.mail]\npayload = "xml"', 'routes.mail.payload in FILE is "xml": give auto, string'],
+    [
+      '[routes.mail]\nconcurrency = 0',
+      'routes.mail.concurrency in FILE is 0: give a whole number from 1 to 10000.',
+    ],
+    ...['100', '0/m', '100/w', '1.5/s', '100001/s'].map((rate) => [
+      `[routes.mail]\nrate = "${rate}"`,
+      `routes.mail.rate in FILE is "${rate}": give up to 100000 jobs in a second, minute, hour or day: "5/s",`,
+    ]),
+    ['[routes.mail]\nrate = 100', 'routes.mail.rate in FILE is 100: give up to 100000 jobs'],
+    ['[routes.mail]\nrat = "1/s"', 'routes.mail.rat in FILE is unknown: use rate.'],
+    [
+      Array.from({ length: 101 }, (_none, at) => `[routes.f${at}]\nconcurrency = 1`).join('\n'),
+      'routes in FILE limit 101 functions: give concurrency or rate to at most 100, or limit a queue of theirs.',
+    ],
     ['a = ', 'FILE is not TOML: '],
   ])('%j is refused', async (text, message) => {
     const config = await file(text)

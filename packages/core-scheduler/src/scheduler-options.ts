@@ -30,7 +30,7 @@ export interface SchedulerOptions {
   readonly onDeath?: ReadonlyMap<string, DeathCall>
   /** Workers that a job may lose before it is given up; 0: any number. 0. */
   readonly maxLosses?: number
-  /** Limits of Faktory queues, as the store has them. None. */
+  /** Limits of Faktory queues and functions, as the store has them. None. */
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** Idle workers woken per job; 0 wakes all of the function. 1. */
   readonly wakeups?: number

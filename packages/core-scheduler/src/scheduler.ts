@@ -116,7 +116,7 @@ export class Scheduler {
     retryPolicy.configure(settings.retries)
     limits.configure(settings.throttles)
     routeChanges.apply(settings.homes, fresh)
-    for (const queue of limited) events.emit('throttleReleased', queue)
+    for (const limit of limited) events.emit('throttleReleased', limit)
   }
 
   /** Called when the store has lost this node's state; returns a function that unsubscribes. */

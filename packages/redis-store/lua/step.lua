@@ -23,7 +23,8 @@
 --       queue (its hint index, empty for none): string
 --       values that follow: integer
 --       outcomes: integer
---       runs of outcomes of one kind: integer; per run:
+--       runs of outcomes of one kind, where the function has a limit after a run of none whose kind is the limit's name:
+--       integer; per run:
 --         kind: string
 --         outcomes: integer
 --         values of each: integer; these are its id, its token, and, as far as they are there:
@@ -74,14 +75,14 @@
 --         queue (its hint index, empty for none): string
 --         lanes: strings
 --       throttles: integer; per throttle:
---         queue: string
+--         name: string
 --         concurrency (0: any): integer
 --         rate (0: any): integer
 --         time of the rate: integer, ms
 --         timeout (0: none): integer, ms
 --         jobs of a worker (0: any): integer
 --         the worker: string
---         lanes of the groups: integer, lanes
+--         lanes that it limits: integer, lanes
 --       paused lanes: integer, lanes
 -- Returns packed (or, with long values out of line, a list of it and those):
 --   when the submissions came (us)
@@ -91,7 +92,7 @@
 --   per claim an error, or a list:
 --     jobs, flat: lane, and a list of id, token, and fields and values of its hash as they were; or, of those in a row
 --       that the node has, id, token and `enqueued` of each in one string
---     flat per throttle that held something back: queue, for how long (ms, 0: until a job ends)
+--     flat per throttle that held something back: name, for how long (ms, 0: until a job ends)
 --     0 if a named worker would find nothing more, 2 if the claim is to go on, else 1
 --     flat per job that was dropped instead, absent without any: lane, door
 --#include keys

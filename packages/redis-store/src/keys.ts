@@ -136,7 +136,7 @@ export class StoreKeys extends Keys {
     return `${this.of('xg:joined', lane)}:${note}`
   }
 
-  /** Sorted set: running jobs of a queue with a limit, by when they were leased, ms. */
+  /** Sorted set: running jobs of a queue or, as `function:<name>`, a function with a limit, by when they were leased, ms. */
   slots(queue: string): string {
     return this.of('xg:slots', queue)
   }
@@ -151,7 +151,7 @@ export class StoreKeys extends Keys {
     return this.of('xg:worker-slots', queue)
   }
 
-  /** List: when the last jobs of a queue with a rate were leased, ms, the latest first. */
+  /** List: when the last jobs of a queue or, as `function:<name>`, a function with a rate were leased, ms, the latest first. */
   rate(queue: string): string {
     return this.of('xg:rate', queue)
   }

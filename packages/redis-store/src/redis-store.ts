@@ -57,7 +57,7 @@ export interface RedisStoreOptions {
   readonly bridge?: 'auto' | 'routed'
   /** Lease of a Faktory job without a `reserve_for`, seconds. 1800. */
   readonly reserveForSeconds?: number
-  /** Limits of Faktory queues, the same at every node. None. */
+  /** Limits of Faktory queues and functions, by name, the same at every node. None. */
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** A server without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
@@ -171,7 +171,7 @@ export class RedisStore implements Store {
     }
   }
 
-  /** Replaces the limits of queues. */
+  /** Replaces the limits. */
   configure(throttles: ReadonlyMap<string, Throttle>): void {
     for (const part of this.#limited) part.configure(throttles)
   }

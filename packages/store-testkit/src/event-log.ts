@@ -6,7 +6,7 @@ export type StoreEvent =
   | { readonly kind: 'started'; readonly lane: string; readonly id: number }
   | { readonly kind: 'finished'; readonly lane: string; readonly id: number }
   | { readonly kind: 'relayed'; readonly ref: JobRef; readonly event: JobEvent | 'finish' }
-  | { readonly kind: 'woken'; readonly lane: string; readonly jobs: number }
+  | { readonly kind: 'woken' | 'roomMade'; readonly lane: string; readonly jobs: number }
   | { readonly kind: 'laneAdded'; readonly lane: string; readonly number: number }
   | { readonly kind: 'laneDropped'; readonly lane: string; readonly number: number }
   | { readonly kind: 'laneClosed'; readonly lane: string }
@@ -73,6 +73,10 @@ export class EventLog implements StoreListener {
 
   woken(lane: string, jobs: number): void {
     this.#add({ kind: 'woken', lane, jobs })
+  }
+
+  roomMade(lane: string, jobs: number): void {
+    this.#add({ kind: 'roomMade', lane, jobs })
   }
 
   laneAdded(lane: string, number: number): void {

@@ -43,6 +43,14 @@ end
 table.sort(found)
 return found`
 
+/** Jobs that workers of gateways have, of these lanes. */
+const leasedJobs = `
+local found = {}
+for _, key in ipairs(KEYS) do
+  for _, id in ipairs(redis.call('ZRANGE', key, 0, -1)) do found[#found + 1] = key .. ' ' .. id end
+end
+return found`
+
 /** Worker counts of nodes: lane, kind and node, count by turns. */
 const workerCounts = `
 local found = {}
@@ -87,6 +95,12 @@ export class RedisReads {
       nodes.set(node, { named: 0, consumers: 0, ...nodes.get(node), [kind]: Number(count) })
     }
     return lanes
+  }
+
+  /** Jobs of these lanes that workers have. */
+  async leased(lanes: readonly string[]): Promise<readonly string[]> {
+    const keys = lanes.map((lane) => `xg:busy:${lane}`)
+    return (await this.#redis.eval(leasedJobs, keys.length, ...keys)) as string[]
   }
 
   async inputOf(lane: string, id: number): Promise<string> {

@@ -5,7 +5,7 @@ import { OneAtATime } from './one-at-a-time.ts'
 import { changeServer, RedisMark } from './redis-mark.ts'
 import { RedisNode, type Turn } from './redis-node.ts'
 import { RedisReads } from './redis-reads.ts'
-import { reserveForSeconds, type Settings } from './settings.ts'
+import { excessOf, reserveForSeconds, resizeLanes, type Settings } from './settings.ts'
 import { miscountsOf, type NodeWorkers, type SimNative, type SimStore } from './sim-store.ts'
 import type { Timeline } from './timeline.ts'
 import { type WorldConnection, WorldServer } from './world-server.ts'
@@ -160,8 +160,11 @@ class RedisSimStore implements SimStore {
     }
   }
 
-  #violations(): Promise<readonly string[]> {
-    return checkInvariants(this.#parts.admin, { native: true, names: this.#names })
+  async #violations(): Promise<readonly string[]> {
+    const { admin, settings } = this.#parts
+    const broken = await checkInvariants(admin, { native: true, names: this.#names })
+    const leased = await this.#reads.leased(resizeLanes)
+    return [...broken, ...excessOf(settings, leased)]
   }
 
   /** One call at the world's time. All nodes have got its messages before anybody has its answer. */

@@ -1,4 +1,9 @@
-import type { FunctionOrder, LiveSettings, Throttle } from '@crossgear/core-scheduler'
+import {
+  functionLimit,
+  type FunctionOrder,
+  type LiveSettings,
+  type Throttle,
+} from '@crossgear/core-scheduler'
 import type { Plan } from './plan.ts'
 
 /** Functions of all worlds. */
@@ -17,9 +22,16 @@ interface Version {
   readonly throttles: Readonly<Record<string, Throttle>>
 }
 
+/** Most jobs of `resize` at a time, before and after each reload. */
+export const maxResizing = 2
+
+const always: Version['throttles'] = { [functionLimit('resize')]: { concurrency: maxResizing } }
+
 const limits: Version['throttles'] = {
+  ...always,
   slow: { concurrency: 1 },
   bulk: { rate: { jobs: 3, perMs: 1_000 } },
+  [functionLimit('mail')]: { rate: { jobs: 4, perMs: 1_000 } },
 }
 
 /** Each reload goes on to the other of the two. */
@@ -34,7 +46,7 @@ const versions: readonly Version[] = [
     homes: { report: 'slow', mail: 'bulk' },
     retries: { mail: 1, report: 1 },
     retentionSeconds: {},
-    throttles: { slow: { concurrency: 2 }, default: { concurrency: 2 } },
+    throttles: { ...always, slow: { concurrency: 2 }, default: { concurrency: 2 } },
   },
 ]
 
@@ -78,6 +90,15 @@ export function reload(settings: Settings): void {
 function replaceAll<Value>(map: Map<string, Value>, by: Readonly<Record<string, Value>>): void {
   map.clear()
   for (const [name, value] of Object.entries(by)) map.set(name, value)
+}
+
+/** Lanes that the limit of `resize` covers. */
+export const resizeLanes = ['resize', ...queues.map((queue) => `resize@${queue}`)]
+
+/** A line for a limit that is exceeded. `leased`: jobs of {@link resizeLanes} that workers of gateways have. */
+export function excessOf({ hasThrottles }: Settings, leased: readonly string[]): string[] {
+  if (!hasThrottles || leased.length <= maxResizing) return []
+  return [`resize: ${leased.join(', ')} are leased, and ${maxResizing} may be`]
 }
 
 /** Settings that a gateway takes over; copies, since it compares them with the next ones. */

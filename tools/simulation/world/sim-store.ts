@@ -1,6 +1,6 @@
 import { bands, LaneNames, type Store } from '@crossgear/core-scheduler'
 import { MemoryStoreWorld, type NativePeer } from '@crossgear/store-testkit'
-import { reserveForSeconds, type Settings } from './settings.ts'
+import { excessOf, reserveForSeconds, resizeLanes, type Settings } from './settings.ts'
 import type { Timeline } from './timeline.ts'
 
 /** A native peer that also reads payloads. */
@@ -41,7 +41,8 @@ export interface SimStore {
 }
 
 /** A world's store in memory. */
-export function memorySimStore(timeline: Timeline, { throttles, homes }: Settings): SimStore {
+export function memorySimStore(timeline: Timeline, settings: Settings): SimStore {
+  const { throttles, homes } = settings
   const clock = { nowMs: () => timeline.nowMs, advance: () => Promise.resolve() }
   const names = new LaneNames(homes)
   const world = new MemoryStoreWorld(clock, { names, throttles, reserveForSeconds })
@@ -64,7 +65,12 @@ export function memorySimStore(timeline: Timeline, { throttles, homes }: Setting
       return () => world.returnTo(data)
     },
     restart: () => world.nextEpoch(),
-    violations: () => world.violations(),
+    violations: async () => {
+      const leased = [...world.lanes]
+        .filter(({ lane }) => resizeLanes.includes(lane))
+        .flatMap(({ lane, busy }) => [...busy.keys()].map((id) => `${lane}:${id}`))
+      return [...(await world.violations()), ...excessOf(settings, leased)]
+    },
     leftovers: (workers) => {
       const counts = new Map([...world.lanes].map((lane) => [lane.lane, lane.workers] as const))
       return Promise.resolve([...leftoversOf(world), ...miscountsOf(counts, workers)])

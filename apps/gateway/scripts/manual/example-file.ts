@@ -46,6 +46,8 @@ const closing = `# Settings of one function. All keys are optional.
 #retries = 3               # tries after the first, whatever door a job came by
 #retention_seconds = 3600  # how long a finished job stays readable
 #payload = "auto"          # workload to args: auto, string, json or base64
+#concurrency = 4           # so many of its jobs run at a time, at all gateways
+#rate = "100/m"            # so many start in a second, minute, hour or day (smhd)
 
 # The most jobs of a Faktory queue that run at a time.
 #[throttles.bulk]

@@ -234,6 +234,12 @@ export function filePage({ version, date }: Release): string {
           item(bold('payload'), [
             plain('How Faktory workers see a workload: auto, string, json or base64.'),
           ]),
+          item(bold('concurrency'), [
+            plain('The most jobs of it that run at a time, at all gateways together.'),
+          ]),
+          item(bold('rate'), [
+            plain('The most jobs that are handed out in a second, minute, hour or day: 100/m.'),
+          ]),
         ],
       },
       {

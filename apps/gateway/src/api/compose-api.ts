@@ -28,6 +28,7 @@ export interface ApiParts {
   readonly config: Config
   /** As they are now. */
   readonly throttles: () => Config['throttles']
+  readonly routes: () => Config['routes']
   readonly scheduler: Scheduler
   readonly snapshots: StoreSnapshots
   readonly doors: readonly Door[]

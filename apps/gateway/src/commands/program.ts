@@ -29,6 +29,8 @@ in the file alone; every key may be left out:
   retention_seconds = 3600  # how long a finished job stays readable
   payload = "auto"          # workload to args: auto, string, json or base64
   on_death = { jobtype = "report" }     # pushed when a job dies
+  concurrency = 4           # so many of its jobs run at a time, at all gateways
+  rate = "100/m"            # so many start in a second, minute, hour or day (smhd)
 
 Examples:
   crossgear                              a private store in ./crossgear-data

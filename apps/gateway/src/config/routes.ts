@@ -1,4 +1,5 @@
 import { StartError } from '../errors.ts'
+import { checkLimits, type FunctionLimit, limitFields, readLimit } from './function-limits.ts'
 import { closest } from './unknown-variables.ts'
 import { isWhole } from './value-kinds.ts'
 import type { FwpJob } from '@crossgear/fwp-codec'
@@ -18,6 +19,7 @@ export interface Route {
   readonly payload?: PayloadRule
   /** Pushed when a job of the function dies. */
   readonly onDeath?: FwpJob
+  readonly limit?: FunctionLimit
 }
 
 /** A key of a table of the file. */
@@ -51,6 +53,7 @@ const fields: Readonly<Record<string, TableField>> = {
       'a job, { jobtype = "report" } and any of queue, args, priority, retry and reserve_for',
     accepts: (value) => isTable(value) && deathJobOf(value) !== undefined,
   },
+  ...limitFields,
 }
 
 /** Home queue of each function with a route. */
@@ -111,18 +114,21 @@ export function readSection(
 /** Reads the tables `[routes.<function>]` of the file, with any of the keys above. */
 export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
   const section = { name: 'routes', of: 'function', fields }
-  return new Map(
-    readSection(routes, section, file).map(([name, table]) => {
-      const { retention_seconds: seconds, on_death: pushed, ...route } = table
-      const onDeath = deathJobOf(pushed)
-      return [
-        name,
-        Object.freeze({
-          ...(route as Route),
-          ...(seconds !== undefined && { retentionSeconds: seconds as number }),
-          ...(onDeath && { onDeath }),
-        }),
-      ]
-    }),
+  const read = new Map(
+    readSection(routes, section, file).map(([name, table]) => [name, routeOf(table)]),
   )
+  checkLimits(read, file)
+  return read
+}
+
+function routeOf(table: Table): Route {
+  const { retention_seconds: seconds, on_death: pushed, concurrency, rate, ...route } = table
+  const limit = readLimit(concurrency, rate)
+  const onDeath = deathJobOf(pushed)
+  return Object.freeze({
+    ...(route as Route),
+    ...(seconds !== undefined && { retentionSeconds: seconds as number }),
+    ...(onDeath && { onDeath }),
+    ...(limit && { limit }),
+  })
 }

@@ -5,6 +5,7 @@ import type { ApiParts } from '../api/compose-api.ts'
 import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
+import { limitsOf } from '../config/function-limits.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
@@ -85,7 +86,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const durability = readDurability(config.durability)
   const redisStore = new RedisStore(store.address, {
     names,
-    throttles: config.throttles,
+    throttles: limitsOf(config),
     graceMs: config.bridgeGraceDays * dayMs,
     bridge: config.bridgeFaktory,
     observer: metrics.calls,
@@ -163,13 +164,14 @@ export async function compose(parts: Parts): Promise<Composition> {
       ...{ node, log, version: parts.version },
       migrations: redisStore.imports.migrations,
       throttles: () => throttles,
+      routes: () => routes,
     }),
     configure: (next) => {
       ;({ routes, throttles } = next.config)
       log.level = next.config.logLevel
       const live = liveSettings(next.config)
       names.rehome(live.homes)
-      redisStore.configure(throttles)
+      redisStore.configure(live.throttles)
       scheduler.configure(live)
       cron.configure(next.config.cron)
       configureDoors(doors, next)
@@ -265,7 +267,7 @@ function liveSettings(config: Config): LiveSettings {
     retries: routed(config, ({ retries }) => retries),
     retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
     onDeath,
-    throttles: config.throttles,
+    throttles: limitsOf(config),
   }
 }
 

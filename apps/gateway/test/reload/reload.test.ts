@@ -153,6 +153,29 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
     expect(await client.askJson('FETCH slow')).not.toMatchObject({ jid })
   })
 
+  test('the limit of a function: it holds at once for all queues, and a wrong one changes nothing', async () => {
+    const client = await consumer()
+    for (const queue of ['one', 'other']) {
+      await client.ask(
+        `PUSH {"jid":"tight-${queue}","jobtype":"tight","args":[],"queue":"${queue}"}`,
+      )
+    }
+    write([], '[routes.tight]\nconcurrency = 1')
+    expect(await hangUp()).toContain('routes changed')
+    expect(await page('/api/v1/functions/tight')).toMatchObject({
+      limit: { concurrency: 1, rate_jobs: null, rate_seconds: null },
+    })
+    const { jid } = await client.askJson('FETCH one other')
+    expect(await client.ask('FETCH one other')).toBe('$-1')
+    write([], '[routes.tight]\nconcurrency = "4"')
+    expect(await hangUp()).toContain('routes.tight.concurrency')
+    expect(await client.ask('FETCH one other')).toBe('$-1')
+    write()
+    await hangUp()
+    expect(await client.askJson('FETCH one other')).not.toMatchObject({ jid })
+    expect(await page('/api/v1/functions/tight')).toMatchObject({ limit: null })
+  })
+
   test('its cron entries: a new one pushes jobs, and a removed one does not', async () => {
     const job = '[cron.job]\ntype = "tick"\nqueue = "ticks"'
     write([], `[[cron]]\nname = "often"\nschedule = "* * * * * *"\n${job}`)

@@ -191,9 +191,9 @@ export class Claims {
       byLevel: subscription.byLevel ?? false,
       max: requests.length,
       ahead,
-      throttled: (queue, waitMs) => {
+      throttled: (limit, waitMs) => {
         left.isHeldBack = true
-        if (!this.#stopped) this.#roomTimers.arm(queue, waitMs)
+        if (!this.#stopped) this.#roomTimers.arm(limit, waitMs)
       },
       expired: this.#expired,
       emptied: () => (left.isEmpty = true),

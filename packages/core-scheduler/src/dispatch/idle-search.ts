@@ -1,3 +1,4 @@
+import { limitedFunction } from '../model/limit-names.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import { LaneRounds } from '../node/lane-rounds.ts'
 import type { IdleWorker } from '../node/idle-workers.ts'
@@ -25,7 +26,14 @@ export class IdleSearch {
     this.#parts = parts
     this.#rounds = new LaneRounds(registry, 1, Infinity)
     events.on('lanesWatched', (fresh) => this.#catchUp(fresh))
-    events.on('throttleReleased', (queue) => this.#wakeFor(registry.ofQueue(queue), Infinity))
+    events.on('throttleReleased', (limit) => {
+      const fn = limitedFunction(limit)
+      const lanes = fn === undefined ? registry.ofQueue(limit) : registry.ofFunction(fn)
+      return this.#wakeFor(lanes, Infinity)
+    })
+    events.on('roomMade', (lane, jobs) =>
+      this.#wakeFor(registry.ofFunction(registry.names.parse(lane).fn), jobs),
+    )
     tasks.add({ name: 'sweep', isFirst: true, run: () => this.#sweep() })
   }
 

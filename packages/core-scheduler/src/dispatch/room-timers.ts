@@ -6,10 +6,10 @@ const heldBackMs = 1_000
 
 type Parts = Pick<NodeParts, 'clock' | 'events'>
 
-/** Wakes waiting workers when the rate limit of a queue has room again, and lets them sleep until then. */
+/** Wakes waiting workers when a rate limit has room again, and lets them sleep until then. */
 export class RoomTimers {
   readonly #parts: Parts
-  readonly #byQueue = new Map<string, () => void>()
+  readonly #byLimit = new Map<string, () => void>()
   /** Subscriptions whose claims found only jobs that a limit holds back, by key. */
   readonly #heldBack = new Map<string, { readonly arrivals: number; readonly atMs: number }>()
 
@@ -18,19 +18,19 @@ export class RoomTimers {
   }
 
   stop(): void {
-    for (const cancel of this.#byQueue.values()) cancel()
-    this.#byQueue.clear()
+    for (const cancel of this.#byLimit.values()) cancel()
+    this.#byLimit.clear()
   }
 
   /** `waitMs` is 0 if the end of a job makes room. */
-  arm(queue: string, waitMs: number): void {
-    if (waitMs === 0 || this.#byQueue.has(queue)) return
+  arm(limit: string, waitMs: number): void {
+    if (waitMs === 0 || this.#byLimit.has(limit)) return
     const { clock, events } = this.#parts
     const cancel = clock.after(waitMs, () => {
-      this.#byQueue.delete(queue)
-      events.emit('throttleReleased', queue)
+      this.#byLimit.delete(limit)
+      events.emit('throttleReleased', limit)
     })
-    this.#byQueue.set(queue, cancel)
+    this.#byLimit.set(limit, cancel)
   }
 
   /** A claim got nothing, since a limit holds jobs back. `arrivals`: see {@link ArrivalCounters.of}, when it was sent. */

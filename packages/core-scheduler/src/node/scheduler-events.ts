@@ -25,8 +25,8 @@ export interface SchedulerEvents extends StoreEvents {
   prefetchEnds: []
   /** Once for each `prefetchEnds`. */
   prefetchResumed: []
-  /** A throttled queue may have room. */
-  throttleReleased: [queue: string]
+  /** The limit of this name may have room. */
+  throttleReleased: [limit: string]
   /** The lane left the registry. */
   laneRemoved: [lane: string]
 }
@@ -79,6 +79,7 @@ export class SchedulerEmitter {
       finished: pass('finished'),
       relayed: pass('relayed'),
       woken: pass('woken'),
+      roomMade: pass('roomMade'),
       laneAdded: pass('laneAdded'),
       laneDropped: pass('laneDropped'),
       laneClosed: pass('laneClosed'),

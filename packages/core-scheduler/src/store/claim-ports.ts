@@ -1,11 +1,11 @@
 import type { ClaimBy, Door } from '../model/job.ts'
 import type { LaneAccess, LaneGroup } from '../model/subscription.ts'
 
-/** Limits of a Faktory queue for workers behind gateways. Absent: none. */
+/** Limits of a Faktory queue or a function for workers behind gateways. Absent: none. */
 export interface Throttle {
   /** Most jobs at a time. */
   readonly concurrency?: number
-  /** Most jobs at a time per worker, see {@link ClaimRequest.worker}. */
+  /** Most jobs at a time per worker, see {@link ClaimRequest.worker}. Not of a function. */
   readonly perWorker?: number
   /**
    * A job running longer than this no longer counts, milliseconds. Absent: it counts until it ends.
@@ -32,15 +32,14 @@ export interface ClaimRequest {
   /** The worker, unique over all nodes, where a queue has a limit per worker. */
   readonly worker?: string
   /**
-   * Jobs to prefetch on top, for workers that will ask in a moment; none where a throttle limits
-   * the lanes. The node holds them: those of consumers until a {@link LeaseStart}. Default 0.
+   * Jobs to prefetch on top, for workers that will ask in a moment; none of lanes with a limit. The node holds them: those of consumers until a {@link LeaseStart}. Default 0.
    */
   readonly ahead?: number
   /**
-   * Called before the answer for each queue that its throttle holds back: `waitMs` until its rate or timeout allows more, 0
-   * until one of its jobs ends. {@link StoreListener.woken} follows in either case.
+   * Called before the answer for each limit that holds jobs back, by its name: `waitMs` until its rate or timeout allows
+   * more, 0 until one of its jobs ends. Then {@link StoreListener.woken} or {@link StoreListener.roomMade} follows.
    */
-  readonly throttled?: (queue: string, waitMs: number) => void
+  readonly throttled?: (limit: string, waitMs: number) => void
   /** Called before the answer for each job that was dropped instead: too late, or no client waits for it any more. */
   readonly expired?: (lane: string, door: Door) => void
   /** Called before the answer if the lanes are known to hold nothing more for such a worker. */

@@ -1,8 +1,8 @@
--- In a cluster: frees the slots of jobs that ended, and wakes a worker that waits for room in the queue.
+-- In a cluster: frees the slots of jobs that ended, and wakes workers that wait for room in the queue or for the function.
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:
---   3 queue: string
+--   3 name of the limit: string
 --   4 and more, per job: lane, id: strings
 -- Returns how many jobs count no more.
 --#include keys
@@ -12,7 +12,12 @@ for at = 4, #ARGV, 2 do
   freed = freed + freeSlot(ARGV[3], slotOf(ARGV[at], ARGV[at + 1]))
 end
 if freed > 0 then
-  local following = redis.call('ZRANGE', readyKey(ARGV[3]), 0, 0)[1]
-  if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed) end
+  local isOfFunction = string.find(ARGV[3], ':', 1, true)
+  local following = not isOfFunction and redis.call('ZRANGE', readyKey(ARGV[3]), 0, 0)[1]
+  if isOfFunction then
+    redis.call('PUBLISH', eventsChannel, 'room\0' .. ARGV[4] .. '\0' .. freed)
+  elseif following then
+    redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed)
+  end
 end
 return freed

@@ -2,7 +2,7 @@
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:
---   3 queue: string
+--   3 name of the limit: string
 --   4 concurrency (0: any): integer
 --   5 jobs of a worker (0: any): integer
 --   6 the worker: string

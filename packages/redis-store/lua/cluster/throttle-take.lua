@@ -1,9 +1,9 @@
--- In a cluster: asks for permission to hand out jobs of a queue with a limit. A permission counts as a job until it is
+-- In a cluster: asks for permission to hand out jobs under a limit. A permission counts as a job until it is
 -- settled, and expires if its node dies.
 -- KEYS:
 --   1 xg:slots:{queue}: sorted set
 -- ARGV:
---   3 queue: string
+--   3 name of the limit: string
 --   4 concurrency (0: any): integer
 --   5 rate (0: any): integer
 --   6 time of the rate: integer, ms
@@ -28,7 +28,7 @@ local wanted, permission, now, allowed, permissionMs = tonumber(ARGV[10]), ARGV[
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - permissionMs)) do
   if string.sub(slot, 1, 1) == '\0' then freeSlot(throttle.queue, slot) end
 end
-while allowed < wanted and mayTake(throttle, now) do
+while allowed < wanted and hasRoom(throttle, now) do
   allowed = allowed + 1
   tookThrottled(throttle, '', permission .. allowed, now)
 end

@@ -46,7 +46,7 @@ export class ClusterClaim {
   readonly #request: ClaimRequest
   readonly #most: number
   readonly #taken: Lease[] = []
-  /** Queues with no room left under their limits. */
+  /** Names of limits without room. */
   readonly #full = new Set<string>()
   /** Lanes whose server is away. */
   readonly #away = new Set<string>()
@@ -55,12 +55,7 @@ export class ClusterClaim {
   constructor(parts: ClusterClaimParts, request: ClaimRequest) {
     this.#parts = parts
     this.#request = request
-    const { throttles, context } = parts
-    const queues = request.groups.flatMap(({ queue, lanes }) =>
-      queue === undefined ? lanes.map((lane) => context.names.parse(lane).queue) : [queue],
-    )
-    const isLimited = queues.some((queue) => throttles.limit(queue))
-    this.#most = request.max + (isLimited ? 0 : (request.ahead ?? 0))
+    this.#most = request.max + (parts.throttles.limit(request.groups) ? 0 : (request.ahead ?? 0))
   }
 
   /** Throws if it found nothing and could not look everywhere. */
@@ -148,27 +143,26 @@ export class ClusterClaim {
 
   /** Returns the number of jobs taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
-    const { slots, throttles, context } = this.#parts
-    const { by, access, worker, expired } = this.#request
-    const { queue } = context.names.parse(lane)
+    const { slots, throttles } = this.#parts
+    const { by, access, expired } = this.#request
     const isPaused = this.#request.paused?.has(lane) ?? false
-    if (isPaused || this.#full.has(queue) || this.#away.has(lane)) return 0
-    let permission: Permission | undefined
+    if (isPaused || this.#isFull(lane) || this.#away.has(lane)) return 0
+    const due = Math.max(0, this.#request.max - this.#taken.length)
+    const limits = throttles.of(lane)
+    let most = limits.length > 0 ? Math.min(max, due) : max
+    const permissions: Permission[] = []
     // No wait without a limit: the claim goes with what else there is for the slot.
-    if (throttles.limit(queue)) {
-      permission = await this.#ignoreUnavailable(() => throttles.take(queue, max, worker))
-      if (!permission) {
-        this.#full.add(queue)
-        return 0
-      }
+    for (const name of limits) {
+      const permission = await this.#permit(name, most)
+      if (permission) permissions.push(permission)
+      most = permission?.allowed ?? 0
+      if (most === 0) break
     }
-    if (permission?.heldBackMs !== undefined) {
-      this.#full.add(queue)
-      this.#request.throttled?.(queue, permission.heldBackMs)
+    if (most === 0) {
+      await this.#settle(permissions, [])
+      return 0
     }
-    const most = permission ? permission.allowed : max
-    if (most === 0) return 0
-    const asked = Math.min(most, Math.max(0, this.#request.max - this.#taken.length))
+    const asked = Math.min(most, due)
     const ahead = most - asked
     const wanted = { by, max: asked, ahead, ...(access && { access }), ...(expired && { expired }) }
     const taken = await this.#ignoreUnavailable(() => slots.claim(lane, wanted, leaseMs))
@@ -177,10 +171,34 @@ export class ClusterClaim {
       return 0
     }
     this.#taken.push(...taken)
-    await this.#ignoreUnavailable(async () => permission?.settle(taken))
+    await this.#settle(permissions, taken)
     // A dropped job may have been the last of its batch.
     await this.#headOf(lane)
     return taken.length
+  }
+
+  /** Undefined where the limit's server is away. */
+  async #permit(name: string, max: number): Promise<Permission | undefined> {
+    const { worker, throttled } = this.#request
+    const permission = await this.#ignoreUnavailable(() =>
+      this.#parts.throttles.take(name, max, worker),
+    )
+    if (!permission || permission.heldBackMs !== undefined) this.#full.add(name)
+    if (permission?.heldBackMs !== undefined) throttled?.(name, permission.heldBackMs)
+    return permission
+  }
+
+  async #settle(permissions: readonly Permission[], taken: readonly Lease[]): Promise<void> {
+    for (const permission of permissions) {
+      await this.#ignoreUnavailable(() => permission.settle(taken))
+    }
+  }
+
+  /** True if a limit of the lane has no room, or only prefetched jobs are still wanted. */
+  #isFull(lane: string): boolean {
+    const limits = this.#parts.throttles.of(lane)
+    if (limits.length === 0) return false
+    return this.#taken.length >= this.#request.max || limits.some((name) => this.#full.has(name))
   }
 
   async #takeInOrder(group: LaneGroup): Promise<void> {
@@ -213,7 +231,9 @@ export class ClusterClaim {
       const last = hints.length === hintsPerPage ? hints.at(-1)?.rank : undefined
       const looks = await Promise.all(hints.map((hint) => this.#checked(queue, hint)))
       const seen = looks.filter((head) => head !== undefined)
-      const open = seen.filter((head) => this.#mayTake(head)).filter(isWaiting)
+      const open = seen
+        .filter((head) => this.#mayTake(head) && !this.#isFull(head.lane))
+        .filter(isWaiting)
       const best = first(open)
       if (best && (last === undefined || best.rank <= last)) {
         const most = open.length === 1 && last === undefined ? this.#wanted : 1
@@ -221,7 +241,10 @@ export class ClusterClaim {
       } else if (!best && last === undefined) return
       else {
         const closed = seen.filter(
-          (head) => head.rank !== undefined && head.openness && !this.#mayTake(head),
+          (head) =>
+            head.rank !== undefined &&
+            head.openness &&
+            (!this.#mayTake(head) || this.#isFull(head.lane)),
         )
         skipped += closed.length + looks.length - seen.length
       }

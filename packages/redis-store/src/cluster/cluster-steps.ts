@@ -62,7 +62,7 @@ export class ClusterSteps implements StepStore {
     context.afterwards((name, args) => this.#hints.after(name, args))
   }
 
-  /** Replaces the limits of queues. */
+  /** Replaces the limits. */
   configure(throttles: ReadonlyMap<string, Throttle>): void {
     this.#throttles.configure(throttles)
   }
@@ -155,8 +155,9 @@ export class ClusterSteps implements StepStore {
     const putsBack = outcomes.some(({ kind }) => kind === 'requeue' || kind === 'requeueFront')
     await this.#hints.follow(lane.lane, putsBack)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
-    const { queue } = this.#context.names.parse(lane.lane)
-    await this.#context.ignoreUnavailable(() => this.#throttles.free(queue, ended))
+    for (const name of this.#throttles.of(lane.lane)) {
+      await this.#context.ignoreUnavailable(() => this.#throttles.free(name, ended))
+    }
     return settled
   }
 

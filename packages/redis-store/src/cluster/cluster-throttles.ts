@@ -1,12 +1,12 @@
-import type { Throttle } from '@crossgear/core-scheduler'
+import { limitNames, type LaneGroup, type Throttle } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
-import { limitArguments } from '../step/throttle-arguments.ts'
+import { isLimited, limitArguments, type Throttles } from '../step/throttle-arguments.ts'
 
-/** Permission to hand out some jobs of a queue. */
+/** Permission to hand out some jobs under a limit. */
 export interface Permission {
   readonly allowed: number
   /**
-   * Set by a limit that held jobs back: for how long, milliseconds; 0: until a job of the queue
+   * Set by a limit that held jobs back: for how long, milliseconds; 0: until one of its jobs
    * ends.
    */
   readonly heldBackMs?: number
@@ -20,40 +20,46 @@ interface Job {
 }
 
 /**
- * Limits of queues in a cluster: they are in another slot, so permission is taken before a claim.
+ * Limits in a cluster: they are in other slots, so permission is taken before a claim.
  */
 export class ClusterThrottles {
   readonly #context: RedisContext
-  #throttles: ReadonlyMap<string, Throttle>
+  #throttles: Throttles
   #permissions = 0
 
-  constructor(context: RedisContext, throttles: ReadonlyMap<string, Throttle>) {
+  constructor(context: RedisContext, throttles: Throttles) {
     this.#context = context
     this.#throttles = throttles
   }
 
   /** Replaces the limits. */
-  configure(throttles: ReadonlyMap<string, Throttle>): void {
+  configure(throttles: Throttles): void {
     this.#throttles = throttles
   }
 
-  limit(queue: string): boolean {
-    return this.#throttles.has(queue)
+  /** Names of the limits of a lane. */
+  of(lane: string): readonly string[] {
+    if (this.#throttles.size === 0) return []
+    const names = limitNames(this.#context.names.parse(lane))
+    return names.filter((name) => this.#throttles.has(name))
   }
 
-  /** Undefined if the queue has no limit. */
-  async take(queue: string, wanted: number, worker?: string): Promise<Permission | undefined> {
-    const throttle = this.#throttles.get(queue)
-    if (!throttle) return undefined
+  /** True if a claim of these groups prefetches nothing. */
+  limit(groups: readonly LaneGroup[]): boolean {
+    return isLimited(groups, this.#context.names, this.#throttles)
+  }
+
+  async take(name: string, wanted: number, worker?: string): Promise<Permission> {
+    const throttle = this.#throttles.get(name) ?? {}
     const { run, keys, node } = this.#context
     this.#permissions += 1
-    const name = `${node}-${this.#permissions}-`
-    const key = keys.slots(queue)
+    const permission = `${node}-${this.#permissions}-`
+    const key = keys.slots(name)
     const limits = limitArguments(throttle, worker)
     const ask = async (): Promise<number[]> =>
-      (await run('throttle-take', [key], [queue, ...limits, wanted, name])) as number[]
+      (await run('throttle-take', [key], [name, ...limits, wanted, permission])) as number[]
     let [allowed = 0, full = 0, waitMs = 0] = await ask()
-    if (allowed === 0 && full === 1 && limitsSlots(throttle) && (await this.#prune(queue))) {
+    if (allowed === 0 && full === 1 && limitsSlots(throttle) && (await this.#prune(name))) {
       ;[allowed = 0, full = 0, waitMs = 0] = await ask()
     }
     return {
@@ -64,23 +70,23 @@ export class ClusterThrottles {
         const { concurrency = 0, perWorker = 0 } = throttle
         const taken = jobs.flatMap(({ lane, id }) => [lane, id])
         const whose = [concurrency, perWorker, worker ?? '']
-        await run('throttle-settle', [key], [queue, ...whose, name, allowed, ...taken])
+        await run('throttle-settle', [key], [name, ...whose, permission, allowed, ...taken])
       },
     }
   }
 
   /** Frees the slots of jobs that ended or went back. */
-  async free(queue: string, jobs: readonly Job[]): Promise<void> {
-    if (jobs.length === 0 || !limitsSlots(this.#throttles.get(queue))) return
+  async free(name: string, jobs: readonly Job[]): Promise<void> {
+    if (jobs.length === 0 || !limitsSlots(this.#throttles.get(name))) return
     const { run, keys } = this.#context
     const ended = jobs.flatMap(({ lane, id }) => [lane, id])
-    await run('throttle-free', [keys.slots(queue)], [queue, ...ended])
+    await run('throttle-free', [keys.slots(name)], [name, ...ended])
   }
 
   /** Drops slots whose job is no longer leased, left by a step without throttles. */
-  async #prune(queue: string): Promise<boolean> {
+  async #prune(name: string): Promise<boolean> {
     const { call, redis, keys } = this.#context
-    const slots = await call(() => redis.zrange(keys.slots(queue), '0', '-1'))
+    const slots = await call(() => redis.zrange(keys.slots(name), '0', '-1'))
     const left = await Promise.all(
       slots.map(async (slot) => {
         const [lane = '', id = ''] = slot.split('\0')
@@ -89,7 +95,7 @@ export class ClusterThrottles {
       }),
     )
     const stale = left.flat()
-    await this.free(queue, stale)
+    await this.free(name, stale)
     return stale.length > 0
   }
 }

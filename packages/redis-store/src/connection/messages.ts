@@ -29,6 +29,7 @@ export function announced(listener: StoreListener, message: string): void {
     const news = newsOf(figure, rest)
     if (news) listener.consumerNews(lane, news)
   } else if (kind === 'wake') listener.woken(lane, Number(figure))
+  else if (kind === 'room') listener.roomMade(lane, Number(figure))
 }
 
 /**

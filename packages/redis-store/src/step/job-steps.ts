@@ -96,7 +96,7 @@ export class JobSteps {
     return this.#token
   }
 
-  /** Replaces the limits of queues. */
+  /** Replaces the limits. */
   configure(throttles: ReadonlyMap<string, Throttle>): void {
     this.#throttles = throttles
   }
@@ -128,7 +128,8 @@ export class JobSteps {
     const inputs = args.push(0) - 1
     args.push(this.#link.graceMs)
     addReports(args, step.reports)
-    addOutcomes(args, step.outcomes, this.#link)
+    const throttles = ways.unlimited ? undefined : this.#throttles
+    addOutcomes(args, step.outcomes, this.#link, throttles)
     addSubmissions(args, step.submissions, this.#link, ways, outside)
     args[inputs] = outside?.length ?? 0
     this.#addListening(args, step)
@@ -138,8 +139,7 @@ export class JobSteps {
         : []
     args.push(kept.length, ...kept)
     args.push(step.claims.length)
-    const limits = { names, throttles: ways.unlimited ? undefined : this.#throttles }
-    for (const claim of step.claims) this.#token += addClaim(args, claim, limits)
+    for (const claim of step.claims) this.#token += addClaim(args, claim, { names, throttles })
     return args
   }
 

@@ -1,17 +1,17 @@
-import type {
-  ClaimRequest,
-  LaneArrivals,
-  LaneNames,
-  LaneOutcomes,
-  LeasedJob,
-  Outcome,
-  StepReport,
-  Throttle,
+import {
+  functionLimit,
+  type ClaimRequest,
+  type LaneArrivals,
+  type LaneNames,
+  type LaneOutcomes,
+  type LeasedJob,
+  type Outcome,
+  type StepReport,
 } from '@crossgear/core-scheduler'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { addArrivals, type InputsOutside } from './submit-arguments.ts'
-import { throttleArguments } from './throttle-arguments.ts'
+import { isLimited, throttleArguments, type Throttles } from './throttle-arguments.ts'
 
 /** Extra values of submissions in a cluster. */
 export interface ClusterArrival {
@@ -46,6 +46,7 @@ export function addOutcomes(
   args: ScriptArgument[],
   lanes: readonly LaneOutcomes[],
   link: RedisContext,
+  throttles: Throttles | undefined,
 ): void {
   args.push(lanes.length)
   for (const { lane, outcomes } of lanes) {
@@ -53,6 +54,11 @@ export function addOutcomes(
     args.push(outcomes.length)
     const runs = args.push(0)
     let [kind, width, count, run, size] = ['', 0, 0, 0, 0]
+    const limit = throttles?.size ? functionLimit(link.names.parse(lane).fn) : ''
+    if (throttles?.has(limit)) {
+      args.push(limit, 0, 1)
+      count = 1
+    }
     for (const outcome of outcomes) {
       const job = knownEnd(outcome)
       const itsKind = job ? 'end' : outcome.kind
@@ -127,7 +133,7 @@ export function addSubmissions(
 /** Limits of a claim; without throttles it ignores the limits of its queues. */
 export interface ClaimLimits {
   readonly names: LaneNames
-  readonly throttles: ReadonlyMap<string, Throttle> | undefined
+  readonly throttles: Throttles | undefined
 }
 
 const nothingPaused: ReadonlySet<string> = new Set()
@@ -140,7 +146,7 @@ export function addClaim(
 ): number {
   const { groups, ahead = 0, paused = nothingPaused } = request
   const limits = throttleArguments(request, names, throttles)
-  const held = limits[0] === 0 ? ahead : 0
+  const held = isLimited(groups, names, throttles) ? 0 : ahead
   const max = request.max + held
   args.push(wayOf(request), max, held, groups.length)
   for (const { lanes, queue, leaseMs } of groups) {

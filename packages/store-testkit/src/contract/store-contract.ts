@@ -27,6 +27,7 @@ import { reclaimContract } from './nodes/reclaim.ts'
 import { setContract } from './jobs/sets.ts'
 import { sharingContract } from './lanes/sharing.ts'
 import { throttleContract } from './lanes/throttles.ts'
+import { functionLimitContract } from './lanes/function-limits.ts'
 import { dependenciesContract } from './jobs/dependencies.ts'
 import { pushedAgainContract } from './jobs/pushed-again.ts'
 import { testOf } from './kit.ts'
@@ -83,6 +84,7 @@ export function storeContract(
     holderContract(tests)
     historyContract(tests)
     throttleContract(tests)
+    functionLimitContract(tests)
     idContract(tests)
     nativeContract(tests)
     orphanContract(tests)

@@ -10,7 +10,7 @@ export interface WorldOptions {
   readonly deadPerLane?: number
   /** Retention of a dead job, seconds. 180 days. */
   readonly deadSeconds?: number
-  /** Limits of Faktory queues. */
+  /** Limits of Faktory queues and functions, by name. */
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** How long by-name workers close a lane to consumers, milliseconds. A week. */
   readonly graceMs?: number

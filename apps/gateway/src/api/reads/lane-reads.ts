@@ -19,6 +19,7 @@ interface Parts {
   readonly view: LatestView
   /** As they are now. */
   readonly throttles: () => Config['throttles']
+  readonly routes: () => Config['routes']
   readonly bridgeFaktory: Config['bridgeFaktory']
   readonly node: string
   readonly version: string
@@ -29,6 +30,7 @@ export function laneReads({
   scheduler,
   view,
   throttles,
+  routes,
   bridgeFaktory,
   node,
   version,
@@ -121,6 +123,7 @@ export function laneReads({
       return {
         ...{ at: latest.at, function: fn, workers: sums.workers },
         ...{ ...sums.standing(), ...sums.totals(), ...entries },
+        limit: limitView(routes().get(fn)?.limit),
         ...(await latelyOf('f', fn, scheduler)),
       }
     },
@@ -167,10 +170,20 @@ function unknownFunction(): ApiError {
   return new ApiError('unknown_function', 'no such function has had a job or a worker')
 }
 
-function throttleView(queue: string, { concurrency, perWorker, timeoutMs, rate }: Throttle) {
+function throttleView(queue: string, { perWorker, timeoutMs, ...limit }: Throttle) {
   return {
-    ...{ queue, concurrency: concurrency ?? null, per_worker: perWorker ?? null },
+    ...{ queue, per_worker: perWorker ?? null, ...shownLimit(limit) },
     timeout_seconds: timeoutMs === undefined ? null : timeoutMs / 1000,
+  }
+}
+
+function limitView(limit: Throttle | undefined) {
+  return limit ? shownLimit(limit) : null
+}
+
+function shownLimit({ concurrency, rate }: Throttle) {
+  return {
+    concurrency: concurrency ?? null,
     rate_jobs: rate?.jobs ?? null,
     rate_seconds: rate ? rate.perMs / 1000 : null,
   }

@@ -119,13 +119,17 @@ export const overview = strict({
   paused_functions: words(),
 })
 
-const throttle = strict({
-  queue: Type.String(),
+const limitFigures = {
   concurrency: orNull(count, 'Jobs at a time'),
-  per_worker: orNull(count, 'Jobs at a time of one worker'),
-  timeout_seconds: orNull(seconds),
   rate_jobs: orNull(count),
   rate_seconds: orNull(seconds),
+}
+
+const throttle = strict({
+  queue: Type.String(),
+  ...limitFigures,
+  per_worker: orNull(count, 'Jobs at a time of one worker'),
+  timeout_seconds: orNull(seconds),
 })
 
 export const throttles = strict({ throttles: Type.Array(throttle) })
@@ -140,6 +144,7 @@ export const oneFunction = strict({
   workers,
   ...totals,
   ...lately.properties,
+  limit: orNull(strict(limitFigures), 'The limit of its route'),
   entries: Type.Array(functionEntry, {
     description: 'One for each of its queues; of more than 200 those with the most to do',
   }),

@@ -92,6 +92,7 @@ export class StoreMirror {
         started: nothing,
         relayed: nothing,
         woken: nothing,
+        roomMade: nothing,
         laneDropped: nothing,
       },
       ...{ laneClosed: nothing, pausesChanged: nothing, consumerNews: nothing },

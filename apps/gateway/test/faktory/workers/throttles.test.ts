@@ -1,5 +1,4 @@
-import type { Assignment } from '@crossgear/core-scheduler'
-import type { Throttle } from '@crossgear/core-scheduler'
+import { functionLimit, type Assignment, type Throttle } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
@@ -28,6 +27,23 @@ describe.skipIf(lacksRedis)('throttles', () => {
     await here.clock.armed(blocksMs)
     await other.ask('FAIL {"jid":"job00002"}')
     expect(await one.reply()).toContain('"jid":"job00003"')
+  })
+
+  test('of a function hold over its queues and two nodes, hold back no other job, and wake the next worker', async () => {
+    const throttles = new Map([[functionLimit('tight'), { concurrency: 1 }]])
+    const settings = { storeOptions: { throttles }, schedulerOptions: { throttles } }
+    const [here, there] = [await gateways.open(settings), await gateways.open(settings)]
+    const [one, other] = [await here.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
+    const tight = { jobtype: 'tight' }
+    await one.ask(pushLine('job00001', { ...tight, queue: 'bulk' }))
+    await one.ask(pushLine('job00002', tight))
+    await one.ask(pushLine('job00003'))
+    expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00001' })
+    expect(await other.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00003' })
+    other.send('FETCH bulk default')
+    await there.clock.armed(blocksMs)
+    await one.ask('ACK {"jid":"job00001"}')
+    expect(await other.reply()).toContain('"jid":"job00002"')
   })
 
   test('hold back no other queue', async () => {

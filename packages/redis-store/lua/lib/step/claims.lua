@@ -7,9 +7,9 @@ local function readThrottles(claim, at)
     local queue, concurrency, rate, per, timeout, perWorker, worker, lanes = unpack(given, at + 1, at + 8)
     local throttle = { queue = queue, concurrency = concurrency, rate = rate, per = per }
     throttle.timeout, throttle.perWorker, throttle.worker = timeout, perWorker, worker
-    claim.byQueue[queue] = throttle
+    claim.throttles[queue] = throttle
     for lane = at + 9, at + 8 + lanes do
-      claim.byLane[given[lane]] = throttle
+      limitLane(claim, given[lane], throttle)
     end
     at = at + 8 + lanes
   end
@@ -66,7 +66,7 @@ local function readClaim(at)
     counted = 0,
     jobs = {},
     starts = {},
-    byQueue = {},
+    throttles = {},
     byLane = {},
     deadlines = {},
   }
@@ -111,9 +111,9 @@ local function takeClaim(claim)
     pushAll('ZADD', busyKey(lane), reversed(added))
   end
   local throttled = {}
-  for queue, throttle in pairs(claim.byQueue) do
+  for name, throttle in pairs(claim.throttles) do
     if throttle.full then
-      throttled[#throttled + 1] = queue
+      throttled[#throttled + 1] = name
       throttled[#throttled + 1] = math.ceil(throttle.waitMs or 0)
     end
   end

@@ -148,11 +148,13 @@ local function grant(claim, lane, id, token, leaseMs, enqueued, reserveFor, stor
   answer(claim, lane, id, token, enqueued, stored)
   local deadline = deadlineOf(claim, reserveFor, leaseMs)
   claim.taken = claim.taken + 1
-  local throttle = claim.byLane[lane]
-  if throttle then
+  local throttles = claim.byLane[lane]
+  if throttles then
     -- Throttles are checked against the stored deadline.
     redis.call('ZADD', busyKey(lane), deadline, id)
-    tookThrottled(throttle, lane, id, now)
+    for _, throttle in ipairs(throttles) do
+      tookThrottled(throttle, lane, id, now)
+    end
   else
     local added = claim.deadlines[lane] or {}
     claim.deadlines[lane] = added

@@ -14,9 +14,9 @@ local maxCorrections = 200
 local function wantsMore(claim) return claim.taken < claim.max and claim.corrections < maxCorrections end
 
 local function takeFromBand(claim, lane, band, leaseMs)
-  local throttle = claim.byLane[lane]
-  while wantsMore(claim) and mayTake(throttle, now) do
-    local ids = redis.pcall('RPOP', queueKey(lane, band), throttle and 1 or claim.max - claim.taken)
+  local throttles = claim.byLane[lane]
+  while wantsMore(claim) and mayTake(throttles, now) do
+    local ids = redis.pcall('RPOP', queueKey(lane, band), throttles and 1 or claim.max - claim.taken)
     if not ids or ids.err then return end
     leaseAll(claim, lane, band, leaseMs, ids)
   end
@@ -57,7 +57,7 @@ local function takeInOrder(claim, first, last, leaseMs)
 end
 
 -- Takes jobs from the head of a band that precede those of all other lanes of the queue: of rank `bound` or lower; of a
--- queue with a throttle one. True if it met one that does not, or of unknown age; that one and those behind it went back.
+-- lane with a throttle one. True if it met one that does not, or of unknown age; that one and those behind it went back.
 local function takeUpTo(claim, lane, band, bound, leaseMs)
   local isThrottled = claim.byLane[lane] ~= nil
   while wantsMore(claim) do
@@ -100,26 +100,30 @@ local function correctHint(claim, ready, lane, hint, leaseMs)
 end
 
 -- Takes from the lanes of a queue by its hint index, which has each lane at the rank of its head or earlier. Wrong
--- hints are corrected when met, so the first right one is the first of all.
+-- hints are corrected when met, so the first right one is the first of all. Passes over lanes whose function has no room:
+-- nothing of theirs is prefetched.
 local function takeByHint(claim, queue, leaseMs)
-  local ready, throttle = readyKey(queue), claim.byQueue[queue]
-  while wantsMore(claim) and mayTake(throttle, now) do
-    local hints = redis.call('ZRANGE', ready, 0, 1, 'WITHSCORES')
+  local ready, ofQueue, passed = readyKey(queue), claim.throttles[queue], 0
+  while wantsMore(claim) and not (ofQueue and ofQueue.full) do
+    local hints = redis.call('ZRANGE', ready, passed, passed + 1, 'WITHSCORES')
     local lane, bound = hints[1], tonumber(hints[4] or math.huge)
     if not lane then return end
-    local before, isStopped = claim.taken, false
-    if tokenStart(claim, lane) then
-      claim.byLane[lane] = throttle
-      for _, band in ipairs(bands) do
-        isStopped = takeUpTo(claim, lane, band, bound, leaseMs)
-        if isStopped or not wantsMore(claim) or (throttle and claim.taken > before) then break end
-      end
-    end
-    if claim.taken == before then claim.corrections = claim.corrections + 1 end
+    if ofQueue then limitLane(claim, lane, ofQueue) end
+    local before, isStopped, throttles = claim.taken, false, claim.byLane[lane]
     if not tokenStart(claim, lane) then
       redis.call('ZREM', ready, lane)
-    elseif wantsMore(claim) and (isStopped or not throttle or claim.taken == before) then
-      correctHint(claim, ready, lane, tonumber(hints[2]), leaseMs)
+      claim.corrections = claim.corrections + 1
+    elseif throttles and (claim.taken >= claim.max - claim.ahead or not mayTake(throttles, now)) then
+      passed = passed + 1
+    else
+      for _, band in ipairs(bands) do
+        isStopped = takeUpTo(claim, lane, band, bound, leaseMs)
+        if isStopped or not wantsMore(claim) or (throttles and claim.taken > before) then break end
+      end
+      if claim.taken == before then claim.corrections = claim.corrections + 1 end
+      if wantsMore(claim) and (isStopped or not throttles or claim.taken == before) then
+        correctHint(claim, ready, lane, tonumber(hints[2]), leaseMs)
+      end
     end
   end
 end

@@ -161,18 +161,19 @@ local function needsQueues(at, runs)
   return false
 end
 
--- If queues have throttled jobs, where that was read.
+-- If limits have jobs, by the name of the limit, where that was read.
 local hasSlots = {}
 
-local function hasThrottled(queue)
-  if queue == '' then return false end
-  if hasSlots[queue] == nil then hasSlots[queue] = redis.call('EXISTS', slotsKey(queue)) == 1 end
-  return hasSlots[queue]
+local function hasThrottled(name)
+  if name == '' then return false end
+  if hasSlots[name] == nil then hasSlots[name] = redis.call('EXISTS', slotsKey(name)) == 1 end
+  return hasSlots[name]
 end
 
 -- Ends leases from the one after `tally.index` on, in runs of one kind, the first at `at`.
 local function endFrom(lane, queue, runs, at, tally)
   local throttled, ended, seen, index = hasThrottled(queue), tally.ended, tally.seen, 0
+  local limit = given[at + 1] == 0 and hasThrottled(given[at]) and given[at]
   for _ = 1, runs do
     local kind, count, width = unpack(given, at, at + 2)
     at = at + 3
@@ -191,6 +192,7 @@ local function endFrom(lane, queue, runs, at, tally)
         if result ~= '0' and result ~= '4' then
           seen[id], ended[#ended + 1] = true, id
           if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
+          if limit then tally.released = tally.released + freeSlot(limit, slotOf(lane, id)) end
         end
         tally.results[index] = result
       end
@@ -214,6 +216,7 @@ local function endLane(lane, queue, count, runs, at)
     results = {},
     index = 0,
     freed = 0,
+    released = 0,
   }
   local isSound, problem = pcall(endFrom, lane, queue, runs, at, tally)
   while not isSound do
@@ -229,6 +232,7 @@ local function endLane(lane, queue, count, runs, at)
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. tally.freed) end
   end
+  if tally.released > 0 then redis.call('PUBLISH', eventsChannel, 'room\0' .. lane .. '\0' .. tally.released) end
   book(lane, 'completed', tally.completed)
   book(lane, 'retried', tally.retried)
   return table.concat(tally.results)

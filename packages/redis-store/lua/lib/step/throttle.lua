@@ -1,5 +1,5 @@
--- Limits of a queue. A throttle = { queue, concurrency (0: any), rate (jobs; 0: any), per (ms), timeout (how long a job
--- takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker }. Needs keys.lua.
+-- Limits of a queue or a function. A throttle = { queue (its name), concurrency (0: any), rate (jobs; 0: any), per (ms),
+-- timeout (how long a job takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker }. Needs keys.lua.
 
 local function slotOf(lane, id) return lane .. '\0' .. id end
 
@@ -41,9 +41,8 @@ local function hasNoSlot(throttle)
   return held >= throttle.perWorker
 end
 
--- True if one more job may be handed out now. `waitMs`: how long until time alone makes room.
-local function mayTake(throttle, now)
-  if not throttle then return true end
+-- True if a throttle lets one more job be handed out now. `waitMs`: how long until time alone makes room.
+local function hasRoom(throttle, now)
   if throttle.rate > 0 then
     local start = tonumber(redis.call('LINDEX', rateKey(throttle.queue), throttle.rate - 1) or 0)
     if start > 0 and start + throttle.per > now then
@@ -61,6 +60,24 @@ local function mayTake(throttle, now)
     throttle.waitMs = math.max(1, tonumber(first) + throttle.timeout - now)
   end
   return false
+end
+
+-- True if all throttles of a lane (nil: none) let one more job be handed out now.
+local function mayTake(throttles, now)
+  if not throttles then return true end
+  for _, throttle in ipairs(throttles) do
+    if throttle.full or not hasRoom(throttle, now) then return false end
+  end
+  return true
+end
+
+-- Adds a throttle to those of a lane.
+local function limitLane(claim, lane, throttle)
+  local throttles = claim.byLane[lane] or {}
+  for _, known in ipairs(throttles) do
+    if known == throttle then return end
+  end
+  throttles[#throttles + 1], claim.byLane[lane] = throttle, throttles
 end
 
 -- Takes a slot for a job.

@@ -10,7 +10,7 @@ import {
 import { endJob } from './finish.ts'
 import { isForeground, isSettled, jobOf, type MemoryJob } from '../memory-job.ts'
 import { type MemoryLane } from '../memory-lane.ts'
-import { hasRoom, isThrottled, noteStart } from './throttles.ts'
+import { hasRoom, isLimited, isThrottled, noteStart } from './throttles.ts'
 import { unlock } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
@@ -45,10 +45,10 @@ export function claimJobs(
   token: () => string,
 ): Lease[] {
   const claimed: Lease[] = []
-  const isLimited = groups.some(({ lanes }) => lanes.some((lane) => isThrottled(world, lane)))
-  const max = isLimited ? asked : asked + ahead
+  const max = groups.some((group) => isThrottled(world, group)) ? asked : asked + ahead
   const heldBack = new Map<string, number>()
-  const mayTake = (lane: MemoryLane): boolean => hasRoom(world, lane, worker, heldBack)
+  const mayTake = (lane: MemoryLane): boolean =>
+    (claimed.length < asked || !isLimited(world, lane)) && hasRoom(world, lane, worker, heldBack)
   const inTurn: Group[] = groups.map(({ lanes, leaseMs }) => ({
     leaseMs,
     open: lanes

@@ -1,61 +1,99 @@
+import {
+  limitedFunction,
+  limitNames,
+  type LaneGroup,
+  type Throttle,
+} from '@crossgear/core-scheduler'
 import type { MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
-/** True if a lane's queue may hand out one more job; if not, notes for how long. */
+type Limit = readonly [name: string, throttle: Throttle]
+
+/** True if a lane's queue and function may hand out one more job; if not, notes for how long. */
 export function hasRoom(
   world: MemoryWorld,
   { lane }: MemoryLane,
   worker: string,
   heldBack: Map<string, number>,
 ): boolean {
-  const { queue } = world.names.parse(lane)
-  const { rate, ...limits } = world.options.throttles?.get(queue) ?? {}
-  const startMs = rate && world.starts.get(queue)?.[rate.jobs - 1]
-  if (rate && startMs !== undefined && startMs + rate.perMs > world.nowMs()) {
-    heldBack.set(queue, startMs + rate.perMs - world.nowMs())
-    return false
-  }
-  const { concurrency = Infinity, perWorker = Infinity, timeoutMs } = limits
-  const slots = slotsOf(world, queue, timeoutMs)
-  const own = slots.filter(({ takenBy }) => takenBy === worker)
-  if (slots.length < concurrency && own.length < perWorker) return true
-  const firstMs = Math.min(...slots.map(({ takenAtMs = 0 }) => takenAtMs))
-  heldBack.set(queue, timeoutMs === undefined ? 0 : firstMs + timeoutMs - world.nowMs())
-  return false
+  return limitsOf(world, lane).every((limit) => {
+    const waitMs = waitOf(world, limit, worker)
+    if (waitMs !== undefined) heldBack.set(limit[0], waitMs)
+    return waitMs === undefined
+  })
 }
 
-/** True if a lane's queue has a limit. */
-export function isThrottled(world: MemoryWorld, lane: string): boolean {
-  return world.options.throttles?.has(world.names.parse(lane).queue) ?? false
+/** Undefined for a limit with room; else how long until it has, milliseconds, or 0: until a job ends. */
+function waitOf(
+  world: MemoryWorld,
+  [name, { rate, concurrency = Infinity, perWorker = Infinity, timeoutMs }]: Limit,
+  worker: string,
+): number | undefined {
+  const startMs = rate && world.starts.get(name)?.[rate.jobs - 1]
+  if (rate && startMs !== undefined && startMs + rate.perMs > world.nowMs()) {
+    return startMs + rate.perMs - world.nowMs()
+  }
+  const slots = slotsOf(world, name, timeoutMs)
+  const own = slots.filter(({ takenBy }) => takenBy === worker)
+  if (slots.length < concurrency && own.length < perWorker) return undefined
+  const firstMs = Math.min(...slots.map(({ takenAtMs = 0 }) => takenAtMs))
+  return timeoutMs === undefined ? 0 : firstMs + timeoutMs - world.nowMs()
+}
+
+/** True if a claim of this group prefetches nothing: of a queue's lanes those without a limit of their own are prefetched. */
+export function isThrottled(world: MemoryWorld, { queue, lanes }: LaneGroup): boolean {
+  const isByQueue = queue !== undefined && lanes.length > 1
+  return lanes.some((lane) =>
+    limitsOf(world, lane).some(([name]) => !isByQueue || limitedFunction(name) === undefined),
+  )
+}
+
+/** True if nothing of a lane is prefetched. */
+export function isLimited(world: MemoryWorld, { lane }: MemoryLane): boolean {
+  return limitsOf(world, lane).length > 0
 }
 
 /** Notes that a job was handed out. */
 export function noteStart(world: MemoryWorld, { lane }: MemoryLane): void {
-  const { queue } = world.names.parse(lane)
-  const { rate } = world.options.throttles?.get(queue) ?? {}
-  if (!rate) return
-  const starts = [world.nowMs(), ...(world.starts.get(queue) ?? [])]
-  world.starts.set(queue, starts.slice(0, rate.jobs))
+  for (const [name, { rate }] of limitsOf(world, lane)) {
+    if (!rate) continue
+    const starts = [world.nowMs(), ...(world.starts.get(name) ?? [])]
+    world.starts.set(name, starts.slice(0, rate.jobs))
+  }
 }
 
-/** A job ended: wakes a worker that waits for room in its queue. */
+/** A job ended: wakes a worker that waits for room in its queue or its function. */
 export function notifyOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
-  const { queue } = world.names.parse(lane)
-  const { concurrency, perWorker } = world.options.throttles?.get(queue) ?? {}
-  if (concurrency === undefined && perWorker === undefined) return
-  const next = lanesOf(world, queue).find(({ queued }) => queued > 0)
-  if (!next) return
-  world.notify(
-    () => true,
-    (listener) => listener.woken(next.lane, 1),
-  )
+  for (const [name, { concurrency, perWorker }] of limitsOf(world, lane)) {
+    if (concurrency === undefined && perWorker === undefined) continue
+    const isOfFunction = limitedFunction(name) !== undefined
+    const next = lanesOf(world, name).find(({ queued }) => queued > 0)
+    if (!isOfFunction && !next) continue
+    world.notify(
+      () => true,
+      (listener) => {
+        if (isOfFunction) listener.roomMade(lane, 1)
+        else listener.woken(next?.lane ?? lane, 1)
+      },
+    )
+  }
 }
 
-/** The running jobs that count towards a queue's limit. */
-function slotsOf(world: MemoryWorld, queue: string, timeoutMs = Infinity): MemoryJob[] {
+/** The limits that hold for a lane. */
+function limitsOf({ names, options }: MemoryWorld, lane: string): readonly Limit[] {
+  const { throttles } = options
+  if (!throttles || throttles.size === 0) return []
+  return limitNames(names.parse(lane)).flatMap((name): Limit[] => {
+    const throttle = throttles.get(name)
+    return throttle ? [[name, throttle]] : []
+  })
+}
+
+/** The running jobs that count towards a limit. */
+function slotsOf(world: MemoryWorld, name: string, timeoutMs = Infinity): MemoryJob[] {
   const nowMs = world.nowMs()
-  return lanesOf(world, queue).flatMap((lane) =>
+  return lanesOf(world, name).flatMap((lane) =>
     [...lane.busy.keys()].flatMap((id) => {
       const job = lane.job(id, nowMs)
       return job && nowMs < (job.takenAtMs ?? 0) + timeoutMs ? [job] : []
@@ -63,6 +101,7 @@ function slotsOf(world: MemoryWorld, queue: string, timeoutMs = Infinity): Memor
   )
 }
 
-function lanesOf(world: MemoryWorld, queue: string): MemoryLane[] {
-  return [...world.lanes].filter(({ lane }) => world.names.parse(lane).queue === queue)
+/** The lanes for which a limit holds. */
+function lanesOf(world: MemoryWorld, limit: string): MemoryLane[] {
+  return [...world.lanes].filter(({ lane }) => limitNames(world.names.parse(lane)).includes(limit))
 }
