@@ -8,6 +8,33 @@ const registry = 'packages/redis-store/lua/lib/registry.lua'
 /** Lanes that come and go. */
 export const faults: readonly PlantedFault[] = [
   {
+    name: 'function-limit-not-counted',
+    promise: 'A job counts for the limit of its function and for that of its queue.',
+    file: 'packages/redis-store/lua/lib/step/leases.lua',
+    from: 'for _, throttle in ipairs(throttles) do',
+    to: 'for _, throttle in ipairs({ throttles[1] }) do',
+    test: 'packages/redis-store/test/store-contract.test.ts',
+    testName: 'limits of functions',
+  },
+  {
+    name: 'function-without-room-stops-queue',
+    promise: 'Jobs behind those of a function without room are handed out.',
+    file: 'packages/redis-store/lua/lib/step/lines.lua',
+    from: 'passed = passed + 1',
+    to: 'return',
+    test: 'packages/redis-store/test/store-contract.test.ts',
+    testName: 'limits of functions',
+  },
+  {
+    name: 'room-not-announced',
+    promise: 'The end of a job wakes workers that wait for room under the limit of its function.',
+    file: 'packages/redis-store/lua/lib/step/outcomes.lua',
+    from: 'if tally.released > 0 then',
+    to: 'if tally.released > 1 then',
+    test: 'packages/redis-store/test/store-contract.test.ts',
+    testName: 'limits of functions',
+  },
+  {
     name: 'missed-drop-stays',
     promise: 'A gateway that did not hear of a drop takes the lane from its registry.',
     file: 'packages/core-scheduler/src/notify/outages.ts',

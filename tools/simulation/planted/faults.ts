@@ -46,6 +46,13 @@ export const faults: readonly SimulatedFault[] = [
     to: '  for (const _ of [1, 2]) tellOfDeath(world, lane, job)',
   },
   {
+    name: 'one-job-over-the-limit',
+    does: 'One job more than its limit allows runs.',
+    file: `${store}/jobs/throttles.ts`,
+    from: 'slots.length < concurrency',
+    to: 'slots.length <= concurrency',
+  },
+  {
     name: 'batch-closed-early',
     does: 'A batch is complete while a job of it has not run.',
     file: `${store}/jobs/memory-batches.ts`,

@@ -19,7 +19,7 @@ export interface StoreListener {
   relayed(ref: JobRef, event: JobEvent | 'finish'): void
   /** Jobs may have come into this lane: from other nodes, or without a submission. */
   woken(lane: string, jobs: number): void
-  /** So many jobs of a lane whose function has a limit have ended: jobs of any lane of the function may be handed out. */
+  /** Jobs of a lane whose function has a limit have ended, so that as many of any lane of the function may be handed out. */
   roomMade(lane: string, jobs: number): void
   laneAdded(lane: string, number: number): void
   /** `number`: the one that it had; 0: not known. */
