@@ -210,6 +210,8 @@ describe('the file', () => {
       [routes."odd name"]
       [routes.slow]
       rate = "1/d"
+      [routes.fair]
+      per = "custom.tenant"
     `)
     const loaded = load({ flags: { config } })
     expect(loaded).toMatchObject({ gearmanPort: 'off', bridgeFaktory: 'routed' })
@@ -224,6 +226,7 @@ describe('the file', () => {
       ],
       ['odd name', {}],
       ['slow', { limit: { rate: { jobs: 1, perMs: 86_400_000 } } }],
+      ['fair', { limit: { per: 'custom.tenant' } }],
     ])
   })
 
@@ -343,10 +346,11 @@ describe('the file', () => {
       `routes.mail.rate in FILE is "${rate}": give up to 100000 jobs in a second, minute, hour or day: "5/s",`,
     ]),
     ['[routes.mail]\nrate = 100', 'routes.mail.rate in FILE is 100: give up to 100000 jobs'],
+    ['[routes.mail]\nper = "a b"', 'routes.mail.per in FILE is "a b": give a path such as'],
     ['[routes.mail]\nrat = "1/s"', 'routes.mail.rat in FILE is unknown: use rate.'],
     [
       Array.from({ length: 101 }, (_none, at) => `[routes.f${at}]\nconcurrency = 1`).join('\n'),
-      'routes in FILE limit 101 functions: give concurrency or rate to at most 100, or limit a queue of theirs.',
+      'routes in FILE limit 101 functions: give concurrency, rate or per to at most 100, or limit a queue of theirs.',
     ],
     ['a = ', 'FILE is not TOML: '],
   ])('%j is refused', async (text, message) => {

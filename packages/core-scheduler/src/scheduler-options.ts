@@ -1,4 +1,5 @@
 import type { DeathCall } from './model/death-call.ts'
+import type { NewJob } from './model/job.ts'
 import type { Submission } from './model/requests.ts'
 import type { FunctionOrder } from './model/subscription.ts'
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
@@ -44,6 +45,8 @@ export interface SchedulerOptions {
   readonly deadWorkerMs?: number
   /** Wraps each submission, for tracing. None. */
   readonly traced?: (lane: string, submission: Submission) => Submission
+  /** The value by which a job of a function takes turns; undefined where its jobs take none. None. */
+  readonly turnOf?: (fn: string, job: NewJob) => string | undefined
   /** Rules for jobs that fail. Every failure is final. */
   readonly retryRules?: RetryRules
 }

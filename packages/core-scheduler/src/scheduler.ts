@@ -188,6 +188,7 @@ export class Scheduler {
       retries: this.#options.retries?.get(fn),
       retentionSeconds: this.#options.retentionSeconds?.get(fn),
       onDeath: call && deathCallText(call, { fn, queue }),
+      turn: this.#options.turnOf?.(fn, submission.job),
     }
     const { traced } = this.#options
     const handedIn = traced ? traced(lane, submission) : submission

@@ -42,7 +42,8 @@
 --       values that follow: integer
 --       1 if the node keeps all of the jobs: flag
 --       jobs: integer
---       runs of jobs of one level, kind and door: integer; per run:
+--       runs of jobs of one level, kind and door, where jobs take turns after a run of none whose door is the limits of each
+--       value (see turns.lua): integer; per run:
 --         jobs: integer
 --         level: integer
 --         1 if foreground: flag
@@ -80,7 +81,7 @@
 --         rate (0: any): integer
 --         time of the rate: integer, ms
 --         timeout (0: none): integer, ms
---         jobs of a worker (0: any): integer
+--         jobs of a worker (0: any; -1: the limits are of each value, see turns.lua): integer
 --         the worker: string
 --         lanes that it limits: integer, lanes
 --       paused lanes: integer, lanes
@@ -103,6 +104,7 @@
 --#include losses
 --#include throttle
 --#include waits
+--#include turns
 --#include packed
 --#include step
 --#include news

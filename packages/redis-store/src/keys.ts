@@ -126,6 +126,14 @@ export class StoreKeys extends Keys {
     return this.of('xg:ticks', lane)
   }
 
+  /**
+   * Hash: value of a key by which jobs take turns → its job in line; with `:waiting` and `:running`: sorted sets of jobs by
+   * value; with `:rate:<value>`: list, when its last jobs were leased, ms. At most 10,000 values.
+   */
+  turns(lane: string): string {
+    return this.of('xg:turns', lane)
+  }
+
   /** Set: in a cluster, ended jobs of batches, what dead jobs push, and new and ended jids, until a node has passed them on. */
   batchOutbox(lane: string): string {
     return this.of('xg:ties', lane)

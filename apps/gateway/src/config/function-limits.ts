@@ -1,9 +1,13 @@
 import { functionLimit, type Throttle } from '@crossgear/core-scheduler'
 import { StartError } from '../errors.ts'
+import { isTurnKey } from '../bridge/turn-key.ts'
 import { isWhole } from './value-kinds.ts'
 
 /** A limit of a function, for all workers at gateways together. */
-export type FunctionLimit = Pick<Throttle, 'concurrency' | 'rate'>
+export interface FunctionLimit extends Pick<Throttle, 'concurrency' | 'rate'> {
+  /** The key of whose values each has this limit, and by which they take turns. */
+  readonly per?: string
+}
 
 type LimitedRoutes = ReadonlyMap<string, { readonly limit?: FunctionLimit }>
 
@@ -32,15 +36,25 @@ export const limitFields = {
     expected: 'up to 100000 jobs in a second, minute, hour or day: "5/s", "100/m", "20/h", "1/d"',
     accepts: (value: unknown) => typeof value === 'string' && readRate(value) !== undefined,
   },
+  per: {
+    expected:
+      'a path such as "custom.tenant" or "args.0.tenant", or "unique-prefix:" and up to 8 characters',
+    accepts: isTurnKey,
+  },
 }
 
 /** The limit of a route's table with fields that are accepted. */
-export function readLimit(concurrency: unknown, rateText: unknown): FunctionLimit | undefined {
+export function readLimit(
+  concurrency: unknown,
+  rateText: unknown,
+  per: unknown,
+): FunctionLimit | undefined {
   const rate = readRate(rateText)
-  if (concurrency === undefined && !rate) return undefined
+  if (concurrency === undefined && !rate && per === undefined) return undefined
   return {
     ...(concurrency !== undefined && { concurrency: concurrency as number }),
     ...(rate && { rate }),
+    ...(per !== undefined && { per: per as string }),
   }
 }
 
@@ -49,7 +63,7 @@ export function checkLimits(routes: LimitedRoutes, file: string): void {
   const limited = [...routes.values()].filter(({ limit }) => limit).length
   if (limited <= maxLimitedFunctions) return
   throw new StartError(
-    `routes in ${file} limit ${limited} functions: give concurrency or rate to at most ${maxLimitedFunctions}, or limit a queue of theirs.`,
+    `routes in ${file} limit ${limited} functions: give concurrency, rate or per to at most ${maxLimitedFunctions}, or limit a queue of theirs.`,
     2,
   )
 }
@@ -63,6 +77,10 @@ export function limitsOf({
   readonly routes: LimitedRoutes
 }): ReadonlyMap<string, Throttle> {
   const limits = new Map(throttles)
-  for (const [fn, { limit }] of routes) if (limit) limits.set(functionLimit(fn), limit)
+  for (const [fn, { limit }] of routes) {
+    if (!limit) continue
+    const { per, ...throttle } = limit
+    limits.set(functionLimit(fn), { ...throttle, ...(per !== undefined && { isPerTurn: true }) })
+  }
   return limits
 }

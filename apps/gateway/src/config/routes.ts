@@ -122,8 +122,8 @@ export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, R
 }
 
 function routeOf(table: Table): Route {
-  const { retention_seconds: seconds, on_death: pushed, concurrency, rate, ...route } = table
-  const limit = readLimit(concurrency, rate)
+  const { retention_seconds: seconds, on_death: pushed, concurrency, rate, per, ...route } = table
+  const limit = readLimit(concurrency, rate, per)
   const onDeath = deathJobOf(pushed)
   return Object.freeze({
     ...(route as Route),

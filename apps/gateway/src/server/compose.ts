@@ -5,6 +5,7 @@ import type { ApiParts } from '../api/compose-api.ts'
 import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
+import { type TurnKey, turnKeyOf } from '../bridge/turn-key.ts'
 import { limitsOf } from '../config/function-limits.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
@@ -80,6 +81,7 @@ export interface Composition {
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, store } = parts
   let { routes, throttles } = config
+  let turnKeys = turnKeysOf(routes)
   const payloadRuleOf: PayloadRuleOf = (fn) => routes.get(fn)?.payload ?? 'auto'
   const names = new LaneNames(routedHomes(config.routes))
   const metrics = new Metrics({ functions: config.metricsFunctions, names })
@@ -116,6 +118,13 @@ export async function compose(parts: Parts): Promise<Composition> {
     maxLosses: config.jobRetries,
     wakeups: config.workerWakeup,
     deadWorkerRequeue: config.faktoryDeadWorkerRequeue === 'all' ? 'all' : 'others',
+    turnOf: (fn, job) => {
+      const key = turnKeys.get(fn)
+      if (!key) return undefined
+      const value = key(job, payloadRuleOf(fn))
+      if (value === undefined) metrics.turnShared(fn, 'none')
+      return value ?? ''
+    },
     ...(tracing && { traced: (lane, submission) => tracing.submission(lane, submission) }),
     functionOrder: gearmandVersions[config.gearmandVersion].functionOrder,
     ...(config.repair !== 'off' && {
@@ -168,6 +177,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     }),
     configure: (next) => {
       ;({ routes, throttles } = next.config)
+      turnKeys = turnKeysOf(routes)
       log.level = next.config.logLevel
       const live = liveSettings(next.config)
       names.rehome(live.homes)
@@ -269,6 +279,15 @@ function liveSettings(config: Config): LiveSettings {
     onDeath,
     throttles: limitsOf(config),
   }
+}
+
+/** The keys by which jobs of functions take turns. */
+function turnKeysOf(routes: Config['routes']): ReadonlyMap<string, TurnKey> {
+  return new Map(
+    [...routes].flatMap(([fn, { limit }]): [string, TurnKey][] =>
+      limit?.per === undefined ? [] : [[fn, turnKeyOf(limit.per)]],
+    ),
+  )
 }
 
 /** One setting of the routes, by function. */

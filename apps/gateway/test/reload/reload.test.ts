@@ -163,7 +163,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
     write([], '[routes.tight]\nconcurrency = 1')
     expect(await hangUp()).toContain('routes changed')
     expect(await page('/api/v1/functions/tight')).toMatchObject({
-      limit: { concurrency: 1, rate_jobs: null, rate_seconds: null },
+      limit: { concurrency: 1, rate_jobs: null, rate_seconds: null, per: null },
     })
     const { jid } = await client.askJson('FETCH one other')
     expect(await client.ask('FETCH one other')).toBe('$-1')

@@ -29,6 +29,8 @@ export interface RoutePolicy {
   readonly retries: number | undefined
   readonly retentionSeconds: number | undefined
   readonly onDeath: string | undefined
+  /** See {@link NewJob.turn}. */
+  readonly turn: string | undefined
 }
 
 interface Parts extends NodeContext {
@@ -218,12 +220,14 @@ function byLane(items: readonly Pending[]): Arrivals[] {
   return [...found.values()]
 }
 
-function routedJob(job: NewJob, { retries, retentionSeconds, onDeath }: RoutePolicy): NewJob {
-  if (retries === undefined && retentionSeconds === undefined && onDeath === undefined) return job
+function routedJob(job: NewJob, route: RoutePolicy): NewJob {
+  const { retries, retentionSeconds, onDeath, turn } = route
+  if ((retries ?? retentionSeconds ?? onDeath ?? turn) === undefined) return job
   return {
     ...job,
     ...(retries !== undefined && job.retries === undefined && { retries }),
     ...(retentionSeconds !== undefined && { retentionSeconds }),
     ...(onDeath !== undefined && job.onDeath === undefined && { onDeath }),
+    ...(turn !== undefined && { turn }),
   }
 }

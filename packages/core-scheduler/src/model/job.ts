@@ -84,6 +84,8 @@ export interface NewJob {
   readonly tick?: CronTick
   /** The W3C `traceparent` of its creation, where jobs are traced. */
   readonly trace?: string
+  /** Whose turn it takes, see {@link Throttle.isPerTurn}; without NUL, at most {@link maxTurnBytes}. Empty where absent. */
+  readonly turn?: string
   /** The job that it is another run of, as an operator's tools name it. */
   readonly origin?: string
   /** The job that is pushed if it dies: see {@link deathCallText}. */

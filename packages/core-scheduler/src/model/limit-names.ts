@@ -1,5 +1,8 @@
 import type { LaneName } from './lanes.ts'
 
+/** Longest {@link NewJob.turn}, bytes. */
+export const maxTurnBytes = 128
+
 /** No queue has a colon in its name. */
 const prefix = 'function:'
 

@@ -13,6 +13,11 @@ export interface Throttle {
   readonly timeoutMs?: number
   /** At most this many jobs in any window of this length. */
   readonly rate?: { readonly jobs: number; readonly perMs: number }
+  /**
+   * Of a function: concurrency and rate are of each value of {@link NewJob.turn}, and the values take turns: of each one
+   * job at a time is in line.
+   */
+  readonly isPerTurn?: true
 }
 
 export interface ClaimRequest {

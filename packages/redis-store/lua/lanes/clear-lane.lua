@@ -46,7 +46,8 @@ end
 
 endAll(lane, ids, most, endPlaces, finish)
 if #ids >= most then return { ids } end
-redis.call('DEL', retriesKey(lane), bridgedKey(lane))
+local turns = laneKey('xg:turns', lane)
+redis.call('DEL', retriesKey(lane), bridgedKey(lane), turns, turns .. ':waiting', turns .. ':running')
 noteCleared(lane)
 local fields, now = allFields(lane), nowMs()
 if not isCluster then return { ids, integer(unregisterLane(lane, fields, now) or 0) } end

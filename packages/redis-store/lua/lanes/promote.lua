@@ -10,6 +10,8 @@
 --#include keys
 --#include levels
 --#include books
+--#include turns
+--#include arrival
 local most, now, results = tonumber(ARGV[3]), nowMs(), {}
 -- Called for each job: names of globals would be looked up each time.
 local call, format = redis.call, string.format
@@ -20,6 +22,9 @@ local ids, targets, keys, dues, cames, count, lined = {}, {}, {}, {}, {}, 0, {}
 local arrivals = {}
 -- Places in these lists by the length of ids. A set has ids of one time as texts, so each of these is mostly in order.
 local runs, areInOrder = {}, true
+-- Jobs queued in turns, by lane.
+local turned = {}
+turns.nowMs = now
 
 local function isEarlier(one, other)
   if dues[one] ~= dues[other] then return dues[one] < dues[other] end
@@ -145,6 +150,27 @@ local function dueTimes(scheduled, count)
   return nil, function(at) return timeOf(all[2 * at]) end
 end
 
+-- The due jobs of a lane where jobs take turns: those that are to be queued now.
+local function inTurn(lane, found)
+  local some = {}
+  for _, id in ipairs(found) do
+    local job = jobFields(lane, id, 'status', 'turn', 'level', 'enqueued')
+    if job[1] and turns.arrive(lane, job[2] or '', id, job[3], job[4]) then some[#some + 1] = id end
+  end
+  return some
+end
+
+-- Queues jobs in their order.
+function turns.lineUpAll(lane, found)
+  local us, jobs = nowUs(), {}
+  for at, id in ipairs(found) do
+    lineUp(jobKey(lane, id), us + at)
+    jobs[at] = { id, jobFields(lane, id, 'level')[1] }
+  end
+  enqueue(lane, jobs)
+  turned[lane] = (turned[lane] or 0) + #found
+end
+
 -- Takes due jobs out of a lane's set; they are its first ones.
 local function takeDue(lane)
   local scheduled = queueKey(lane, 'scheduled')
@@ -152,11 +178,13 @@ local function takeDue(lane)
   local found = redis.call('ZRANGEBYSCORE', scheduled, '-inf', now / 1000, 'LIMIT', 0, most)
   local size = #found
   if size == 0 then return end
+  local hasTurns = turns.limits(lane) ~= nil
   local us, usOf = dueTimes(scheduled, size)
   local hasRetries = redis.call('EXISTS', retriesKey(lane)) == 1
-  addDue(lane, scheduled, found, us, usOf)
+  if not hasTurns then addDue(lane, scheduled, found, us, usOf) end
   most = most - size
   redis.call('ZREMRANGEBYRANK', scheduled, 0, size - 1)
+  if hasTurns then turns.lineUpAll(lane, inTurn(lane, found)) end
   local retries = 0
   if hasRetries then
     retries = redis.call('ZREM', retriesKey(lane), unpack(found))
@@ -212,14 +240,15 @@ end
 local moved = enqueueDue()
 for at = 4, last, 2 do
   local lane, queue = ARGV[at], ARGV[at + 1]
-  local jobs, following = moved[lane] or 0, nil
+  local passed = sound[lane] and turns.look(lane)
+  local jobs, following = (moved[lane] or 0) + (turned[lane] or 0) + (passed or 0), nil
   if jobs > 0 then
     hintReady(queue, lane, now)
     redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. jobs)
   end
   if sound[lane] then following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
   local lookMs = following and read.due(following)
-  if sound[lane] and refillLane(lane) then lookMs = math.min(lookMs or math.huge, now + 1000) end
+  if sound[lane] and (refillLane(lane) or passed) then lookMs = math.min(lookMs or math.huge, now + 1000) end
   local next = lookMs and integer(lookMs) or ''
   if not isCluster then
     if next == '' then

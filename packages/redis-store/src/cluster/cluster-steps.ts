@@ -152,7 +152,8 @@ export class ClusterSteps implements StepStore {
   async #finish(lane: LaneOutcomes): Promise<readonly Settled[]> {
     const { outcomes } = lane
     const settled = await this.#slots.finish(lane)
-    const putsBack = outcomes.some(({ kind }) => kind === 'requeue' || kind === 'requeueFront')
+    const isBack = outcomes.some(({ kind }) => kind === 'requeue' || kind === 'requeueFront')
+    const putsBack = isBack || this.#throttles.hasTurns(lane.lane)
     await this.#hints.follow(lane.lane, putsBack)
     const ended = outcomes.filter((_outcome, at) => settled[at] !== 'unknown')
     for (const name of this.#throttles.of(lane.lane)) {

@@ -1,4 +1,4 @@
-import { limitNames, type LaneGroup, type Throttle } from '@crossgear/core-scheduler'
+import { functionLimit, limitNames, type LaneGroup, type Throttle } from '@crossgear/core-scheduler'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { isLimited, limitArguments, type Throttles } from '../step/throttle-arguments.ts'
 
@@ -37,11 +37,19 @@ export class ClusterThrottles {
     this.#throttles = throttles
   }
 
-  /** Names of the limits of a lane. */
+  /** Names of the limits of a lane, but of those that its slot keeps itself. */
   of(lane: string): readonly string[] {
     if (this.#throttles.size === 0) return []
     const names = limitNames(this.#context.names.parse(lane))
-    return names.filter((name) => this.#throttles.has(name))
+    return names.filter(
+      (name) => this.#throttles.get(name)?.isPerTurn === undefined && this.#throttles.has(name),
+    )
+  }
+
+  /** True if jobs of a lane take turns: the end of one may bring the next into line. */
+  hasTurns(lane: string): boolean {
+    const { fn } = this.#context.names.parse(lane)
+    return this.#throttles.get(functionLimit(fn))?.isPerTurn ?? false
   }
 
   /** True if a claim of these groups prefetches nothing. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import {
   isDoorName,
+  maxTurnBytes,
   type Lease,
   type Level,
   nativeDoor,
@@ -32,6 +33,7 @@ const scriptFields: ReadonlySet<string> = new Set([
   'callback',
   'ran',
   'on_death',
+  'turn',
 ])
 
 const tokenForm = /^[acn].+-\d+$/s
@@ -200,6 +202,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['once_until', checked((value) => isText(value, /^start$/))],
   ['callback', checked((value) => isText(value, /^.+:(complete|success)$/))],
   ['ran', checked(isSet)],
+  ['turn', checked((value) => value.length <= maxTurnBytes)],
 ])
 
 /** Fields that tie a job to a lock or a batch. */

@@ -35,6 +35,7 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.lock?.until === 'start') args.push('once_until', 'start')
   if (job.batch !== undefined) args.push('bid', job.batch)
   if (job.trace !== undefined) args.push('trace', job.trace)
+  if (job.turn !== undefined) args.push('turn', job.turn)
   if (job.origin !== undefined) args.push('origin', job.origin)
   if (job.onDeath !== undefined) args.push('on_death', job.onDeath)
 }

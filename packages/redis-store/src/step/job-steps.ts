@@ -17,6 +17,7 @@ import { JobReads } from '../jobs/job-reads.ts'
 import { leasesByToken } from '../jobs/leases-by-token.ts'
 import { KeptJobs } from './kept-jobs.ts'
 import { unpack } from '../scripts/packed.ts'
+import { turnsOf, type Throttles } from './throttle-arguments.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import {
   addClaim,
@@ -75,6 +76,8 @@ export class JobSteps {
   readonly #lostClaims = new LostClaims()
   readonly #kept = new KeptJobs()
   #throttles: JobStepOptions['throttles']
+  /** Those of a cluster's slot. */
+  #turns: Throttles
   #token = 0
 
   constructor(
@@ -88,6 +91,7 @@ export class JobSteps {
     this.#clock = clock
     this.#options = options
     this.#throttles = options.throttles
+    this.#turns = turnsOf(options.throttles)
     this.#listeners = listeners
   }
 
@@ -99,6 +103,7 @@ export class JobSteps {
   /** Replaces the limits. */
   configure(throttles: ReadonlyMap<string, Throttle>): void {
     this.#throttles = throttles
+    this.#turns = turnsOf(throttles)
   }
 
   /** A step of any number of lanes; in a cluster of one slot. */
@@ -128,9 +133,9 @@ export class JobSteps {
     const inputs = args.push(0) - 1
     args.push(this.#link.graceMs)
     addReports(args, step.reports)
-    const throttles = ways.unlimited ? undefined : this.#throttles
+    const throttles = ways.unlimited ? this.#turns : this.#throttles
     addOutcomes(args, step.outcomes, this.#link, throttles)
-    addSubmissions(args, step.submissions, this.#link, ways, outside)
+    addSubmissions(args, step.submissions, this.#link, ways, outside, throttles)
     args[inputs] = outside?.length ?? 0
     this.#addListening(args, step)
     const kept =

@@ -202,9 +202,9 @@ function ownBytes({ input, unique, envelope }: NewJob): number {
 }
 
 /** False for a job whose level, times or lock the store has to check. */
-export function isKeepable({ level, staleAtMs, lock, reserveForSeconds }: NewJob): boolean {
+export function isKeepable({ level, staleAtMs, lock, reserveForSeconds, turn }: NewJob): boolean {
   const hasTimes = staleAtMs !== undefined || reserveForSeconds !== undefined
-  return usualLevels.includes(level) && !hasTimes && !lock
+  return usualLevels.includes(level) && !hasTimes && !lock && turn === undefined
 }
 
 /** After a flush ids begin again: none may be mistaken for an older job's. */

@@ -11,7 +11,7 @@ import {
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { addArrivals, type InputsOutside } from './submit-arguments.ts'
-import { isLimited, throttleArguments, type Throttles } from './throttle-arguments.ts'
+import { isLimited, throttleArguments, turnLimits, type Throttles } from './throttle-arguments.ts'
 
 /** Extra values of submissions in a cluster. */
 export interface ClusterArrival {
@@ -55,8 +55,9 @@ export function addOutcomes(
     const runs = args.push(0)
     let [kind, width, count, run, size] = ['', 0, 0, 0, 0]
     const limit = throttles?.size ? functionLimit(link.names.parse(lane).fn) : ''
-    if (throttles?.has(limit)) {
-      args.push(limit, 0, 1)
+    const throttle = throttles?.get(limit)
+    if (throttle) {
+      args.push(limit, 0, throttle.isPerTurn ? 2 : 1)
       count = 1
     }
     for (const outcome of outcomes) {
@@ -125,9 +126,15 @@ export function addSubmissions(
   link: RedisContext,
   { notes, atUs }: ClusterArrival,
   outside: InputsOutside,
+  throttles: Throttles | undefined,
 ): void {
   args.push(atUs ?? '', arrivals.length)
-  for (const lane of arrivals) addArrivals(args, lane, link, notes?.get(lane), outside)
+  for (const lane of arrivals) {
+    const fn = throttles?.size ? link.names.parse(lane.lane).fn : ''
+    const throttle = throttles?.get(functionLimit(fn))
+    const limits = throttle?.isPerTurn ? turnLimits(throttle) : undefined
+    addArrivals(args, lane, link, { notes: notes?.get(lane), outside, turnLimits: limits })
+  }
 }
 
 /** Limits of a claim; without throttles it ignores the limits of its queues. */

@@ -19,20 +19,30 @@ const outsideFrom = 8 * 1024
 /** Payloads that stand in hashes of their own before the script runs. Absent where they go with the arguments. */
 export type InputsOutside = Uint8Array[] | undefined
 
+interface ArrivalParts {
+  readonly notes: ReadonlyMap<string, string> | undefined
+  readonly outside: InputsOutside
+  /** Where the lane's jobs take turns: the limits of each value. */
+  readonly turnLimits: string | undefined
+}
+
 /** Adds the jobs of one lane to the arguments of the step script, as its head says. */
 export function addArrivals(
   args: ScriptArgument[],
   { lane, jobs, places }: LaneArrivals,
   link: RedisContext,
-  notes: ReadonlyMap<string, string> | undefined,
-  outside: InputsOutside,
+  { notes, outside, turnLimits }: ArrivalParts,
 ): void {
   const { isCluster } = link
   const values = args.push(lane, link.queueOf(lane), 0)
-  args.push(jobs.every(isKeepable) ? 1 : 0, jobs.length)
+  args.push(turnLimits === undefined && jobs.every(isKeepable) ? 1 : 0, jobs.length)
   const runs = args.push(0)
   let [count, run, size] = [0, 0, 0]
   let before: NewJob | undefined
+  if (turnLimits !== undefined) {
+    args.push(0, defaultLevel, 0, turnLimits)
+    count = 1
+  }
   for (const [at, job] of jobs.entries()) {
     if (!before || !isOfRun(before, job)) {
       run = args.push(0, job.level, job.foreground ? 1 : 0, job.door) - 4

@@ -13,8 +13,19 @@ import type { ScriptArgument } from '../scripts/script-name.ts'
  * worker.
  */
 export function limitArguments(throttle: Throttle = {}, worker = ''): ScriptArgument[] {
-  const { concurrency = 0, rate, timeoutMs = 0, perWorker = 0 } = throttle
+  const { concurrency = 0, rate, timeoutMs = 0, isPerTurn = false } = throttle
+  const perWorker = isPerTurn ? -1 : (throttle.perWorker ?? 0)
   return [concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0, timeoutMs, perWorker, worker]
+}
+
+/** The limits of each value where jobs take turns, as `lua/lib/turns.lua` has them. */
+export function turnLimits({ concurrency = 0, rate }: Throttle): string {
+  return `${concurrency} ${rate?.jobs ?? 0} ${rate?.perMs ?? 0}`
+}
+
+/** Those that a slot of a cluster keeps itself: jobs of a lane take turns there. */
+export function turnsOf(throttles: Throttles | undefined): Throttles {
+  return new Map([...(throttles ?? [])].filter(([, { isPerTurn }]) => isPerTurn))
 }
 
 /** Limits of queues and functions, by name. */

@@ -11,7 +11,8 @@ local function shift(key, by)
 end
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind = redis.call('TYPE', key).ok
-  if kind == 'zset' then
+  -- Jobs that take turns stand there by name.
+  if kind == 'zset' and not string.match(key, '^xg:turns:') then
     -- Due times are seconds, and ranks microseconds.
     local unit = string.match(key, '^queue:.*:scheduled$') and 0.001 or string.match(key, '^xg:ready:') and 1000 or 1
     shift(key, ms * unit)
@@ -37,7 +38,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
     if since then redis.call('HSET', key, 'idle', string.format('%.0f ', since - ms) .. id) end
     local last, seen = string.match(redis.call('HGET', key, 'seen') or '', '^(%d+) (%d+)$')
     if last then redis.call('HSET', key, 'seen', last .. string.format(' %.0f', seen - ms)) end
-  elseif kind == 'list' and string.match(key, '^xg:rate:') then
+  elseif kind == 'list' and (string.match(key, '^xg:rate:') or string.match(key, '^xg:turns:.*:rate:')) then
     local starts, left = redis.call('LRANGE', key, 0, -1), redis.call('PTTL', key)
     redis.call('DEL', key)
     for _, start in ipairs(starts) do redis.call('RPUSH', key, string.format('%.0f', start - ms)) end

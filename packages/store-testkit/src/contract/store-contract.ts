@@ -28,6 +28,7 @@ import { setContract } from './jobs/sets.ts'
 import { sharingContract } from './lanes/sharing.ts'
 import { throttleContract } from './lanes/throttles.ts'
 import { functionLimitContract } from './lanes/function-limits.ts'
+import { turnContract } from './lanes/turns.ts'
 import { dependenciesContract } from './jobs/dependencies.ts'
 import { pushedAgainContract } from './jobs/pushed-again.ts'
 import { testOf } from './kit.ts'
@@ -85,6 +86,7 @@ export function storeContract(
     historyContract(tests)
     throttleContract(tests)
     functionLimitContract(tests)
+    turnContract(tests)
     idContract(tests)
     nativeContract(tests)
     orphanContract(tests)

@@ -19,6 +19,9 @@ export function noTotals(): Record<keyof LaneTotals, number> {
   return totalsOf(() => 0)
 }
 
+/** When jobs are due that wait for their turn, milliseconds. */
+export const farMs = 1e15
+
 /** More ids than a store can lose. */
 const idsPerEpoch = 2 ** 20
 
@@ -32,6 +35,8 @@ export class MemoryLane {
   readonly bridged = new Set<number>()
   /** Due time by id, the store's milliseconds. */
   readonly scheduled = new Map<number, number>()
+  /** Values of the key by which jobs take turns, and the job of each that is in line. */
+  readonly turns = new Map<string, number | undefined>()
   /** Deadline by id. */
   readonly busy = new Map<number, number>()
   /** Dead ids, the oldest first. */
@@ -263,13 +268,14 @@ export class MemoryLane {
 
   /** `isAutoOpen`: the automatic rule opens lanes to consumers. */
   counts(nowMs: number, isAutoOpen = true): LaneCounts {
+    const waiting = [...this.scheduled.values()].filter((dueMs) => dueMs >= farMs).length
     return {
       lane: this.lane,
       high: this.queues.high.length,
-      normal: this.queues.normal.length,
+      normal: this.queues.normal.length + waiting,
       low: this.queues.low.length,
       running: this.busy.size,
-      scheduled: this.scheduled.size,
+      scheduled: this.scheduled.size - waiting,
       retrying: [...this.scheduled.keys()].filter((id) => this.#jobs.get(id)?.failure).length,
       dead: this.dead.length,
       workers: this.#ableWorkers(nowMs, isAutoOpen),

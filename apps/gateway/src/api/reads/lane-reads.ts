@@ -1,5 +1,6 @@
 import type { Scheduler, Throttle } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
+import type { FunctionLimit } from '../../config/function-limits.ts'
 import type { Config } from '../../config/load-config.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
@@ -177,8 +178,8 @@ function throttleView(queue: string, { perWorker, timeoutMs, ...limit }: Throttl
   }
 }
 
-function limitView(limit: Throttle | undefined) {
-  return limit ? shownLimit(limit) : null
+function limitView(limit: FunctionLimit | undefined) {
+  return limit ? { ...shownLimit(limit), per: limit.per ?? null } : null
 }
 
 function shownLimit({ concurrency, rate }: Throttle) {

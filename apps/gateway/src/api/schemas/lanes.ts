@@ -144,7 +144,10 @@ export const oneFunction = strict({
   workers,
   ...totals,
   ...lately.properties,
-  limit: orNull(strict(limitFigures), 'The limit of its route'),
+  limit: orNull(
+    strict({ ...limitFigures, per: orNull(Type.String(), 'The key of whose values each has it') }),
+    'The limit of its route',
+  ),
   entries: Type.Array(functionEntry, {
     description: 'One for each of its queues; of more than 200 those with the most to do',
   }),

@@ -55,6 +55,10 @@ const rows = {
     ...(['gauge', 'crossgear_closed_functions_waiting'] as const),
     'Functions closed to Faktory consumers, without workers by name, whose jobs wait although consumers are there',
   ],
+  turnsShared: [
+    ...(['counter', 'crossgear_turns_shared_total'] as const),
+    'Jobs that share one turn of their function, by why (none: without a value of its key, many: too many values)',
+  ],
   storeUp: ['gauge', 'crossgear_store_up', '1 while the store answers, else 0'],
 } as const satisfies Readonly<
   Record<string, readonly [type: Figure['type'], name: string, help: string]>
@@ -107,6 +111,10 @@ export class Metrics {
 
   unconfirmed(what: 'submissions' | 'outcomes', n: number): void {
     this.#add('unconfirmed', { what }, n)
+  }
+
+  turnShared(fn: string, why: 'none' | 'many'): void {
+    this.#add('turnsShared', { function: this.labels.of(fn), why })
   }
 
   closedWaiting(functions: number): void {

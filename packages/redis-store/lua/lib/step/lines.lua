@@ -60,6 +60,7 @@ end
 -- lane with a throttle one. True if it met one that does not, or of unknown age; that one and those behind it went back.
 local function takeUpTo(claim, lane, band, bound, leaseMs)
   local isThrottled = claim.byLane[lane] ~= nil
+  local lease = claim.turns and claim.turns[lane] and turns.lease or leaseJob
   while wantsMore(claim) do
     local before = claim.taken
     local ids = redis.pcall('RPOP', queueKey(lane, band), isThrottled and 1 or claim.max - before)
@@ -78,7 +79,7 @@ local function takeUpTo(claim, lane, band, bound, leaseMs)
         claim.popped = nil
         return true
       end
-      leaseJob(claim, lane, band, id, leaseMs, job)
+      lease(claim, lane, band, id, leaseMs, job)
     end
     claim.popped = nil
     if isThrottled and claim.taken > before then return false end

@@ -173,7 +173,11 @@ end
 -- Ends leases from the one after `tally.index` on, in runs of one kind, the first at `at`.
 local function endFrom(lane, queue, runs, at, tally)
   local throttled, ended, seen, index = hasThrottled(queue), tally.ended, tally.seen, 0
-  local limit = given[at + 1] == 0 and hasThrottled(given[at]) and given[at]
+  local limit, inTurns = nil, false
+  if given[at + 1] == 0 then
+    inTurns = given[at + 2] == 2
+    limit = not inTurns and hasThrottled(given[at]) and given[at]
+  end
   for _ = 1, runs do
     local kind, count, width = unpack(given, at, at + 2)
     at = at + 3
@@ -185,6 +189,7 @@ local function endFrom(lane, queue, runs, at, tally)
         if width > 3 then
           b, c = given[first + 3], given[first + 4]
         end
+        local value = inTurns and (redis.call('HGET', jobKey(lane, id), 'turn') or '')
         if not seen[id] then
           result = kind == 'end' and endKnown(lane, id, token, tally, a, b, c)
             or endRead(lane, id, token, tally, kind, a, b, c)
@@ -193,12 +198,26 @@ local function endFrom(lane, queue, runs, at, tally)
           seen[id], ended[#ended + 1] = true, id
           if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
           if limit then tally.released = tally.released + freeSlot(limit, slotOf(lane, id)) end
+          if value then tally.turns[#tally.turns + 1] = { value, id, result == '2' } end
         end
         tally.results[index] = result
       end
     end
     at = at + width * count
   end
+end
+
+-- Passes on the turns of jobs that ended: value, id and if it is in line again.
+function turns.passAll(lane, queue, ended)
+  local coming = 0
+  turns.nowMs = now
+  if not turns.limits(lane) then return end
+  for _, of in ipairs(ended) do
+    if turns.finish(lane, of[1], of[2], of[3]) then coming = coming + 1 end
+  end
+  if coming == 0 then return end
+  hintReady(queue, lane, now)
+  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. coming)
 end
 
 -- The outcomes of one lane, `count` of them in `runs` from `at` on. One that fails is unknown, unless nothing else came with
@@ -217,6 +236,7 @@ local function endLane(lane, queue, count, runs, at)
     index = 0,
     freed = 0,
     released = 0,
+    turns = {},
   }
   local isSound, problem = pcall(endFrom, lane, queue, runs, at, tally)
   while not isSound do
@@ -232,6 +252,7 @@ local function endLane(lane, queue, count, runs, at)
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. tally.freed) end
   end
+  if #tally.turns > 0 then turns.passAll(lane, queue, tally.turns) end
   if tally.released > 0 then redis.call('PUBLISH', eventsChannel, 'room\0' .. lane .. '\0' .. tally.released) end
   book(lane, 'completed', tally.completed)
   book(lane, 'retried', tally.retried)

@@ -174,6 +174,14 @@ local function storeJob(key, foreground, door, input, ...)
   end
 end
 
+-- The value by which a job takes turns, among its further fields.
+function turns.valueIn(first, upTo)
+  for at = first, upTo, 2 do
+    if given[at] == 'turn' then return given[at + 1] end
+  end
+  return ''
+end
+
 -- Stores the jobs of one lane, `count` in `runs` from `at` on; `isKept`: 1 if the node keeps them. A lane that is not
 -- registered is registered first, or in a cluster refused. Returns a list: the lane's number; 1 if others may have heard of
 -- the jobs, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 for
@@ -209,9 +217,13 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
   local waiting = noted and takersOf(lane, lengths, meta[7])
+  local inTurns = false
   for _ = 1, runs do
     local jobs, level, foreground, door = unpack(given, at, at + 3)
     at = at + 4
+    if jobs == 0 then
+      inTurns, turns.nowMs, turns.given[lane] = true, now, door
+    end
     for _ = 1, jobs do
       local us, input, more = arrivedUs + given[at], given[at + 1], given[at + 2]
       local from, first, due, batch, unique, jid, result = at + 3, at + 3, '', '', nil, nil, nil
@@ -257,6 +269,8 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         elseif due ~= '' and due > now then
           redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
           if not earliestDue or due < earliestDue then earliestDue = due end
+        elseif inTurns and not turns.arrive(lane, turns.valueIn(first, at - 1), id, level, enqueued) then
+          countLeft(lane, 1)
         else
           local ids = queued[level]
           if ids then

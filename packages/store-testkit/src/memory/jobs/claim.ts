@@ -12,6 +12,7 @@ import { isForeground, isSettled, jobOf, type MemoryJob } from '../memory-job.ts
 import { type MemoryLane } from '../memory-lane.ts'
 import { hasRoom, isLimited, isThrottled, noteStart } from './throttles.ts'
 import { unlock } from './dependencies.ts'
+import { turnsOf } from './turns.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 interface Head {
@@ -63,18 +64,10 @@ export function claimJobs(
     if (byLevel) inTurn.push(...inTurn.splice(inTurn.indexOf(group), 1))
     const { lane, band, job } = head
     lane.queues[band].shift()
-    if (isSettled(job)) continue
-    if (isForeground(job) && job.waiting.length === 0) {
-      lane.forgetIndexes(job)
-      lane.delete(job.id)
-      lane.counters.expired += 1
-      expired?.(lane.lane, job.door)
-      continue
-    }
-    if ((job.terms?.staleAtMs ?? Infinity) <= world.nowMs()) {
-      lane.counters.expired += 1
-      expired?.(lane.lane, job.door)
-      endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
+    const turns = turnsOf(world, lane)
+    if (turns?.mustWait(job)) continue
+    if (isDropped(world, lane, job, expired)) {
+      turns?.pass(job)
       continue
     }
     if (job.terms?.lock?.until === 'start') unlock(lane, job)
@@ -85,11 +78,34 @@ export function claimJobs(
     const lease = reserve(world, by, head, group.leaseMs, letter + token())
     job.heldAhead = by === 'consumer' && claimed.length >= asked ? lease.token : undefined
     claimed.push(lease)
+    turns?.start(job)
+    turns?.pass(job)
   }
   for (const [queue, waitMs] of heldBack) throttled?.(queue, waitMs)
   const left = groups.flatMap(({ lanes }) => lanes).filter((name) => world.lane(name).queued > 0)
   if (by === 'named' && left.length === 0) emptied?.()
   return claimed
+}
+
+/** Ends a job that nobody wants to run any more. */
+function isDropped(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  job: MemoryJob,
+  expired: ClaimRequest['expired'],
+): boolean {
+  if (isSettled(job)) return true
+  const isAbandoned = isForeground(job) && job.waiting.length === 0
+  if (!isAbandoned && (job.terms?.staleAtMs ?? Infinity) > world.nowMs()) return false
+  lane.counters.expired += 1
+  expired?.(lane.lane, job.door)
+  if (isAbandoned) {
+    lane.forgetIndexes(job)
+    lane.delete(job.id)
+  } else {
+    endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
+  }
+  return true
 }
 
 /**

@@ -15,14 +15,29 @@ import { tellOfDeath } from './push-job.ts'
 import { notifyOfRoom } from './throttles.ts'
 import { releaseDependencies, type RunEnd } from './dependencies.ts'
 import type { MemoryWorld } from '../memory-world.ts'
+import { turnsOf } from './turns.ts'
 
-/** Ends or interrupts one lease. */
+/** Ends or interrupts one lease, and passes on the turn of its job. */
 export function finishJob(
   world: MemoryWorld,
   node: string,
   lane: MemoryLane,
   outcome: Outcome,
 ): Settled {
+  const turns = turnsOf(world, lane)
+  const job = turns && lane.job(outcome.id, world.nowMs())
+  const settled = endLease(world, node, lane, outcome)
+  if (!turns || !job || settled === 'unknown' || settled === 'wanted') return settled
+  if (turns.finish(job)) {
+    world.notify(
+      () => true,
+      (listener) => listener.woken(lane.lane, 1),
+    )
+  }
+  return settled
+}
+
+function endLease(world: MemoryWorld, node: string, lane: MemoryLane, outcome: Outcome): Settled {
   const job = lane.job(outcome.id, world.nowMs())
   if (!job || !isHeld(job, outcome.token)) return 'unknown'
   if (outcome.kind === 'complete' && outcome.withheld) {

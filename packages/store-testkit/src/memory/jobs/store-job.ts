@@ -2,6 +2,7 @@ import type { NewJob } from '@crossgear/core-scheduler'
 import { uniqueKey, type MemoryJob } from '../memory-job.ts'
 import { type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
+import { turnsOf } from './turns.ts'
 
 /** Writes a job and puts it in its place. `node`: where a client waits for it, if any. */
 export function storeJob(
@@ -35,7 +36,7 @@ export function storeJob(
   }
   if (job.jid !== undefined) lane.jids.set(job.jid, id)
   if (isAhead) lane.scheduled.set(id, dueMs)
-  else lane.enqueue(stored)
+  else if (turnsOf(world, lane)?.arrive(stored) ?? true) lane.enqueue(stored)
   lane.counters.submitted += 1
   world.publish(lane.lane, 'create', id)
   if (!isAhead) world.notifyWatchers(lane.lane, (listener) => listener.woken(lane.lane, 1), node)

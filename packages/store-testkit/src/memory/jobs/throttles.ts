@@ -86,7 +86,8 @@ function limitsOf({ names, options }: MemoryWorld, lane: string): readonly Limit
   if (!throttles || throttles.size === 0) return []
   return limitNames(names.parse(lane)).flatMap((name): Limit[] => {
     const throttle = throttles.get(name)
-    return throttle ? [[name, throttle]] : []
+    // The limits of each value are kept with the turns.
+    return throttle ? [[name, throttle.isPerTurn ? {} : throttle]] : []
   })
 }
 

@@ -10,6 +10,7 @@ import {
   type StepReport,
 } from '@crossgear/core-scheduler'
 import { others, release } from '../jobs/finish.ts'
+import { turnsOf } from '../jobs/turns.ts'
 import { type MemoryJob, stateOf } from '../memory-job.ts'
 import { type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
@@ -68,8 +69,13 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
     if (job.door !== 'native' || job.enqueuedAtMs !== undefined) world.arrive(job, dueMs)
     lane.counters[job.failure === undefined ? 'promoted' : 'requeued'] += 1
     lane.removedAt = undefined
+    if (turnsOf(world, lane)?.arrive(job) === false) continue
     lane.enqueue(job)
     moved.set(lane.lane, (moved.get(lane.lane) ?? 0) + 1)
+  }
+  for (const lane of world.lanes) {
+    const passed = turnsOf(world, lane)?.look() ?? 0
+    if (passed > 0) moved.set(lane.lane, (moved.get(lane.lane) ?? 0) + passed)
   }
   for (const [lane, jobs] of moved) wakeAll(world, lane, jobs)
   return [...moved].map(([lane, jobs]) => ({ lane, jobs }))
