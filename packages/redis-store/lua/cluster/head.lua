@@ -15,7 +15,9 @@ local due = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES'
 local dueMs = due and read.due(due)
 -- The poll for due jobs brings jobs outside a list to native workers, and passes on turns.
 local isWaiting = redis.call('EXISTS', laneKey('xg:turns', lane) .. ':waiting') == 1
-if isWaiting or redis.call('HEXISTS', metaKey(lane), 'aside') == 1 then dueMs = math.min(dueMs or math.huge, now + 1000) end
+if isWaiting or redis.call('HEXISTS', metaKey(lane), 'aside') == 1 then
+  dueMs = math.min(dueMs or math.huge, now + 1000)
+end
 return {
   rankOfHead and integer(rankOfHead) or '',
   level and integer(level) or '',

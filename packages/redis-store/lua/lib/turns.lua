@@ -130,7 +130,9 @@ end
 -- The value under which a job takes turns: its own, or '' where there are too many.
 function turns.countedValue(lane, value, id)
   local key = turns.key(lane, '')
-  if value == '' or redis.call('HEXISTS', key, value) == 1 or redis.call('HLEN', key) <= turns.most then return value end
+  if value == '' or redis.call('HEXISTS', key, value) == 1 or redis.call('HLEN', key) <= turns.most then
+    return value
+  end
   redis.call('HSET', jobKey(lane, id), 'turn', '')
   redis.call('HINCRBY', metaKey(lane), 'crowded', 1)
   return ''
@@ -160,7 +162,9 @@ end
 function turns.mustWait(lane, value, id, levelText, enqueued)
   local limits, holder = turns.limits(lane), turns.holderOf(lane, value)
   local isAnothers = holder ~= id and turns.isInLine(lane, holder)
-  if not isAnothers and turns.hasRoomFor(lane, value, limits) and turns.rateWaitOf(lane, value, limits) == 0 then return false end
+  if not isAnothers and turns.hasRoomFor(lane, value, limits) and turns.rateWaitOf(lane, value, limits) == 0 then
+    return false
+  end
   turns.wait(lane, value, id, levelText, enqueued)
   if not isAnothers then turns.give(lane, value, limits) end
   return true
@@ -204,7 +208,9 @@ function turns.look(lane)
   for at = 1, #page[2], 2 do
     local value, holder = page[2][at], page[2][at + 1]
     local isValue = string.sub(value, 1, 1) ~= '\0'
-    if limits and isValue and not turns.isInLine(lane, holder) and turns.give(lane, value, limits) then given = given + 1 end
+    if limits and isValue and not turns.isInLine(lane, holder) and turns.give(lane, value, limits) then
+      given = given + 1
+    end
   end
   return given
 end
