@@ -16,8 +16,8 @@ function doorFolders() {
 const orders = {
   'apps/gateway/src': [
     ...['errors.ts', 'in-pieces.ts', 'json.ts'],
-    ...['net', 'bridge', ...doorFolders(), 'doors', 'config', 'log', 'redis-server'],
-    ...['dashboard', 'ops', 'api', 'web', 'server'],
+    ...['net', 'outgoing', 'bridge', ...doorFolders(), 'doors', 'config', 'log', 'redis-server'],
+    ...['dashboard', 'ops', ['push', 'webhook'], 'api', 'web', 'server'],
     ...['cli', 'migrate', 'backup', 'mirror', 'doctor', 'terminal', 'faktory-command', 'gearmand'],
     ...['commands', 'main.ts'],
   ],

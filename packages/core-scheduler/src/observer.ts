@@ -1,4 +1,4 @@
-import type { ClaimBy, Door, Lease } from './model/job.ts'
+import type { ClaimBy, Door, JobRef, Lease } from './model/job.ts'
 import type { Repair } from './store/native-ports.ts'
 import type { StoreError } from './model/store-errors.ts'
 
@@ -12,8 +12,7 @@ export type RunEnd = 'completed' | 'failed' | 'died' | 'retried' | 'interrupted'
 export type JobAct = 'cancelled' | 'deleted' | 'moved' | 'requeued' | 'killed'
 
 /** The end of a run. */
-export interface EndedRun {
-  readonly lane: string
+export interface EndedRun extends JobRef {
   /** The door of the job. */
   readonly door: Door
   readonly by: ClaimBy | 'native'

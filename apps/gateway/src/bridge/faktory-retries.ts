@@ -3,6 +3,7 @@ import {
   type FailedJob,
   type FailureReport,
   type FailureRuling,
+  type JobState,
   type RetryRules,
 } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
@@ -80,8 +81,13 @@ function defaultRetries({ door, token, foreground }: FailedJob): number {
   return isRetried ? defaultFaktoryRetries : 0
 }
 
-function recordOf({ failure }: FailedJob): ForeignRecord {
+function recordOf({ failure }: Pick<JobState, 'failure'>): ForeignRecord {
   return failure === undefined ? {} : (JSON.parse(failure) as ForeignRecord)
+}
+
+/** Failed runs of a job so far. */
+export function failuresOf(job: Pick<JobState, 'failure'>): number {
+  return failuresBefore(recordOf(job))
 }
 
 /** None where another program wrote the record. */

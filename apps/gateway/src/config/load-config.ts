@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import type { Throttle } from '@crossgear/core-scheduler'
-import { oneLine, StartError } from '../errors.ts'
+import { StartError } from '../errors.ts'
 import type { CronEntry } from './cron-entry.ts'
 import { type FileSettings, readConfigFile } from './config-file.ts'
 import {
@@ -12,8 +11,10 @@ import {
   type OptionValue,
   variablesOf,
 } from './options.ts'
+import { checkNotify } from './notify-options.ts'
 import { portNames } from './port-options.ts'
 import type { Route } from './routes.ts'
+import { readSecret } from './secret-file.ts'
 import { refuseUnknownVariables } from './unknown-variables.ts'
 
 /** Every setting, checked and frozen. */
@@ -64,6 +65,7 @@ export function loadConfig(sources: ConfigSources): Config {
     cron: [...(file?.cron ?? []), ...(foreign?.cron ?? [])],
     throttles: new Map([...(file?.throttles ?? []), ...(foreign?.throttles ?? [])]),
   })
+  checkNotify(config, flagOf('notifyDead'))
   if (portNames.every((name) => config[name] === 'off')) {
     const flags = portNames.map(flagOf).join(', ')
     throw new StartError(`Every door is off: open at least one of ${flags}.`, 2)
@@ -148,24 +150,6 @@ function settle(name: OptionName, source: Given | undefined): unknown {
         : JSON.stringify(source.value)
     throw new StartError(`${source.from} is ${shown}: give ${kind.expected}.`, 2)
   }
-  if (readsFile && typeof setting === 'string' && setting.startsWith('/')) {
-    return readSecret(source.from, setting)
-  }
+  if (readsFile && typeof setting === 'string') return readSecret(source.from, setting)
   return setting
-}
-
-function readSecret(from: string, path: string): string {
-  let content: string
-  try {
-    content = readFileSync(path, 'utf8').trimEnd()
-  } catch (error) {
-    const advice = 'a value that begins with / must be a file that can be read'
-    throw new StartError(`${from} names ${path}: ${advice} (${oneLine(error)}).`, 2, {
-      cause: error,
-    })
-  }
-  if (content === '') {
-    throw new StartError(`${from} names ${path}, which is empty: write the secret into it.`, 2)
-  }
-  return content
 }

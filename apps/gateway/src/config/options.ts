@@ -1,5 +1,6 @@
 import { jobOptions } from './job-options.ts'
 import { limitOptions } from './limit-options.ts'
+import { notifyOptions } from './notify-options.ts'
 import { outputOptions } from './output-options.ts'
 import { portOptions } from './port-options.ts'
 import { storeOptions } from './store-options.ts'
@@ -13,6 +14,7 @@ export const options = {
   ...tlsOptions,
   ...storeOptions,
   ...jobOptions,
+  ...notifyOptions,
   ...limitOptions,
   ...outputOptions,
 } as const satisfies Record<string, unknown>

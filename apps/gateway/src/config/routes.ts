@@ -1,9 +1,10 @@
 import { StartError } from '../errors.ts'
-import { checkLimits, type FunctionLimit, limitFields, readLimit } from './function-limits.ts'
-import { closest } from './unknown-variables.ts'
-import { isWhole } from './value-kinds.ts'
 import type { FwpJob } from '@crossgear/fwp-codec'
 import { deathJobOf } from '../faktory/death-calls.ts'
+import { checkLimits, type FunctionLimit, limitFields, readLimit } from './function-limits.ts'
+import { pushFields, type PushRoute, readPush } from './push-route.ts'
+import { closest } from './unknown-variables.ts'
+import { isWhole, type TableField } from './value-kinds.ts'
 
 /** Translation between a workload and the arguments of a Faktory job. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
@@ -20,13 +21,8 @@ export interface Route {
   /** Pushed when a job of the function dies. */
   readonly onDeath?: FwpJob
   readonly limit?: FunctionLimit
-}
-
-/** A key of a table of the file. */
-export interface TableField {
-  /** Completes "give ..." in the error line. */
-  readonly expected: string
-  readonly accepts: (value: unknown) => boolean
+  /** Its jobs go to a URL. */
+  readonly push?: PushRoute
 }
 
 const payloadRules: readonly unknown[] = ['auto', 'string', 'json', 'base64']
@@ -54,6 +50,7 @@ const fields: Readonly<Record<string, TableField>> = {
     accepts: (value) => isTable(value) && deathJobOf(value) !== undefined,
   },
   ...limitFields,
+  ...pushFields,
 }
 
 /** Home queue of each function with a route. */
@@ -103,8 +100,8 @@ export function readSection(
         throw refusal(`${place}.${key}`, `is unknown: use ${advice}`)
       }
       if (!field.accepts(value)) {
-        const words = `is ${JSON.stringify(value)}: give ${field.expected}`
-        throw refusal(`${place}.${key}`, words)
+        const shown = field.isSecret ? 'cannot be used' : `is ${JSON.stringify(value)}`
+        throw refusal(`${place}.${key}`, `${shown}: give ${field.expected}`)
       }
     }
     return [name, table]
@@ -115,20 +112,26 @@ export function readSection(
 export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
   const section = { name: 'routes', of: 'function', fields }
   const read = new Map(
-    readSection(routes, section, file).map(([name, table]) => [name, routeOf(table)]),
+    readSection(routes, section, file).map(([name, table]) => [
+      name,
+      routeOf(table, (key) => `routes.${name}.${key} in ${file}`),
+    ]),
   )
   checkLimits(read, file)
   return read
 }
 
-function routeOf(table: Table): Route {
-  const { retention_seconds: seconds, on_death: pushed, concurrency, rate, per, ...route } = table
+function routeOf(table: Table, placeOf: (key: string) => string): Route {
+  const { retention_seconds: seconds, on_death: pushed, concurrency, rate, per, ...others } = table
+  const isOwn = ([key]: readonly [string, unknown]): boolean => !(key in pushFields)
   const limit = readLimit(concurrency, rate, per)
   const onDeath = deathJobOf(pushed)
+  const push = readPush(table, placeOf)
   return Object.freeze({
-    ...(route as Route),
+    ...(Object.fromEntries(Object.entries(others).filter(isOwn)) as Route),
     ...(seconds !== undefined && { retentionSeconds: seconds as number }),
     ...(onDeath && { onDeath }),
     ...(limit && { limit }),
+    ...(push && { push }),
   })
 }

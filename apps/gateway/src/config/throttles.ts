@@ -1,8 +1,8 @@
 import type { Throttle } from '@crossgear/core-scheduler'
 import { isQueueName } from '@crossgear/fwp-codec'
 import { StartError } from '../errors.ts'
-import { readSection, type TableField } from './routes.ts'
-import { isWhole } from './value-kinds.ts'
+import { readSection } from './routes.ts'
+import { isWhole, type TableField } from './value-kinds.ts'
 
 const count: TableField = {
   expected: 'a whole number from 1 to 100000',

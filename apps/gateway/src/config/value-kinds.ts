@@ -13,6 +13,15 @@ export interface ValueKind<T> {
   readonly choices?: readonly string[]
 }
 
+/** A key of a table of the file. */
+export interface TableField {
+  /** Completes "give ..." in the error line. */
+  readonly expected: string
+  readonly accepts: (value: unknown) => boolean
+  /** A wrong value is not shown: it may hold a secret. */
+  readonly isSecret?: true
+}
+
 /** The values of a setting, and its default. */
 interface Values<T> {
   /** Placeholder of the value in `--help`. */

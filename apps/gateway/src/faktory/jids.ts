@@ -1,5 +1,4 @@
 import {
-  type Job,
   type JobRef,
   type JobState,
   type LaneRegistry,
@@ -11,7 +10,7 @@ import {
 const shownForm = /^xg-([0-9a-z]+)-(\d{1,15})$/
 
 /** A job's jid for workers: its own from a Faktory producer, else the shown one. */
-export function jidOf(job: Job, registry: LaneRegistry): string {
+export function jidOf(job: Pick<JobState, 'jid' | 'lane' | 'id'>, registry: LaneRegistry): string {
   if (job.jid !== undefined) return job.jid
   return shownJid(registry.numberOf(job.lane) ?? 0, job.id)
 }

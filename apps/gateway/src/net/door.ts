@@ -31,3 +31,6 @@ export interface Door {
   /** Closes the port and every connection. */
   close(): Promise<void>
 }
+
+/** Clients and workers as figures and lists show them, of a door or of another way to have jobs done. */
+export type WorkerSource = Pick<Door, 'name' | 'address' | 'census' | 'connectedWorkers'>

@@ -59,9 +59,19 @@ export function readTls(files: TlsFiles, flags: TlsFlags): TlsOptions | undefine
     throw new StartError(`The key ${key} does not belong to the certificate ${cert}.`, 2)
   }
   if (ca === undefined) return { cert: certBytes, key: keyBytes }
-  const caBytes = readPem(ca, flags.ca ?? '')
-  certificatesOf(caBytes, ca, flags.ca ?? '')
+  const caBytes = readAuthorities(ca, flags.ca ?? '')
   return { cert: certBytes, key: keyBytes, ca: caBytes, requireClientCert }
+}
+
+/**
+ * Reads and checks the certificates of authorities.
+ *
+ * @throws StartError (code 2)
+ */
+export function readAuthorities(path: string, flag: string): Buffer {
+  const bytes = readPem(path, flag)
+  certificatesOf(bytes, path, flag)
+  return bytes
 }
 
 function readPem(path: string, flag: string): Buffer {

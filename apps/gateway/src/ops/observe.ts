@@ -1,4 +1,4 @@
-import type { Observer, Orphan, StoreError } from '@crossgear/core-scheduler'
+import type { JobRef, Observer, Orphan, StoreError } from '@crossgear/core-scheduler'
 import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Logger } from '../log/logger.ts'
@@ -20,11 +20,19 @@ const found: Readonly<Record<Orphan, string>> = {
   count: 'Found a stale native worker count.',
 }
 
+/** Others that get some of the events. */
+interface Listeners {
+  readonly tracing?: JobTracing
+  readonly history?: JobHistory
+  /** Gets each job that died. */
+  readonly notices?: { died(ref: JobRef): void }
+}
+
 /** Passes the scheduler's events to metrics, history and log. */
 export function observeWith(
   metrics: Metrics,
   log: Logger,
-  { tracing, history }: { readonly tracing?: JobTracing; readonly history?: JobHistory } = {},
+  { tracing, history, notices }: Listeners = {},
 ): Observer {
   const { jobs } = metrics
   let saidOf: StoreError | undefined
@@ -43,6 +51,7 @@ export function observeWith(
       jobs.ended(run)
       history?.ended(run)
       tracing?.ended(run)
+      if (run.end === 'died') notices?.died({ lane: run.lane, id: run.id })
     },
     dropped: (lane, door, how) => {
       jobs.dropped(lane, door, how)

@@ -7,15 +7,17 @@ import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
 import { type TurnKey, turnKeyOf } from '../bridge/turn-key.ts'
 import { limitsOf } from '../config/function-limits.ts'
+import { notifyTarget } from '../config/notify-options.ts'
 import { type Route, routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
 import { deathCallOf } from '../faktory/death-calls.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import type { PayloadRuleOf } from '../faktory/translate.ts'
+import { Handles } from '../gearman/handles.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { systemClock } from '../net/clock.ts'
-import type { Door } from '../net/door.ts'
+import type { Door, WorkerSource } from '../net/door.ts'
 import { answerBusy } from '../ops/busy-page.ts'
 import { faktoryPages } from '../ops/faktory-pages.ts'
 import { answerCron } from '../ops/cron/cron-page.ts'
@@ -30,6 +32,9 @@ import type { Census } from '../net/census.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { storeSnapshots } from '../ops/metrics/store-snapshot.ts'
 import { observeWith } from '../ops/observe.ts'
+import { Push } from '../push/push.ts'
+import { DeadJobNotices } from '../webhook/dead-job-notices.ts'
+import { noticeText } from '../webhook/notice-text.ts'
 import type { Readiness, WebParts } from '../web/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import { configureDoors, type DoorParts, doorsOf, type Settings } from './doors.ts'
@@ -110,7 +115,13 @@ export async function compose(parts: Parts): Promise<Composition> {
     names,
     onError: (task, error) => observer.error(task, error),
   })
-  const observer = observeWith(metrics, log, { history, ...(tracing && { tracing }) })
+  const wallNowMs = (): number => Date.now()
+  const agent = `crossgear/${parts.version}`
+  const notices = new DeadJobNotices(notifyTarget(config), {
+    ...{ clock: systemClock, wallNowMs, log, agent },
+    textOf: (ref, diedAtMs) => noticeText(ref, diedAtMs, { scheduler, handles, node }),
+  })
+  const observer = observeWith(metrics, log, { history, notices, ...(tracing && { tracing }) })
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
     ...liveSettings(config),
     bridge: config.bridgeFaktory,
@@ -131,6 +142,12 @@ export async function compose(parts: Parts): Promise<Composition> {
       repair: { mode: config.repair, leaseMs: config.repairLeaseSeconds * 1000 },
     }),
   })
+  const handles = new Handles(config.handlePrefix, scheduler.registry)
+  const push = new Push({
+    ...{ scheduler, handles, clock: systemClock, wallNowMs, log, agent },
+    traceOf: ({ token, trace }) => tracing?.traceOf(token) ?? trace,
+    onError: (error) => observer.error('push', error),
+  })
   const cron = new Cron({
     scheduler,
     clock: systemClock,
@@ -143,6 +160,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     await redisStore.open()
     await scheduler.start()
     await cron.start()
+    push.configure(config.routes)
     history.start(scheduler.history, scheduler)
   } catch (error) {
     await scheduler.stop().catch(() => undefined)
@@ -154,7 +172,11 @@ export async function compose(parts: Parts): Promise<Composition> {
   const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
   const doors = await doorsOf({ ...parts, log, payloadRuleOf }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
-  const fleet = new Fleet({ scheduler, doors, clock: systemClock, node, version: parts.version })
+  const workplaces = (): readonly WorkerSource[] => (push.isUsed ? [...doors, push] : doors)
+  const fleet = new Fleet({
+    ...{ scheduler, clock: systemClock, node, version: parts.version },
+    doors: workplaces,
+  })
   const figuresNowMs = parts.figuresNowMs ?? (() => systemClock.nowMs())
   const snapshots = storeSnapshots(scheduler, figuresNowMs)
   return {
@@ -184,10 +206,14 @@ export async function compose(parts: Parts): Promise<Composition> {
       redisStore.configure(live.throttles)
       scheduler.configure(live)
       cron.configure(next.config.cron)
+      push.configure(routes)
+      notices.configure(notifyTarget(next.config))
       configureDoors(doors, next)
     },
     figures: new GatewayFigures({
-      ...{ metrics, scheduler, snapshots, doors, node, version: parts.version, store: store.kind },
+      ...{ metrics, scheduler, snapshots, node, version: parts.version, store: store.kind },
+      doors: workplaces,
+      others: () => [...push.figures(), ...notices.figures()],
       gearmandVersion: gearmandVersions[config.gearmandVersion].number,
       migrations: redisStore.imports.migrations,
       queues: config.metricsFunctions,
@@ -195,7 +221,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     }),
     activity: () => [
       `node ${node}, jobs handed out by it: ${scheduler.running}.`,
-      ...doors.map((door) => `${door.name}: ${peersOf(door.census())}.`),
+      ...workplaces().map((door) => `${door.name}: ${peersOf(door.census())}.`),
     ],
     drain: () => scheduler.drain(),
     unfinished: () => unfinished(scheduler),
@@ -203,6 +229,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     close: async () => {
       await cron.stop()
       await history.stop()
+      await push.close()
+      await notices.close()
       await scheduler
         .stop()
         .catch((error: unknown) =>

@@ -182,12 +182,12 @@ export class Outcomes {
     const end = runEndOf(outcome, result)
     if (door === undefined || end === undefined) return
     const { observer, clock } = this.#parts
-    const { lane, token } = outcome
+    const { lane, id, token } = outcome
     if (result === 'expired' || result === 'lost') observer.dropped(lane, door, result)
     const by = token === 'native' ? 'native' : holderOf(token)
     const hasRunHere = assignment && !assignment.isLookedUp
     const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined
-    observer.ended({ lane, door, by, end, token, runMs, trace: assignment?.job.trace })
+    observer.ended({ lane, id, door, by, end, token, runMs, trace: assignment?.job.trace })
   }
 
   #sendReports(items: readonly PendingReport[], size: Size): void {

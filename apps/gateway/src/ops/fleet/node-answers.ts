@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { Assignment, Clock, JobRef, Scheduler } from '@crossgear/core-scheduler'
 import { parseJson } from '../../json.ts'
-import type { Door } from '../../net/door.ts'
+import type { WorkerSource } from '../../net/door.ts'
 import type { Hands } from '../../net/census.ts'
 import type { ConnectedWorker } from '../../net/connected-worker.ts'
 
@@ -87,7 +87,7 @@ export interface Answers {
 
 export interface AnswerParts {
   readonly scheduler: Scheduler
-  readonly doors: readonly Door[]
+  readonly doors: () => readonly WorkerSource[]
   readonly clock: Clock
   readonly version: string
 }
@@ -132,7 +132,7 @@ export class NodeAnswers {
     return {
       ...{ host: hostname(), pid: process.pid, version, jobs: scheduler.running },
       uptimeMs: clock.nowMs() - this.#startedMs,
-      doors: doors.flatMap(({ name, address }) =>
+      doors: doors().flatMap(({ name, address }) =>
         address ? [{ door: name, address: `${address.host}:${address.port}` }] : [],
       ),
       workers: [...this.#workers()].length,
@@ -158,7 +158,7 @@ export class NodeAnswers {
   }
 
   *#workers(): Generator<ConnectedWorker> {
-    for (const door of this.#parts.doors) yield* door.connectedWorkers()
+    for (const door of this.#parts.doors()) yield* door.connectedWorkers()
   }
 
   #fits(worker: ConnectedWorker, { name, function: fn, queue, busy }: WorkerFilter): boolean {
@@ -201,7 +201,7 @@ export class NodeAnswers {
   }
 
   #sums(): WorkerSums {
-    const census = this.#parts.doors.map((door) => ({ door: door.name, ...door.census() }))
+    const census = this.#parts.doors().map((door) => ({ door: door.name, ...door.census() }))
     return {
       doors: census.map(({ door, clients, bytesIn, bytesOut }) => {
         return { door, clients, bytesIn, bytesOut }

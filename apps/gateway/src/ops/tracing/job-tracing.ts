@@ -77,6 +77,12 @@ export class JobTracing {
     }
   }
 
+  /** The `traceparent` of a run, for a worker that continues the trace. */
+  traceOf(token: string): string | undefined {
+    const context = this.#runs.get(token)?.span.spanContext()
+    return context && isSpanContextValid(context) ? writeTraceparent(context) : undefined
+  }
+
   ended({ lane, door, token, end, trace: created }: EndedRun): void {
     const run = this.#runs.get(token)
     if (!run) return

@@ -22,7 +22,9 @@ interface Parts {
   readonly snapshots: StoreSnapshots
   /** Migrations into the store. */
   readonly migrations: Pick<MigrationNotes, 'latest'>
-  readonly doors: readonly { readonly name: string; census(): Census }[]
+  readonly doors: () => readonly { readonly name: string; census(): Census }[]
+  /** Figures of further parts of this process. */
+  readonly others: () => readonly Figure[]
   /** INFO's figures and commands so far; absent if the port is off. */
   readonly faktory?: { info(): Promise<string>; readonly commands: number }
   readonly version: string
@@ -49,13 +51,14 @@ export class GatewayFigures implements FigureSources {
   }
 
   async node(): Promise<readonly Figure[]> {
-    const { metrics, doors, version, node, store, faktory } = this.#parts
+    const { metrics, doors, others, version, node, store, faktory } = this.#parts
     this.#pruneLabels()
     const labels = { functions: metrics.labels, queues: this.#queues }
-    const census = doors.map((door) => ({ door: door.name, census: door.census() }))
+    const census = doors().map((door) => ({ door: door.name, census: door.census() }))
     return [
       ...(await metrics.figures()),
       ...censusFigures(census, labels),
+      ...others(),
       counter(
         'crossgear_faktory_commands_total',
         'Commands of Faktory clients',
