@@ -11,6 +11,8 @@ import { GearmanPeer } from './gearman/support/gearman-peer.ts'
 import { gatewayOfTest } from './support/gateway-process.ts'
 import { MetricsPages } from '../src/ops/metrics/metrics-pages.ts'
 import { readTraceparent, writeTraceparent } from '../src/ops/tracing/trace-context.ts'
+import { pushTo, routesFile } from './push/support/routes.ts'
+import { startTarget } from './push/support/target.ts'
 import { openOnRedis } from './options/composed-gateway.ts'
 
 const exporter = new InMemorySpanExporter()
@@ -88,6 +90,20 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     expect(job['custom']).toEqual({ locale: 'de', traceparent: producers })
     await client.ask('FAIL {"jid":"traced-job","errtype":"E","message":"no"}')
     expect(span('process mail').attributes['error.type']).toBe('retried')
+  })
+
+  test('go on at a push target, which gets the context of the run', async () => {
+    const target = await startTarget()
+    const config = await routesFile({ resize: pushTo(target.url) })
+    const gateway = await open({ tracing: 'yes', config })
+    const client = await gateway.peer()
+    await client.submit('SUBMIT_JOB', 'resize', '', 'x')
+    const posted = await target.next()
+    posted.answer(200)
+    await client.receive()
+    const { traceId, spanId } = span('process resize').spanContext()
+    const { traceparent } = posted.headers
+    expect(readTraceparent(String(traceparent))).toMatchObject({ traceId, spanId })
   })
 
   test('are the exemplars of the OpenMetrics histograms', async () => {

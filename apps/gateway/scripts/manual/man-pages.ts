@@ -7,6 +7,7 @@ import {
   optionRow,
   variablesOf,
 } from '../../src/config/options.ts'
+import { pushFields } from '../../src/config/push-route.ts'
 import { exitCodes, type ExitName } from '../../src/terminal/terminal-error.ts'
 import { bold, example, italic, item, page, plain } from './roff.ts'
 import { keyValues, sentence } from './text.ts'
@@ -17,6 +18,10 @@ export interface Release {
   /** As `2026-01-31`. */
   readonly date: string
 }
+
+const pushKeys = Object.keys(pushFields)
+  .filter((key) => key !== 'push')
+  .join(', ')
 
 const purpose =
   'job broker gateway: Gearman, Faktory and GearMonkey clients and workers share one set of Redis queues'
@@ -239,6 +244,10 @@ export function filePage({ version, date }: Release): string {
           ]),
           item(bold('rate'), [
             plain('The most jobs that are handed out in a second, minute, hour or day: 100/m.'),
+          ]),
+          item(bold('push'), [
+            plain('The gateway posts the jobs to this URL, and the answer is their outcome.'),
+            plain(`Its further keys are ${pushKeys}.`),
           ]),
         ],
       },

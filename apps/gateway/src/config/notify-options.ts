@@ -3,7 +3,7 @@ import type { OutgoingTarget } from '../outgoing/poster.ts'
 import { urlFault } from './outgoing-url.ts'
 import { checkedText, inGroup, optional, password, yesNo } from './value-kinds.ts'
 
-/** Who is told of what happens to jobs. */
+/** Notices of what happens to jobs. */
 export const notifyOptions = inGroup('Jobs', {
   notifyDead: {
     ...optional(
@@ -36,7 +36,7 @@ interface NotifySettings {
   readonly notifyPrivate: boolean
 }
 
-/** Where dead jobs are announced; undefined: nowhere. */
+/** The server that gets notices of dead jobs; undefined: none does. */
 export function notifyTarget(settings: NotifySettings): OutgoingTarget | undefined {
   const { notifyDead: url, notifySecret: secret, notifyPrivate: allowsPrivate } = settings
   return url === undefined ? undefined : { url, allowsPrivate, ...(secret && { secret }) }
@@ -47,7 +47,10 @@ export function notifyTarget(settings: NotifySettings): OutgoingTarget | undefin
  *
  * @throws StartError (code 2)
  */
-export function checkNotify({ notifyDead: url, notifyPrivate }: NotifySettings, flag: string): void {
+export function checkNotify(
+  { notifyDead: url, notifyPrivate }: NotifySettings,
+  flag: string,
+): void {
   const fault = url && urlFault(url, notifyPrivate, 'notify.private = true')
   if (fault) throw new StartError(`${flag} (notify.dead) ${fault}.`, 2)
 }

@@ -52,7 +52,8 @@ export const pushFields: Readonly<Record<string, TableField>> = {
   ),
   push_content_type: {
     expected: 'a media type such as application/json',
-    accepts: (value) => typeof value === 'string' && /^[\w.+-]+\/[\w.+-]+(?:; ?[\w=".+-]+)*$/.test(value),
+    accepts: (value) =>
+      typeof value === 'string' && /^[\w.+-]+\/[\w.+-]+(?:; ?[\w=".+-]+)*$/.test(value),
   },
   push_secret: {
     expected: 'a secret, or the path of a file that holds it',

@@ -4,7 +4,7 @@ import { systemCode } from '../errors.ts'
 import { lookupPublic } from './public-addresses.ts'
 import { signatureOf } from './signature.ts'
 
-/** Where requests go, as the configuration has checked it. */
+/** A server that requests go to, as the configuration has checked it. */
 export interface OutgoingTarget {
   /** May hold credentials: never logged. */
   readonly url: string

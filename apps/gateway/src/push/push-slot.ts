@@ -7,7 +7,7 @@ import type {
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
 
-/** What a slot asks of its target. */
+/** The target of a slot. */
 export interface SlotOwner {
   readonly scheduler: Pick<Scheduler, 'claim' | 'release' | 'addIdle' | 'removeIdle'>
   readonly subscription: Subscription

@@ -35,7 +35,7 @@ export interface TargetParts {
   readonly onError: (error: unknown) => void
 }
 
-/** What a function's requests came to; `returned`: the job went back when the gateway stopped. */
+/** Ends of a function's requests, and their bytes; `returned`: the job went back when the gateway stopped. */
 export interface PushCounts {
   readonly ends: Record<'done' | 'failed' | 'busy' | 'returned', number>
   bytesIn: number
@@ -61,17 +61,21 @@ export class PushTarget implements SlotOwner {
   readonly #slots: PushSlot[] = []
   /** The one that asks while the breaker is half open. */
   #probe: PushSlot | undefined
-  readonly #running = new Map<Assignment, { readonly abort: () => void; readonly end: Promise<void> }>()
+  readonly #running = new Map<
+    Assignment,
+    { readonly abort: () => void; readonly end: Promise<void> }
+  >()
   #isStopped = false
   #lastReason = ''
 
-  constructor(fn: string, route: PushRoute, parts: TargetParts, counts: PushCounts) {
+  /** `name`: among the workers of this node. */
+  constructor(name: string, fn: string, route: PushRoute, parts: TargetParts, counts: PushCounts) {
     this.fn = fn
     this.#parts = parts
     this.#counts = counts
     this.scheduler = parts.scheduler
     this.subscription = parts.scheduler.namedSubscription([{ fn }])
-    this.worker = { name: `push ${fn}`, isShared: false }
+    this.worker = { name, isShared: false }
     this.#route = route
     this.#poster = new Poster(route)
     this.#breaker = new CircuitBreaker(route, parts.clock, (before) => this.#changed(before))

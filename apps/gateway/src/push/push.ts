@@ -17,6 +17,7 @@ export class Push {
   readonly #leaving = new Set<PushTarget>()
   /** By function, of all since the start: counters do not fall. */
   readonly #counts = new Map<string, PushCounts>()
+  #lastNumber = 0
 
   constructor(parts: TargetParts) {
     this.#parts = parts
@@ -49,9 +50,9 @@ export class Push {
   }
 
   *connectedWorkers(): Generator<ConnectedWorker> {
-    for (const { fn, host, jobs, isStopped } of this.#all()) {
+    for (const { fn, host, jobs, isStopped, worker } of this.#all()) {
       yield {
-        ...{ name: `push-${fn}`, door: this.name, calledItself: host, functions: [fn], queues: [] },
+        ...{ name: worker.name, door: this.name, calledItself: host, functions: [fn], queues: [] },
         ...{ labels: [], state: isStopped ? 'quiet' : 'running', connections: jobs.size, rssKb: 0 },
         jobs: jobs.keys(),
       }
@@ -97,7 +98,9 @@ export class Push {
     if (!target) {
       const counts = this.#counts.get(fn) ?? noCounts()
       this.#counts.set(fn, counts)
-      this.#targets.set(fn, new PushTarget(fn, route, this.#parts, counts))
+      this.#lastNumber += 1
+      const name = `p${this.#lastNumber}`
+      this.#targets.set(fn, new PushTarget(name, fn, route, this.#parts, counts))
     } else if (!isDeepStrictEqual(target.route, route)) target.configure(route)
   }
 

@@ -22,7 +22,9 @@ export function verdictOn(answer: Answer, usualMs: number, nowMs: number): Verdi
     return { kind: 'busy', waitMs: waitOf(answer, usualMs, nowMs), reason: describe(answer) }
   const isDone = status >= 200 && status < 300
   if (isDone && !isCut) return { kind: 'done', output: body }
-  const message = isDone ? `HTTP ${status}: the answer is over ${body.length} bytes` : describe(answer)
+  const message = isDone
+    ? `HTTP ${status}: the answer is over ${body.length} bytes`
+    : describe(answer)
   const isOfTarget = !isDone && (status < 400 || status >= 500 || isWrongTarget(status))
   return { kind: 'failed', report: { errtype, message }, isOfTarget }
 }

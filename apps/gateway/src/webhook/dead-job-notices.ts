@@ -27,7 +27,7 @@ interface Notice {
   readonly ref: JobRef
   readonly diedAtMs: number
   tries: number
-  /** What is sent, once the job has been read. */
+  /** Its text, once the job has been read. */
   body?: Buffer
 }
 
@@ -196,7 +196,10 @@ export class DeadJobNotices {
     this.#ends.failed += 1
     if (!this.#episodes.begins('failed')) return
     const host = this.#target && hostOf(this.#target)
-    log.warn({ host }, `A notice of a dead job was given up after ${notice.tries} tries: ${reason}.`)
+    log.warn(
+      { host },
+      `A notice of a dead job was given up after ${notice.tries} tries: ${reason}.`,
+    )
   }
 
   #drop(notices: number, reason: string): void {

@@ -27,7 +27,7 @@ async function startHistory() {
 }
 
 const aRun = (end: EndedRun['end'], runMs?: number): EndedRun => ({
-  ...{ lane: 'f', door: 'gearman', by: 'named', end, token: 'n1' },
+  ...{ lane: 'f', id: 1, door: 'gearman', by: 'named', end, token: 'n1' },
   ...(runMs !== undefined && { runMs }),
 })
 

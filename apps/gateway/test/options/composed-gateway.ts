@@ -27,6 +27,8 @@ export interface ComposedGateway {
   metrics(): Promise<string>
   /** The sources of the metrics pages. */
   readonly figures: FigureSources
+  /** The lines of its log. */
+  readonly log: readonly string[]
   /** Answers the API. */
   readonly api: ApiBackend
 }
@@ -48,7 +50,7 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
   return async (flags = {}) => {
     const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
     const config = loadConfig({ flags: { ...ports, redisUrl: redisUrl(), ...flags }, env: {} })
-    const { log } = recordingLog()
+    const { log, lines } = recordingLog()
     let nowMs = 0
     const composition = await compose({
       ...{ config, version: '0.1.0', tls: readDoorTls(config), log },
@@ -85,6 +87,7 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
       faktory,
       consumer: (hello) => faktory({ wid: 'w1', hostname: 'h', pid: 1, labels: [], ...hello }),
       figures: composition.figures,
+      log: lines,
       api: composition.api,
       metrics: () => metricsPage(composition.figures),
     }

@@ -23,6 +23,8 @@ const repairs: ElsewhereCase = {
   title: 'that died has its jobs requeued where repairs are on, and is reported in the metrics',
 }
 
+const notices = { file: 'webhook/dead-job-notices.test.ts' } as const
+
 const whoMayTake = 'bridge/who-may-take.test.ts'
 
 /**
@@ -72,6 +74,9 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   gearmandVersion: 'here',
   exceptions: 'here',
   drainSeconds: 'here',
+  notifyDead: { ...notices, title: 'is posted once, with its names and its error' },
+  notifySecret: { ...notices, title: 'is signed, if there is a secret', writes: 'notifySecret' },
+  notifyPrivate: { ...notices, title: 'is not posted to a private address' },
   bridgeFaktory: {
     file: whoMayTake,
     title: 'gets only opened functions with --bridge-faktory routed',
