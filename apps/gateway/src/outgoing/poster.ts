@@ -16,6 +16,9 @@ export interface OutgoingTarget {
   readonly tls?: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer }
 }
 
+/** Of an answer other than 2xx only the beginning is read, bytes. */
+const maxRefusalBytes = 2_048
+
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
@@ -26,7 +29,7 @@ export interface Answer {
 
 export interface PostOptions {
   readonly headers: Readonly<Record<string, string>>
-  /** The body of an answer is cut there, bytes. */
+  /** The body of a 2xx answer is cut there, bytes. */
   readonly maxBytes: number
   readonly signal: AbortSignal
   /** Of the signature, milliseconds since 1970. */
@@ -109,19 +112,26 @@ export class Poster {
   }
 }
 
+/** True for 2xx. */
+export function isSuccess({ status }: Pick<Answer, 'status'>): boolean {
+  return status >= 200 && status < 300
+}
+
 async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  const status = response.statusCode ?? 0
+  const bound = isSuccess({ status }) ? maxBytes : maxRefusalBytes
   const chunks: Buffer[] = []
   let bytes = 0
   // Leaving the loop ends the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes > maxBytes) break
+    if (bytes > bound) break
   }
   return {
-    status: response.statusCode ?? 0,
+    status,
     retryAfter: response.headers['retry-after'],
-    body: Buffer.concat(chunks).subarray(0, maxBytes),
-    isCut: bytes > maxBytes,
+    body: Buffer.concat(chunks).subarray(0, bound),
+    isCut: bytes > bound,
   }
 }

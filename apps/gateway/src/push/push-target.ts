@@ -167,7 +167,7 @@ export class PushTarget implements SlotOwner {
 
   async #run(delivery: Delivery, closing: AbortSignal): Promise<void> {
     const verdict = await this.#ask(delivery.job, closing)
-    if (closing.aborted) {
+    if (closing.aborted && verdict.kind !== 'done') {
       this.#counts.ends.returned += 1
       this.scheduler.release(delivery, false)
       return

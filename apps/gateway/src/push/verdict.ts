@@ -1,7 +1,7 @@
 import type { FailureReport } from '@crossgear/core-scheduler'
 import { oneLine } from '../errors.ts'
 import { describe, waitOf } from '../outgoing/answers.ts'
-import type { Answer } from '../outgoing/poster.ts'
+import { type Answer, isSuccess } from '../outgoing/poster.ts'
 
 /** The consequence of a request for its job. */
 export type Verdict =
@@ -20,13 +20,13 @@ export function verdictOn(answer: Answer, usualMs: number, nowMs: number): Verdi
   const { status, body, isCut } = answer
   if (status === 429 || status === 503)
     return { kind: 'busy', waitMs: waitOf(answer, usualMs, nowMs), reason: describe(answer) }
-  const isDone = status >= 200 && status < 300
+  const isDone = isSuccess(answer)
   if (isDone && !isCut) return { kind: 'done', output: body }
   const message = isDone
     ? `HTTP ${status}: the answer is over ${body.length} bytes`
     : describe(answer)
-  const isOfTarget = !isDone && (status < 400 || status >= 500 || isWrongTarget(status))
-  return { kind: 'failed', report: { errtype, message }, isOfTarget }
+  const isOfJob = isDone || (status >= 400 && status < 500 && !isWrongTarget(status))
+  return { kind: 'failed', report: { errtype, message }, isOfTarget: !isOfJob }
 }
 
 /** The consequence of a request without an answer. */

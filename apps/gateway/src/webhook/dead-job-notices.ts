@@ -7,7 +7,7 @@ import { Episodes } from '../log/episodes.ts'
 import type { Logger } from '../log/logger.ts'
 import { counter, type Figure, gauge, labelText, only } from '../ops/metrics/figure.ts'
 import { describe, waitOf } from '../outgoing/answers.ts'
-import { hostOf, type OutgoingTarget, Poster } from '../outgoing/poster.ts'
+import { hostOf, isSuccess, type OutgoingTarget, Poster } from '../outgoing/poster.ts'
 
 /** Dead jobs of which the target has not been told yet; further ones are dropped. */
 const maxWaiting = 10_000
@@ -17,8 +17,6 @@ const timeoutMs = 10_000
 /** Tries of a notice, and the wait behind the first, which doubles, milliseconds. */
 const maxTries = 8
 const firstWaitMs = 1_000
-/** Of an answer only the beginning is read, for the log. */
-const maxAnswerBytes = 2_048
 /** Time for the last notices when the gateway ends, milliseconds. */
 const lastMs = 2_000
 
@@ -171,13 +169,13 @@ export class DeadJobNotices {
       'Crossgear-Notice': notice.id,
     }
     const nowMs = wallNowMs()
-    const how = { headers, maxBytes: maxAnswerBytes, signal, nowMs }
+    const how = { headers, maxBytes: 0, signal, nowMs }
     const answer = await this.#poster?.post(body, how)
     if (!answer) {
       this.#ends.dropped += 1
       return undefined
     }
-    if (answer.status >= 200 && answer.status < 300) {
+    if (isSuccess(answer)) {
       this.#ends.sent += 1
       return undefined
     }

@@ -68,6 +68,64 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
     },
   )
 
+  test.each<readonly [string, (posted: Posted, kill: () => void) => void]>([
+    ['as a request arrives', (_posted, kill) => kill()],
+    [
+      'as an answer leaves',
+      (posted, kill) => {
+        posted.answer(200)
+        kill()
+      },
+    ],
+    [
+      'when an answer has just come',
+      (posted, kill) => {
+        posted.answer(200)
+        setTimeout(kill, 3)
+      },
+    ],
+    [
+      'as its target asks for a rest',
+      (posted, kill) => {
+        posted.answer(429, '', { 'Retry-After': '60' })
+        kill()
+      },
+    ],
+    [
+      'while its target rests',
+      (posted, kill) => {
+        posted.answer(503, '', { 'Retry-After': '60' })
+        setTimeout(kill, 50)
+      },
+    ],
+  ])('is killed %s: no accepted job is lost', async (_, act) => {
+    const { target, start } = await fleet({ push_concurrency: 2 })
+    const doomed = await start()
+    const killed = new Promise<void>((resolve) => {
+      target.answerAll((posted) => {
+        if (target.all.length < 4) posted.answer(200)
+        else if (target.all.length === 4)
+          act(posted, () => void doomed.end('SIGKILL').then(resolve))
+      })
+    })
+    const peer = await doomed.peer()
+    const accepted: string[] = []
+    void (async () => {
+      for (let at = 0; at < 12; at += 1) {
+        await peer.submit('SUBMIT_JOB_BG', 'resize', '', `job ${at}`)
+        accepted.push(`job ${at}`)
+      }
+    })()
+    await killed
+    target.answerAll((posted) => posted.answer(200))
+    await start()
+    await expect.poll(left, patience).toBe('')
+    expect(await redis().ask('ZCARD', 'xg:dead:resize')).toBe('0')
+    const came = target.all.map(({ body }) => body.toString())
+    expect(accepted.length).toBeGreaterThan(2)
+    expect(came).toEqual(expect.arrayContaining(accepted))
+  })
+
   test('that stops sends nothing more, and waits for the answers under way', async () => {
     const { target, start } = await fleet({ push_concurrency: 1 })
     const gateway = await start('--drain-seconds', '60')

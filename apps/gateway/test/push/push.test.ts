@@ -231,6 +231,21 @@ describe.skipIf(lacksRedis)('a function that is pushed', () => {
     )
   })
 
+  test('gets nothing while it is paused', async () => {
+    const { target, gateway, submit } = await pushing()
+    const act = (name: 'pauseFunctions' | 'resumeFunctions') =>
+      gateway.api.call(name, { ...all, body: { functions: ['resize'] } })
+    const other = await gateway.peer()
+    await expect.poll(() => other.list('status')).toEqual(['resize\t0\t0\t1'])
+    expect(await act('pauseFunctions')).toMatchObject({ status: 200 })
+    const { client, handle } = await submit()
+    expect(await other.list('status')).toEqual(['resize\t1\t0\t1'])
+    expect(target.all).toEqual([])
+    await act('resumeFunctions')
+    ;(await target.next()).answer(200, 'later')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'later'])
+  })
+
   test('goes on over another connection when the server has closed a kept one', async () => {
     const { target, submit } = await pushing({ push_concurrency: 1 })
     target.answerAll((posted) => posted.answer(200, 'ok', { 'Keep-Alive': 'timeout=1' }))
