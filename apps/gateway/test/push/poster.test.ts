@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { waitOf } from '../../src/outgoing/answers.ts'
 import { Poster } from '../../src/outgoing/poster.ts'
@@ -34,6 +35,28 @@ describe('a target on a private address', () => {
   test('is none where there is no address at all', () => {
     expect(['', 'example.com', '1.2.3', '::g'].filter((text) => isPublicAddress(text))).toEqual([])
   })
+})
+
+test('a kept connection that the server ends is no failure: the request goes out over another', async () => {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.on('error', () => undefined)
+    // One answer each, and a reset in place of the next.
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+      socket.once('data', () => socket.resetAndDestroy())
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const poster = new Poster({ url: `http://127.0.0.1:${port}/`, allowsPrivate: true })
+  for (let request = 1; request <= 3; request += 1) {
+    expect(await post(poster)).toMatchObject({ status: 200, body: Buffer.from('ok') })
+    expect(connections).toBe(request)
+  }
+  poster.close()
+  await new Promise((resolve) => server.close(resolve))
 })
 
 test.each([

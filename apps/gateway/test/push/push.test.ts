@@ -246,15 +246,6 @@ describe.skipIf(lacksRedis)('a function that is pushed', () => {
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'later'])
   })
 
-  test('goes on over another connection when the server has closed a kept one', async () => {
-    const { target, submit } = await pushing({ push_concurrency: 1 })
-    target.answerAll((posted) => posted.answer(200, 'ok', { 'Keep-Alive': 'timeout=1' }))
-    for (let round = 0; round < 30; round += 1) {
-      const { client, handle } = await submit()
-      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'ok'])
-    }
-  })
-
   test.skipIf(lacks('gearman', '-H'))('answers the stock program gearman', async () => {
     const { target, gateway } = await pushing()
     target.answerAll((posted) => posted.answer(200, posted.body.toString().toUpperCase()))
