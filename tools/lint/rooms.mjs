@@ -29,7 +29,7 @@ const orders = {
   'packages/redis-store/src': [
     ...['address.ts', 'chunks.ts', 'keys.ts', 'scripts', 'connection', 'schema'],
     ...['jobs', 'step', 'lanes', 'cluster', 'native', 'nodes', 'imports', 'backup'],
-    ...['invariants', 'doctor', 'probe.ts', 'batches.ts', 'cron.ts', 'history.ts'],
+    ...['invariants', 'doctor', 'probe.ts', 'audit.ts', 'batches.ts', 'cron.ts', 'history.ts'],
     ...['redis-store.ts', 'index.ts'],
   ],
 }

@@ -1,5 +1,6 @@
 import type { BatchStore } from './store/batch-ports.ts'
 import type { CronStore } from './store/admin-ports.ts'
+import type { AuditStore } from './store/audit-ports.ts'
 import type { HistoryStore } from './store/history-ports.ts'
 import type { InspectStore } from './store/inspect-ports.ts'
 import type { Administration } from './admin/administration.ts'
@@ -52,6 +53,8 @@ export class Scheduler {
   readonly cron: CronStore
   /** Events of late, at all nodes. */
   readonly history: HistoryStore
+  /** Who did what, and what can be undone. */
+  readonly audit: AuditStore
   /** Looks of an operator at jobs. */
   readonly inspect: InspectStore
   /** Operations on scheduled, retried and dead jobs. */
@@ -79,6 +82,7 @@ export class Scheduler {
     this.batches = store.batches
     this.cron = store.cron
     this.history = store.history
+    this.audit = store.audit
     this.inspect = store.inspect
     const parts = schedulerParts(store, clock, observer, options)
     this.registry = parts.registry

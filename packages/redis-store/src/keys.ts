@@ -24,6 +24,9 @@ export class StoreKeys extends Keys {
     super(cluster)
     const broker = `${this.open}xg${this.close}`
     this.cron = `${broker}:cron`
+    this.audit = `${broker}:audit`
+    this.kept = `${broker}:kept`
+    this.sessionKey = `${broker}:session-key`
     this.paused = `${broker}:paused`
     this.pausedFunctions = `${broker}:paused-functions`
     this.pausedCron = `${broker}:paused-cron`
@@ -166,6 +169,20 @@ export class StoreKeys extends Keys {
 
   /** Hash: cron entries added by hand, name → JSON. At most 1,000. */
   readonly cron: string
+
+  /** Stream: who did what, JSON. Some 10,000 entries of at most 2 KiB. */
+  readonly audit: string
+
+  /** Sorted set: `<bytes> <act>` of deletions that can be undone, by until when, ms. At most 200. */
+  readonly kept: string
+
+  /** String: 32 bytes in hex, with which sessions of people are signed. */
+  readonly sessionKey: string
+
+  /** List: the records of the jobs that an act deleted, or `undone`. A day; 4 MiB, and 64 MiB of all acts. */
+  keptOf(act: string): string {
+    return `${this.kept}:${act}`
+  }
 
   /** Set: cron entries that are paused, added or of a file. */
   readonly pausedCron: string

@@ -7,6 +7,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { StoreAddress } from '@crossgear/gearmonkey-redis/address'
 import type { Redis } from 'ioredis'
+import { RedisAudit } from './audit.ts'
 import { RedisBackup } from './backup/backup-store.ts'
 import { RedisBatches } from './batches.ts'
 import { ClusterSteps } from './cluster/cluster-steps.ts'
@@ -93,6 +94,7 @@ export class RedisStore implements Store {
   readonly inspect: RedisInspection
   readonly native: RedisNativeStore
   readonly history: RedisHistory
+  readonly audit: RedisAudit
   readonly events: Events
   /** Imports jobs from other systems. */
   readonly imports: RedisImports
@@ -149,6 +151,7 @@ export class RedisStore implements Store {
     this.inspect = new RedisInspection(context)
     this.batches = new RedisBatches(context)
     this.history = new RedisHistory(context)
+    this.audit = new RedisAudit(context)
     this.imports = new RedisImports(context, bounds)
     this.backup = new RedisBackup(context, { lanes: this.lanes, queues: this.queues })
     const confirmations = confirmationsOf(context, options.durability)

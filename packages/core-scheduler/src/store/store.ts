@@ -1,4 +1,5 @@
 import type { AdminStore, CronStore } from './admin-ports.ts'
+import type { AuditStore } from './audit-ports.ts'
 import type { BatchStore } from './batch-ports.ts'
 import type { EventStore } from './event-ports.ts'
 import type { HistoryStore } from './history-ports.ts'
@@ -32,6 +33,7 @@ export interface Store {
   readonly inspect: InspectStore
   readonly native: NativeStore
   readonly history: HistoryStore
+  readonly audit: AuditStore
   readonly events: EventStore
 
   /** Resolves if the store takes jobs; throws the reason if it does not. */

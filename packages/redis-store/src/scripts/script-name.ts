@@ -39,6 +39,7 @@ export type ScriptName =
   | 'job-page'
   | 'joined'
   | 'keep-outcomes'
+  | 'keep-records'
   | 'lanes-of-node'
   | 'leader'
   | 'list-jobs'

@@ -11,6 +11,7 @@ import type { ScriptArgument, ScriptName } from './script-name.ts'
 const growing: ReadonlySet<ScriptName> = new Set([
   'step',
   'add-history',
+  'keep-records',
   'import',
   'batch-new',
   'batch-join',

@@ -7,6 +7,7 @@ import { onDeathContract } from './jobs/on-death.ts'
 import { leftKeyContract } from './native/left-keys.ts'
 import { orphanContract } from './native/orphans.ts'
 import { inspectContract } from './jobs/inspect.ts'
+import { auditContract } from './nodes/audit.ts'
 import { historyContract } from './nodes/history.ts'
 import { holderContract } from './nodes/holders.ts'
 import { lineContract } from './lanes/lines.ts'
@@ -84,6 +85,7 @@ export function storeContract(
     cronContract(tests)
     holderContract(tests)
     historyContract(tests)
+    auditContract(tests)
     throttleContract(tests)
     functionLimitContract(tests)
     turnContract(tests)

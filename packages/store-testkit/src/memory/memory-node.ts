@@ -1,5 +1,6 @@
 import { StoreError, type Store } from '@crossgear/core-scheduler'
 import { MemoryAdmin } from './lanes/memory-admin.ts'
+import { MemoryAudit } from './memory-audit.ts'
 import { MemoryBatches } from './jobs/memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
 import { MemoryEvents } from './memory-events.ts'
@@ -30,6 +31,7 @@ export class MemoryNode implements Store {
   readonly inspect: MemoryInspection
   readonly native: MemoryNativeStore
   readonly history: MemoryHistory
+  readonly audit: MemoryAudit
   readonly events: MemoryEvents
   readonly #world: MemoryWorld
   #crashed = false
@@ -50,6 +52,7 @@ export class MemoryNode implements Store {
     this.holders = new MemoryHolders(run)
     this.inspect = new MemoryInspection(run)
     this.history = new MemoryHistory(run)
+    this.audit = new MemoryAudit(run)
     this.events = new MemoryEvents(node, run)
   }
 

@@ -3,6 +3,7 @@ import {
   maxLanes,
   storeDefaults,
   StoreError,
+  type AuditEntry,
   type Clock,
   type HeldRef,
   type LaneTotals,
@@ -13,6 +14,7 @@ import {
 } from '@crossgear/core-scheduler'
 import { copyOf } from './copy-of.ts'
 import type { MemoryBatch } from './jobs/memory-batch.ts'
+import type { MemoryKept } from './memory-audit.ts'
 import { type MemoryJob } from './memory-job.ts'
 import { MemoryLane, noTotals } from './memory-lane.ts'
 import type { WorldOptions } from '../contract/store-world.ts'
@@ -49,6 +51,8 @@ const dataFields = [
   'starts',
   'cronEntries',
   'pausedCron',
+  'auditEntries',
+  'keptRecords',
   'batches',
   'bridged',
   'holders',
@@ -86,6 +90,10 @@ export class MemoryWorld {
   /** Cron entries by name, as text. */
   readonly cronEntries = new Map<string, string>()
   readonly pausedCron = new Set<string>()
+  /** Who did what, the oldest first. */
+  readonly auditEntries: AuditEntry[] = []
+  /** Records of deleted jobs by act. */
+  readonly keptRecords = new Map<string, MemoryKept>()
   readonly batches = new Map<string, MemoryBatch>()
   /** Lanes that the automatic rule has opened to consumers. */
   readonly bridged = new Set<string>()

@@ -1,0 +1,42 @@
+/** What the audit holds at most. */
+export const auditBounds = {
+  /** Entries; the server drops them in blocks, so a few more may stand. */
+  entries: 10_000,
+  entryBytes: 2_048,
+  /** How long the records of deleted jobs are kept, milliseconds. */
+  keptMs: 24 * 3_600_000,
+  /** Acts whose records are kept at a time. */
+  keptActs: 200,
+  /** Bytes of one act's records, and of those of all acts together. */
+  actBytes: 4 * 1024 * 1024,
+  keptBytes: 64 * 1024 * 1024,
+} as const
+
+/** One entry of the audit. */
+export interface AuditEntry {
+  /** `<milliseconds>-<number>`: later entries have greater ones. */
+  readonly id: string
+  readonly text: string
+}
+
+/** Records of deleted jobs; undone: they were put back. */
+export type KeptRecords =
+  | { readonly kind: 'kept'; readonly records: readonly string[] }
+  | { readonly kind: 'undone' | 'none' }
+
+/** The part of the store that knows who did what. */
+export interface AuditStore {
+  /** Adds an entry of at most {@link auditBounds.entryBytes}; the oldest go. Returns its id. */
+  add(text: string): Promise<string>
+  /** Up to `count` entries, the newest first; `before`: only older ones than that entry. */
+  list(count: number, before?: string): Promise<readonly AuditEntry[]>
+  /** One entry by its id. */
+  find(id: string): Promise<AuditEntry | undefined>
+  /** Keeps records of an act for a day. False, and nothing is kept, where a bound is reached. */
+  keep(act: string, records: readonly string[]): Promise<boolean>
+  kept(act: string): Promise<KeptRecords>
+  /** The records were put back: they go, and that is known for a day. */
+  undone(act: string): Promise<void>
+  /** 32 random bytes, made once: all nodes sign sessions with them. */
+  sessionKey(): Promise<Buffer>
+}

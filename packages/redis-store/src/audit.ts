@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import {
+  auditBounds,
+  type AuditEntry,
+  type AuditStore,
+  type KeptRecords,
+} from '@crossgear/core-scheduler'
+import type { RedisContext } from './connection/redis-context.ts'
+
+const sessionKeyBytes = 32
+/** A list that says that its records were put back. */
+const undoneMark = 'undone'
+
+type StreamEntry = readonly [id: string, fields: readonly string[]]
+
+/** The store port's part for who did what. */
+export class RedisAudit implements AuditStore {
+  readonly #context: RedisContext
+
+  constructor(context: RedisContext) {
+    this.#context = context
+  }
+
+  async add(text: string): Promise<string> {
+    const { redis, keys, call } = this.#context
+    const { entries } = auditBounds
+    const id = await call(() =>
+      redis.xadd(keys.audit, 'MAXLEN', '~', entries, '*', 'entry', text),
+    )
+    return id ?? ''
+  }
+
+  async list(count: number, before?: string): Promise<readonly AuditEntry[]> {
+    const { redis, keys, call } = this.#context
+    const end = before === undefined ? '+' : `(${before}`
+    const found = await call(() => redis.xrevrange(keys.audit, end, '-', 'COUNT', count))
+    return found.map(entryOf)
+  }
+
+  async find(id: string): Promise<AuditEntry | undefined> {
+    const { redis, keys, call } = this.#context
+    const [found] = await call(() => redis.xrange(keys.audit, id, id))
+    return found && entryOf(found)
+  }
+
+  async keep(act: string, records: readonly string[]): Promise<boolean> {
+    const { run, keys } = this.#context
+    const { keptMs, keptActs, keptBytes } = auditBounds
+    const args = [keptMs, keptActs, keptBytes, act, ...records]
+    return (await run('keep-records', [keys.kept, keys.keptOf(act)], args)) === 1
+  }
+
+  async kept(act: string): Promise<KeptRecords> {
+    const { redis, keys, call } = this.#context
+    const records = await call(() => redis.lrange(keys.keptOf(act), 0, -1))
+    if (records.length === 0) return { kind: 'none' }
+    return records[0] === undoneMark ? { kind: 'undone' } : { kind: 'kept', records }
+  }
+
+  async undone(act: string): Promise<void> {
+    const { keys, transaction } = this.#context
+    const key = keys.keptOf(act)
+    await transaction((commands) => {
+      commands.del(key).rpush(key, undoneMark).pexpire(key, auditBounds.keptMs)
+    })
+  }
+
+  async sessionKey(): Promise<Buffer> {
+    const { redis, keys, call } = this.#context
+    await call(() => redis.setnx(keys.sessionKey, randomBytes(sessionKeyBytes).toString('hex')))
+    return Buffer.from((await call(() => redis.get(keys.sessionKey))) ?? '', 'hex')
+  }
+}
+
+function entryOf([id, fields]: StreamEntry): AuditEntry {
+  return { id, text: fields[1] ?? '' }
+}
