@@ -18,7 +18,8 @@ const orders = {
     ...['errors.ts', 'in-pieces.ts', 'json.ts'],
     ...['net', 'outgoing', 'bridge', ...doorFolders(), 'doors', 'config', 'log', 'redis-server'],
     ...['dashboard', 'ops', ['push', 'webhook'], 'api', 'web', 'server'],
-    ...['cli', 'migrate', 'backup', 'mirror', 'doctor', 'terminal', 'faktory-command', 'gearmand'],
+    ...['cli', 'migrate', 'backup', 'mirror', 'doctor', 'password'],
+    ...['terminal', 'faktory-command', 'gearmand'],
     ...['commands', 'main.ts'],
   ],
   'packages/core-scheduler/src': [

@@ -22,7 +22,7 @@ function App() {
   const [hasKeys, setKeys] = useState(false)
   const { toasts, say, dismiss } = useToasts()
   const route = useRoute()
-  const api = useMemo(() => new Api(() => setSession(nobody)), [])
+  const api = useMemo(() => new Api(() => setSession(leftBy)), [])
   const live = useMemo(() => new Live(), [])
   const mayRead = session !== undefined && session.role !== null
 
@@ -74,8 +74,20 @@ function skipToMain(event) {
   document.querySelector('main')?.focus()
 }
 
+/**
+ * The session of somebody who has to sign in, with what is known of the gateway.
+ *
+ * @param {Session | undefined} before
+ */
+function leftBy(before) {
+  return { ...nobody, has_people: before?.has_people ?? false }
+}
+
 /** @type {Session} */
-const nobody = { role: null, by: 'address', has_operator: true }
+const nobody = {
+  ...{ role: null, rights: null, by: 'address', name: null, queues: null },
+  ...{ has_operator: true, has_people: false },
+}
 
 /** @param {{ route: import('./router.js').Route }} props */
 function Main({ route }) {

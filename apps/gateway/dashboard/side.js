@@ -54,6 +54,12 @@ const parents = /** @type {Readonly<Record<string, string>>} */ ({
 
 const liveWords = { connecting: 'Connecting', live: 'Live', lost: 'No connection' }
 
+/** @param {import('./types.d.ts').Session} session */
+function whoIs({ name, role, rights }) {
+  if (name !== null) return `${name} (${rights ?? 'none'})`
+  return role === 'operator' ? 'Operator' : 'Reader'
+}
+
 /**
  * @param {object} props
  * @param {import('./router.js').Route} props.route
@@ -110,9 +116,12 @@ export function Side({ route, onKeys, onSignOut }) {
         ${latest && html`<span>Version ${latest.version}</span>`}
         <span class="row">
           ${
-            session.by === 'session'
-              ? html`<span>${session.role === 'operator' ? 'Operator' : 'Reader'}</span>
-              <button type="button" class="linkish" onClick=${onSignOut}>Sign out</button>`
+            session.by === 'session' || session.by === 'proxy'
+              ? html`<span>${whoIs(session)}</span>
+              ${
+                session.by === 'session' &&
+                html`<button type="button" class="linkish" onClick=${onSignOut}>Sign out</button>`
+              }`
               : html`<span>Read only</span>
               ${
                 session.has_operator &&

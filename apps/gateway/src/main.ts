@@ -98,6 +98,10 @@ const ownCommands: Readonly<Record<string, OwnCommand>> = {
     const { runDoctor } = await import('./doctor/run-doctor.ts')
     return await runDoctor(words, surroundings())
   },
+  password: async (words) => {
+    const { runPassword } = await import('./password/run-password.ts')
+    return await runPassword(words, surroundings())
+  },
   [completionName]: async (words) => {
     const { runCompletion } = await import('./commands/completion/run-completion.ts')
     return runCompletion(words, process)

@@ -53,7 +53,7 @@ export class Scheduler {
   readonly cron: CronStore
   /** Events of late, at all nodes. */
   readonly history: HistoryStore
-  /** Who did what, and what can be undone. */
+  /** The audit, and the records of what can be undone. */
   readonly audit: AuditStore
   /** Looks of an operator at jobs. */
   readonly inspect: InspectStore

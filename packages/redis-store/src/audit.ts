@@ -24,9 +24,7 @@ export class RedisAudit implements AuditStore {
   async add(text: string): Promise<string> {
     const { redis, keys, call } = this.#context
     const { entries } = auditBounds
-    const id = await call(() =>
-      redis.xadd(keys.audit, 'MAXLEN', '~', entries, '*', 'entry', text),
-    )
+    const id = await call(() => redis.xadd(keys.audit, 'MAXLEN', '~', entries, '*', 'entry', text))
     return id ?? ''
   }
 

@@ -10,6 +10,8 @@ export const apiErrors = {
   password_unset: 401,
   no_password: 403,
   operator_needed: 403,
+  admin_needed: 403,
+  not_yours: 403,
   cross_site: 403,
   not_found: 404,
   unknown_job: 404,

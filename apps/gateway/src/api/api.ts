@@ -1,15 +1,17 @@
-import { StoreError } from '@crossgear/core-scheduler'
+import { type LaneNames, StoreError } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { oneLine } from '../errors.ts'
 import type { Logger } from '../log/logger.ts'
 import { type ApiAnswer, ApiError, refusalAnswer } from './api-error.ts'
-import type { Endpoint, Input } from './endpoint.ts'
+import type { Endpoint } from './endpoint.ts'
 import { endpoints, type Endpoints, type OperationName } from './endpoints.ts'
+import { type HandlerInput, Scope } from './scope.ts'
+import { scopeDemands } from './scope-demands.ts'
 
 /** The handler of each operation. */
 export type Handlers = {
   readonly [Name in OperationName]: (
-    input: Input<Endpoints[Name]>,
+    input: HandlerInput<Endpoints[Name]>,
   ) => Promise<Static<Endpoints[Name]['answer']>>
 }
 
@@ -18,6 +20,8 @@ export interface ApiInput {
   readonly params: unknown
   readonly query: unknown
   readonly body: unknown
+  /** Globs of the functions and queues that the client may touch. All. */
+  readonly queues?: readonly string[]
 }
 
 /** Answers operations of the API. */
@@ -28,19 +32,29 @@ export interface ApiBackend {
 /** Answers them in this process. */
 export class Api implements ApiBackend {
   readonly #handlers: Handlers
+  readonly #names: LaneNames
   readonly #log: Logger
+  /** By the globs of a person, which are a list of the configuration. */
+  readonly #scopes = new WeakMap<readonly string[], Scope>()
 
-  constructor(handlers: Handlers, log: Logger) {
+  constructor(handlers: Handlers, names: LaneNames, log: Logger) {
     this.#handlers = handlers
+    this.#names = names
     this.#log = log
   }
 
   /** Never rejects: an error is an answer, too. */
   async call(name: OperationName, input: ApiInput): Promise<ApiAnswer> {
-    const handler = this.#handlers[name] as (input: ApiInput) => Promise<unknown>
+    const handler = this.#handlers[name] as (input: unknown) => Promise<unknown>
+    const demand = scopeDemands[name] as
+      | ((input: unknown, scope: Scope, names: LaneNames) => void)
+      | undefined
     const { status = 200 }: Endpoint = endpoints[name]
     try {
-      return { status, body: await handler(input) }
+      const { queues, ...asked } = input
+      const scope = queues && this.#scopeOf(queues)
+      if (scope) demand?.(asked, scope, this.#names)
+      return { status, body: await handler({ ...asked, ...(scope && { scope }) }) }
     } catch (error) {
       if (error instanceof ApiError) return refusalAnswer(error.code, error.message)
       if (error instanceof StoreError) {
@@ -49,5 +63,11 @@ export class Api implements ApiBackend {
       this.#log.error({ err: error, operation: name }, 'A call of the API failed.')
       return refusalAnswer('internal_error', 'the gateway failed: see its log')
     }
+  }
+
+  #scopeOf(queues: readonly string[]): Scope {
+    const scope = this.#scopes.get(queues) ?? new Scope(queues, this.#names)
+    this.#scopes.set(queues, scope)
+    return scope
   }
 }

@@ -61,6 +61,7 @@ export function composeApi(parts: ApiParts): Api {
       ...laneActs(scheduler),
       ...cronActs({ ...parts, names }),
     },
+    scheduler.registry.names,
     log,
   )
 }

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import type { Role } from './session-tokens.ts'
+import type { Role } from './roles.ts'
 
 /** One operation of the API: the same schemas check requests and make the OpenAPI document. */
 export interface Endpoint<
@@ -63,6 +63,11 @@ export function operation(method: Endpoint['method'], role: Endpoint['role']) {
 export const read = operation('GET', 'reader')
 /** A POST that changes something, for operators. */
 export const act = operation('POST', 'operator')
+
+/** The same, for admins. */
+export const adminAct = operation('POST', 'admin')
+/** A GET for admins. */
+export const adminRead = operation('GET', 'admin')
 
 /** An object without other properties than these. */
 export function strict<Properties extends TProperties>(

@@ -1,4 +1,4 @@
-import { act, type Endpoint, read, strict, text } from './endpoint.ts'
+import { act, adminAct, type Endpoint, read, strict, text } from './endpoint.ts'
 import * as acts from './schemas/acts.ts'
 import { cursor, functionName, limit, queueName } from './schemas/common.ts'
 import * as fleet from './schemas/fleet.ts'
@@ -143,7 +143,7 @@ export const endpoints = {
     summary: 'Gives jobs of these queues to Faktory consumers again',
     answer: acts.queuesDone,
   }),
-  dropQueues: act({
+  dropQueues: adminAct({
     ...{ path: '/queues/drop', tag: 'Functions and queues', body: acts.queueNames },
     summary:
       'Ends the waiting jobs of these queues and their pause; a queue without other jobs is not listed until a job comes',
@@ -160,22 +160,22 @@ export const endpoints = {
     summary: 'Gives jobs of these functions to workers at gateways again',
     answer: acts.functionsDone,
   }),
-  openFunctions: act({
+  openFunctions: adminAct({
     ...{ path: '/functions/open', tag: 'Functions and queues', body: acts.functionNames },
     summary: 'Opens functions to Faktory consumers for good',
     answer: acts.functionsDone,
   }),
-  closeFunctions: act({
+  closeFunctions: adminAct({
     ...{ path: '/functions/close', tag: 'Functions and queues', body: acts.functionNames },
     summary: 'Closes functions to Faktory consumers until they are opened',
     answer: acts.functionsDone,
   }),
-  setLimits: act({
+  setLimits: adminAct({
     ...{ path: '/functions/limits', tag: 'Functions and queues', body: acts.limits },
     summary: 'Sets how many jobs a function may have for a job of each priority to be accepted',
     answer: acts.functionsDone,
   }),
-  dropFunctions: act({
+  dropFunctions: adminAct({
     ...{ path: '/functions/drop', tag: 'Functions and queues', body: acts.functionNames },
     summary: 'Removes functions that have no workers and no running jobs, with their waiting jobs',
     answer: acts.functionsDone,

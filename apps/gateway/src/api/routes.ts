@@ -1,13 +1,13 @@
 import { maxJsonDepth } from '@crossgear/fwp-codec'
-import type { TSchema } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { StartError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import type { Logger } from '../log/logger.ts'
-import type { Reload } from './schemas/session.ts'
+import type { logIn, Reload } from './schemas/session.ts'
 import { type Access, type Identity, sessionCookie } from './access.ts'
-import type { Role } from './session-tokens.ts'
+import { rightsOf, type Role } from './roles.ts'
 import type { ApiBackend, ApiInput } from './api.ts'
 import {
   type ApiAnswer,
@@ -47,7 +47,7 @@ export interface ApiRoutesParts {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The role that a route of the API needs. The operator's. */
+    /** The role that a route of the API needs. An admin's. */
     role?: Endpoint['role']
   }
 }
@@ -81,11 +81,10 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   })
 
   const identities = new WeakMap<FastifyRequest, Identity>()
-  // All routes pass here: one that names no role is the operator's.
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { role = 'operator' } = request.routeOptions.config
-    if (!request.is404) identities.set(request, access.admit(request.raw, role))
-    done()
+  // All routes pass here: one that names no role is an admin's.
+  app.addHook('onRequest', async (request) => {
+    const { role = 'admin' } = request.routeOptions.config
+    if (!request.is404) identities.set(request, await access.admit(request.raw, role))
   })
   const add = (name: string, endpoint: Endpoint, handler: Handler): void => {
     const { method, path, role, params, query, body, type } = endpoint
@@ -97,7 +96,7 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
       // HEAD of the stream would never be answered.
       exposeHeadRoute: type === undefined,
       handler: async (request, reply) => {
-        const identity = identities.get(request) ?? access.identify(request.raw)
+        const identity = identities.get(request) ?? (await access.identify(request.raw))
         const input: ApiInput = request
         return await limiters[kindOf(name, input)].run(async (onCost) => {
           const answer = await handler(request, identity, reply)
@@ -114,8 +113,9 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   for (const name of operationNames) {
     const endpoint: Endpoint = endpoints[name]
     add(name, endpoint, async ({ params, query, body }, identity) => {
-      const answer = await backend.call(name, { params, query, body })
-      if (endpoint.role === 'operator') logAct(log, name, identity, answer)
+      const { queues } = identity
+      const answer = await backend.call(name, { params, query, body, ...(queues && { queues }) })
+      if (endpoint.role !== 'reader') logAct(log, name, identity, answer)
       return answer
     })
   }
@@ -134,32 +134,39 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   })
   const exports = new Exports({ backend, limited, limiter: limiters.heavy })
   for (const name of exportNames) {
-    add(name, webEndpoints[name], async ({ query }, _identity, reply) => {
-      const begun = await exports.begin(name, query as Readonly<Record<string, unknown>>)
+    add(name, webEndpoints[name], async ({ query }, { queues }, reply) => {
+      const begun = await exports.begin(name, query as Readonly<Record<string, unknown>>, queues)
       if (!('send' in begun)) return begun
       reply.hijack()
       void begun.send(reply.raw)
       return undefined
     })
   }
-  add('getSession', webEndpoints.getSession, (_request, { role, by }) =>
-    Promise.resolve({
-      status: 200,
-      body: { role: role ?? null, by, has_operator: access.hasOperator },
-    }),
-  )
-  add('logIn', webEndpoints.logIn, (request, { address }, reply) => {
-    const { password } = request.body as { password: string }
-    const { role, token } = access.logIn(password, address)
+  add('getSession', webEndpoints.getSession, (_request, { role, by, name, queues }) => {
+    const who = { name: name ?? null, queues: queues ? [...queues] : null }
+    const has = { has_operator: access.hasOperator, has_people: access.hasPeople }
+    return Promise.resolve({ status: 200, body: { ...rightsView(role), by, ...who, ...has } })
+  })
+  add('logIn', webEndpoints.logIn, async (request, { address }, reply) => {
+    const { password, name } = request.body as Static<typeof logIn>
+    const { role, token } = await access.logIn(password, address, name)
     reply.header('Set-Cookie', cookie(token, sessionSeconds, request))
-    log.info({ who: role, address }, 'Logged in at the web port.')
-    const body = { role, token, expires_in_seconds: sessionSeconds }
-    return Promise.resolve({ status: 201, body })
+    log.info({ who: whoIs({ role, ...(name && { name }) }), address }, 'Logged in at the web port.')
+    const body = { ...rightsView(role), token, expires_in_seconds: sessionSeconds }
+    return { status: 201, body }
   })
   add('logOut', webEndpoints.logOut, (request, _identity, reply) => {
     reply.header('Set-Cookie', cookie('', 0, request))
     return Promise.resolve({ status: 200, body: {} })
   })
+}
+
+/** A role as it was before people had names, and as the configuration calls it. */
+function rightsView(role: Role | undefined) {
+  return {
+    role: role === 'admin' ? 'operator' : (role ?? null),
+    rights: role ? rightsOf[role] : null,
+  }
 }
 
 async function answerReload(reload: Reload | undefined): Promise<ApiAnswer> {
@@ -263,13 +270,19 @@ const figures = ['dry_run', 'matched', 'done', 'job', 'queues', 'functions'] as 
 function logAct(
   log: Logger,
   operation: string,
-  { role, address, by }: Identity,
+  identity: Identity,
   { status, body }: ApiAnswer,
 ): void {
   const answer = body as Readonly<Record<string, unknown>>
   const much = Object.fromEntries(
     figures.flatMap((name) => (answer[name] === undefined ? [] : [[name, answer[name]]])),
   )
-  const who: Role | undefined = role
+  const { by, address } = identity
+  const who = whoIs(identity)
   log.info({ who, by, address, operation, status, ...much }, `${operation} by the web port.`)
+}
+
+/** The name of a client, or whose password it has. */
+function whoIs({ name, role }: Pick<Identity, 'name' | 'role'>): string | undefined {
+  return name ?? (role === 'admin' ? 'operator' : role)
 }

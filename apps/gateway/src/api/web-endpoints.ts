@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { act, type Endpoint, operation, read, strict } from './endpoint.ts'
+import { adminAct, type Endpoint, operation, read, strict } from './endpoint.ts'
 import { exportEndpoints } from './export/export-lists.ts'
 import { logIn, loggedIn, reloaded, session } from './schemas/session.ts'
 
@@ -30,7 +30,7 @@ export const webEndpoints = {
     summary: 'Server-sent events: once a second an event overview with the data of /overview',
   }),
   ...exportEndpoints,
-  reload: act({
+  reload: adminAct({
     ...{ path: '/reload', tag: 'Workers and nodes', answer: reloaded },
     summary: 'Reads the settings of this gateway again; an invalid one changes nothing',
   }),

@@ -6,6 +6,7 @@ import { faktoryForm } from '../faktory-command/program.ts'
 import { gearmandForm } from '../gearmand/option-table.ts'
 import { migrateForms } from '../migrate/arguments.ts'
 import { mirrorForm } from '../mirror/arguments.ts'
+import { passwordForm } from '../password/arguments.ts'
 import { commands } from '../terminal/commands.ts'
 import { terminalForms } from '../terminal/program.ts'
 import { completionForm } from './completion/names.ts'
@@ -25,7 +26,7 @@ export const commandTable: readonly CommandForm[] = [
     ...migrateForms,
     mirrorForm,
     ...Object.values(backupForms),
-    ...[doctorForm, faktoryForm],
+    ...[doctorForm, passwordForm, faktoryForm],
   ].map((form) => ({ ...form, options: [...(form.options ?? []), help] })),
   gearmandForm,
 ]

@@ -82,6 +82,7 @@ const ownParsers = [
   ['backup', '--to <file> [options]', 'write all jobs and settings of a store into a file'],
   ['restore', '--from <file> [options]', 'restore a backup'],
   ['doctor', '[options]', 'examine a store and say what to do'],
+  ['password', '', 'make the hash of a password, for a person of the configuration file'],
 ] as const
 
 export const programSummary =

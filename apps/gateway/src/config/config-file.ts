@@ -5,6 +5,7 @@ import { oneLine, StartError, systemCode } from '../errors.ts'
 import { type CronEntry, CronEntryError, readCronEntry } from './cron-entry.ts'
 import { keyOf, type OptionName, optionNames } from './options.ts'
 import { refuseRemoved } from './removed-options.ts'
+import { type Operator, readOperators } from './operators.ts'
 import { isTable, readRoutes, type Route } from './routes.ts'
 import { readThrottles } from './throttles.ts'
 import { closest } from './unknown-variables.ts'
@@ -14,10 +15,11 @@ export interface FileSettings {
   readonly routes: ReadonlyMap<string, Route>
   readonly cron: readonly CronEntry[]
   readonly throttles: ReadonlyMap<string, Throttle>
+  readonly operators: ReadonlyMap<string, Operator>
 }
 
 /** Tables of the file outside the option table. */
-const sections = ['routes', 'cron', 'throttles']
+const sections = ['routes', 'cron', 'throttles', 'operators']
 
 const namesByKey = new Map<string, OptionName>()
 for (const name of optionNames) {
@@ -32,7 +34,10 @@ const tables = new Set(
 
 /** Reads the TOML file. Unknown keys are refused, so that no typing error goes unseen. */
 export function readConfigFile(path: string): FileSettings {
-  const { routes, cron, throttles, ...settings } = parseFile(path, 'give a file with --config')
+  const { routes, cron, throttles, operators, ...settings } = parseFile(
+    path,
+    'give a file with --config',
+  )
   const values = new Map<OptionName, unknown>()
   for (const [key, value] of flatten(settings, '')) {
     const name = namesByKey.get(key)
@@ -47,6 +52,7 @@ export function readConfigFile(path: string): FileSettings {
     routes: readRoutes(routes, path),
     cron: readCronEntries(cron, path),
     throttles: readThrottles(throttles, path),
+    operators: readOperators(operators, path),
   }
 }
 

@@ -12,6 +12,7 @@ import {
   variablesOf,
 } from './options.ts'
 import { checkNotify } from './notify-options.ts'
+import type { Operator } from './operators.ts'
 import { portNames } from './port-options.ts'
 import type { Route } from './routes.ts'
 import { readSecret } from './secret-file.ts'
@@ -24,6 +25,8 @@ export type Config = { readonly [Name in OptionName]: OptionValue<Name> } & {
   readonly cron: readonly CronEntry[]
   /** By Faktory queue. */
   readonly throttles: ReadonlyMap<string, Throttle>
+  /** People who may log in at the web port, by name. */
+  readonly operators: ReadonlyMap<string, Operator>
 }
 
 export interface ConfigSources {
@@ -64,13 +67,29 @@ export function loadConfig(sources: ConfigSources): Config {
     routes: file?.routes ?? new Map<string, Route>(),
     cron: [...(file?.cron ?? []), ...(foreign?.cron ?? [])],
     throttles: new Map([...(file?.throttles ?? []), ...(foreign?.throttles ?? [])]),
+    operators: file?.operators ?? new Map<string, Operator>(),
   })
   checkNotify(config, flagOf('notifyDead'))
   if (portNames.every((name) => config[name] === 'off')) {
     const flags = portNames.map(flagOf).join(', ')
     throw new StartError(`Every door is off: open at least one of ${flags}.`, 2)
   }
+  refuseHalfProxy(config)
   return config
+}
+
+/** Headers that anybody may send say nothing: they count from listed addresses only. */
+function refuseHalfProxy(config: Config): void {
+  const given = [config.webUserHeader, config.webRoleHeader, config.webProxyFrom]
+  if (given.every((value) => value === undefined)) return
+  const names = ['webUserHeader', 'webRoleHeader', 'webProxyFrom'] as const
+  const missing = names.find((name) => config[name] === undefined)
+  if (missing === undefined) return
+  const others = names.filter((name) => config[name] !== undefined).map(flagOf)
+  throw new StartError(
+    `${others.join(' and ')} ${others.length > 1 ? 'need' : 'needs'} ${flagOf(missing)} too: people of a proxy are named by two headers, from listed addresses only.`,
+    2,
+  )
 }
 
 /** A table of the file and of foreign files is no mistake that a reader of one of them would see. */

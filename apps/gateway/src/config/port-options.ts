@@ -26,6 +26,11 @@ const hostText = text(
   /^(\*|[\w.:%-]+)$/,
 )
 
+const headerName = text(
+  'the name of a header, such as X-Forwarded-User',
+  /^[\w!#$%&'*+.^`|~-]{1,64}$/,
+)
+
 type DoorPort = `${DoorName}Port`
 
 const doorPorts = Object.fromEntries(
@@ -80,6 +85,27 @@ export const portOptions = inGroup('Doors', {
   webPasswordTries: {
     ...whole('n', 0, 1_000_000, 10),
     help: 'wrong passwords per minute and address, before the web port rejects that address for the rest of the minute; 0: any number',
+  },
+  webUserHeader: {
+    ...optional('name', headerName),
+    help: 'header in which a trusted proxy names who sends a request to the web port; with --web-role-header and --web-proxy-from',
+    reloads: true,
+  },
+  webRoleHeader: {
+    ...optional('name', headerName),
+    help: 'header in which that proxy says what they may do: view, operate or admin',
+    reloads: true,
+  },
+  webProxyFrom: {
+    ...optional(
+      'list',
+      checkedText(
+        'addresses or networks such as 10.0.0.0/8, with commas between them',
+        (list) => readNetworks(list) !== undefined,
+      ),
+    ),
+    help: 'comma-separated addresses and networks of that proxy; the headers count from nowhere else',
+    reloads: true,
   },
   webOpen: {
     ...yesNo,

@@ -100,7 +100,7 @@ export function readSection(
         throw refusal(`${place}.${key}`, `is unknown: use ${advice}`)
       }
       if (!field.accepts(value)) {
-        const shown = field.isSecret ? 'cannot be used' : `is ${JSON.stringify(value)}`
+        const shown = field.isSecret ? 'is wrong' : `is ${JSON.stringify(value)}`
         throw refusal(`${place}.${key}`, `${shown}: give ${field.expected}`)
       }
     }

@@ -23,13 +23,13 @@ export function readNetworks(list: string): readonly string[] | undefined {
   return texts.every((text) => readNetwork(text)) ? texts : undefined
 }
 
-/** Addresses whose commands may change something: loopback, and those that the operator lists. */
-export class AdminAccess {
+/** Some addresses and networks. */
+export class NetworkList {
   readonly #allowed = new BlockList()
 
   /** `from`: addresses and networks such as `10.0.0.0/8`. Throws for anything else. */
-  constructor(from: readonly string[] = []) {
-    for (const network of ['127.0.0.0/8', '::1', ...from]) this.#allow(network)
+  constructor(from: readonly string[]) {
+    for (const network of from) this.#allow(network)
   }
 
   allows(address: string): boolean {
@@ -41,5 +41,12 @@ export class AdminAccess {
     const network = readNetwork(text)
     if (!network) throw new TypeError(`${text} is neither an address nor a network`)
     this.#allowed.addSubnet(network.address, network.bits, network.family)
+  }
+}
+
+/** Addresses whose commands may change something: loopback, and those that the operator lists. */
+export class AdminAccess extends NetworkList {
+  constructor(from: readonly string[] = []) {
+    super(['127.0.0.0/8', '::1', ...from])
   }
 }

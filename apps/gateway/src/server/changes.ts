@@ -17,9 +17,12 @@ export interface Changes {
 }
 
 /** Tables of the configuration file that a reload takes over. */
-const tables: Readonly<Record<'routes' | 'throttles' | 'cron', (config: Config) => unknown>> = {
+const tables: Readonly<
+  Record<'routes' | 'throttles' | 'operators' | 'cron', (config: Config) => unknown>
+> = {
   routes: ({ routes }) => routes,
   throttles: ({ throttles }) => throttles,
+  operators: ({ operators }) => operators,
   cron: ({ cron }) => cron.map(plainEntry),
 }
 

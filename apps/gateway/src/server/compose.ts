@@ -67,6 +67,8 @@ export interface Composition {
   readonly pages: NonNullable<WebParts['pages']>
   readonly webHooks: NonNullable<WebParts['hooks']>
   readonly figures: FigureSources
+  /** The key that all nodes on the store sign sessions with. */
+  readonly storeKey: () => Promise<Buffer>
   readonly api: ApiBackend
   /** Sentences about its node, clients, workers and running jobs. */
   activity(): readonly string[]
@@ -183,7 +185,11 @@ export async function compose(parts: Parts): Promise<Composition> {
     node,
     doors,
     check: () => readiness(scheduler),
-    webHooks: webHooks(config.webPort === 'off' ? undefined : hooksOf('web')),
+    webHooks: {
+      ...webHooks(config.webPort === 'off' ? undefined : hooksOf('web')),
+      loginFailed: (reason) => metrics.loginFailed(reason),
+    },
+    storeKey: once(() => scheduler.audit.sessionKey()),
     ...(faktory && { openPages: faktoryPages(faktory) }),
     pages: {
       '/cron': (request) => answerCron(cron, request),
@@ -262,6 +268,12 @@ function isAway(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false
   const { code, message } = error
   return code === 'UNREACHABLE' || code === 'TIMEOUT' || /^(LOADING|CLUSTERDOWN)\b/.test(message)
+}
+
+/** The result of the first call that succeeded. */
+function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
+  let known: Value | undefined
+  return async () => (known ??= await ask())
 }
 
 /** The API is loaded at its first call: most gateways get none. */

@@ -41,8 +41,11 @@ const closedDoors: readonly ClosedDoor[] = [
   },
   {
     name: 'web',
-    isRefused: ({ webPort, webPassword, webReaderPassword, webOpen }) =>
-      webPort !== 'off' && (webPassword ?? webReaderPassword) === undefined && !webOpen,
+    isRefused: ({ webPort, webPassword, webReaderPassword, webUserHeader, operators, webOpen }) =>
+      webPort !== 'off' &&
+      (webPassword ?? webReaderPassword ?? webUserHeader) === undefined &&
+      operators.size === 0 &&
+      !webOpen,
     options: { password: 'webPassword', port: 'webPort', open: 'webOpen' },
     whatItAllows: 'read figures and jobs',
   },

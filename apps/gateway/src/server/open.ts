@@ -3,6 +3,7 @@ import type { AccessOptions } from '../api/access.ts'
 import type { Reload } from '../api/schemas/session.ts'
 import { type Config, webHostOf } from '../config/load-config.ts'
 import { ownNames } from '../net/foreign-requests.ts'
+import { readNetworks } from '../net/networks.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import type { Announcement, OpenDoor } from './banner.ts'
 import type { Voice } from '../log/logger.ts'
@@ -114,6 +115,7 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
       ...(composition.openPages && { openPages: composition.openPages }),
       pages: composition.pages,
       hooks: composition.webHooks,
+      storeKey: composition.storeKey,
       api: composition.api,
       version: opening.version,
     },
@@ -182,10 +184,18 @@ export async function openWeb(
 
 /** How a configuration guards the port. */
 function accessOf(config: Config): AccessOptions {
-  const { webPassword, webReaderPassword } = config
+  const { webPassword, webReaderPassword, webUserHeader, webRoleHeader, webProxyFrom } = config
+  const hasProxy = webUserHeader !== undefined && webRoleHeader !== undefined
   return {
     isOpen: config.webOpen,
     tries: config.webPasswordTries,
+    operators: config.operators,
+    ...(hasProxy && {
+      proxy: {
+        ...{ userHeader: webUserHeader, roleHeader: webRoleHeader },
+        from: readNetworks(webProxyFrom ?? '') ?? [],
+      },
+    }),
     ...(webPassword !== undefined && { password: webPassword }),
     ...(webReaderPassword !== undefined && { readerPassword: webReaderPassword }),
   }

@@ -73,11 +73,11 @@ export class ApiClient {
     url: string,
     { method = 'GET', body, timeoutMs = answerTimeoutMs }: SendOptions = {},
   ): Promise<Sent> {
-    const { password } = this.#address
+    const { password, user } = this.#address
     const headers: Record<string, string> = {
       Accept: 'application/json',
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(password !== undefined && { Authorization: `Bearer ${password}` }),
+      ...(password !== undefined && { Authorization: authorizationOf(password, user) }),
     }
     try {
       const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(timeoutMs)])
@@ -110,6 +110,11 @@ export class ApiClient {
     const what = 'is not the web port of a gateway: name it with --url or CROSSGEAR_URL'
     return new TerminalError('unreachable', `${this.#address.url} ${what}.`)
   }
+}
+
+function authorizationOf(password: string, user: string | undefined): string {
+  if (user === undefined) return `Bearer ${password}`
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
 interface SendOptions {

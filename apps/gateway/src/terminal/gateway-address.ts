@@ -1,14 +1,16 @@
 import { anyHost } from '../net/addresses.ts'
 import { type ConfigSources, loadOptions } from '../config/load-config.ts'
 import type { OptionName } from '../config/options.ts'
-import { urlVariable } from '../config/unknown-variables.ts'
+import { urlVariable, userVariable } from '../config/unknown-variables.ts'
 import { TerminalError } from './terminal-error.ts'
 
-/** The address of a gateway, and its password. */
+/** The address of a gateway, and who asks it. */
 export interface GatewayAddress {
   /** Without a slash at its end. */
   readonly url: string
   readonly password?: string
+  /** The person whose password it is. None: the operator's or the reader's. */
+  readonly user?: string
 }
 
 /** Options of the gateway that say where it is and what its password is. */
@@ -23,11 +25,12 @@ const everyAddress: ReadonlySet<string> = new Set([anyHost, '0.0.0.0', '::'])
  * @throws TerminalError, StartError
  */
 export function gatewayAddress(
-  url: string | undefined,
+  { url, user }: { readonly url: string | undefined; readonly user: string | undefined },
   { flags, env }: ConfigSources,
   withPassword: boolean,
 ): GatewayAddress {
   const named = url ?? (env[urlVariable] || undefined)
+  const name = withPassword ? user || env[userVariable] || undefined : undefined
   const secrets = withPassword ? (['webPassword', 'webReaderPassword'] as const) : []
   const {
     host,
@@ -38,7 +41,17 @@ export function gatewayAddress(
   } = loadOptions(['host', 'webHost', 'webPort', 'config', ...secrets], { flags, env })
   const password = webPassword ?? webReaderPassword
   const found = named === undefined ? ownUrl(webHost, webPort) : checkedUrl(named)
-  return { url: found, ...(password !== undefined && { password }) }
+  if (name?.includes(':')) {
+    throw new TerminalError('usage', 'The name of --user has a colon: give that of a person.')
+  }
+  if (name !== undefined && password === undefined) {
+    const advice = 'give it with --web-password or CROSSGEAR_WEB_PASSWORD'
+    throw new TerminalError('usage', `The password of ${name} is missing: ${advice}.`)
+  }
+  return {
+    ...{ url: found, ...(password !== undefined && { password }) },
+    ...(name !== undefined && { user: name }),
+  }
 }
 
 function ownUrl(host = '', port: number | 'off' = 'off'): string {

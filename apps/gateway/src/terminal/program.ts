@@ -17,17 +17,24 @@ const commonOptions: readonly OptionRow[] = [
 ]
 
 const helpAfter = `
-This machine reads without a password; changes need the gateway's --web-password. CROSSGEAR_URL, CROSSGEAR_WEB_PASSWORD
-and the file of --config say where the gateway is and what its password is, too.
+This machine reads without a password; changes need the gateway's --web-password, or a person of its configuration.
+CROSSGEAR_URL, CROSSGEAR_USER, CROSSGEAR_WEB_PASSWORD and the file of --config say where the gateway is and who asks, too.
 
 Exit codes: 0 done, 1 usage, 2 no gateway answers, 3 refused (password, role), 4 there is no such thing or nothing
 matched, 5 the gateway could not do it (its store is away, it is busy), 6 the question was not answered with yes.
 `
 
+/** An option of commands that may need a password. */
+const userOption: OptionRow = {
+  ...{ name: 'user', argument: 'name' },
+  help: 'the person whose password --web-password is (default: CROSSGEAR_USER, else the password has no name)',
+}
+
 /** All options of a command: its own, and those of the gateway. */
 function optionsOf({ options = [], gatewayOptions = [], isOpen }: CommandRow) {
   const settings = [...(isOpen ? [] : addressOptions), ...gatewayOptions]
-  return { own: [...options, ...commonOptions], settings: settings.map(settingOption) }
+  const common = isOpen ? commonOptions : [...commonOptions, userOption]
+  return { own: [...options, ...common], settings: settings.map(settingOption) }
 }
 
 /** The form of a command's parser. */

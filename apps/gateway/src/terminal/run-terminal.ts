@@ -47,10 +47,13 @@ function contextOf(
   { env, stopSignal, ...output }: TerminalSurroundings,
 ): CommandContext {
   const { stdout } = output
-  const { url } = given.options
+  const { url, user } = given.options
   const signal = isLive ? stopSignal() : new AbortController().signal
   const address = gatewayAddress(
-    typeof url === 'string' ? url : undefined,
+    {
+      url: typeof url === 'string' ? url : undefined,
+      user: typeof user === 'string' ? user : undefined,
+    },
     { flags: given.flags, env },
     isOpen !== true,
   )

@@ -49,11 +49,12 @@ const givePassword = 'give it with --web-password or CROSSGEAR_WEB_PASSWORD'
 /** The next step of the user, where the refusal itself does not say it. */
 const advice: Readonly<Partial<Record<ApiErrorCode, string>>> = {
   unauthorized: `The gateway needs a password: ${givePassword}.`,
-  wrong_password: `The password is wrong: ${givePassword}.`,
+  wrong_password: `The password is wrong: ${givePassword}, that of a person with --user.`,
   password_unset: 'The gateway has no password: leave yours out.',
   no_password:
     'The gateway takes no changes: start it with --web-password, and give the same password here. Functions can be opened and closed at the store, too: with --data-dir or --redis-url.',
-  operator_needed: `This takes the operator's password: ${givePassword}.`,
+  operator_needed: `This takes the operator's password, or a person with the role operate: ${givePassword}.`,
+  admin_needed: `This takes a person with the role admin, or the operator's password: ${givePassword}.`,
   foreign_host: 'The gateway does not know itself by this name: allow it with --allowed-hosts.',
 }
 

@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import { Access, type AccessOptions } from '../api/access.ts'
+import { Access, type AccessOptions, type LoginFault } from '../api/access.ts'
 import type { ApiBackend } from '../api/api.ts'
 import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
 import type { ApiRoutesParts } from '../api/routes.ts'
@@ -49,10 +49,14 @@ export interface WebParts {
   readonly api?: ApiBackend
   readonly version?: string
   readonly access?: AccessOptions
+  /** The key that all nodes on the store have, for sessions of people. None: they have none. */
+  readonly storeKey?: () => Promise<Buffer>
   /** Reads the settings again. Not possible. */
   readonly reload?: Reload
   /** Reports limits and connections. Nobody is told. */
-  readonly hooks?: WebConnectionEvents
+  readonly hooks?: WebConnectionEvents & {
+    readonly loginFailed?: (reason: LoginFault) => void
+  }
 }
 
 export interface WebServer {
@@ -84,8 +88,13 @@ const nameIt = `allow the name with ${flagOf('allowedHosts')}`
  * `/readyz` (it can take jobs), the API below `/api/v1`, and the dashboard at `/`.
  */
 export function createWebServer(parts: WebParts, before?: OpenServer): WebServer {
-  const { log, api, hooks = { limited: () => undefined } } = parts
-  const access = new Access(parts.access ?? {}, systemClock)
+  const { log, api, storeKey } = parts
+  const hooks: NonNullable<WebParts['hooks']> = parts.hooks ?? { limited: () => undefined }
+  const access = new Access(parts.access ?? {}, {
+    clock: systemClock,
+    ...(storeKey && { storeKey }),
+    ...(hooks.loginFailed && { loginFailed: hooks.loginFailed }),
+  })
   const refuse = foreignRefusals(parts)
   const pages = pagesOf(parts, access)
   const known = [...pages.keys(), ...(api ? [apiPrefix] : [])]
@@ -219,10 +228,14 @@ function readOnly(page: Page): Page {
 function guarded(page: Page, access: Access): (request: IncomingMessage) => Promise<Answer> {
   return async (request) => {
     const { method = '', headers } = request
-    const identity = access.identify(request)
+    const identity = await access.identify(request)
     const isChange = !methods.includes(method)
     if (isChange && !identity.isLocal) return json(403, { error: notLocal })
     access.demand(identity, isChange && access.hasOperator ? 'operator' : 'reader')
+    if (identity.queues) {
+      const words = `this page shows all queues, and ${identity.name ?? ''} has some of them`
+      return json(apiErrors.not_yours, { error: words })
+    }
     // A web page cannot send JSON to a server that does not ask for it.
     const isJson = /^application\/json\b/.test(headers['content-type'] ?? '')
     if (method === 'POST' && !isJson) return json(415, { error: 'send application/json' })

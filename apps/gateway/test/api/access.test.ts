@@ -61,7 +61,10 @@ describe.skipIf(lacksRedis)('access to the API', () => {
     )
     const headers = { ...elsewhere, Cookie: `a=b; ${cookie.split(';')[0] ?? ''}` }
     const who = await ask(login, { headers })
-    expect(who.body).toEqual({ role: 'operator', by: 'session', has_operator: true })
+    expect(who.body).toEqual({
+      ...{ role: 'operator', rights: 'admin', by: 'session', name: null, queues: null },
+      ...{ has_operator: true, has_people: false },
+    })
     const byToken = await ask(login, { headers: bearer(tokenOf(answer)) })
     expect(byToken.body).toMatchObject({ role: 'operator', by: 'session' })
     expect(await log.said(/Logged in/)).toBeDefined()

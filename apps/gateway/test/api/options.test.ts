@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gatewayOfTest } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { bearer, sent } from './support/api-gateway.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
@@ -50,5 +50,36 @@ describe.skipIf(lacksRedis)('the options of the web port', () => {
     const body = { password: 'y' }
     expect(await ask('/session', { method: 'POST', body })).toEqual([401, 'wrong_password'])
     expect(await ask('/session', { method: 'POST', body })).toEqual([429, 'too_many_tries'])
+  })
+
+  test('with --web-user-header, --web-role-header and --web-proxy-from, people of a proxy have its roles', async () => {
+    const words = ['--web-user-header', 'X-User', '--web-role-header', 'X-Role']
+    const [trusted, stranger] = await Promise.all([
+      gateway([...words, '--web-proxy-from', '127.0.0.1']),
+      gateway([...words, '--web-proxy-from', '192.0.2.0/24']),
+    ])
+    const headers = { ...proxied, 'X-User': 'alice', 'X-Role': 'operate' }
+    expect(await trusted.ask('/session', { headers })).toEqual([200, 'operator'])
+    expect(await stranger.ask('/session', { headers })).toEqual([200, null])
+    const pause = { method: 'POST', body: { queues: ['mail'] } }
+    expect(await trusted.ask('/queues/pause', { ...pause, headers })).toEqual([200, undefined])
+    expect(await stranger.ask('/queues/pause', { ...pause, headers })).toEqual([
+      ...[401, 'unauthorized'],
+    ])
+  })
+
+  test('headers of a proxy without its addresses, and half of them, do not start', async () => {
+    const refusal = async (words: readonly string[]): Promise<unknown[]> => {
+      const { code, stderr } = await startGateway([...words]).exited
+      return [code, stderr]
+    }
+    const words = ['--web-user-header', 'X-User', '--web-role-header', 'X-Role']
+    const reason = 'people of a proxy are named by two headers, from listed addresses only.\n'
+    expect(await refusal(words)).toEqual([
+      ...[2, `--web-user-header and --web-role-header need --web-proxy-from too: ${reason}`],
+    ])
+    expect(await refusal(['--web-proxy-from', '10.0.0.0/8'])).toEqual([
+      ...[2, `--web-proxy-from needs --web-user-header too: ${reason}`],
+    ])
   })
 })

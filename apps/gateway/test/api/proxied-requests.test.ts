@@ -102,7 +102,7 @@ test("a route of the API that names no role is the operator's", async () => {
   const limiter = new CallLimiter(callBounds.light, () => 0)
   const app = fastify()
   onTestFinished(() => app.close())
-  const access = new Access({}, systemClock)
+  const access = new Access({}, { clock: systemClock })
   const limiters = { light: limiter, heavy: limiter }
   apiRoutes(app, {
     backend,

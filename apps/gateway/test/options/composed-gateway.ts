@@ -3,7 +3,7 @@ import type { ApiBackend } from '../../src/api/api.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import type { OptionName } from '../../src/config/options.ts'
 import type { Door } from '../../src/net/door.ts'
-import { compose } from '../../src/server/compose.ts'
+import { compose, type Composition } from '../../src/server/compose.ts'
 import { readDoorTls } from '../../src/server/doors.ts'
 import { openStore } from '../../src/redis-server/open-store.ts'
 import { metricsPage } from '../support/metrics-page.ts'
@@ -31,6 +31,10 @@ export interface ComposedGateway {
   readonly log: readonly string[]
   /** Answers the API. */
   readonly api: ApiBackend
+  /** The key that all nodes sign sessions with. */
+  readonly storeKey: () => Promise<Buffer>
+  /** Pages of the web port besides the API. */
+  readonly pages: Composition['pages']
 }
 
 export type Flags = Readonly<Partial<Record<OptionName, string>>>
@@ -89,6 +93,8 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
       figures: composition.figures,
       log: lines,
       api: composition.api,
+      storeKey: composition.storeKey,
+      pages: composition.pages,
       metrics: () => metricsPage(composition.figures),
     }
   }

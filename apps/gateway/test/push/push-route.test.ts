@@ -46,7 +46,7 @@ test('a secret is itself or the content of its file', async () => {
 test.each([
   ['http://example.com/', 'routes.resize.push is not https://, which takes push_private = true.'],
   ['ftp://example.com/', 'routes.resize.push is no https:// URL.'],
-  ['example.com', 'routes.resize.push cannot be used: give an https:// URL.'],
+  ['example.com', 'routes.resize.push is wrong: give an https:// URL.'],
   ['https://example.com/#part', 'routes.resize.push has a fragment, which no server gets.'],
   ...[
     ...['localhost', 'db.localhost', '127.0.0.1', '2130706433', '0x7f.1', '10.1.2.3', '0.0.0.0'],
@@ -87,7 +87,7 @@ test.each<[Keys, string]>([
   [{ push_rest_seconds: 4000 }, 'is 4000: give a whole number from 1 to 3600.'],
   [{ push_content_type: 'a\r\nb: c' }, 'give a media type such as application/json.'],
   [{ push_private: 'yes' }, 'push_private is "yes": give true or false.'],
-  [{ push_secret: 5 }, 'push_secret cannot be used: give a secret, or the path of a file'],
+  [{ push_secret: 5 }, 'push_secret is wrong: give a secret, or the path of a file'],
   [{ push: url, push_secret: '/no/such' }, 'must be a file that can be read'],
   [{ push: url, push_ca: '/no/such' }, 'names /no/such, which cannot be read (ENOENT).'],
   [{ push: url, push_cert: '/no/such' }, 'routes.resize.push_key'],

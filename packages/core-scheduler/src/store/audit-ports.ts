@@ -1,4 +1,4 @@
-/** What the audit holds at most. */
+/** Bounds of the audit. */
 export const auditBounds = {
   /** Entries; the server drops them in blocks, so a few more may stand. */
   entries: 10_000,

@@ -6,13 +6,7 @@ import {
 } from '@crossgear/core-scheduler'
 import type { MemoryWorld, Run } from './memory-world.ts'
 
-/** Records of one act; undefined once they were put back. */
-export interface MemoryKept {
-  readonly records: readonly string[] | undefined
-  readonly untilMs: number
-}
-
-/** Who did what in a {@link MemoryWorld}. */
+/** The audit of a {@link MemoryWorld}. */
 export class MemoryAudit implements AuditStore {
   readonly #step: Run
 
@@ -87,6 +81,7 @@ function isOlder(id: string, than: string): boolean {
 /** Without those whose time is over. */
 function current(world: MemoryWorld): MemoryWorld['keptRecords'] {
   const { keptRecords } = world
-  for (const [act, { untilMs }] of keptRecords) if (untilMs <= world.nowMs()) keptRecords.delete(act)
+  for (const [act, { untilMs }] of keptRecords)
+    if (untilMs <= world.nowMs()) keptRecords.delete(act)
   return keptRecords
 }

@@ -14,7 +14,6 @@ import {
 } from '@crossgear/core-scheduler'
 import { copyOf } from './copy-of.ts'
 import type { MemoryBatch } from './jobs/memory-batch.ts'
-import type { MemoryKept } from './memory-audit.ts'
 import { type MemoryJob } from './memory-job.ts'
 import { MemoryLane, noTotals } from './memory-lane.ts'
 import type { WorldOptions } from '../contract/store-world.ts'
@@ -39,6 +38,12 @@ interface Death {
   readonly by?: string
   /** Its last heartbeat by then. */
   readonly heartbeat?: number | undefined
+}
+
+/** Records of the jobs that one act deleted; undefined once they were put back. */
+export interface MemoryKept {
+  readonly records: readonly string[] | undefined
+  readonly untilMs: number
 }
 
 /** Fields of a {@link MemoryWorld} with data. */
@@ -90,7 +95,7 @@ export class MemoryWorld {
   /** Cron entries by name, as text. */
   readonly cronEntries = new Map<string, string>()
   readonly pausedCron = new Set<string>()
-  /** Who did what, the oldest first. */
+  /** The audit, the oldest entry first. */
   readonly auditEntries: AuditEntry[] = []
   /** Records of deleted jobs by act. */
   readonly keptRecords = new Map<string, MemoryKept>()

@@ -2,6 +2,7 @@ import type { Scheduler } from '@crossgear/core-scheduler'
 import type { Cron } from '../../ops/cron/cron.ts'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
+import type { Scope } from '../scope.ts'
 import type { JobNames } from '../reads/job-names.ts'
 import { handIn, submittedView } from './new-jobs.ts'
 
@@ -19,21 +20,33 @@ export function cronActs({
 }: Parts): Pick<Handlers, 'runCron' | 'pauseCron' | 'resumeCron'> {
   const unknown = (name: string): ApiError =>
     new ApiError('not_found', `there is no cron entry ${JSON.stringify(name)}`)
-  const setPaused = async (entries: readonly string[], paused: boolean) => {
+  const demand = async (entries: readonly string[], scope: Scope | undefined): Promise<void> => {
+    if (!scope) return
+    const views = await cron.list()
+    for (const { entry } of views) {
+      if (entries.includes(entry.name)) scope.demandLane(cron.laneOf(entry))
+    }
+  }
+  const setPaused = async (
+    { body: { entries }, scope }: { body: { entries: string[] }; scope?: Scope },
+    paused: boolean,
+  ) => {
+    await demand(entries, scope)
     const stranger = await cron.setPaused(entries, paused)
     if (stranger !== undefined) throw unknown(stranger)
     return { entries: [...entries] }
   }
 
   return {
-    async runCron({ body }) {
+    async runCron({ body, scope }) {
+      await demand([body.entry], scope)
       const made = await cron.jobNow(body.entry)
       if (!made) throw unknown(body.entry)
       return submittedView(names, await handIn(scheduler, made.lane, made.job))
     },
 
-    pauseCron: ({ body }) => setPaused(body.entries, true),
+    pauseCron: (input) => setPaused(input, true),
 
-    resumeCron: ({ body }) => setPaused(body.entries, false),
+    resumeCron: (input) => setPaused(input, false),
   }
 }

@@ -7,6 +7,7 @@ import { namedJobs } from '../reads/job-reads.ts'
 import type { FoundJob, JobScan } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
+import type { Scope } from '../scope.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
 import type { JobMove } from './job-move.ts'
@@ -31,35 +32,48 @@ export function jobActs(
     return settled(found.length, await ending.fromSets(lane, place, found, 'queue'))
   }
   return {
-    retryJobs: ({ body }) => run(parts, body, retry),
-    cancelJobs: ({ body }) =>
-      run(parts, body, (group, isDry) =>
+    retryJobs: (input) => run(parts, input, retry),
+    cancelJobs: (input) =>
+      run(parts, input, (group, isDry) =>
         group.place === 'dead'
           ? Promise.resolve(skip(group.found.length, 'is dead: delete it'))
           : ending.end(group, isDry, 'cancelled'),
       ),
-    deleteJobs: ({ body }) =>
-      run(parts, body, (group, isDry) =>
+    deleteJobs: (input) =>
+      run(parts, input, (group, isDry) =>
         group.place === 'busy'
           ? Promise.resolve(skip(group.found.length, 'runs: cancel it'))
           : ending.end(group, isDry, 'deleted'),
       ),
-    moveJobs: ({ body }) =>
-      run(parts, body, (group, isDry) => move.group(group, body.to_queue, isDry)),
+    moveJobs: (input) =>
+      run(parts, input, (group, isDry) =>
+        move.group(group, input.body.to_queue, isDry, input.scope),
+      ),
   }
 }
 
 type Result = Static<typeof actResult>
 
-async function run(parts: JobActParts, selection: Selection, act: GroupAct): Promise<Result> {
+interface Asked {
+  readonly body: Selection
+  readonly scope?: Scope
+}
+
+async function run(
+  parts: JobActParts,
+  { body: selection, scope }: Asked,
+  act: GroupAct,
+): Promise<Result> {
   const { filter, dry_run: isDry = false } = selection
   if ((selection.jobs === undefined) === (filter === undefined)) {
     throw new ApiError('invalid_request', 'give either jobs or a filter')
   }
-  const jobs = selection.jobs ?? (await namedBy(parts, filter ?? {}, selection.cursor))
+  const scoped = { ...filter, scope }
+  const jobs = selection.jobs ?? (await namedBy(parts, scoped, selection.cursor))
   const tally = new Tally()
   if (jobs) {
     const groups = await groupsOf(parts, jobs, tally)
+    for (const { lane } of groups) scope?.demandLane(lane)
     for (const group of groups) tally.add(group.found.length, await act(group, isDry))
     return {
       dry_run: isDry,
@@ -70,8 +84,8 @@ async function run(parts: JobActParts, selection: Selection, act: GroupAct): Pro
     }
   }
   const { limit = actBounds.usual, cursor } = selection
-  const total = cursor === undefined ? await parts.scan.total(filter ?? {}) : null
-  const piece = await parts.scan.piece(filter ?? {}, limit, cursor, async (group) => {
+  const total = cursor === undefined ? await parts.scan.total(scoped) : null
+  const piece = await parts.scan.piece(scoped, limit, cursor, async (group) => {
     const done = await act(group, isDry)
     tally.add(group.found.length, done)
     return isDry ? 0 : done.left
@@ -85,7 +99,7 @@ async function run(parts: JobActParts, selection: Selection, act: GroupAct): Pro
 /** The jobs that a list with this filter finds without a scan. */
 async function namedBy(
   parts: JobActParts,
-  filter: JobFilter,
+  filter: JobFilter & { readonly scope?: Scope | undefined },
   cursor: string | undefined,
 ): Promise<string[] | undefined> {
   const found = await namedJobs(parts, filter, cursor)

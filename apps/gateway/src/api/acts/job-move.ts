@@ -3,6 +3,7 @@ import { membersOf } from '../../bridge/stored-json.ts'
 import { ApiError } from '../api-error.ts'
 import type { FoundJob } from '../reads/job-scan.ts'
 import { Ending } from './ending.ts'
+import type { Scope } from '../scope.ts'
 import { type Done, type Group, type Skip, skip } from './group.ts'
 import { handIn } from './new-jobs.ts'
 
@@ -24,10 +25,11 @@ export class JobMove {
     this.#ending = new Ending(scheduler)
   }
 
-  async group(group: Group, toQueue: string, isDry: boolean): Promise<Done> {
+  async group(group: Group, toQueue: string, isDry: boolean, scope?: Scope): Promise<Done> {
     const { names } = this.#scheduler.registry
     const { lane, place, found } = group
     const target = names.lane(names.parse(lane).fn, toQueue)
+    scope?.demandLane(target)
     if (target === lane) return skip(found.length, 'is in that queue')
     if (place === 'busy') return skip(found.length, 'runs')
     const skipped: Skip[] = []

@@ -64,12 +64,14 @@ export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob'
       return submittedView(names, await handIn(scheduler, lane, job))
     },
 
-    async resubmitJob({ params, body }) {
+    async resubmitJob({ params, body, scope }) {
       const found = await names.demand(params.job)
+      scope?.demandLane(found.lane)
       const old = await scheduler.jobs.read(found)
       if (!old) throw new ApiError('unknown_job', 'the job does not exist, or no longer')
       const { fn, queue } = registry.names.parse(old.lane)
       const lane = registry.names.lane(fn, body.queue ?? queue)
+      scope?.demandLane(lane)
       const job: NewJob = {
         input: body.payload === undefined ? old.input : bytesOf(body.payload),
         ...{ door: 'http', level: levelOf(body.level ?? old.level), foreground: false },

@@ -25,6 +25,13 @@ interface Page {
   readonly [rows: string]: unknown
 }
 
+/** A list, and what its reader may see of it. */
+interface ExportedList {
+  readonly name: ExportName
+  /** Globs of functions and queues. All. */
+  readonly queues: readonly string[] | undefined
+}
+
 interface ExportParts {
   readonly backend: ApiBackend
   /** Pages take their turn with all other heavy calls. */
@@ -50,6 +57,7 @@ export class Exports {
   async begin(
     name: ExportName,
     given: Readonly<Record<string, unknown>>,
+    queues?: readonly string[],
   ): Promise<ApiAnswer | { readonly send: (response: ServerResponse) => Promise<void> }> {
     if (this.#running >= exportBounds.atOnce) {
       const why = `${exportBounds.atOnce} exports are under way: wait for one to end`
@@ -60,10 +68,11 @@ export class Exports {
     this.#running += 1
     try {
       const { format = 'ndjson', ...filter } = given
-      const first = await this.#page(name, filter, false)
+      const list = { name, queues }
+      const first = await this.#page(list, filter, false)
       if (first.status === 200) {
         return {
-          send: (response) => this.#send(name, format as ExportFormat, filter, first, response),
+          send: (response) => this.#send(list, format as ExportFormat, filter, first, response),
         }
       }
       this.#running -= 1
@@ -75,13 +84,13 @@ export class Exports {
   }
 
   async #send(
-    name: ExportName,
+    list: ExportedList,
     format: ExportFormat,
     filter: object,
     first: ApiAnswer,
     response: ServerResponse,
   ): Promise<void> {
-    const { rows } = exportLists[name]
+    const { rows } = exportLists[list.name]
     response.on('error', () => response.destroy())
     response.writeHead(200, {
       'Content-Type': exportFormats[format],
@@ -91,7 +100,7 @@ export class Exports {
       'X-Accel-Buffering': 'no',
     })
     try {
-      for await (const text of this.#texts(name, format, filter, first)) {
+      for await (const text of this.#texts(list, format, filter, first)) {
         if (response.destroyed) return
         if (!response.write(text)) await this.#drained(response)
       }
@@ -104,13 +113,13 @@ export class Exports {
   }
 
   async *#texts(
-    name: ExportName,
+    list: ExportedList,
     format: ExportFormat,
     filter: object,
     first: ApiAnswer,
   ): AsyncGenerator<string> {
     const { maxRows = exportBounds.rows } = this.#parts
-    const { rows, row } = exportLists[name]
+    const { rows, row } = exportLists[list.name]
     const columns = columnsOf(row)
     const lineOf = {
       csv: (each: object) => csvRow(columns, each),
@@ -128,17 +137,21 @@ export class Exports {
         yield format === 'csv' ? `${note}\r\n` : `${JSON.stringify({ note })}\n`
         return
       }
-      const next = await this.#page(name, { ...filter, cursor: page.cursor }, true)
+      const next = await this.#page(list, { ...filter, cursor: page.cursor }, true)
       if (next.status !== 200) throw new Error('a page was refused')
       page = next.body as Page
     }
   }
 
   /** One page. A call that is one too many waits where it is patient. */
-  async #page(name: ExportName, filter: object, isPatient: boolean): Promise<ApiAnswer> {
+  async #page(
+    { name, queues }: ExportedList,
+    filter: object,
+    isPatient: boolean,
+  ): Promise<ApiAnswer> {
     const { backend, limiter } = this.#parts
     const query = { ...filter, limit: exportBounds.rowsPerPage }
-    const input = { params: {}, query, body: undefined }
+    const input = { params: {}, query, body: undefined, ...(queues && { queues }) }
     for (;;) {
       try {
         return await limiter.run(async (onCost) => {

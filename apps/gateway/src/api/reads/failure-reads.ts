@@ -17,9 +17,9 @@ interface Parts {
 /** Failed jobs by what went wrong. */
 export function failureReads({ scheduler, names, scan }: Parts): Pick<Handlers, 'listFailures'> {
   return {
-    async listFailures({ query }) {
+    async listFailures({ query, scope }) {
       const { state = 'dead', cursor, ...place } = query
-      const filter = { ...place, state }
+      const filter = { ...place, state, scope }
       const { found, lookedAt, cursor: next } = await scan.piece(filter, scanBounds.jobs, cursor)
       const groups = new Map<string, Group>()
       for (const one of found) {

@@ -71,8 +71,9 @@ export function fleetReads({
       }
     },
 
-    async listCron() {
-      const views = await cron.list()
+    async listCron({ scope }) {
+      const all = await cron.list()
+      const views = scope ? all.filter(({ entry }) => scope.hasLane(cron.laneOf(entry))) : all
       return {
         cron: views.map(({ entry, source, isPaused, lastMs, nextMs }) => {
           const { name, schedule, timezone, job } = entry

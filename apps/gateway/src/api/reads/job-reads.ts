@@ -12,6 +12,7 @@ import { parseJson } from '../../json.ts'
 import type { Handlers } from '../api.ts'
 import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { pageSizes } from '../schemas/common.ts'
+import type { Scope } from '../scope.ts'
 import type { JobNames } from './job-names.ts'
 import { JobScan, type FoundJob } from './job-scan.ts'
 import { attemptsView, fitsFilter, summaryOf, stateOf } from './job-view.ts'
@@ -35,14 +36,14 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
     summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
 
   return {
-    async listJobs({ query }) {
+    async listJobs({ query, scope }) {
       const { limit = pageSizes.usual, cursor, ...filter } = query
-      const named = await namedJobs(parts, filter, cursor)
+      const named = await namedJobs(parts, { ...filter, scope }, cursor)
       if (named) {
         const jobs = named.slice(0, limit).map((found) => shown(found))
         return { jobs, looked_at: named.length, unsearched: 0, cursor: null }
       }
-      const piece = await scan.piece(filter, limit, cursor)
+      const piece = await scan.piece({ ...filter, scope }, limit, cursor)
       const jobs: ReturnType<typeof shown>[] = []
       await inPieces(piece.found, (found) => jobs.push(shown(found)), shownPerTurn)
       return {
@@ -53,9 +54,10 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
       } satisfies Static<typeof jobPage>
     },
 
-    async getJob({ params, query }) {
+    async getJob({ params, query, scope }) {
       const { payload = 'auto', max_payload_bytes: maxBytes = 65_536 } = query
       const job = await names.demand(params.job)
+      scope?.demandLane(job.lane)
       const standing = await standingOf(job, scheduler)
       const isShown = payload !== 'none' && standing.inputBytes <= shownPayloadBytes
       const [withEnvelope, whole] = await Promise.all([
@@ -85,7 +87,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
  */
 export async function namedJobs(
   { scheduler, names }: Pick<Parts, 'scheduler' | 'names'>,
-  filter: JobFilter,
+  { scope, ...filter }: JobFilter & { readonly scope?: Scope | undefined },
   cursor: string | undefined,
 ): Promise<readonly FoundJob[] | undefined> {
   const { jid, handle, unique } = filter
@@ -100,7 +102,7 @@ export async function namedJobs(
   } else return undefined
   const found: FoundJob[] = []
   for (const job of jobs) {
-    if (!job) continue
+    if (!job || scope?.hasLane(job.lane) === false) continue
     const placed = await standingOf(job, scheduler)
     if (!isOf(job, filter, scheduler, stateOf(job, placed))) continue
     if (await holdsText(job, filter.text, scheduler)) found.push({ job, placed })

@@ -7,6 +7,7 @@ import {
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { jobStates, type ListedState } from '../schemas/common.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
+import type { Scope } from '../scope.ts'
 import { fitsFilter, type Placed, stateOf } from './job-view.ts'
 
 /** Bounds of one call: jobs that are looked at, lanes whose figures are, and jobs of one step. */
@@ -45,6 +46,11 @@ export function readsEachJob(filter: JobFilter): boolean {
   // These two share a place.
   if (state === 'scheduled' || state === 'retry') return true
   return [text, door, unique, older, newer, type, line].some((given) => given !== undefined)
+}
+
+/** Jobs of these lanes alone. */
+interface Scoped {
+  readonly scope?: Scope | undefined
 }
 
 export interface FoundJob {
@@ -98,7 +104,7 @@ export class JobScan {
    * twice or not at all.
    */
   async piece(
-    filter: JobFilter,
+    { scope, ...filter }: JobFilter & Scoped,
     max: number,
     cursor?: string,
     onFound?: OnFound,
@@ -108,7 +114,7 @@ export class JobScan {
     const budget: Budget = { jobs: scanBounds.jobs, lanes: scanBounds.lanes, found: max }
     const scan = new LaneScan({ scheduler: this.#scheduler, filter, position, budget, onFound })
     const { registry } = this.#scheduler
-    const lanes = this.#lanesOf(filter).filter(
+    const lanes = this.#lanesOf(filter, scope).filter(
       (name) => (registry.numberOf(name) ?? 0) >= position.lane,
     )
     for (let at = 0; at < lanes.length; at += scanBounds.lanesPerStep) {
@@ -127,16 +133,21 @@ export class JobScan {
   }
 
   /** Jobs of the lanes that the filter names, where their number alone says which it takes. */
-  async total(filter: JobFilter): Promise<number | null> {
+  async total({ scope, ...filter }: JobFilter & Scoped): Promise<number | null> {
     const { function: _fn, queue: _queue, state, ...others } = filter
     if (Object.keys(others).length > 0) return null
-    const lanes = this.#lanesOf(filter)
+    const lanes = this.#lanesOf(filter, scope)
     if (lanes.length > scanBounds.lanes) return null
     const all = await this.#scheduler.jobs.counts(lanes)
     return all.reduce((sum, counts) => sum + standingIn(counts, state), 0)
   }
 
-  #lanesOf(filter: JobFilter): readonly string[] {
+  #lanesOf(filter: JobFilter, scope: Scope | undefined): readonly string[] {
+    const lanes = this.#allLanesOf(filter)
+    return scope ? lanes.filter((lane) => scope.hasLane(lane)) : lanes
+  }
+
+  #allLanesOf(filter: JobFilter): readonly string[] {
     const { registry } = this.#scheduler
     const { function: fn, queue } = filter
     const byNumber = (one: string, other: string): number =>

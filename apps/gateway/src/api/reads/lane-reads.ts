@@ -82,8 +82,8 @@ export function laneReads({
       } satisfies Static<typeof overview>
     },
 
-    async listFunctions({ query }) {
-      const latest = await view.get()
+    async listFunctions({ query, scope }) {
+      const latest = await view.get(scope)
       return latest.answer(['functions', query], pauses(), async () => {
         const { contains = '' } = query
         const all = await latest.functions.get(query)
@@ -93,14 +93,16 @@ export function laneReads({
       })
     },
 
-    async listQueues({ query }) {
-      const latest = await view.get()
+    async listQueues({ query, scope }) {
+      const latest = await view.get(scope)
       return latest.answer(['queues', query], pauses(), async () => {
         const { contains = '' } = query
         const known = await (await latest.queues()).get(query)
         const { queues } = await latest.whole()
         // One that was paused before its first job, or under a wrong name, is seen as well.
-        const paused = [...scheduler.queues.paused].filter((queue) => !queues.has(queue)).sort()
+        const paused = [...scheduler.queues.paused]
+          .filter((queue) => !queues.has(queue) && scope?.has(queue) !== false)
+          .sort()
         const all = [
           ...known,
           ...paused.map((queue) => ({ queue, functions: 0, sums: LaneSums.of([]) })),
@@ -115,10 +117,11 @@ export function laneReads({
       })
     },
 
-    async getFunction({ params }) {
+    async getFunction({ params, scope }) {
       const { function: fn } = params
-      const latest = await view.get()
+      const latest = await view.get(scope)
       const own = latest.snapshot.lanes.filter((lane) => lane.fn === fn)
+      if (own.length === 0) scope?.demandFunction(fn)
       if (own.length === 0) throw unknownFunction()
       const { sums, ...entries } = entriesOf(own)
       return {
@@ -129,10 +132,11 @@ export function laneReads({
       }
     },
 
-    async getQueue({ params }) {
+    async getQueue({ params, scope }) {
       const { queue } = params
-      const latest = await view.get()
+      const latest = await view.get(scope)
       const own = latest.snapshot.lanes.filter((lane) => lane.queue === queue)
+      if (own.length === 0) scope?.demandQueue(queue)
       const isPaused = scheduler.queues.paused.has(queue)
       if (own.length === 0 && !isPaused) {
         throw new ApiError('unknown_queue', 'no job has come to such a queue')
@@ -147,10 +151,11 @@ export function laneReads({
       }
     },
 
-    async getScale({ query }) {
+    async getScale({ query, scope }) {
       const { function: fn, queue } = query
-      const { lanes } = (await view.get()).snapshot
+      const { lanes } = (await view.get(scope)).snapshot
       const own = lanes.filter((lane) => lane.fn === fn && (queue ?? lane.queue) === lane.queue)
+      if (own.length === 0) scope?.demandFunction(fn)
       if (own.length === 0) throw unknownFunction()
       const { waiting, running, scheduled, retry, oldestSeconds, workers } = LaneSums.of(own)
       return {
@@ -159,9 +164,10 @@ export function laneReads({
       }
     },
 
-    listThrottles() {
+    listThrottles({ scope }) {
+      const own = [...throttles()].filter(([queue]) => scope?.has(queue) !== false)
       return Promise.resolve({
-        throttles: [...throttles()].map(([queue, throttle]) => throttleView(queue, throttle)),
+        throttles: own.map(([queue, throttle]) => throttleView(queue, throttle)),
       })
     },
   }

@@ -5,6 +5,7 @@ import {
   type StoreSnapshot,
   type StoreSnapshots,
 } from '../../ops/metrics/store-snapshot.ts'
+import type { Scope } from '../scope.ts'
 import { LaneSums } from './lane-sums.ts'
 import { type FigureTable, ListOrders } from './list-orders.ts'
 
@@ -105,15 +106,27 @@ export class SnapshotView {
 export class LatestView {
   readonly #snapshots: StoreSnapshots
   #view: SnapshotView | undefined
+  /** Of the latest snapshot, by the scope of people. */
+  #scoped = new WeakMap<Scope, SnapshotView>()
 
   constructor(snapshots: StoreSnapshots) {
     this.#snapshots = snapshots
   }
 
-  async get(): Promise<SnapshotView> {
+  /** `scope`: only the lanes of a person. All. */
+  async get(scope?: Scope): Promise<SnapshotView> {
     const snapshot = await this.#snapshots.get()
-    if (this.#view?.snapshot !== snapshot) this.#view = new SnapshotView(snapshot)
-    return this.#view
+    if (this.#view?.snapshot !== snapshot) {
+      this.#view = new SnapshotView(snapshot)
+      this.#scoped = new WeakMap()
+    }
+    if (!scope) return this.#view
+    const known = this.#scoped.get(scope)
+    if (known) return known
+    const lanes = snapshot.lanes.filter(({ counts }) => scope.hasLane(counts.lane))
+    const view = new SnapshotView({ ...snapshot, lanes })
+    this.#scoped.set(scope, view)
+    return view
   }
 }
 

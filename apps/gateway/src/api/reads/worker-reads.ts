@@ -7,6 +7,7 @@ import { ApiError } from '../api-error.ts'
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { pageSizes } from '../schemas/common.ts'
 import { type jobWorker, type oneWorker, workerPage, type workers } from '../schemas/fleet.ts'
+import type { Scope } from '../scope.ts'
 import type { JobNames } from './job-names.ts'
 import { progressOf } from './job-view.ts'
 
@@ -23,7 +24,7 @@ type WorkerAnswer = Omit<Static<typeof oneWorker>, 'cursor'>
 export function workerReads(parts: Parts): Pick<Handlers, 'listWorkers' | 'getWorker'> {
   const { fleet } = parts
   return {
-    async listWorkers({ query }) {
+    async listWorkers({ query, scope }) {
       const { limit: count = pageSizes.usual, cursor, node, ...filter } = query
       const [from = 0] = cursor === undefined ? [] : numbersOf(cursor, 1)
       const jobs = count > workerPage.longPage ? 1 : workerPage.jobs
@@ -33,20 +34,20 @@ export function workerReads(parts: Parts): Pick<Handlers, 'listWorkers' | 'getWo
       const hasMore = page.workers.length > 0 && next < page.total
       return {
         ...sumsOf(page.answers),
-        workers: await shownWorkers(page.workers, parts),
+        workers: await shownWorkers(page.workers, parts, scope),
         total: page.total,
         silent_nodes: [...page.silent],
         cursor: hasMore ? cursorOf([next]) : null,
       }
     },
 
-    async getWorker({ params, query }) {
+    async getWorker({ params, query, scope }) {
       const { limit: jobs = pageSizes.usual, cursor } = query
       const [jobsFrom = 0] = cursor === undefined ? [] : numbersOf(cursor, 1)
       const [node = '', name] = params.worker.split(':')
       const question = { filter: { name }, from: 0, count: 1, jobsFrom, jobs }
       const page = await fleet.workers(question, [node])
-      const [view] = await shownWorkers(page.workers, parts)
+      const [view] = await shownWorkers(page.workers, parts, scope)
       if (!view) throw unknownWorker(page)
       const next = jobsFrom + (page.workers[0]?.worker.jobs.length ?? 0)
       const hasMore = next > jobsFrom && next < view.jobs_total
@@ -69,8 +70,12 @@ export function identityOf({ node, worker }: FleetWorker): Static<typeof jobWork
   }
 }
 
-/** Workers with their jobs as the store has them now: one that has ended is left out. */
-async function shownWorkers(found: readonly FleetWorker[], parts: Parts): Promise<WorkerAnswer[]> {
+/** Workers with their jobs as the store has them now: one that has ended, or is not in the scope, is left out. */
+async function shownWorkers(
+  found: readonly FleetWorker[],
+  parts: Parts,
+  scope: Scope | undefined,
+): Promise<WorkerAnswer[]> {
   const held = found.flatMap(({ worker }) => worker.jobs)
   const jobs = await jobsOf(held, parts.scheduler)
   const nowMs = parts.scheduler.storeNowMs()
@@ -84,7 +89,7 @@ async function shownWorkers(found: readonly FleetWorker[], parts: Parts): Promis
       seconds_since_beat: beatAgoMs === undefined ? null : Math.max(0, beatAgoMs / 1000),
       jobs: one.worker.jobs.flatMap((ref) => {
         const job = jobs.get(ref.token)
-        if (!job) return []
+        if (!job || scope?.hasLane(job.lane) === false) return []
         const { fn, queue } = parts.scheduler.registry.names.parse(job.lane)
         const since = new Date(nowMs - ref.forMs).toISOString()
         return [{ id: parts.names.of(job), function: fn, queue, since, progress: progressOf(job) }]

@@ -1,16 +1,28 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf, orNull, strict, word, words } from '../endpoint.ts'
+import { operatorRoles } from '../../config/operators.ts'
+import { oneOf, orNull, strict, text, word, words } from '../endpoint.ts'
 
-export const logIn = strict({ password: Type.String({ minLength: 1, maxLength: 1024 }) })
+const role = oneOf(['reader', 'operator'] as const, 'operator: may change something')
+const rights = oneOf(operatorRoles, 'What the client may do')
+
+export const logIn = strict({
+  name: Type.Optional(text('A person of the configuration; absent: a password without a name', 64)),
+  password: Type.String({ minLength: 1, maxLength: 1024 }),
+})
 
 export const session = strict({
-  role: orNull(oneOf(['reader', 'operator'] as const), 'Null: nothing may be read'),
-  by: oneOf(['password', 'session', 'address'] as const, 'How the role was proved'),
-  has_operator: Type.Boolean({ description: 'There is a password for changes' }),
+  role: orNull(role, 'Null: nothing may be read; operator: may change something'),
+  rights: orNull(rights, 'Null: nothing may be read'),
+  by: oneOf(['password', 'session', 'address', 'proxy'] as const, 'How the role was proved'),
+  name: orNull(Type.String(), 'Null: without a name'),
+  queues: orNull(words(), 'Globs of the functions and queues of this person; null: all'),
+  has_operator: Type.Boolean({ description: 'Somebody may make changes' }),
+  has_people: Type.Boolean({ description: 'People log in with a name' }),
 })
 
 export const loggedIn = strict({
-  role: oneOf(['reader', 'operator'] as const),
+  role,
+  rights,
   token: word('Also set as a cookie; counts as a Bearer token'),
   expires_in_seconds: Type.Integer(),
 })

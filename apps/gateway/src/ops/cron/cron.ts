@@ -117,7 +117,7 @@ export class Cron {
         return {
           ...{ entry, source, isPaused },
           nextMs: isPaused ? undefined : nextMs,
-          lastMs: await cron.lastTick(this.#laneOf(entry), entry.name),
+          lastMs: await cron.lastTick(this.laneOf(entry), entry.name),
         }
       }),
     )
@@ -266,10 +266,11 @@ export class Cron {
     const pushed = entry.jobOf(`cron-${newId()}`)
     const { names } = scheduler.registry
     const job = newJobOf(pushed, storeNowMs(), payloadRuleOf(pushed.jobtype), names)
-    return { lane: this.#laneOf(entry), job }
+    return { lane: this.laneOf(entry), job }
   }
 
-  #laneOf(entry: CronEntry): string {
+  /** The lane of the jobs of an entry. */
+  laneOf(entry: CronEntry): string {
     return laneFor(entry.jobOf('lane-only'), this.#parts.scheduler.registry.names)
   }
 }

@@ -59,6 +59,10 @@ const rows = {
     ...(['counter', 'crossgear_turns_shared_total'] as const),
     'Jobs that share one turn of their function, by why (none: without a value of its key, many: too many values)',
   ],
+  loginsFailed: [
+    ...(['counter', 'crossgear_logins_failed_total'] as const),
+    'Logins at the web port that failed, by reason (password: a wrong one without a name, person: a wrong name or password, tries: an address with too many)',
+  ],
   storeUp: ['gauge', 'crossgear_store_up', '1 while the store answers, else 0'],
 } as const satisfies Readonly<
   Record<string, readonly [type: Figure['type'], name: string, help: string]>
@@ -82,6 +86,7 @@ export class Metrics {
     this.jobs = new JobFigures(names, this.labels)
     // Shown from the start: an increase at the first needs the 0 before it.
     for (const what of ['submissions', 'outcomes']) this.#add('unconfirmed', { what }, 0)
+    for (const reason of ['password', 'person', 'tries']) this.#add('loginsFailed', { reason }, 0)
     for (const row of ['closedWaiting', 'storeUp'] as const) this.#add(row, {}, 0)
   }
 
@@ -115,6 +120,11 @@ export class Metrics {
 
   turnShared(fn: string, why: 'none' | 'many'): void {
     this.#add('turnsShared', { function: this.labels.of(fn), why })
+  }
+
+  /** `reason` is a word of the code. */
+  loginFailed(reason: string): void {
+    this.#add('loginsFailed', { reason })
   }
 
   closedWaiting(functions: number): void {

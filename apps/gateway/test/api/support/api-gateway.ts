@@ -49,6 +49,10 @@ export interface ApiGateway {
   readonly act: (path: string, body?: unknown) => Promise<unknown>
   /** The same where jobs are acted on. */
   readonly actOn: (act: string, body: unknown) => Promise<ActResult>
+  /** Reasons of logins that failed so far. */
+  readonly failedLogins: readonly string[]
+  /** Guards the port in another way, as a reload does. */
+  readonly configure: (access: AccessOptions) => void
   /** Ends the web port. */
   readonly close: () => Promise<void>
   /** Status and code of a refusal. */
@@ -69,10 +73,20 @@ export async function openApi(
   const gateway = await open(flags)
   const log = recordingLog()
   const limits = new Set<WebLimit>()
+  const failedLogins: string[] = []
   const web = createWebServer({
     ...{ figures: gateway.figures, check: () => Promise.resolve({ ready: true }), log: log.log },
-    ...{ api: gateway.api, version: '0.1.0', access },
-    hooks: { limited: (limit) => void limits.add(limit) },
+    ...{
+      api: gateway.api,
+      version: '0.1.0',
+      access,
+      storeKey: gateway.storeKey,
+      pages: gateway.pages,
+    },
+    hooks: {
+      limited: (limit) => void limits.add(limit),
+      loginFailed: (reason) => void failedLogins.push(reason),
+    },
   })
   onTestFinished(() => web.close())
   const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
@@ -90,7 +104,8 @@ export async function openApi(
     return succeeded(await ask(`/api/v1${path}`, { method: 'POST', headers, body }))
   }
   return {
-    ...{ gateway, port, log, limits, ask, get, act },
+    ...{ gateway, port, log, limits, failedLogins, ask, get, act },
+    configure: (next) => web.configure(next),
     close: () => web.close(),
     jobs: async (query) => (await get(`/jobs?${query}`)) as JobPage,
     job: async (name, query = '') =>

@@ -2,7 +2,7 @@ import { auditBounds } from '@crossgear/core-scheduler'
 import { describe, expect } from 'vitest'
 import type { ContractTests } from '../kit.ts'
 
-/** Who did what, and the records of what was deleted. */
+/** The audit, and the records of what was deleted. */
 export function auditContract({ open, test }: ContractTests): void {
   describe('audit', () => {
     test('all nodes read the entries, the newest first, in pages and one by one', async () => {
