@@ -8,8 +8,8 @@ import {
 import type { RedisContext } from './connection/redis-context.ts'
 
 const sessionKeyBytes = 32
-/** A list that says that its records were put back. */
-const undoneMark = 'undone'
+/** A list has records; a text says that they were put back. */
+const kinds: Readonly<Record<string, KeptRecords['kind']>> = { list: 'kept', string: 'undone' }
 
 type StreamEntry = readonly [id: string, fields: readonly string[]]
 
@@ -50,17 +50,23 @@ export class RedisAudit implements AuditStore {
 
   async kept(act: string): Promise<KeptRecords> {
     const { redis, keys, call } = this.#context
-    const records = await call(() => redis.lrange(keys.keptOf(act), 0, -1))
-    if (records.length === 0) return { kind: 'none' }
-    return records[0] === undoneMark ? { kind: 'undone' } : { kind: 'kept', records }
+    const [kind = 'none'] = await this.keptKinds([act])
+    if (kind !== 'kept') return { kind }
+    return { kind, records: await call(() => redis.lrange(keys.keptOf(act), 0, -1)) }
+  }
+
+  async keptKinds(acts: readonly string[]): Promise<readonly KeptRecords['kind'][]> {
+    const { pipeline, keys } = this.#context
+    if (acts.length === 0) return []
+    const types = await pipeline((commands) => {
+      for (const act of acts) commands.type(keys.keptOf(act))
+    })
+    return types.map((type) => kinds[String(type)] ?? 'none')
   }
 
   async undone(act: string): Promise<void> {
-    const { keys, transaction } = this.#context
-    const key = keys.keptOf(act)
-    await transaction((commands) => {
-      commands.del(key).rpush(key, undoneMark).pexpire(key, auditBounds.keptMs)
-    })
+    const { redis, keys, call } = this.#context
+    await call(() => redis.set(keys.keptOf(act), 'undone', 'PX', auditBounds.keptMs))
   }
 
   async sessionKey(): Promise<Buffer> {

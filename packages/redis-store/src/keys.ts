@@ -179,7 +179,7 @@ export class StoreKeys extends Keys {
   /** String: 32 bytes in hex, with which sessions of people are signed. */
   readonly sessionKey: string
 
-  /** List: the records of the jobs that an act deleted, or `undone`. A day; 4 MiB, and 64 MiB of all acts. */
+  /** List: the records of the jobs that an act deleted, or the string `undone`. A day; 4 MiB, and 64 MiB of all acts. */
   keptOf(act: string): string {
     return `${this.kept}:${act}`
   }

@@ -10,6 +10,9 @@ import type { Logger } from '../log/logger.ts'
 import type { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
 import { cronActs } from './acts/cron-acts.ts'
 import { jobActs } from './acts/job-acts.ts'
+import type { Imports } from './acts/deleted-jobs.ts'
+import { undoActs } from './acts/undo-act.ts'
+import { auditReads } from './reads/audit-reads.ts'
 import { JobMove } from './acts/job-move.ts'
 import { laneActs } from './acts/lane-acts.ts'
 import { newJobs } from './acts/new-jobs.ts'
@@ -38,12 +41,13 @@ export interface ApiParts {
   readonly node: string
   readonly version: string
   readonly migrations: Pick<MigrationNotes, 'latest' | 'progress'>
+  readonly imports: Imports
   readonly log: Logger
 }
 
 /** Builds what answers the API in this process. */
 export function composeApi(parts: ApiParts): Api {
-  const { config, scheduler, doors, log } = parts
+  const { config, scheduler, doors, log, imports } = parts
   const names = new JobNames(scheduler, new Handles(config.handlePrefix, scheduler.registry))
   const scan = new JobScan(scheduler)
   const view = new LatestView(parts.snapshots)
@@ -56,7 +60,9 @@ export function composeApi(parts: ApiParts): Api {
       ...fleetReads({ ...parts, gearman }),
       ...workerReads({ ...parts, names }),
       ...historyReads(scheduler),
-      ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler) }),
+      ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler), imports }),
+      ...undoActs({ scheduler, imports }),
+      ...auditReads({ audit: scheduler.audit, storeNowMs: () => scheduler.storeNowMs() }),
       ...newJobs({ scheduler, names }),
       ...laneActs(scheduler),
       ...cronActs({ ...parts, names }),

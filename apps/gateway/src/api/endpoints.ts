@@ -1,5 +1,6 @@
-import { act, adminAct, type Endpoint, read, strict, text } from './endpoint.ts'
+import { act, adminAct, adminRead, type Endpoint, read, strict, text } from './endpoint.ts'
 import * as acts from './schemas/acts.ts'
+import { auditList, auditQuery, entryId, undone } from './schemas/audit.ts'
 import { cursor, functionName, limit, queueName } from './schemas/common.ts'
 import * as fleet from './schemas/fleet.ts'
 import { history, historyQuery } from './schemas/history.ts'
@@ -106,6 +107,15 @@ export const endpoints = {
     params: strict({ migration: text('The name that crossgear migrate was given', 255) }),
     answer: fleet.migration,
   }),
+  listAudit: adminRead({
+    ...{ path: '/audit', tag: 'Audit', query: auditQuery, answer: auditList },
+    summary: 'Who did what, the newest first. One call looks at a limited number of entries',
+  }),
+  undoAct: adminAct({
+    ...{ path: '/audit/{entry}/undo', tag: 'Audit', answer: undone },
+    summary: 'Puts the jobs that an act deleted within a day back where they were, once',
+    params: strict({ entry: entryId }),
+  }),
   submitJob: act({
     ...{ path: '/jobs', tag: 'Jobs', body: acts.newJob, answer: acts.submittedJob, status: 201 },
     summary: 'Submits a background job',
@@ -126,7 +136,7 @@ export const endpoints = {
       'Ends jobs that wait, run or are scheduled: waiting clients get a failure, and the later outcome of a running job is ignored',
   }),
   deleteJobs: act({
-    ...{ path: '/jobs/delete', tag: 'Jobs', body: acts.selected, answer: acts.actResult },
+    ...{ path: '/jobs/delete', tag: 'Jobs', body: acts.selected, answer: acts.deleteResult },
     summary: 'Deletes jobs that do not run, dead ones too',
   }),
   moveJobs: act({

@@ -16,6 +16,8 @@ import {
   apiErrors,
   refusalAnswer,
 } from './api-error.ts'
+import { actOfCall, whoIs } from './act-of-call.ts'
+import { type OnAct, unnoted } from '../net/act.ts'
 import { answerText } from './answer-text.ts'
 import { type CallKind, kindOf, unitsOf } from './limits/call-cost.ts'
 import type { CallLimiter } from './limits/call-limiter.ts'
@@ -43,6 +45,8 @@ export interface ApiRoutesParts {
   readonly log: Logger
   /** Reads the settings again. Not possible. */
   readonly reload?: Reload
+  /** Notes acts in the audit. Nothing. */
+  readonly acted?: OnAct
 }
 
 declare module 'fastify' {
@@ -61,6 +65,7 @@ type Handler = (
 /** The routes of the API, below its prefix. */
 export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   const { backend, access, limiters, events, version, log, reload, limited } = parts
+  const { acted = unnoted } = parts
   const texts = new AnswerTexts()
   onlyJson(app)
   checkWith(app)
@@ -114,16 +119,23 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
     const endpoint: Endpoint = endpoints[name]
     add(name, endpoint, async ({ params, query, body }, identity) => {
       const { queues } = identity
-      const answer = await backend.call(name, { params, query, body, ...(queues && { queues }) })
-      if (endpoint.role !== 'reader') logAct(log, name, identity, answer)
+      const input = { params, query, body, ...(queues && { queues }) }
+      const answer = await backend.call(name, input)
+      if (endpoint.method !== 'GET') {
+        logAct(log, name, identity, answer)
+        const act = actOfCall(name, identity, input, answer)
+        if (act) await acted(act)
+      }
       return answer
     })
   }
   const document = openApiDocument({ ...webEndpoints, ...endpoints }, version)
   add('getOpenApi', webEndpoints.getOpenApi, () => Promise.resolve({ status: 200, body: document }))
-  add('reload', webEndpoints.reload, async (_request, identity) => {
+  add('reload', webEndpoints.reload, async ({ params, body }, identity) => {
     const answer = await answerReload(reload)
     logAct(log, 'reload', identity, answer)
+    const act = actOfCall('reload', identity, { params, body }, answer)
+    if (act) await acted(act)
     return answer
   })
   add('watchEvents', webEndpoints.watchEvents, (_request, _identity, reply) => {
@@ -280,9 +292,4 @@ function logAct(
   const { by, address } = identity
   const who = whoIs(identity)
   log.info({ who, by, address, operation, status, ...much }, `${operation} by the web port.`)
-}
-
-/** The name of a client, or whose password it has. */
-function whoIs({ name, role }: Pick<Identity, 'name' | 'role'>): string | undefined {
-  return name ?? (role === 'admin' ? 'operator' : role)
 }

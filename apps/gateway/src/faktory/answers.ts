@@ -7,6 +7,7 @@ import {
   toStoreError,
 } from '@crossgear/core-scheduler'
 import { error } from '@crossgear/fwp-codec'
+import type { Act } from '../net/act.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -28,6 +29,11 @@ export function answerLater(session: Session, step: () => Promise<Buffer>): void
       goOn()
     })
   })
+}
+
+/** Notes in the audit what a command has done. */
+export function noteAct(session: Session, act: Omit<Act, 'door' | 'address'>): Promise<void> {
+  return session.context.acted({ ...act, door: 'faktory', address: session.address })
 }
 
 const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {

@@ -44,6 +44,7 @@ export function buildFaktory(parts: DoorParts<FaktorySettings>): FaktoryDoor {
     givesBack,
     mayFlush: (address) => admins.allows(address),
     goingAway: warnOfGoingAway(parts.warn, givesBack),
+    acted: parts.acted,
     ...(password !== undefined && { password }),
   })
 }

@@ -1,4 +1,5 @@
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { OnAct } from '../net/act.ts'
 import type { HandshakeFault } from '../net/tls.ts'
 import type { Surplus } from '../net/open-port.ts'
 import type { RoundRobin } from '../net/round-robin.ts'
@@ -50,6 +51,8 @@ export interface FaktoryContext {
   readonly newId: () => string
   readonly mayFlush: (address: string) => boolean
   readonly rejected: (reason: Rejection, address?: string) => void
+  /** Notes acts of operators in the audit. */
+  readonly acted: OnAct
   /** A worker with jobs is going away. */
   readonly goingAway: (worker: GoingAway) => void
 }

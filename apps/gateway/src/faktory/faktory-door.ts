@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import { error, type PayloadRule } from '@crossgear/fwp-codec'
 import { isLoopback } from '../net/addresses.ts'
+import { type OnAct, unnoted } from '../net/act.ts'
 import type { Door, LiveDoor } from '../net/door.ts'
 import { listenerOptionsOf, type PortOptions } from '../net/door-row.ts'
 import type { ListenAddress } from '../net/listen.ts'
@@ -50,6 +51,8 @@ export interface FaktoryDoorOptions extends Omit<PortOptions<Rejection>, 'maxCon
   readonly mayFlush?: (address: string) => boolean
   /** A worker with jobs is going away. */
   readonly goingAway?: (worker: GoingAway) => void
+  /** Notes acts of operators. Nothing. */
+  readonly acted?: OnAct
 }
 
 /** The Faktory Work Protocol on a port. */
@@ -104,6 +107,7 @@ export class FaktoryDoor implements Door {
       clock,
       rejected,
       goingAway,
+      acted: options.acted ?? unnoted,
       handshake: this.#handshake,
       wrongPasswords: this.#wrongPasswords,
       workers: this.workers,

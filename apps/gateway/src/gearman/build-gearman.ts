@@ -28,6 +28,7 @@ export function buildGearman(parts: DoorParts<GearmanSettings>): GearmanDoor {
     roundRobin: settings.roundRobin || gearmand.alwaysInTurn,
     adminFrom: readNetworks(adminFrom) ?? [],
     shutdown: parts.shutdown,
+    acted: parts.acted,
     ...(verbosity !== undefined && { verbosity }),
   })
 }

@@ -1,3 +1,4 @@
+import type { OnAct } from '../net/act.ts'
 import type { PortOptions } from '../net/door-row.ts'
 import type { RejectReason } from './replies.ts'
 
@@ -21,6 +22,8 @@ export interface GearmanDoorOptions extends PortOptions<RejectReason> {
   readonly roundRobin?: boolean
   /** Addresses and networks other than loopback whose text commands may change something. None. */
   readonly adminFrom?: readonly string[]
+  /** Notes text commands that changed something. Nothing. */
+  readonly acted?: OnAct
   /** The text command `shutdown` came. */
   readonly shutdown?: (graceful: boolean) => void
 }

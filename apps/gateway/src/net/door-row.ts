@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { PayloadRule } from '@crossgear/fwp-codec'
+import type { OnAct } from './act.ts'
 import type { DropReason } from './connection.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { Door } from './door.ts'
@@ -62,6 +63,8 @@ export interface DoorParts<Settings> extends PortParts {
   readonly warn: (kind: string, text: string, fields: object) => void
   /** Translation of a function's payload, as it is now. */
   readonly payloadRuleOf: (fn: string) => PayloadRule
+  /** Notes acts of operators in the audit. */
+  readonly acted: OnAct
   /** A client asked to stop the gateway. */
   readonly shutdown: (graceful: boolean) => void
   /** How much the log has, as a client may ask. */

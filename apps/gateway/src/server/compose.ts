@@ -18,6 +18,8 @@ import { Handles } from '../gearman/handles.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Door, WorkerSource } from '../net/door.ts'
+import type { OnAct } from '../net/act.ts'
+import { AuditTrail } from '../ops/audit/audit-trail.ts'
 import { answerBusy } from '../ops/busy-page.ts'
 import { faktoryPages } from '../ops/faktory-pages.ts'
 import { answerCron } from '../ops/cron/cron-page.ts'
@@ -44,7 +46,7 @@ const dayMs = 24 * 3600 * 1000
 const maxNamesOfState = 20
 
 /** Inputs of the gateway's objects. */
-export interface Parts extends Omit<DoorParts, 'payloadRuleOf'> {
+export interface Parts extends Omit<DoorParts, 'payloadRuleOf' | 'acted'> {
   readonly store: OpenStore
   /** A store without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
@@ -69,6 +71,8 @@ export interface Composition {
   readonly figures: FigureSources
   /** The key that all nodes on the store sign sessions with. */
   readonly storeKey: () => Promise<Buffer>
+  /** Notes acts in the audit. */
+  readonly acted: OnAct
   readonly api: ApiBackend
   /** Sentences about its node, clients, workers and running jobs. */
   activity(): readonly string[]
@@ -171,8 +175,10 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new Failure(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
+  const trail = new AuditTrail({ store: scheduler.audit, node, log })
+  const acted: OnAct = (act) => trail.note(act)
   const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
-  const doors = await doorsOf({ ...parts, log, payloadRuleOf }, scheduler, hooksOf)
+  const doors = await doorsOf({ ...parts, log, payloadRuleOf, acted }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
   const workplaces = (): readonly WorkerSource[] => (push.isUsed ? [...doors, push] : doors)
   const fleet = new Fleet({
@@ -189,6 +195,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       ...webHooks(config.webPort === 'off' ? undefined : hooksOf('web')),
       loginFailed: (reason) => metrics.loginFailed(reason),
     },
+    acted,
     storeKey: once(() => scheduler.audit.sessionKey()),
     ...(faktory && { openPages: faktoryPages(faktory) }),
     pages: {
@@ -200,6 +207,7 @@ export async function compose(parts: Parts): Promise<Composition> {
       ...{ config, scheduler, snapshots, doors, cron, fleet, clock: systemClock },
       ...{ node, log, version: parts.version },
       migrations: redisStore.imports.migrations,
+      imports: redisStore.imports,
       throttles: () => throttles,
       routes: () => routes,
     }),

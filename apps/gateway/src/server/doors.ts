@@ -66,7 +66,7 @@ export function warnings(log: Logger, nowMs: () => number): PartsOfDoor<never>['
 /** Inputs of the doors. */
 export interface DoorParts extends Pick<
   PartsOfDoor<Config>,
-  'version' | 'payloadRuleOf' | 'shutdown' | 'verbosity'
+  'version' | 'payloadRuleOf' | 'shutdown' | 'verbosity' | 'acted'
 > {
   readonly config: Config
   readonly tls: DoorTls
@@ -112,6 +112,7 @@ export async function doorsOf(
     }),
     payloadRuleOf: parts.payloadRuleOf,
     shutdown: parts.shutdown,
+    acted: parts.acted,
     ...(verbosity !== undefined && { verbosity }),
   }
   const doors: Door[] = []

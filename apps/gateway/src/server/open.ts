@@ -116,6 +116,7 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
       pages: composition.pages,
       hooks: composition.webHooks,
       storeKey: composition.storeKey,
+      acted: composition.acted,
       api: composition.api,
       version: opening.version,
     },

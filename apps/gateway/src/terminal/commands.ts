@@ -1,3 +1,4 @@
+import { auditCommands } from './audit.ts'
 import type { CommandRow } from './command-row.ts'
 import { batchCommands, cronCommands } from './fleet/cron-and-batches.ts'
 import { fleetCommands, gatewayCommands } from './fleet/fleet.ts'
@@ -26,5 +27,6 @@ export const commands: readonly CommandRow[] = [
   ...fleetCommands,
   ...cronCommands,
   ...batchCommands,
+  ...auditCommands,
   ...gatewayCommands,
 ]

@@ -9,6 +9,7 @@ export const terminalCommands = {
   scale: 'print the figures of a function that an autoscaler needs',
   cron: 'list, run, pause and resume cron jobs',
   batches: 'list Faktory batches, and show how far one is',
+  audit: 'list who did what, and undo deletions of a day',
   reload: 'let a gateway read its settings again, as SIGHUP does',
   health: 'tell if a gateway answers and has its store',
 } as const

@@ -6,6 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
+import { whoIs } from '../api/act-of-call.ts'
 import { Access, type AccessOptions, type LoginFault } from '../api/access.ts'
 import type { ApiBackend } from '../api/api.ts'
 import { ApiError, apiErrors, type ApiErrorCode, refusalAnswer } from '../api/api-error.ts'
@@ -14,6 +15,7 @@ import { EventStream } from '../api/event-stream.ts'
 import { flagOf } from '../config/options.ts'
 import { assetPrefix } from '../dashboard/assets.ts'
 import { oneLine } from '../errors.ts'
+import { type OnAct, unnoted } from '../net/act.ts'
 import { inTime, systemClock } from '../net/clock.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type ListenAddress, listenOn } from '../net/listen.ts'
@@ -53,6 +55,8 @@ export interface WebParts {
   readonly storeKey?: () => Promise<Buffer>
   /** Reads the settings again. Not possible. */
   readonly reload?: Reload
+  /** Notes acts in the audit. Nothing. */
+  readonly acted?: OnAct
   /** Reports limits and connections. Nobody is told. */
   readonly hooks?: WebConnectionEvents & {
     readonly loginFailed?: (reason: LoginFault) => void
@@ -159,14 +163,14 @@ function isOfApp(path: string): boolean {
 
 /** The API and the dashboard with their libraries are loaded for their first request: most gateways get none. */
 function webApp(
-  { version = '', log, reload }: WebParts,
+  { version = '', log, reload, acted }: WebParts,
   own: Pick<ApiRoutesParts, 'backend' | 'events' | 'access' | 'limited'>,
   noSuchPage: Answer,
 ): () => Promise<RequestListener> {
   let app: Promise<RequestListener> | undefined
   const load = async (): Promise<RequestListener> => {
     const { createWebApp } = await import('../api/web-app.ts')
-    const app = { ...own, version, log, ...(reload && { reload }) }
+    const app = { ...own, version, log, ...(reload && { reload }), ...(acted && { acted }) }
     return await createWebApp(app, (_request, response) => write(response, noSuchPage))
   }
   return () => (app ??= load())
@@ -191,7 +195,7 @@ async function close(server: Server): Promise<void> {
 
 /** All pages by path, those first that anybody may read who reaches the port: they hold no jobs. */
 function pagesOf(
-  { figures, check, openPages = {}, pages: own = {} }: WebParts,
+  { figures, check, openPages = {}, pages: own = {}, acted = unnoted }: WebParts,
   access: Access,
 ): ReadonlyMap<string, (request: IncomingMessage) => Promise<Answer>> {
   const reads: Record<string, Page> = {
@@ -212,7 +216,7 @@ function pagesOf(
   }
   return new Map([
     ...Object.entries(reads).map(([path, page]) => [path, readOnly(page)] as const),
-    ...Object.entries(own).map(([path, page]) => [path, guarded(page, access)] as const),
+    ...Object.entries(own).map(([path, page]) => [path, guarded(page, access, acted)] as const),
   ])
 }
 
@@ -225,7 +229,11 @@ function readOnly(page: Page): Page {
 }
 
 /** Pages that show or change what runs. Only this machine changes it, and where a password is set, its operator. */
-function guarded(page: Page, access: Access): (request: IncomingMessage) => Promise<Answer> {
+function guarded(
+  page: Page,
+  access: Access,
+  acted: OnAct,
+): (request: IncomingMessage) => Promise<Answer> {
   return async (request) => {
     const { method = '', headers } = request
     const identity = await access.identify(request)
@@ -239,7 +247,13 @@ function guarded(page: Page, access: Access): (request: IncomingMessage) => Prom
     // A web page cannot send JSON to a server that does not ask for it.
     const isJson = /^application\/json\b/.test(headers['content-type'] ?? '')
     if (method === 'POST' && !isJson) return json(415, { error: 'send application/json' })
-    return await page(request)
+    const answer = await page(request)
+    if (isChange && answer.status < 300) {
+      const who = whoIs(identity)
+      const by = { door: 'web', address: identity.address, ...(who !== undefined && { who }) }
+      await acted({ ...by, operation: `${method} ${pathOf(request)}`, target: answer.body })
+    }
+    return answer
   }
 }
 

@@ -33,6 +33,8 @@ export interface ComposedGateway {
   readonly api: ApiBackend
   /** The key that all nodes sign sessions with. */
   readonly storeKey: () => Promise<Buffer>
+  /** Notes acts in the audit. */
+  readonly acted: Composition['acted']
   /** Pages of the web port besides the API. */
   readonly pages: Composition['pages']
 }
@@ -94,6 +96,7 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
       log: lines,
       api: composition.api,
       storeKey: composition.storeKey,
+      acted: composition.acted,
       pages: composition.pages,
       metrics: () => metricsPage(composition.figures),
     }

@@ -54,28 +54,42 @@ export class JobSets {
     this.#parts = parts
   }
 
-  /** Moves the selected jobs of a set; into queues in the order in which they are due, over all lanes. */
-  async move(set: JobSet, filter: SetFilter, to: SetExit): Promise<void> {
+  /** Moves the selected jobs of a set; into queues in the order in which they are due, over all lanes. Returns how many. */
+  async move(set: JobSet, filter: SetFilter, to: SetExit): Promise<number> {
     const { registry } = this.#parts
     const lanes = filter.fn === undefined ? [...registry.all()] : registry.ofFunction(filter.fn)
-    if (to === 'queue') await this.#moveInOrder(lanes, set, filter.matches)
-    else for (const lane of lanes) await this.#moveOfLane(lane, set, filter.matches, to)
+    if (to === 'queue') return await this.#moveInOrder(lanes, set, filter.matches)
+    let count = 0
+    for (const lane of lanes) count += await this.#moveOfLane(lane, set, filter.matches, to)
+    return count
   }
 
-  /** Moves the named jobs, if they are still in the set. */
-  async moveThese(set: JobSet, refs: readonly JobRef[], to: SetExit): Promise<void> {
+  /** Moves the named jobs, if they are still in the set; returns how many were. */
+  async moveThese(set: JobSet, refs: readonly JobRef[], to: SetExit): Promise<number> {
     const byLane = new Map<string, number[]>()
     for (const { lane, id } of refs) {
       const ids = byLane.get(lane)
       if (ids) ids.push(id)
       else byLane.set(lane, [id])
     }
-    for (const [lane, ids] of byLane) await this.#move(lane, set, ids, to)
+    let count = 0
+    for (const [lane, ids] of byLane) count += (await this.#move(lane, set, ids, to)).length
+    return count
   }
 
   /** Moves jobs of one lane to their destination; returns how many were in the set. */
   async moveOf(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {
-    return ids.length === 0 ? 0 : this.#move(lane, set, ids, to)
+    return (await this.#move(lane, set, ids, to)).length
+  }
+
+  /** The same; returns which ones were in the set. */
+  moveEach(
+    lane: string,
+    set: JobSet,
+    ids: readonly number[],
+    to: SetExit,
+  ): Promise<readonly number[]> {
+    return this.#move(lane, set, ids, to)
   }
 
   async #moveOfLane(
@@ -83,19 +97,22 @@ export class JobSets {
     set: JobSet,
     matches: Matches | undefined,
     to: SetExit,
-  ): Promise<void> {
+  ): Promise<number> {
     const reading: Reading = { lane, stayed: 0, found: [], hasMore: true }
+    let count = 0
     while (reading.hasMore) {
       await this.#read(reading, set, matches, jobsPerStep)
-      await this.#moveFound(reading, reading.found.splice(0), set, to)
+      count += await this.#moveFound(reading, reading.found.splice(0), set, to)
     }
+    return count
   }
 
   async #moveInOrder(
     lanes: readonly string[],
     set: JobSet,
     matches: Matches | undefined,
-  ): Promise<void> {
+  ): Promise<number> {
+    let count = 0
     const perPage = Math.max(1, Math.min(jobsPerStep, Math.floor(maxRead / lanes.length)))
     let readings = lanes.map((lane): Reading => ({ lane, stayed: 0, found: [], hasMore: true }))
     while (readings.length > 0) {
@@ -105,12 +122,14 @@ export class JobSets {
         }
       }
       readings = readings.filter(({ found }) => found.length > 0)
-      await this.#moveFirst(readings, set)
+      count += await this.#moveFirst(readings, set)
     }
+    return count
   }
 
   /** Moves all jobs before which no lane can have others that were not read. */
-  async #moveFirst(readings: readonly Reading[], set: JobSet): Promise<void> {
+  async #moveFirst(readings: readonly Reading[], set: JobSet): Promise<number> {
+    let count = 0
     const until = readings.reduce(
       (time, { found, hasMore }) => Math.min(time, hasMore ? (found.at(-1)?.time ?? time) : time),
       Infinity,
@@ -129,10 +148,12 @@ export class JobSets {
         else runs.push({ reading, jobs: [job] })
       }
       // The store takes calls in the order in which they are sent.
-      await Promise.all(
+      const moved = await Promise.all(
         runs.map(({ reading, jobs }) => this.#moveFound(reading, jobs, set, 'queue')),
       )
+      count = moved.reduce((sum, some) => sum + some, count)
     }
+    return count
   }
 
   async #moveFound(
@@ -140,9 +161,11 @@ export class JobSets {
     jobs: readonly FoundJob[],
     set: JobSet,
     to: SetExit,
-  ): Promise<void> {
+  ): Promise<number> {
     const ids = jobs.map(({ id }) => id)
-    reading.stayed += jobs.length - (await this.#move(reading.lane, set, ids, to))
+    const { length: moved } = await this.#move(reading.lane, set, ids, to)
+    reading.stayed += jobs.length - moved
+    return moved
   }
 
   /** Reads the next page of a lane; those found in the last one have been moved. */
@@ -178,20 +201,25 @@ export class JobSets {
     return found
   }
 
-  async #move(lane: string, set: JobSet, ids: readonly number[], to: SetExit): Promise<number> {
-    if (set === to) return 0
+  async #move(
+    lane: string,
+    set: JobSet,
+    ids: readonly number[],
+    to: SetExit,
+  ): Promise<readonly number[]> {
+    if (set === to) return []
     const { store, waiters, observer } = this.#parts
     const isDue = typeof to === 'object'
     const act = isDue ? undefined : acts[to]
-    let count = 0
+    const all: number[] = []
     for (let at = 0; at < ids.length; at += movedPerStep) {
       const moved = await store.queues.moveJobs(lane, set, ids.slice(at, at + movedPerStep), to)
       if (act && moved.length > 0) observer.acted(lane, act, moved.length)
       if (to !== 'queue' && !isDue) {
         for (const id of moved) waiters.notify({ lane, id }, { kind: 'fail' })
       }
-      count += moved.length
+      all.push(...moved)
     }
-    return count
+    return all
   }
 }

@@ -116,28 +116,39 @@ export class QueueControl {
     return () => this.#newsListeners.delete(listener)
   }
 
-  /** Ends the queued jobs of a queue; the queue is unlisted until another job comes. */
-  async remove(queue: string): Promise<void> {
+  /** Ends the queued jobs of a queue, and returns how many; the queue is unlisted until another job comes. */
+  async remove(queue: string): Promise<number> {
+    let count = 0
     await this.#withoutPrefetched(async () => {
       for (const lane of [...this.#parts.registry.ofQueue(queue)]) {
-        await this.#end(lane, queuedPlaces)
+        count += await this.#end(lane, queuedPlaces)
         await this.#parts.store.queues.markRemoved(lane)
       }
     })
+    return count
   }
 
   /**
    * Ends all jobs, running ones too, and forgets the batches first, so that no callback runs.
-   * Resets counters, and removes unused lanes; queues of others are unlisted until another job comes.
+   * Resets counters, and removes unused lanes; queues of others are unlisted until another job comes. Returns how many
+   * jobs ended.
    */
-  async flush(): Promise<void> {
-    await this.#withoutPrefetched(() => this.#flushAll())
+  async flush(): Promise<number> {
+    let count = 0
+    await this.#withoutPrefetched(async () => {
+      count = await this.#flushAll()
+    })
+    return count
   }
 
-  async #flushAll(): Promise<void> {
+  async #flushAll(): Promise<number> {
+    let count = 0
     await this.#parts.store.batches.clear()
     const { store, registry, registrar } = this.#parts
-    await this.#forEachLane((lane) => this.#end(lane, allPlaces))
+    await this.#forEachLane(async (lane) => {
+      const ended = await this.#end(lane, allPlaces)
+      count += ended
+    })
     const given = await store.lanes.giveBack([...registry.all()], atOnce)
     for (const [lane, number] of given) registrar.dropped(lane, number)
     await store.lanes.resetFormerTotals()
@@ -145,6 +156,7 @@ export class QueueControl {
       await store.queues.resetTotals(lane)
       await store.queues.markRemoved(lane)
     })
+    return count
   }
 
   async #forEachLane(act: (lane: string) => Promise<void>): Promise<void> {
@@ -209,12 +221,13 @@ export class QueueControl {
     return ended
   }
 
-  async #end(lane: string, places: readonly JobPlace[]): Promise<void> {
-    for (;;) {
+  async #end(lane: string, places: readonly JobPlace[]): Promise<number> {
+    for (let count = 0; ;) {
       const ids = await this.#parts.store.queues.endJobs(lane, places, endedPerStep)
       if (ids.length > 0) this.#parts.observer.acted(lane, 'deleted', ids.length)
       for (const id of ids) this.#parts.waiters.notify({ lane, id }, { kind: 'fail' })
-      if (ids.length < endedPerStep) return
+      count += ids.length
+      if (ids.length < endedPerStep) return count
     }
   }
 }

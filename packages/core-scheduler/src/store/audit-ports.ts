@@ -35,6 +35,8 @@ export interface AuditStore {
   /** Keeps records of an act for a day. False, and nothing is kept, where a bound is reached. */
   keep(act: string, records: readonly string[]): Promise<boolean>
   kept(act: string): Promise<KeptRecords>
+  /** The kinds of {@link kept} of some acts. */
+  keptKinds(acts: readonly string[]): Promise<readonly KeptRecords['kind'][]>
   /** The records were put back: they go, and that is known for a day. */
   undone(act: string): Promise<void>
   /** 32 random bytes, made once: all nodes sign sessions with them. */

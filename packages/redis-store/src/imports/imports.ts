@@ -16,6 +16,7 @@ const jobsPerStep = 100
 /** Payload bytes read at once. */
 const readBytes = 8 * 1024 * 1024
 const bucketsPerLane = 256
+const longFields = ['input', 'envelope', 'failure'] as const
 
 /** `known`: it came before. `full`: no room for more dead jobs, or notes, in the lane. */
 export type ImportResult =
@@ -116,6 +117,17 @@ export class RedisImports {
       } while (cursor !== '0')
       if (found.length > 0) yield found
     }
+  }
+
+  /** Bytes of what jobs hold. */
+  async bytesOf(lane: string, ids: readonly number[]): Promise<number> {
+    const { keys } = this.#context
+    const sizes = await this.#context.pipeline((pipeline) => {
+      for (const id of ids) {
+        for (const field of longFields) pipeline.hstrlen(keys.job(lane, id), field)
+      }
+    })
+    return sizes.reduce<number>((sum, size) => sum + Number(size), 0)
   }
 
   /** The current state of jobs, in bounded reads. */

@@ -60,6 +60,10 @@ export class MemoryAudit implements AuditStore {
     })
   }
 
+  keptKinds(acts: readonly string[]): Promise<readonly KeptRecords['kind'][]> {
+    return Promise.all(acts.map(async (act) => (await this.kept(act)).kind))
+  }
+
   undone(act: string): Promise<void> {
     return this.#step((world) => {
       const untilMs = world.nowMs() + auditBounds.keptMs

@@ -8,6 +8,7 @@ import type { FoundJob, JobScan } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
 import type { Scope } from '../scope.ts'
+import { DeletedJobs, type Imports, isKept } from './deleted-jobs.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
 import type { JobMove } from './job-move.ts'
@@ -17,13 +18,14 @@ interface JobActParts {
   readonly names: JobNames
   readonly scan: JobScan
   readonly move: JobMove
+  readonly imports: Imports
 }
 
 /** Acts on jobs: each on some that are named, or on all that a filter takes, in pieces of a bounded size. */
 export function jobActs(
   parts: JobActParts,
 ): Pick<Handlers, 'retryJobs' | 'cancelJobs' | 'deleteJobs' | 'moveJobs'> {
-  const { scheduler, move } = parts
+  const { scheduler, move, imports } = parts
   const ending = new Ending(scheduler)
   const retry: GroupAct = async ({ lane, place, found }, isDry) => {
     if (place !== 'scheduled' && place !== 'dead')
@@ -39,12 +41,17 @@ export function jobActs(
           ? Promise.resolve(skip(group.found.length, 'is dead: delete it'))
           : ending.end(group, isDry, 'cancelled'),
       ),
-    deleteJobs: (input) =>
-      run(parts, input, (group, isDry) =>
-        group.place === 'busy'
-          ? Promise.resolve(skip(group.found.length, 'runs: cancel it'))
-          : ending.end(group, isDry, 'deleted'),
-      ),
+    async deleteJobs(input) {
+      const deleted = new DeletedJobs(scheduler, imports)
+      const result = await run(parts, input, async (group, isDry) => {
+        if (group.place === 'busy') return skip(group.found.length, 'runs: cancel it')
+        if (isKept(group) && !isDry) return await deleted.take(group)
+        const done = await ending.end(group, isDry, 'deleted')
+        if (!isDry) deleted.passed(done.done)
+        return done
+      })
+      return { ...result, ...(await deleted.finish()) }
+    },
     moveJobs: (input) =>
       run(parts, input, (group, isDry) =>
         move.group(group, input.body.to_queue, isDry, input.scope),

@@ -39,6 +39,12 @@ export const actResult = strict({
   cursor: nextCursor,
 })
 
+export const deleteResult = strict({
+  ...actResult.properties,
+  undo: orNull(Type.String(), 'Records of deleted jobs are kept for a day: see the audit'),
+  no_undo: orNull(Type.String(), 'Why it, or a part of it, cannot be undone'),
+})
+
 const payload = Type.Union(
   [
     strict({ text: Type.String() }),

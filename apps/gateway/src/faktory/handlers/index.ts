@@ -1,5 +1,5 @@
 import { bulk, error, okReply, parseBeat } from '@crossgear/fwp-codec'
-import { answerLater } from '../answers.ts'
+import { answerLater, noteAct } from '../answers.ts'
 import { Fetch } from '../fetch.ts'
 import type { Handler, Handlers } from '../session.ts'
 import { workerStates } from '../workers.ts'
@@ -66,7 +66,8 @@ const flush: Handler = (session) => {
     return
   }
   answerLater(session, async () => {
-    await scheduler.queues.flush()
+    const jobs = await scheduler.queues.flush()
+    await noteAct(session, { operation: 'FLUSH', target: '', jobs })
     return okReply
   })
 }

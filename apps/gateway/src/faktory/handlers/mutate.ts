@@ -6,7 +6,7 @@ import {
   okReply,
   parseMutate,
 } from '@crossgear/fwp-codec'
-import { answerLater } from '../answers.ts'
+import { answerLater, noteAct } from '../answers.ts'
 import type { FaktoryContext } from '../context.ts'
 import { matchInPieces, MatchTurns } from '../match-in-pieces.ts'
 import { findRef, jidOf } from '../jids.ts'
@@ -14,6 +14,10 @@ import type { Handler } from '../session.ts'
 import { jobText } from '../translate.ts'
 
 type Matches = (job: Job) => Promise<boolean>
+
+/** Letters of a command that the audit has. */
+const notedLetters = 1_000
+const notUndone = 'only deletions by the API, the dashboard and the terminal can be undone'
 
 /** Jobs looked up at once. */
 const lookedUpAtOnce = 100
@@ -32,21 +36,26 @@ const exits: Readonly<Record<MutateOperation, SetExit>> = {
 export const mutate: Handler = (session, argument) => {
   const command = parseMutate(argument)
   answerLater(session, async () => {
-    await run(command, session.context)
+    const jobs = await run(command, session.context)
+    const target = argument.toString().slice(0, notedLetters)
+    const noUndo = exits[command.operation] === 'deleted' ? { noUndo: notUndone } : {}
+    await noteAct(session, { operation: 'MUTATE', target, jobs, ...noUndo })
     return okReply
   })
 }
 
-async function run({ operation, target, filter }: Mutate, context: FaktoryContext): Promise<void> {
+async function run(
+  { operation, target, filter }: Mutate,
+  context: FaktoryContext,
+): Promise<number> {
   const { sets } = context.scheduler
   const exit = exits[operation]
-  if (filter.kind === 'all') await sets.move(target, {}, exit)
-  else if (filter.kind === 'match') await sets.move(target, matching(filter, context), exit)
-  else {
-    const [patterns, jids] = halves(filter.jids, hasStar)
-    await sets.moveThese(target, await refsOf(jids, context), exit)
-    if (patterns.length > 0) await sets.move(target, withJids(patterns, context), exit)
-  }
+  if (filter.kind === 'all') return await sets.move(target, {}, exit)
+  if (filter.kind === 'match') return await sets.move(target, matching(filter, context), exit)
+  const [patterns, jids] = halves(filter.jids, hasStar)
+  const named = await sets.moveThese(target, await refsOf(jids, context), exit)
+  if (patterns.length === 0) return named
+  return named + (await sets.move(target, withJids(patterns, context), exit))
 }
 
 type Match = Extract<Mutate['filter'], { readonly kind: 'match' }>

@@ -6,7 +6,7 @@ import {
   parseQueueCommand,
   type QueueCommand,
 } from '@crossgear/fwp-codec'
-import { answerLater } from '../answers.ts'
+import { answerLater, noteAct } from '../answers.ts'
 import type { Handler } from '../session.ts'
 
 /**
@@ -15,8 +15,19 @@ import type { Handler } from '../session.ts'
  */
 export const queue: Handler = (session, argument) => {
   const command = parseQueueCommand(argument)
-  answerLater(session, () => answers[command.subcommand](command, session.context.scheduler))
+  const { subcommand } = command
+  answerLater(session, async () => {
+    const answer = await answers[subcommand](command, session.context.scheduler)
+    if (subcommand !== 'LATENCY') {
+      const target = (command.names === '*' ? '*' : command.names.join(' ')).slice(0, notedLetters)
+      await noteAct(session, { operation: `QUEUE ${subcommand}`, target })
+    }
+    return answer
+  })
 }
+
+/** Letters of a command that the audit has. */
+const notedLetters = 1_000
 
 type Answer = (command: QueueCommand, scheduler: Scheduler) => Promise<Buffer>
 

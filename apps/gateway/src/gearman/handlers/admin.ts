@@ -114,14 +114,22 @@ const handlers: { readonly [Name in AdminCommand['command']]: TextHandler<Name> 
 }
 
 /** Commands that change something are taken from permitted addresses only. */
-function changing<Command>(
+function changing<Command extends AdminCommand>(
   handler: (session: Session, command: Command) => string | Promise<string>,
 ): (session: Session, command: Command) => string | Promise<string> {
-  return (session, command) => {
-    if (session.context.adminAccess.allows(session.connection.address))
-      return handler(session, command)
-    session.rejected('not_allowed')
-    return ownTexts.notAllowed
+  return async (session, command) => {
+    const { context, connection } = session
+    if (!context.adminAccess.allows(connection.address)) {
+      session.rejected('not_allowed')
+      return ownTexts.notAllowed
+    }
+    const reply = await handler(session, command)
+    if (reply === adminReplies.ok) {
+      const { command: operation, ...words } = command
+      const act = { door: 'gearman', address: connection.address, operation }
+      await context.options.acted?.({ ...act, target: JSON.stringify(words) })
+    }
+    return reply
   }
 }
 

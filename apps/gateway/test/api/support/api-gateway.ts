@@ -83,6 +83,7 @@ export async function openApi(
       storeKey: gateway.storeKey,
       pages: gateway.pages,
     },
+    acted: gateway.acted,
     hooks: {
       limited: (limit) => void limits.add(limit),
       loginFailed: (reason) => void failedLogins.push(reason),

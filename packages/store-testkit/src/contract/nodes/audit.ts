@@ -45,6 +45,10 @@ export function auditContract({ open, test }: ContractTests): void {
       })
       await there.audit.undone('act')
       expect(await here.audit.kept('act')).toEqual({ kind: 'undone' })
+      expect(await here.audit.keep('other', ['one'])).toBe(true)
+      expect(await there.audit.keptKinds(['act', 'other', 'third'])).toEqual([
+        ...['undone', 'kept', 'none'],
+      ])
     })
 
     test('records beyond the bytes, or the acts, of a day are not kept', async ({ store }) => {

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import type { Static } from '@sinclair/typebox'
+import type { auditList, undone } from '../../src/api/schemas/audit.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
+import {
+  type ApiGateway,
+  bearer,
+  guarded,
+  openApi,
+  operatorPassword,
+  sent,
+} from './support/api-gateway.ts'
+import { as, people } from './support/people.ts'
+
+const { open, redis } = openOnRedis({ isEmptied: true })
+const operators = people({ bob: 'operate', carol: 'admin' })
+
+type Audit = Static<typeof auditList>
+
+const openAudited = (flags: Parameters<typeof openApi>[1] = {}) =>
+  openApi(open, flags, { ...guarded, operators })
+
+async function audit({ ask }: ApiGateway, query = ''): Promise<Audit> {
+  const answer = await ask(`/api/v1/audit?${query}`, { headers: as('carol') })
+  expect(answer.status).toBe(200)
+  return answer.body as Audit
+}
+
+async function undo({ ask }: ApiGateway, entry = '') {
+  const path = `/api/v1/audit/${entry}/undo`
+  const { status, body } = await ask(path, { method: 'POST', headers: as('carol') })
+  return { status, body: body as Static<typeof undone> & { error?: { message: string } } }
+}
+
+const post = ({ ask }: ApiGateway, path: string, body: unknown, name: 'bob' | 'carol' = 'bob') =>
+  ask(`/api/v1${path}`, { method: 'POST', headers: as(name), body })
+
+/** A scheduled, a retried, a dead and a waiting job. */
+async function jobsInAllPlaces(api: ApiGateway) {
+  const client = await api.gateway.consumer()
+  const push = (job: object) =>
+    client.ask(`PUSH ${JSON.stringify({ jobtype: 'f', queue: 'q', args: [1, 'two'], ...job })}`)
+  for (const [jid, retry] of [
+    ['retry-00001', 5],
+    ['dead-000001', -1],
+  ] as const) {
+    await push({ jid, retry })
+    await client.ask('FETCH q')
+    await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"broken"}`)
+  }
+  await push({ jid: 'scheduled-1', at: new Date(Date.now() + 3_600_000).toISOString() })
+  await push({ jid: 'waiting-001' })
+  return { client, push }
+}
+
+/** What the API shows of each job, without its number. */
+async function shown(api: ApiGateway): Promise<unknown[]> {
+  const { jobs } = await api.jobs('limit=100')
+  const all = await Promise.all(
+    jobs.map(async (job) => {
+      const { id: _id, handle: _handle, enqueued_at: _at, ...rest } = await api.job(job.id)
+      return rest
+    }),
+  )
+  return all.sort((one, other) => ((one.jid ?? '') < (other.jid ?? '') ? -1 : 1))
+}
+
+describe.skipIf(lacksRedis)('the audit', () => {
+  test('has who did what to which jobs, by every door, with counts, for admins alone', async () => {
+    const api = await openAudited()
+    const { client } = await jobsInAllPlaces(api)
+    const admin = await api.gateway.peer()
+    await post(api, '/jobs/retry', { jobs: ['dead-000001'] })
+    await post(api, '/queues/pause', { queues: ['q'] })
+    await api.act('/functions/limits', { function: 'f', high: 0, normal: 0, low: 0 })
+    expect(await admin.command('create function made')).toBe('OK')
+    await client.ask('MUTATE {"cmd":"kill","target":"retries","filter":{"jobtype":"f"}}')
+    await client.ask('QUEUE RESUME q')
+    await client.ask('FLUSH')
+    const { entries, cursor } = await audit(api)
+    const told = entries.map(({ who, door, operation, jobs }) => [who, door, operation, jobs])
+    expect(told).toEqual([
+      [null, 'faktory', 'FLUSH', 4],
+      [null, 'faktory', 'QUEUE RESUME', null],
+      [null, 'faktory', 'MUTATE', 1],
+      [null, 'gearman', 'create function', null],
+      ['operator', 'web', 'setLimits', null],
+      ['bob', 'web', 'pauseQueues', null],
+      ['bob', 'web', 'retryJobs', 1],
+    ])
+    expect(cursor).toBeNull()
+    expect(entries.at(-1)).toMatchObject({
+      ...{ address: '127.0.0.1', target: '{"jobs":["dead-000001"]}', fault: null, undo: 'no' },
+    })
+    expect(await api.refusal('/audit', { headers: as('bob') })).toEqual([403, 'admin_needed'])
+    expect(await api.refusal('/audit')).toEqual([403, 'operator_needed'])
+  })
+
+  test('has no refused acts, no dry runs, and no payloads; long targets are cut', async () => {
+    const api = await openAudited()
+    await post(api, '/functions/drop', { functions: ['f'] })
+    await post(api, '/jobs/delete', { filter: {}, dry_run: true })
+    expect((await audit(api)).entries).toEqual([])
+    const body = { function: 'f', payload: { text: 'a secret' } }
+    expect((await post(api, '/jobs', body)).status).toBe(201)
+    const functions = Array.from({ length: 100 }, (_none, at) => `${'é"'.repeat(100)}${at}`)
+    await post(api, '/functions/open', { functions }, 'carol')
+    const { entries } = await audit(api)
+    expect(entries.map(({ jobs, operation }) => [operation, jobs])).toEqual([
+      ['openFunctions', null],
+      ['submitJob', 1],
+    ])
+    expect(JSON.stringify(entries)).not.toContain('secret')
+    const texts = await redis().connect().xrange('xg:audit', '-', '+')
+    for (const [, fields] of texts) expect(Buffer.byteLength(fields[1] ?? '')).toBeLessThan(2_049)
+  })
+
+  test('is read in pages, by person and by age', async () => {
+    const api = await openAudited()
+    for (const name of ['bob', 'carol', 'bob', 'carol', 'bob'] as const) {
+      await post(api, '/queues/resume', { queues: ['q'] }, name)
+    }
+    const first = await audit(api, 'limit=2')
+    expect(first.entries.map(({ who }) => who)).toEqual(['bob', 'carol'])
+    const second = await audit(api, `limit=3&cursor=${first.cursor ?? ''}`)
+    expect(second.entries.map(({ who }) => who)).toEqual(['bob', 'carol', 'bob'])
+    const own = await audit(api, 'who=carol')
+    expect(own.entries.map(({ who }) => who)).toEqual(['carol', 'carol'])
+    expect((await audit(api, 'since_seconds=0')).entries).toEqual([])
+    expect((await audit(api, 'since_seconds=60')).entries).toHaveLength(5)
+    expect(await api.refusal('/audit?cursor=x', { headers: as('carol') })).toEqual([
+      ...[400, 'invalid_request'],
+    ])
+  })
+
+  test('changes of the page /cron are in it', async () => {
+    const api = await openAudited()
+    const body = { name: 'nightly', schedule: '@daily', job: { jobtype: 'f', args: [] } }
+    await sent(api.port, '/cron', { method: 'POST', body, headers: bearer(operatorPassword) })
+    const { entries } = await audit(api)
+    expect(entries).toMatchObject([{ who: 'operator', operation: 'POST /cron', jobs: null }])
+  })
+})
+
+describe.skipIf(lacksRedis)('undoing a deletion', () => {
+  test('puts scheduled, failed and dead jobs back where they were, as they were, once', async () => {
+    const api = await openAudited()
+    await jobsInAllPlaces(api)
+    const before = await shown(api)
+    const kept = ['retry-00001', 'dead-000001', 'scheduled-1']
+    expect((await post(api, '/jobs/delete', { jobs: kept })).body).toMatchObject({
+      ...{ done: 3, no_undo: null },
+    })
+    expect((await api.jobs('')).jobs.map(({ jid }) => jid)).toEqual(['waiting-001'])
+    const [entry] = (await audit(api)).entries
+    expect(entry).toMatchObject({ who: 'bob', operation: 'deleteJobs', jobs: 3, undo: 'possible' })
+    expect((await undo(api, entry?.entry)).body).toEqual({ restored: 3, left: [] })
+    expect(await shown(api)).toEqual(before)
+    const again = await undo(api, entry?.entry)
+    expect([again.status, again.body.error?.message]).toEqual([409, 'it was undone already'])
+    const { entries } = await audit(api)
+    expect(entries.map(({ operation, undo: state, jobs }) => [operation, state, jobs])).toEqual([
+      ['undoAct', 'no', 3],
+      ['deleteJobs', 'undone', 3],
+    ])
+    expect(await shown(api)).toEqual(before)
+  })
+
+  test('the jobs that are back run', async () => {
+    const api = await openAudited()
+    const { client } = await jobsInAllPlaces(api)
+    await client.ask('FETCH q')
+    await post(api, '/jobs/delete', { filter: { state: 'dead' } })
+    await undo(api, (await audit(api)).entries[0]?.entry)
+    expect(await api.actOn('retry', { jobs: ['dead-000001'] })).toMatchObject({ done: 1 })
+    expect(await client.ask('FETCH q')).toContain('"jid":"dead-000001"')
+  })
+
+  test('leaves a job whose jid is taken meanwhile, and says so', async () => {
+    const api = await openAudited()
+    const { push } = await jobsInAllPlaces(api)
+    await post(api, '/jobs/delete', { jobs: ['dead-000001', 'scheduled-1'] })
+    await push({ jid: 'scheduled-1', at: new Date(Date.now() + 7_200_000).toISOString() })
+    const { body } = await undo(api, (await audit(api)).entries[0]?.entry)
+    expect(body).toEqual({ restored: 1, left: [{ reason: 'another job has its jid', jobs: 1 }] })
+  })
+
+  test('waiting jobs are not kept, and the entry says so', async () => {
+    const api = await openAudited()
+    await jobsInAllPlaces(api)
+    const { body } = await post(api, '/jobs/delete', { jobs: ['waiting-001'] })
+    expect(body).toMatchObject({ done: 1, undo: null, no_undo: '1 jobs waited in queues' })
+    const [entry] = (await audit(api)).entries
+    expect(entry).toMatchObject({ undo: 'no', no_undo: '1 jobs waited in queues' })
+    const refused = await undo(api, entry?.entry)
+    expect([refused.status, refused.body.error?.message]).toEqual([
+      ...[409, 'it cannot be undone: 1 jobs waited in queues'],
+    ])
+    expect((await undo(api, '1-1')).status).toBe(404)
+  })
+
+  test('jobs that are too large together are deleted, and the entry says that they are not kept', async () => {
+    const api = await openAudited()
+    const client = await api.gateway.faktory({})
+    const at = new Date(Date.now() + 3_600_000).toISOString()
+    const args = ['x'.repeat(1_200_000)]
+    for (const jid of ['large-0001', 'large-0002', 'large-0003']) {
+      await client.ask(`PUSH ${JSON.stringify({ jid, jobtype: 'f', args, at })}`)
+    }
+    const { body } = await post(api, '/jobs/delete', { filter: { state: 'scheduled' } })
+    expect(body).toMatchObject({
+      ...{ done: 3, undo: null, no_undo: 'the jobs were too large to be kept' },
+    })
+  })
+
+  test('MUTATE deletes for good, and its entry says so', async () => {
+    const api = await openAudited()
+    const { client } = await jobsInAllPlaces(api)
+    await client.ask('MUTATE {"cmd":"discard","target":"dead","filter":{"jobtype":"f"}}')
+    const [entry] = (await audit(api)).entries
+    expect(entry).toMatchObject({ operation: 'MUTATE', jobs: 1, undo: 'no' })
+    expect(entry?.no_undo).toMatch(/^only deletions by the API/)
+  })
+})
