@@ -41,6 +41,9 @@ const groups = /** @type {const} */ ([
   ],
 ])
 
+/** Pages that only admins see. */
+const ofAdmins = /** @type {const} */ ([['', [['audit', 'Audit']]]])
+
 /** Figures next to the pages that list what they count. */
 const figures = /** @type {const} */ ({ scheduled: 'scheduled', retries: 'retry', dead: 'dead' })
 /** A page below another. */
@@ -90,7 +93,7 @@ export function Side({ route, onKeys, onSignOut }) {
     </div>
     <div class="side-menu" id="menu">
       <nav aria-label="Pages">
-        ${groups.map(
+        ${[...groups, ...(session.rights === 'admin' ? ofAdmins : [])].map(
           ([title, entries]) =>
             html`<div class="nav-group" key=${title}>
             ${title && html`<h2>${title}</h2>`}

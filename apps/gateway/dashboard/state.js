@@ -29,6 +29,11 @@ export function useMayAct() {
   return useShared().session.role === 'operator'
 }
 
+/** True where the viewer may do what is for admins. */
+export function useIsAdmin() {
+  return useShared().session.rights === 'admin'
+}
+
 /** Draws the component again with each snapshot. */
 export function useLive() {
   const { live } = useShared()

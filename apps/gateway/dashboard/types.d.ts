@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { actResult } from '../src/api/schemas/acts.ts'
+import type * as audit from '../src/api/schemas/audit.ts'
 import type * as fleet from '../src/api/schemas/fleet.ts'
 import type * as histories from '../src/api/schemas/history.ts'
 import type * as jobs from '../src/api/schemas/jobs.ts'
@@ -22,6 +23,8 @@ export type JobDetail = Static<typeof jobs.jobDetail>
 export type JobFilter = Static<typeof jobs.jobFilter>
 export type BytesShown = Static<typeof jobs.bytesShown>
 export type ActResult = Static<typeof actResult>
+export type Audit = Static<typeof audit.auditList>
+export type Undone = Static<typeof audit.undone>
 export type Workers = Static<typeof fleet.workers>
 export type Worker = Workers['workers'][number]
 export type OneWorker = Static<typeof fleet.oneWorker>

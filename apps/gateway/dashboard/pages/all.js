@@ -1,3 +1,4 @@
+import { AuditPage } from './audit.js'
 import { BatchesPage } from './batches.js'
 import { CronPage } from './cron.js'
 import { FunctionsPage } from './functions.js'
@@ -31,4 +32,5 @@ export const pages = new Map([
   ['cron', CronPage],
   ['batches', BatchesPage],
   ['migrations', MigrationsPage],
+  ['audit', AuditPage],
 ])

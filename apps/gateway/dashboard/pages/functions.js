@@ -5,7 +5,7 @@ import { Badge, Code, Empty, Name, doorName } from '../parts/bits.js'
 import { Figure, standingColumns } from '../parts/figures.js'
 import { ListPage } from '../parts/list-page.js'
 import { hrefOf } from '../router.js'
-import { useRead } from '../state.js'
+import { useIsAdmin, useRead } from '../state.js'
 
 /** @typedef {import('../types.d.ts').FunctionEntry} FunctionEntry */
 /** @typedef {import('../types.d.ts').FunctionPage} FunctionPage */
@@ -47,6 +47,9 @@ const acts = /** @type {const} */ ({
   },
 })
 /** @typedef {keyof typeof acts} Act */
+
+/** Acts that only admins may do. */
+const ofAdmins = ['open', 'close', 'drop']
 
 /** Acts that would change nothing. */
 const unfitFor = /** @type {Readonly<Record<string, readonly string[]>>} */ ({
@@ -118,7 +121,9 @@ function FunctionCell({ entry }) {
 
 /** @param {{ entry: FunctionEntry, onAct: (act: Act) => void }} props */
 function ActMenu({ entry, onAct }) {
+  const isAdmin = useIsAdmin()
   const unfit = [
+    ...(isAdmin ? [] : ofAdmins),
     entry.is_paused ? 'pause' : 'resume',
     entry.is_function_paused ? 'hold' : 'release',
     ...(unfitFor[entry.openness] ?? []),

@@ -6,7 +6,7 @@ import { Badge, Empty, Name } from '../parts/bits.js'
 import { standingColumns } from '../parts/figures.js'
 import { ListPage } from '../parts/list-page.js'
 import { hrefOf } from '../router.js'
-import { useRead, useShared } from '../state.js'
+import { useIsAdmin, useRead, useShared } from '../state.js'
 
 /** @typedef {import('../types.d.ts').QueueEntry} QueueEntry */
 /** @typedef {import('../types.d.ts').QueuePage} QueuePage */
@@ -41,6 +41,7 @@ export function QueuesPage({ route }) {
       cell: ({ queue }) => count(consumersOf(queue)),
     },
   ]
+  const isAdmin = useIsAdmin()
   const [sweep, setSweep] = useState(/** @type {Sweep | undefined} */ (undefined))
   return html`<${ListPage}
     ...${{ route, columns }}
@@ -59,9 +60,11 @@ export function QueuesPage({ route }) {
         <button type="button" class="small" onClick=${() => ask(orderOf(entry))}>
           ${entry.is_paused ? 'Resume' : 'Pause'}
         </button>
-        ${sweeps.map(
-          ([isDrop, label]) =>
-            html`<button
+        ${sweeps
+          .filter(([isDrop]) => !isDrop || isAdmin)
+          .map(
+            ([isDrop, label]) =>
+              html`<button
             key=${label}
             type="button"
             class="small danger"
@@ -70,7 +73,7 @@ export function QueuesPage({ route }) {
           >
             ${label}
           </button>`,
-        )}
+          )}
       </span>`}
   />
   ${sweep && html`<${SweepDialog} ...${sweep} onClose=${() => setSweep(undefined)} />`}`

@@ -12,7 +12,7 @@ import { Confirm } from './dialog.js'
  * @property {string} label of its button
  * @property {string} path of the API
  * @property {object} body
- * @property {string} said when it is done
+ * @property {string | ((answer: unknown) => string)} said when it is done
  * @property {boolean} [isDanger]
  * @property {import('../lib/preact.js').ComponentChildren} means shown before it is done
  */
@@ -49,8 +49,8 @@ function ConfirmAct({ order, onClose, onDone }) {
   const { api, say } = useShared()
   const { title, label, path, body, said, isDanger = false, means } = order
   const { isBusy, error, run } = useAct(async () => {
-    await api.post(path, body)
-    say(said)
+    const answer = await api.post(path, body)
+    say(typeof said === 'string' ? said : said(answer))
     onDone()
   })
   return html`<${Confirm} act=${label} onConfirm=${run} ...${{ title, isDanger, isBusy, onClose }}>

@@ -55,6 +55,12 @@ const closing = `# Settings of one function. All keys are optional.
 #[throttles.bulk]
 #concurrency = 4
 
+# A person of the web port: crossgear password makes the hash.
+#[operators.alice]
+#password_hash = "scrypt:15:8:3:AAAAAAAAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+#role = "operate"          # view, operate or admin
+#queues = ["mail*"]        # functions and queues; all without it
+
 # A job that the clock pushes.
 #[[cron]]
 #schedule = "0 6 * * *"

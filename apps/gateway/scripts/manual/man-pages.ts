@@ -264,6 +264,17 @@ export function filePage({ version, date }: Release): string {
         ],
       },
       {
+        title: 'PEOPLE',
+        text: [
+          plain('A table [operators.NAME] is a person of the web port:'),
+          item(bold('password_hash'), [plain('What crossgear password prints.')]),
+          item(bold('role'), [plain('view, operate or admin.')]),
+          item(bold('queues'), [
+            plain('Globs of the functions and queues that the person may see and touch (all).'),
+          ]),
+        ],
+      },
+      {
         title: 'CRON',
         text: [
           plain(

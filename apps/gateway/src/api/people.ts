@@ -74,7 +74,7 @@ export class People {
       return this.find(name)
     }
     if (this.#waiting >= maxWaiting) {
-      const options = { retryAfterSeconds: 1 }
+      const options = { retryAfterSeconds: 1, limit: 'too_many_calls' } as const
       throw new ApiError('too_many_requests', 'too many people log in: try again', options)
     }
     this.#waiting += 1

@@ -62,6 +62,7 @@ export async function readPassword(stdin: PasswordInput): Promise<string> {
           }
         } catch (error) {
           stdin.off('data', onData)
+          stdin.off('end', onEnd)
           stdin.pause()
           reject(error)
         }

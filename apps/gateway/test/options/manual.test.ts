@@ -39,8 +39,10 @@ describe('the settings file of the packages', () => {
   })
 
   test('has every option at its default, and examples that are taken', async () => {
-    const { values, routes, cron, throttles } = readConfigFile(await written(uncommented))
-    expect([routes.size, cron.length, throttles.size]).toEqual([1, 1, 1])
+    const { values, routes, cron, throttles, operators } = readConfigFile(
+      await written(uncommented),
+    )
+    expect([routes.size, cron.length, throttles.size, operators.size]).toEqual([1, 1, 1, 1])
     for (const name of optionNames) {
       const key = keyOf(name)
       if (key === null) continue

@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { hashes, passwords, type Name } from '../api/support/people.ts'
+import { FwpClient } from '../faktory/support/fwp-client.ts'
+import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
+import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+
+let gateway: DashboardGateway
+let browser: TestBrowser
+let page: Page
+let folder: string
+
+const file = `
+[operators.bob]
+password_hash = "${hashes.bob}"
+role = "operate"
+
+[operators.carol]
+password_hash = "${hashes.carol}"
+role = "admin"
+`
+
+async function signInAs(name: Name): Promise<void> {
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Password').fill(passwords[name])
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+describe.skipIf(lacksChromium || lacksRedis)('people at the dashboard', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'crossgear-people-'))
+    const config = join(folder, 'crossgear.toml')
+    await writeFile(config, file)
+    gateway = await startDashboardGateway('--config', config)
+    browser = await startBrowser(gateway.port('web'))
+    page = browser.page
+  })
+  afterAll(async () => {
+    await browser.close()
+    await gateway.close()
+    await rm(folder, { recursive: true, force: true })
+    expect(browser.faults).toEqual([])
+  })
+
+  test('sign in by name; operate deletes a job, and has neither audit nor what is for admins', async () => {
+    const client = await FwpClient.ofTest(gateway.port('faktory'), {})
+    const at = new Date(Date.now() + 3_600_000).toISOString()
+    await client.ask(`PUSH ${JSON.stringify({ jid: 'scheduled-1', jobtype: 'f', args: [], at })}`)
+    await goTo(page, 'scheduled')
+    await signInAs('bob')
+    await page.getByText('bob (operate)').waitFor()
+    expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
+    await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
+    await page.getByRole('button', { name: 'Delete', exact: true }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('footer').getByRole('button', { name: 'Delete', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('scheduled-1').waitFor({ state: 'detached' })
+    await goTo(page, 'functions')
+    const acts = await page.getByLabel('Acts on f').locator('option').allTextContents()
+    expect(acts).toContain('Pause')
+    expect(acts).not.toContain('Drop')
+  })
+
+  test('an admin sees who did it on the page Audit, and undoes it once', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInAs('carol')
+    await page.getByText('carol (admin)').waitFor()
+    await page.getByRole('link', { name: 'Audit' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'deleteJobs' })
+    await row.getByText('bob').waitFor()
+    await row.getByRole('button', { name: 'Undo' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('footer').getByRole('button', { name: 'Undo', exact: true }).click()
+    await page.getByText('1 job back.').waitFor()
+    await row.getByText('undone').waitFor()
+    await goTo(page, 'scheduled')
+    await page.getByText('scheduled-1').waitFor()
+  })
+})
