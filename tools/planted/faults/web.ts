@@ -21,9 +21,9 @@ export const faults: readonly PlantedFault[] = [
   },
   {
     name: 'route-without-role-is-open',
-    promise: 'A route of the API that names no role is the operator’s.',
+    promise: 'A route of the API that names no role is an admin’s.',
     file: 'apps/gateway/src/api/routes.ts',
-    from: "const { role = 'operator' } = request.routeOptions.config",
+    from: "const { role = 'admin' } = request.routeOptions.config",
     to: "const { role = 'anyone' } = request.routeOptions.config",
     test: 'apps/gateway/test/api/proxied-requests.test.ts',
     testName: "a route of the API that names no role is the operator's",

@@ -176,7 +176,10 @@ export class Gateway {
 
 function actsOn(scheduler: Scheduler): ReturnType<typeof jobActs> {
   const names = new JobNames(scheduler, new Handles('H', scheduler.registry))
-  return jobActs({ scheduler, names, scan: new JobScan(scheduler), move: new JobMove(scheduler) })
+  return jobActs({
+    ...{ scheduler, names, scan: new JobScan(scheduler), move: new JobMove(scheduler) },
+    imports: { bytesOf: () => Promise.resolve(0), standing: () => Promise.resolve([]) },
+  })
 }
 
 /** Faktory's rules with delays of a tenth: time is what a world has least of. */

@@ -66,6 +66,7 @@ const parts = [
   'inspect',
   'native',
   'history',
+  'audit',
 ] as const satisfies readonly (keyof Store)[]
 
 /** The network between a node and the store: each call, answer and message is an event of the world, or gets lost. */

@@ -19,20 +19,20 @@ class Line {
     this.#isTyped = isTyped
   }
 
-  /** Takes a letter; true if the line has ended. Throws a StartError. */
-  take(letter: string): boolean {
-    if (letter === '\n' || letter === '\r') return true
+  /** Takes a letter; says if the line goes on, or why it cannot. */
+  take(letter: string): 'more' | 'ended' | StartError {
+    if (letter === '\n' || letter === '\r') return 'ended'
     if (this.#isTyped) {
-      if (letter === endOfInput) return true
-      if (letter === interrupt) throw new StartError('Stopped.', 2)
+      if (letter === endOfInput) return 'ended'
+      if (letter === interrupt) return new StartError('Stopped.', 2)
       if (letter === backspace || letter === del) {
         this.letters.pop()
-        return false
+        return 'more'
       }
     }
     this.letters.push(letter)
-    if (this.letters.length <= longest) return false
-    throw new StartError(`The password is longer than ${longest} letters: take a shorter one.`, 2)
+    if (this.letters.length <= longest) return 'more'
+    return new StartError(`The password is longer than ${longest} letters: take a shorter one.`, 2)
   }
 }
 
@@ -47,24 +47,25 @@ export async function readPassword(stdin: PasswordInput): Promise<string> {
   if (stdin.isTTY) stdin.setRawMode(true)
   try {
     return await new Promise<string>((resolve, reject) => {
-      const onEnd = (): void => {
+      const stop = (): void => {
         stdin.off('data', onData)
         stdin.off('end', onEnd)
         stdin.pause()
+      }
+      const onEnd = (): void => {
+        stop()
         resolve(line.letters.join(''))
       }
       const onData = (chunk: Buffer): void => {
-        try {
-          for (const letter of decoder.write(chunk)) {
-            if (!line.take(letter)) continue
-            onEnd()
-            return
+        for (const letter of decoder.write(chunk)) {
+          const taken = line.take(letter)
+          if (taken === 'more') continue
+          if (taken === 'ended') onEnd()
+          else {
+            stop()
+            reject(taken)
           }
-        } catch (error) {
-          stdin.off('data', onData)
-          stdin.off('end', onEnd)
-          stdin.pause()
-          reject(error)
+          return
         }
       }
       stdin.on('data', onData)

@@ -54,7 +54,7 @@ async function jobsInAllPlaces(api: ApiGateway) {
   return { client, push }
 }
 
-/** What the API shows of each job, without its number. */
+/** Each job as the API shows it, without its number. */
 async function shown(api: ApiGateway): Promise<unknown[]> {
   const { jobs } = await api.jobs('limit=100')
   const all = await Promise.all(

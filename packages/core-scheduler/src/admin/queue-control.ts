@@ -129,9 +129,8 @@ export class QueueControl {
   }
 
   /**
-   * Ends all jobs, running ones too, and forgets the batches first, so that no callback runs.
-   * Resets counters, and removes unused lanes; queues of others are unlisted until another job comes. Returns how many
-   * jobs ended.
+   * Ends all jobs, running ones too, and returns how many; forgets the batches first, so that no callback runs.
+   * Resets counters, and removes unused lanes; queues of others are unlisted until another job comes.
    */
   async flush(): Promise<number> {
     let count = 0

@@ -18,6 +18,9 @@ interface KeptGroup extends Group {
   readonly place: 'scheduled' | 'dead'
 }
 
+/** The parts that read jobs as a whole. */
+export type JobReader = Pick<Imports, 'bytesOf' | 'standing'>
+
 /** How an act can be undone. */
 export interface Undoing {
   /** The name of its records. */
@@ -29,14 +32,14 @@ export interface Undoing {
 /** Records of the jobs that one act deletes from among scheduled, failed and dead ones. */
 export class DeletedJobs {
   readonly #scheduler: Scheduler
-  readonly #imports: Imports
+  readonly #imports: JobReader
   readonly #records: string[] = []
   #bytes = 0
   #others = 0
   #ofBatches = 0
   #isFull = false
 
-  constructor(scheduler: Scheduler, imports: Imports) {
+  constructor(scheduler: Scheduler, imports: JobReader) {
     this.#scheduler = scheduler
     this.#imports = imports
   }
@@ -75,11 +78,8 @@ export class DeletedJobs {
       : { undo: null, no_undo: 'there was no room for more deleted jobs' }
   }
 
-  /** Lines of jobs by id; `batch`: of a batch, which has counted its end. */
-  async #read(
-    lane: string,
-    ids: readonly number[],
-  ): Promise<ReadonlyMap<number, string | 'batch'>> {
+  /** Lines of jobs by id; empty: of a batch, which has counted its end. */
+  async #read(lane: string, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
     const { actBytes } = auditBounds
     const bytes = await this.#imports.bytesOf(lane, ids)
     this.#bytes += bytes * overhead.perByte + ids.length * overhead.perJob
@@ -92,14 +92,14 @@ export class DeletedJobs {
       if (!standing) continue
       const importId = randomBytes(importIdBytes)
       const isOfBatch = standing.further?.bid !== undefined
-      const line = isOfBatch ? 'batch' : lineOfRecord(recordOfStanding(standing, importId, names))
+      const line = isOfBatch ? '' : lineOfRecord(recordOfStanding(standing, importId, names))
       lines.set(standing.job.id, line)
     }
     return lines
   }
 
   #keep(record: string | undefined): void {
-    if (record === 'batch') this.#ofBatches += 1
+    if (record === '') this.#ofBatches += 1
     else if (record !== undefined) this.#records.push(record)
   }
 }

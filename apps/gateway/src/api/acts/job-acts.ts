@@ -8,7 +8,7 @@ import type { FoundJob, JobScan } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
 import type { Scope } from '../scope.ts'
-import { DeletedJobs, type Imports, isKept } from './deleted-jobs.ts'
+import { DeletedJobs, isKept, type JobReader } from './deleted-jobs.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
 import type { JobMove } from './job-move.ts'
@@ -18,7 +18,7 @@ interface JobActParts {
   readonly names: JobNames
   readonly scan: JobScan
   readonly move: JobMove
-  readonly imports: Imports
+  readonly imports: JobReader
 }
 
 /** Acts on jobs: each on some that are named, or on all that a filter takes, in pieces of a bounded size. */

@@ -1,0 +1,60 @@
+import type { PlantedFault } from '../planted-fault.ts'
+
+export const faults: readonly PlantedFault[] = [
+  {
+    name: 'operate-may-do-all',
+    promise: 'Settings and drops are for admins.',
+    file: 'apps/gateway/src/api/roles.ts',
+    from: 'reader: 0, operator: 1, admin: 2',
+    to: 'reader: 0, operator: 1, admin: 1',
+    test: 'apps/gateway/test/api/people.test.ts',
+    testName: 'view reads, operate works on jobs, admin does everything',
+  },
+  {
+    name: 'scan-takes-all-lanes',
+    promise: 'A filter of a person with queues takes their own jobs only.',
+    file: 'apps/gateway/src/api/reads/job-scan.ts',
+    from: 'lanes.filter((lane) => scope.hasLane(lane))',
+    to: 'lanes.filter((lane) => scope.hasLane(lane) || true)',
+    test: 'apps/gateway/test/api/scope.test.ts',
+    testName: 'acts on all that a filter takes among their own only',
+  },
+  {
+    name: 'proxy-headers-from-anywhere',
+    promise: 'The headers of a proxy count from its addresses alone.',
+    file: 'apps/gateway/src/api/trusted-proxy.ts',
+    from: "!this.#from.allows(socket.remoteAddress ?? '')",
+    to: "!this.#from.allows(socket.remoteAddress ?? '') && users.length > 1",
+    test: 'apps/gateway/test/api/people.test.ts',
+    testName: 'a proxy names them only from its addresses',
+  },
+  {
+    name: 'session-outlives-role',
+    promise: 'A session ends when the role of its person changes.',
+    file: 'apps/gateway/src/api/people.ts',
+    from: 'JSON.stringify([name, role, queues ?? null,',
+    to: 'JSON.stringify([name, queues ?? null,',
+    test: 'apps/gateway/test/api/people.test.ts',
+    testName: 'a reload ends sessions of people',
+  },
+  {
+    name: 'guesses-at-once-are-told',
+    promise: 'Many wrong passwords at once are no more tries.',
+    file: 'apps/gateway/src/api/access.ts',
+    from: `    // Others of this address were checked meanwhile: many at once are no more tries.
+    this.#refuseSpent(address)
+`,
+    to: '',
+    test: 'apps/gateway/test/api/people.test.ts',
+    testName: 'many wrong passwords at once are no more tries',
+  },
+  {
+    name: 'undo-twice',
+    promise: 'A deletion is undone once.',
+    file: 'apps/gateway/src/api/acts/undo-act.ts',
+    from: '      await audit.undone(undo)\n',
+    to: '',
+    test: 'apps/gateway/test/api/audit.test.ts',
+    testName: 'puts scheduled, failed and dead jobs back where they were',
+  },
+]
