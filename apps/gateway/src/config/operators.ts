@@ -1,6 +1,7 @@
 import { StartError } from '../errors.ts'
 import { readPasswordHash, type PasswordHash } from './password-hash.ts'
-import { readSection, type TableField } from './routes.ts'
+import { readSection } from './routes.ts'
+import type { TableField } from './value-kinds.ts'
 
 /** Roles of people, from less to more. */
 export const operatorRoles = ['view', 'operate', 'admin'] as const
