@@ -230,6 +230,54 @@ describe('the file', () => {
     ])
   })
 
+  test('has terms of routes for refusals, age, retries and times', async () => {
+    const config = await file(`
+      [routes.mail]
+      without_workers = "refuse"
+      max_waiting = 100
+      max_age = 60
+      max_age_action = "drop"
+      backoff = "exponential"
+      timeout = 30
+      obey_retry_after = true
+      [[routes.mail.when]]
+      level = "high"
+      retries = 5
+      backoff = "faktory"
+      [[routes.mail.when]]
+      level = 3
+      path = "customer.plan"
+      equals = "gold"
+      backoff = { linear = 5 }
+      [routes.post]
+      backoff = [1, 60]
+      [routes.resize]
+      backoff = { exponential = 2, max = 9 }
+      [routes.report]
+      backoff = 7
+    `)
+    expect([...load({ flags: { config } }).routes]).toEqual([
+      [
+        'mail',
+        {
+          ...{ withoutWorkers: 'refuse', maxWaiting: 100, maxAgeSeconds: 60 },
+          ...{ maxAgeAction: 'drop', timeoutSeconds: 30, obeysRetryAfter: true },
+          backoff: { kind: 'exponential', step: 10, max: 3600 },
+          when: [
+            { level: 'high', retries: 5, backoff: 'faktory' },
+            {
+              ...{ level: 3, path: ['customer', 'plan'], equals: 'gold' },
+              backoff: { kind: 'linear', step: 5, max: 3600 },
+            },
+          ],
+        },
+      ],
+      ['post', { backoff: [1, 60] }],
+      ['resize', { backoff: { kind: 'exponential', step: 2, max: 9 } }],
+      ['report', { backoff: [7] }],
+    ])
+  })
+
   test('has a version as text or as a number', async () => {
     for (const value of ['2.0', '"2.0"']) {
       const config = await file(`gearmand_version = ${value}`)
@@ -336,6 +384,41 @@ describe('the file', () => {
     ['[routes.mail]\non_death = "report"', 'routes.mail.on_death in FILE is "report": give a job'],
     ['[routes.mail]\non_death = { queue = "x" }', 'routes.mail.on_death in FILE is {"queue":"x"}:'],
     ['[routes.mail]\nqueue = "a b"', 'routes.mail.queue in FILE is "a b": give a queue name'],
+    ['[routes.mail]\nbackoff = "fast"', 'routes.mail.backoff in FILE is "fast": give faktory'],
+    ['[routes.mail]\nbackoff = []', 'routes.mail.backoff in FILE is []: give faktory, linear'],
+    ['[routes.mail]\nbackoff = [1, -1]', 'routes.mail.backoff in FILE is [1,-1]: give faktory'],
+    ['[routes.mail]\nbackoff.linear = 0', 'routes.mail.backoff in FILE is {"linear":0}: give'],
+    ['[routes.mail]\nbackoff.cubic = 1', 'routes.mail.backoff in FILE is {"cubic":1}: give'],
+    ['[routes.mail]\nbackoff = ["linear"]', 'routes.mail.backoff in FILE is ["linear"]: give'],
+    ['[routes.mail]\ntimeout = 86401', 'routes.mail.timeout in FILE is 86401: give a whole'],
+    ['[routes.mail]\nobey_retry_after = 1', 'routes.mail.obey_retry_after in FILE is 1: give true'],
+    [
+      '[routes.mail]\nwithout_workers = "no"',
+      'routes.mail.without_workers in FILE is "no": give refuse',
+    ],
+    ['[routes.mail]\nmax_waiting = 0', 'routes.mail.max_waiting in FILE is 0: give a whole'],
+    ['[routes.mail]\nmax_age = 0.5', 'routes.mail.max_age in FILE is 0.5: give a whole'],
+    [
+      '[routes.mail]\nmax_age = 1\nmax_age_action = "x"',
+      'max_age_action in FILE is "x": give dead',
+    ],
+    [
+      '[routes.mail]\nmax_age_action = "drop"',
+      'routes.mail.max_age_action in FILE has no effect alone',
+    ],
+    ['[routes.mail]\nwhen = 1', 'routes.mail.when in FILE is 1: give 1 to 16 rules'],
+    ['[routes.mail]\nwhen = [1]', 'routes.mail.when[1] in FILE is not a table'],
+    [`[routes.m]\nwhen = [${'{level=1,retries=1},'.repeat(17)}]`, 'give 1 to 16 rules'],
+    ['[[routes.mail.when]]\nretries = 1', 'routes.mail.when[1] in FILE says not when: give level'],
+    [
+      '[[routes.mail.when]]\nlevel = 0',
+      'routes.mail.when[1].level in FILE is 0: give high, normal',
+    ],
+    ['[[routes.mail.when]]\nlevel = 9', 'routes.mail.when[1] in FILE changes nothing: give any of'],
+    ['[[routes.mail.when]]\npath = "a"\nretries = 1', 'when[1] in FILE needs both path and equals'],
+    ['[[routes.mail.when]]\npath = "a..b"', 'when[1].path in FILE is "a..b": give 1 to 16 names'],
+    ['[[routes.mail.when]]\nequals = []', 'routes.mail.when[1].equals in FILE is []: give a text'],
+    ['[[routes.mail.when]]\nqueue = "a"', 'routes.mail.when[1].queue in FILE is unknown: use'],
     ['[routes.mail]\npayload = "xml"', 'routes.mail.payload in FILE is "xml": give auto, string'],
     [
       '[routes.mail]\nconcurrency = 0',

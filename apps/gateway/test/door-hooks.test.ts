@@ -54,7 +54,7 @@ test('a reached limit is logged once, and again after a minute without refusals'
   rejected('bad_magic')
   expect(warnings()).toEqual([
     'A limit of the gearman port is reached: the most connections are open (--max-connections). The first came from 10.0.0.1.',
-    'A limit of the gearman port is reached: the queue of a function is full (text command maxqueue).',
+    'A limit of the gearman port is reached: the queue of a function is full (text command maxqueue, or max_waiting of its route).',
   ])
   atMs = 59_999
   rejected('connections')

@@ -24,6 +24,7 @@ export type { QueueControl } from './admin/queue-control.ts'
 export * from './model/lanes.ts'
 export { functionLimit, limitedFunction, limitNames, maxTurnBytes } from './model/limit-names.ts'
 export * from './model/levels.ts'
+export type * from './model/route-terms.ts'
 export type * from './model/requests.ts'
 export { maxLanes, type LaneRegistry } from './model/lane-registry.ts'
 export type {

@@ -33,9 +33,9 @@ export interface Observer {
   ended(run: EndedRun): void
   /**
    * A job was dropped without a run. `expired`: too late, or no client waits for it any more. `lost`: too many workers
-   * vanished with it.
+   * vanished with it. `died`: too late, and it is among the dead.
    */
-  dropped(lane: string, door: Door, how: 'expired' | 'lost'): void
+  dropped(lane: string, door: Door, how: 'expired' | 'lost' | 'died'): void
   /** An operator's act on jobs was stored. */
   acted(lane: string, act: JobAct, jobs: number): void
   store(up: boolean, reason?: string): void

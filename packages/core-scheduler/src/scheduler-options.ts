@@ -1,18 +1,14 @@
-import type { DeathCall } from './model/death-call.ts'
-import type { NewJob } from './model/job.ts'
 import type { Submission } from './model/requests.ts'
 import type { FunctionOrder } from './model/subscription.ts'
 import type { DeadWorkerRequeue } from './maintenance/lease-holders.ts'
 import type { RepairPolicy } from './maintenance/native-recovery.ts'
 import type { RetryRules } from './model/retry-rules.ts'
+import type { RouteTerms } from './model/route-terms.ts'
 import type { Throttle } from './store/claim-ports.ts'
 
 /** Settings that may change while jobs flow. */
 export type LiveSettings = Required<
-  Pick<
-    SchedulerOptions,
-    'homes' | 'routed' | 'retries' | 'retentionSeconds' | 'onDeath' | 'throttles'
-  >
+  Pick<SchedulerOptions, 'homes' | 'routed' | 'routes' | 'throttles'>
 >
 
 /** The operator's settings. Defaults stand at the end of each line. */
@@ -23,12 +19,8 @@ export interface SchedulerOptions {
   readonly bridge?: 'auto' | 'routed'
   /** Functions that are always open to Faktory consumers. None. */
   readonly routed?: ReadonlySet<string>
-  /** Retries by function; they override the door's. None. */
-  readonly retries?: ReadonlyMap<string, number>
-  /** Retention of finished jobs by function, seconds. None. */
-  readonly retentionSeconds?: ReadonlyMap<string, number>
-  /** Pushed when a job of the function dies whose producer named no other. None. */
-  readonly onDeath?: ReadonlyMap<string, DeathCall>
+  /** Terms of jobs by the routes of their functions. None. */
+  readonly routes?: ReadonlyMap<string, RouteTerms>
   /** Workers that a job may lose before it is given up; 0: any number. 0. */
   readonly maxLosses?: number
   /** Limits of Faktory queues and functions, as the store has them. None. */
@@ -45,8 +37,6 @@ export interface SchedulerOptions {
   readonly deadWorkerMs?: number
   /** Wraps each submission, for tracing. None. */
   readonly traced?: (lane: string, submission: Submission) => Submission
-  /** The value by which a job of a function takes turns; undefined where its jobs take none. None. */
-  readonly turnOf?: (fn: string, job: NewJob) => string | undefined
   /** Rules for jobs that fail. Every failure is final. */
   readonly retryRules?: RetryRules
 }

@@ -6,6 +6,7 @@ import { Bridging } from './dispatch/bridging.ts'
 import { Claims } from './dispatch/claims.ts'
 import { IdleSearch } from './dispatch/idle-search.ts'
 import { Submissions } from './intake/submissions.ts'
+import { AgedJobs } from './maintenance/aged-jobs.ts'
 import { DeadNodeReclaimer } from './maintenance/dead-node-reclaimer.ts'
 import { healing } from './maintenance/healing.ts'
 import { IdleLanes } from './maintenance/idle-lanes.ts'
@@ -56,6 +57,7 @@ export function schedulerParts(
   const recovery = new NativeRecovery({ ...node, repair, nativeOutcomes })
   const times = new TaskTimes(clock)
   new Reaper({ ...node, outcomes, times, recovery })
+  const agedJobs = new AgedJobs({ ...node, recovery }, options.routes)
   const holders = new LeaseHolders({
     ...{ ...node, outcomes },
     requeue: options.deadWorkerRequeue ?? 'others',
@@ -80,7 +82,7 @@ export function schedulerParts(
   return {
     ...node,
     ...{ leaseStarts, outcomes, claims, submissions, idleSearch },
-    ...{ times, holders, reclaimer, routeChanges, outages, nodeQuestions, queues },
+    ...{ agedJobs, times, holders, reclaimer, routeChanges, outages, nodeQuestions, queues },
     admin: new Administration(node),
     jobs: new JobLookup(node),
     sets: new JobSets(node),

@@ -11,7 +11,6 @@ import type { QueueControl } from './admin/queue-control.ts'
 import type { IdleWorker } from './node/idle-workers.ts'
 import { consumerSubscription, namedSubscription } from './model/subscription.ts'
 import type { Ability, Subscription } from './model/subscription.ts'
-import { deathCallText } from './model/death-call.ts'
 import type { JobRef, JobState, Report } from './model/job.ts'
 import type { LaneRegistry } from './model/lane-registry.ts'
 import type { NodeQuestions } from './notify/node-questions.ts'
@@ -32,6 +31,7 @@ import {
   type Waiter,
 } from './model/requests.ts'
 import type { FailureReport } from './model/retry-rules.ts'
+import type { RouteTerms } from './model/route-terms.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
 
 /** Consumers of more queues share no claims: what they ask for in common would have to be a long text. */
@@ -112,15 +112,21 @@ export class Scheduler {
 
   /** Replaces settings while jobs flow; what the store must know follows within a few heartbeats. */
   configure(settings: LiveSettings): void {
-    const { retryPolicy, limits, routeChanges, events } = this.#parts
+    const { retryPolicy, limits, agedJobs, routeChanges, events } = this.#parts
     const { routed: before = new Set(), throttles = new Map<string, unknown>() } = this.#options
     const fresh = [...settings.routed].filter((fn) => !before.has(fn))
     const limited = new Set([...throttles.keys(), ...settings.throttles.keys()])
     this.#options = { ...this.#options, ...settings }
-    retryPolicy.configure(settings.retries)
+    retryPolicy.configure(settings.routes)
+    agedJobs.configure(settings.routes)
     limits.configure(settings.throttles)
-    routeChanges.apply(settings.homes, fresh)
+    routeChanges.apply(settings.homes, fresh, this.#attended())
     for (const limit of limited) events.emit('throttleReleased', limit)
+  }
+
+  /** The routes, by function. */
+  get routes(): ReadonlyMap<string, RouteTerms> {
+    return this.#options.routes ?? new Map()
   }
 
   /** Called when the store has lost this node's state; returns a function that unsubscribes. */
@@ -186,17 +192,10 @@ export class Scheduler {
    * jobs for its queue wait behind it.
    */
   submit(lane: string, submission: Submission, ready?: Promise<unknown>): void {
-    const { fn, queue } = this.registry.names.parse(lane)
-    const call = this.#options.onDeath?.get(fn)
-    const route = {
-      retries: this.#options.retries?.get(fn),
-      retentionSeconds: this.#options.retentionSeconds?.get(fn),
-      onDeath: call && deathCallText(call, { fn, queue }),
-      turn: this.#options.turnOf?.(fn, submission.job),
-    }
+    const { fn } = this.registry.names.parse(lane)
     const { traced } = this.#options
     const handedIn = traced ? traced(lane, submission) : submission
-    this.#parts.submissions.add(lane, handedIn, route, ready)
+    this.#parts.submissions.add(lane, handedIn, this.routes.get(fn), ready)
     if (submission.waiter) this.#parts.subscriptions.touch()
   }
 
@@ -353,5 +352,11 @@ export class Scheduler {
 
   async #openRouted(): Promise<void> {
     for (const fn of this.#options.routed ?? []) await this.openKeptLane(fn)
+    for (const fn of this.#attended()) await this.admin.addLane(fn)
+  }
+
+  /** Functions whose workers are counted before the first job comes. */
+  #attended(): readonly string[] {
+    return [...this.routes].flatMap(([fn, { needsWorker }]) => (needsWorker === true ? [fn] : []))
   }
 }

@@ -1,11 +1,9 @@
-import { adminReplies, formatInvalidArguments, formatUnknownCommand } from './admin-replies.ts'
-
-/** Limits of `maxqueue` by priority; 0 is no limit. */
-export interface MaxQueueSizes {
-  readonly high: number
-  readonly normal: number
-  readonly low: number
-}
+import {
+  adminReplies,
+  formatInvalidArguments,
+  formatUnknownCommand,
+  type MaxQueueSizes,
+} from './admin-replies.ts'
 
 /** A command of the text protocol. */
 export type AdminCommand =
@@ -27,6 +25,7 @@ export type PlainCommand =
   | 'workers'
   | 'show jobs'
   | 'show unique jobs'
+  | 'show maxqueue'
 
 /** Parses the words after a command; `typed`: the command as spelt, for the reply. */
 type ArgumentReader = (args: readonly string[], typed: string) => AdminCommand
@@ -65,12 +64,13 @@ function plain(command: PlainCommand): ArgumentReader {
   return () => ({ command })
 }
 
-/** `show jobs` or `show unique jobs`, without further words. */
+/** `show jobs`, `show unique jobs` or `show maxqueue`, without further words. */
 function readShow(args: readonly string[], typed: string): AdminCommand {
   if (args.length === 0) return error(formatUnknownCommand(typed))
   const what = args.join(' ').toLowerCase()
   if (what === 'jobs') return { command: 'show jobs' }
   if (what === 'unique jobs') return { command: 'show unique jobs' }
+  if (what === 'maxqueue') return { command: 'show maxqueue' }
   return error(adminReplies.unknownShowArguments)
 }
 

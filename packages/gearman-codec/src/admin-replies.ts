@@ -112,6 +112,31 @@ export function formatShowUniqueJobs(uniques: Iterable<string>): string {
   return list(uniques, (unique) => `${word(unique)}\n`)
 }
 
+/** Limits of `maxqueue` by priority; 0 is no limit. */
+export interface MaxQueueSizes {
+  readonly high: number
+  readonly normal: number
+  readonly low: number
+}
+
+/** One function in the reply to `show maxqueue`; 0 is no limit. */
+export interface MaxQueueRow extends MaxQueueSizes {
+  readonly function: string
+  /** Jobs that may wait, by a route. */
+  readonly waiting: number
+  /** Jobs are refused while no worker is there. */
+  readonly needsWorker: boolean
+}
+
+/** Reply to `show maxqueue`, which gearmand does not know. */
+export function formatShowMaxQueue(rows: Iterable<MaxQueueRow>): string {
+  return list(
+    rows,
+    ({ high, normal, low, waiting, ...row }) =>
+      `${word(row.function)}\t${high}\t${normal}\t${low}\t${waiting}\t${Number(row.needsWorker)}\n`,
+  )
+}
+
 function list<Row>(rows: Iterable<Row>, format: (row: Row) => string): string {
   let text = ''
   for (const row of rows) text += format(row)

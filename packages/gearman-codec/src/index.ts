@@ -1,4 +1,4 @@
-export { type AdminCommand, type MaxQueueSizes, parseAdminLine } from './admin-commands.ts'
+export { type AdminCommand, parseAdminLine } from './admin-commands.ts'
 export type { PlainCommand } from './admin-commands.ts'
 export * from './admin-replies.ts'
 export { Decoder, type DecoderOptions } from './decoder.ts'

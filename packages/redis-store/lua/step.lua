@@ -52,13 +52,16 @@
 --           place in the order of arrival: integer, us
 --           input: bytes, or the number of a long one
 --           values that follow: integer, 0 for none of these:
---           values of the next six, up to the last one that there is: integer
+--           values of the next ones, up to the last one that there is: integer
 --           due (empty for now): integer, ms
 --           lock (empty for none): string
 --           how long the lock is held: integer, ms
 --           batch (empty for none; in a cluster the name of the note by which the submission has joined it): string
 --           cron entry: string
 --           tick of the entry: integer, ms
+--           most jobs that may wait for it to be stored (0: any): integer
+--           if it needs a worker (empty: no; named: consumers only of open lanes; auto: also of those opened by rule): string
+--           lanes whose waiting jobs count too: strings
 --           names and values of further fields, first the unique id, then the jid: strings
 --     1 if the server knows all listeners: flag
 --     lanes on which the node listens: integer, lanes
@@ -95,7 +98,7 @@
 --       that the node has, id, token and `enqueued` of each in one string
 --     flat per throttle that held something back: name, for how long (ms, 0: until a job ends)
 --     0 if a named worker would find nothing more, 2 if the claim is to go on, else 1
---     flat per job that was dropped instead, absent without any: lane, door
+--     flat per job that was dropped instead, absent without any: lane, door, how (expired, died)
 --#include keys
 --#include ids
 --#include levels

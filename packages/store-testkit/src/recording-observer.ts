@@ -19,7 +19,7 @@ export type Observation =
       readonly kind: 'dropped'
       readonly lane: string
       readonly door: Door
-      readonly how: 'expired' | 'lost'
+      readonly how: 'expired' | 'lost' | 'died'
     }
   | { readonly kind: 'acted'; readonly lane: string; readonly act: JobAct; readonly jobs: number }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
@@ -54,7 +54,7 @@ export class RecordingObserver implements Observer {
     this.seen.push({ kind: 'ended', ...run })
   }
 
-  dropped(lane: string, door: Door, how: 'expired' | 'lost'): void {
+  dropped(lane: string, door: Door, how: 'expired' | 'lost' | 'died'): void {
     this.seen.push({ kind: 'dropped', lane, door, how })
   }
 

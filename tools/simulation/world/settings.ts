@@ -2,6 +2,7 @@ import {
   functionLimit,
   type FunctionOrder,
   type LiveSettings,
+  type RouteTerms,
   type Throttle,
 } from '@crossgear/core-scheduler'
 import type { Plan } from './plan.ts'
@@ -16,9 +17,8 @@ export const reserveForSeconds = 60
 interface Version {
   /** Home queues of functions, if not `default`. */
   readonly homes: Readonly<Record<string, string>>
-  /** Retries of functions with a route that says so. */
-  readonly retries: Readonly<Record<string, number>>
-  readonly retentionSeconds: Readonly<Record<string, number>>
+  /** Terms of jobs by the routes of their functions. */
+  readonly routes: Readonly<Record<string, RouteTerms>>
   readonly throttles: Readonly<Record<string, Throttle>>
 }
 
@@ -38,14 +38,18 @@ const limits: Version['throttles'] = {
 const versions: readonly Version[] = [
   {
     homes: { report: 'bulk' },
-    retries: { mail: 2 },
-    retentionSeconds: { resize: 30 },
+    routes: {
+      mail: { retries: 2, backoff: '3 6', maxWaiting: 8 },
+      resize: { retentionSeconds: 30, needsWorker: true },
+    },
     throttles: limits,
   },
   {
     homes: { report: 'slow', mail: 'bulk' },
-    retries: { mail: 1, report: 1 },
-    retentionSeconds: {},
+    routes: {
+      mail: { retries: 1, backoff: 'exponential 2 20', obeysRetryAfter: true },
+      report: { retries: 1, maxWaiting: 4 },
+    },
     throttles: { ...always, slow: { concurrency: 2 }, default: { concurrency: 2 } },
   },
 ]
@@ -103,14 +107,12 @@ export function excessOf({ hasThrottles }: Settings, leased: readonly string[]):
 
 /** Settings that a gateway takes over; copies, since it compares them with the next ones. */
 export function liveSettings({ homes, throttles, hasRoutes, reloads }: Settings): LiveSettings {
-  const { retries, retentionSeconds } = versionOf(reloads)
+  const { routes } = versionOf(reloads)
   return {
     homes: new Map(homes),
     throttles: new Map(throttles),
     routed: new Set(hasRoutes ? homes.keys() : []),
-    retries: new Map(hasRoutes ? Object.entries(retries) : []),
-    retentionSeconds: new Map(hasRoutes ? Object.entries(retentionSeconds) : []),
-    onDeath: new Map(),
+    routes: new Map(hasRoutes ? Object.entries(routes) : []),
   }
 }
 
@@ -122,7 +124,9 @@ export function possibleRetries(
 ): number[] {
   if (!hasRoutes) return [byDoor]
   const isReloaded = changes.some(({ kind }) => kind === 'reload')
-  return versions.slice(0, isReloaded ? undefined : 1).map(({ retries }) => retries[fn] ?? byDoor)
+  return versions
+    .slice(0, isReloaded ? undefined : 1)
+    .map(({ routes }) => routes[fn]?.retries ?? byDoor)
 }
 
 /** Queues that may be the home of a function. */

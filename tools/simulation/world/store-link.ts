@@ -2,7 +2,7 @@ import {
   noStep,
   notConnected,
   StoreError,
-  type Door,
+  type DroppedJob,
   type Step,
   type StepAnswer,
   type Store,
@@ -287,16 +287,14 @@ function lost(): StoreError {
 function withLateCallbacks(step: Step): { late: Step; tell: () => void } {
   const told: (() => void)[] = []
   const claims = step.claims.map((claim) => {
-    const { throttled, expired, emptied } = claim
+    const { throttled, dropped, emptied } = claim
     return {
       ...claim,
       ...(throttled && {
         throttled: (queue: string, waitMs: number) =>
           void told.push(() => throttled(queue, waitMs)),
       }),
-      ...(expired && {
-        expired: (lane: string, door: Door) => void told.push(() => expired(lane, door)),
-      }),
+      ...(dropped && { dropped: (job: DroppedJob) => void told.push(() => dropped(job)) }),
       ...(emptied && { emptied: () => void told.push(emptied) }),
     }
   })

@@ -235,7 +235,22 @@ export function filePage({ version, date }: Release): string {
             plain('Its home queue: Faktory consumers of it get the jobs of the function.'),
           ]),
           item(bold('retries'), [plain('Tries after the first, whatever door a job came by.')]),
+          item(bold('backoff'), [
+            plain(
+              'The wait before each try: faktory, linear, exponential, seconds, a list of seconds, or a table such as { exponential = 5, max = 600 }.',
+            ),
+          ]),
+          item(bold('timeout'), [plain('Seconds of a run, before another worker gets the job.')]),
+          item(bold('obey_retry_after'), [
+            plain('true: the message of a failure may begin with "retry-after: N".'),
+          ]),
           item(bold('retention_seconds'), [plain('How long a finished job stays readable.')]),
+          item(bold('without_workers'), [
+            plain('refuse: jobs are refused while no worker is there. accept: they wait.'),
+          ]),
+          item(bold('max_waiting'), [plain('Jobs are refused while so many wait.')]),
+          item(bold('max_age'), [plain('Seconds after which a job is not run any more.')]),
+          item(bold('max_age_action'), [plain('What becomes of it: dead or drop.')]),
           item(bold('payload'), [
             plain('How Faktory workers see a workload: auto, string, json or base64.'),
           ]),
@@ -249,6 +264,10 @@ export function filePage({ version, date }: Release): string {
             plain('The gateway posts the jobs to this URL, and the answer is their outcome.'),
             plain(`Its further keys are ${pushKeys}.`),
           ]),
+          '.PP',
+          plain(
+            'Tables [[routes.FUNCTION.when]] give retries, backoff and timeout to some of its jobs: those of a level (high, normal, low or 1 to 9), or whose payload has a value (equals) at a path. The first that holds counts; there are 16 at most.',
+          ),
         ],
       },
       {

@@ -8,6 +8,8 @@ import {
 } from '@crossgear/core-scheduler'
 import { formatRfc3339 } from '@crossgear/fwp-codec'
 import { attemptsAfter, type ForeignRecord, textOf } from './attempts.ts'
+import { waitSeconds } from './backoff.ts'
+import { retryAfterSeconds } from './retry-after.ts'
 
 /** A hundred years: a time that still has a name in a record. */
 const longestDelayMs = 3_155_760_000_000
@@ -27,14 +29,20 @@ export class FaktoryRetries implements RetryRules {
     this.#random = random
   }
 
-  ofFailure(job: FailedJob, report: FailureReport, nowMs: number): FailureRuling {
+  ofFailure(
+    job: FailedJob,
+    report: FailureReport,
+    nowMs: number,
+    obeysRetryAfter = false,
+  ): FailureRuling {
     const retries = job.retries ?? defaultRetries(job)
     // With `retry` 0 a Faktory producer asks for the job not to be kept.
     if (retries === 0 && job.door === 'faktory') return { kind: 'fail' }
     const before = recordOf(job)
     const count = failuresBefore(before)
     const isDead = retries <= 0 || count >= retries
-    const delayMs = this.#delayMs(count)
+    const asked = obeysRetryAfter ? retryAfterSeconds(report.message) : undefined
+    const delayMs = this.#delayMs(asked ?? waitSeconds(job.backoff, count), count)
     const attempts = attemptsAfter(before, report, nowMs)
     const record = JSON.stringify({
       retry_count: count,
@@ -62,9 +70,9 @@ export class FaktoryRetries implements RetryRules {
     })
   }
 
-  /** The Faktory server's: count^4 + 15 + rand(0..29) * (count + 1) seconds. */
-  #delayMs(count: number): number {
-    const seconds = count ** 4 + 15 + Math.floor(this.#random() * 30) * (count + 1)
+  /** Without a time of its own the Faktory server's: count^4 + 15 + rand(0..29) * (count + 1) seconds. */
+  #delayMs(given: number | undefined, count: number): number {
+    const seconds = given ?? count ** 4 + 15 + Math.floor(this.#random() * 30) * (count + 1)
     return Math.min(longestDelayMs, 1000 * seconds)
   }
 }

@@ -31,6 +31,17 @@ in the file alone; every key may be left out:
   on_death = { jobtype = "report" }     # pushed when a job dies
   concurrency = 4           # so many of its jobs run at a time, at all gateways
   rate = "100/m"            # so many start in a second, minute, hour or day (smhd)
+  without_workers = "accept" # or refuse: say no where no worker is there
+  max_waiting = 1000        # say no while so many jobs wait
+  max_age = 3600            # seconds after which a job is not run any more
+  max_age_action = "dead"   # or drop: what becomes of it
+  backoff = "faktory"       # or seconds, [5, 60], { exponential = 5 }
+  timeout = 60              # seconds of a run: another worker gets it then
+  obey_retry_after = false  # true: an exception may say "retry-after: 9"
+
+  [[routes.mail.when]]      # up to 16 rules for some jobs, the first that holds
+  level = "high"            # or path = "customer.plan" with equals = "gold"
+  retries = 5               # also backoff and timeout
 
 Examples:
   crossgear                              a private store in ./crossgear-data

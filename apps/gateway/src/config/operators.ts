@@ -1,6 +1,6 @@
 import { StartError } from '../errors.ts'
 import { readPasswordHash, type PasswordHash } from './password-hash.ts'
-import { readSection } from './routes.ts'
+import { readSection } from './table-fields.ts'
 import type { TableField } from './value-kinds.ts'
 
 /** Roles of people, from less to more. */

@@ -1,20 +1,34 @@
-import { StartError } from '../errors.ts'
+import type { RouteTerms } from '@crossgear/core-scheduler'
 import type { FwpJob } from '@crossgear/fwp-codec'
 import { deathJobOf } from '../faktory/death-calls.ts'
 import { checkLimits, type FunctionLimit, limitFields, readLimit } from './function-limits.ts'
 import { pushFields, type PushRoute, readPush } from './push-route.ts'
-import { closest } from './unknown-variables.ts'
+import {
+  faultOfRule,
+  jobTermsOf,
+  maxRules,
+  type RouteRule,
+  ruleFields,
+  ruleOf,
+  runFields,
+  type RunTerms,
+  runTermsOf,
+  termsByRules,
+} from './route-rules.ts'
+import { checkedTable, isTable, oneOf, readSection, refusalIn, type Table } from './table-fields.ts'
 import { isWhole, type TableField } from './value-kinds.ts'
 
 /** Translation between a workload and the arguments of a Faktory job. */
 export type PayloadRule = 'auto' | 'string' | 'json' | 'base64'
 
 /** Configuration of one function. */
-export interface Route {
+export interface Route extends RunTerms {
   /** Home queue: its Faktory consumers get the function's jobs. */
   readonly queue?: string
-  /** Retries after the first run, for jobs of every door. */
-  readonly retries?: number
+  /** Terms for some of its jobs; the first that holds counts. */
+  readonly when?: readonly RouteRule[]
+  /** A worker's message may begin with `retry-after: N`. */
+  readonly obeysRetryAfter?: boolean
   /** Retention of finished jobs. */
   readonly retentionSeconds?: number
   readonly payload?: PayloadRule
@@ -23,27 +37,45 @@ export interface Route {
   readonly limit?: FunctionLimit
   /** Its jobs go to a URL. */
   readonly push?: PushRoute
+  /** Jobs are refused while no worker is there for them. */
+  readonly withoutWorkers?: 'refuse' | 'accept'
+  /** Jobs are refused while so many wait. */
+  readonly maxWaiting?: number
+  /** Jobs that wait longer are not run. */
+  readonly maxAgeSeconds?: number
+  /** The end of a background job that waited longer. dead. */
+  readonly maxAgeAction?: 'dead' | 'drop'
 }
-
-const payloadRules: readonly unknown[] = ['auto', 'string', 'json', 'base64']
 
 const fields: Readonly<Record<string, TableField>> = {
   queue: {
     expected: 'a queue name of letters, digits, dot, underscore and hyphen',
     accepts: (value) => typeof value === 'string' && /^[\w.-]+$/.test(value),
   },
-  retries: {
-    expected: 'a whole number from 0 to 1000000',
-    accepts: (value) => isWhole(value, 0, 1_000_000),
+  ...runFields,
+  when: {
+    expected: `1 to ${maxRules} rules, each as [[routes.<function>.when]]`,
+    accepts: (value) => Array.isArray(value) && value.length > 0 && value.length <= maxRules,
+  },
+  obey_retry_after: {
+    expected: 'true or false',
+    accepts: (value) => typeof value === 'boolean',
   },
   retention_seconds: {
     expected: 'a whole number of seconds',
     accepts: (value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER),
   },
-  payload: {
-    expected: payloadRules.join(', '),
-    accepts: (value) => payloadRules.includes(value),
+  payload: oneOf('auto', 'string', 'json', 'base64'),
+  without_workers: oneOf('refuse', 'accept'),
+  max_waiting: {
+    expected: 'a whole number from 1 to 2147483647',
+    accepts: (value) => isWhole(value, 1, 2_147_483_647),
   },
+  max_age: {
+    expected: 'a whole number of seconds from 1 to 31536000',
+    accepts: (value) => isWhole(value, 1, 31_536_000),
+  },
+  max_age_action: oneOf('dead', 'drop'),
   on_death: {
     expected:
       'a job, { jobtype = "report" } and any of queue, args, priority, retry and reserve_for',
@@ -53,6 +85,18 @@ const fields: Readonly<Record<string, TableField>> = {
   ...pushFields,
 }
 
+/** The fields that a route has under another name. */
+const renamed: Readonly<Record<string, keyof Route>> = {
+  queue: 'queue',
+  obey_retry_after: 'obeysRetryAfter',
+  retention_seconds: 'retentionSeconds',
+  payload: 'payload',
+  without_workers: 'withoutWorkers',
+  max_waiting: 'maxWaiting',
+  max_age: 'maxAgeSeconds',
+  max_age_action: 'maxAgeAction',
+}
+
 /** Home queue of each function with a route. */
 export function routedHomes(routes: ReadonlyMap<string, Route>): ReadonlyMap<string, string> {
   const homes = new Map<string, string>()
@@ -60,52 +104,33 @@ export function routedHomes(routes: ReadonlyMap<string, Route>): ReadonlyMap<str
   return homes
 }
 
-type Table = Readonly<Record<string, unknown>>
-
-export function isTable(value: unknown): value is Table {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
-  )
+/** Terms of jobs by the routes, in the scheduler's form; without the functions that have none. `others`: those of other parts. */
+export function routeTerms(
+  routes: ReadonlyMap<string, Route>,
+  others: (fn: string, route: Route) => Pick<RouteTerms, 'onDeath' | 'turnOf'>,
+): ReadonlyMap<string, RouteTerms> {
+  const terms = new Map<string, RouteTerms>()
+  for (const [fn, route] of routes) {
+    const of = { ...termsOf(route), ...others(fn, route) }
+    if (Object.keys(of).length > 0) terms.set(fn, of)
+  }
+  return terms
 }
 
-/** Tables of the file under one name. */
-interface Section {
-  readonly name: string
-  /** The name of each table. */
-  readonly of: string
-  readonly fields: Readonly<Record<string, TableField>>
-  /** Why a table may not have its name. */
-  readonly nameFault?: (name: string) => string | undefined
-}
-
-/** The tables of a section with their keys checked; none where the file has none. Throws a StartError. */
-export function readSection(
-  given: unknown,
-  { name: section, of, fields, nameFault }: Section,
-  file: string,
-): readonly (readonly [name: string, table: Table])[] {
-  if (given === undefined) return []
-  const refusal = (place: string, fault: string): StartError =>
-    new StartError(`${place} in ${file} ${fault}.`, 2)
-  if (!isTable(given)) throw refusal(section, `is not a table: write [${section}.<${of}>]`)
-  return Object.entries(given).map(([name, table]) => {
-    const place = `${section}.${name}`
-    const fault = nameFault?.(name)
-    if (fault !== undefined) throw refusal(place, fault)
-    if (!isTable(table)) throw refusal(place, `is not a table: write [${place}]`)
-    for (const [key, value] of Object.entries(table)) {
-      const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-      if (!field) {
-        const advice = closest(key, Object.keys(fields)) ?? Object.keys(fields).join(', ')
-        throw refusal(`${place}.${key}`, `is unknown: use ${advice}`)
-      }
-      if (!field.accepts(value)) {
-        const shown = field.isSecret ? 'is wrong' : `is ${JSON.stringify(value)}`
-        throw refusal(`${place}.${key}`, `${shown}: give ${field.expected}`)
-      }
-    }
-    return [name, table]
-  })
+function termsOf(route: Route): RouteTerms {
+  const { when, obeysRetryAfter, retentionSeconds, maxWaiting, maxAgeSeconds } = route
+  return {
+    ...jobTermsOf(route),
+    ...(when && { ofJob: termsByRules(when) }),
+    ...(obeysRetryAfter && { obeysRetryAfter }),
+    ...(retentionSeconds !== undefined && { retentionSeconds }),
+    ...(route.withoutWorkers === 'refuse' && { needsWorker: true }),
+    ...(maxWaiting !== undefined && { maxWaiting }),
+    ...(maxAgeSeconds !== undefined && {
+      maxAgeMs: maxAgeSeconds * 1000,
+      dropsAged: route.maxAgeAction === 'drop',
+    }),
+  }
 }
 
 /** Reads the tables `[routes.<function>]` of the file, with any of the keys above. */
@@ -114,24 +139,36 @@ export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, R
   const read = new Map(
     readSection(routes, section, file).map(([name, table]) => [
       name,
-      routeOf(table, (key) => `routes.${name}.${key} in ${file}`),
+      routeOf(table, `routes.${name}`, file),
     ]),
   )
   checkLimits(read, file)
   return read
 }
 
-function routeOf(table: Table, placeOf: (key: string) => string): Route {
-  const { retention_seconds: seconds, on_death: pushed, concurrency, rate, per, ...others } = table
-  const isOwn = ([key]: readonly [string, unknown]): boolean => !(key in pushFields)
-  const limit = readLimit(concurrency, rate, per)
-  const onDeath = deathJobOf(pushed)
-  const push = readPush(table, placeOf)
+function routeOf(table: Table, place: string, file: string): Route {
+  if (table['max_age_action'] !== undefined && table['max_age'] === undefined)
+    throw refusalIn(file)(`${place}.max_age_action`, 'has no effect alone: give max_age with it')
+  const given = Object.entries(renamed).flatMap(([key, field]) =>
+    table[key] === undefined ? [] : [[field, table[key]]],
+  )
+  const when = table['when'] as readonly unknown[] | undefined
+  const limit = readLimit(table['concurrency'], table['rate'], table['per'])
+  const onDeath = deathJobOf(table['on_death'])
+  const push = readPush(table, (key) => `${place}.${key} in ${file}`)
   return Object.freeze({
-    ...(Object.fromEntries(Object.entries(others).filter(isOwn)) as Route),
-    ...(seconds !== undefined && { retentionSeconds: seconds as number }),
+    ...runTermsOf(table),
+    ...(Object.fromEntries(given) as Route),
+    ...(when && { when: when.map((rule, at) => readRule(rule, `${place}.when[${at + 1}]`, file)) }),
     ...(onDeath && { onDeath }),
     ...(limit && { limit }),
     ...(push && { push }),
   })
+}
+
+function readRule(rule: unknown, place: string, file: string): RouteRule {
+  const table = checkedTable(rule, place, ruleFields, file)
+  const fault = faultOfRule(table)
+  if (fault !== undefined) throw refusalIn(file)(place, fault)
+  return ruleOf(table)
 }

@@ -1,7 +1,7 @@
 import type { Throttle } from '@crossgear/core-scheduler'
 import { isQueueName } from '@crossgear/fwp-codec'
 import { StartError } from '../errors.ts'
-import { readSection } from './routes.ts'
+import { readSection } from './table-fields.ts'
 import { isWhole, type TableField } from './value-kinds.ts'
 
 const count: TableField = {

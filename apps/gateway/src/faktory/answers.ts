@@ -8,6 +8,7 @@ import {
 } from '@crossgear/core-scheduler'
 import { error } from '@crossgear/fwp-codec'
 import type { Act } from '../net/act.ts'
+import type { Rejection } from './context.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -65,13 +66,25 @@ type Refused = Exclude<Submitted['kind'], 'created' | 'joined'>
 
 const refusals: Readonly<Record<Refused, (job: NewJob) => Refusal>> = {
   full: () => ({ kind: 'ERR', text: 'the queue of this job type is full' }),
+  unattended: () => ({ kind: 'ERR', text: 'no worker is there for this job type' }),
   locked: () => ({ kind: 'NOTUNIQUE', text: 'Job not unique' }),
   ticked: () => ({ kind: 'ERR', text: 'the tick already has a job' }),
   unbatched: ({ batch = '' }) => ({ kind: 'ERR', text: noSuchBatch(batch) }),
 }
 
-/** Undefined for an accepted job. */
-export function refusalOf(result: Submitted, job: NewJob): Refusal | undefined {
+const rejections: Readonly<Partial<Record<Submitted['kind'], Rejection>>> = {
+  full: 'queue_full',
+  unattended: 'no_workers',
+}
+
+/** The answer to a pushed job that was refused, counted if a limit did so; undefined for an accepted one. */
+export function answerRefusal(
+  session: Session,
+  result: Submitted,
+  job: NewJob,
+): Refusal | undefined {
+  const reason = rejections[result.kind]
+  if (reason !== undefined) session.context.rejected(reason)
   return 'id' in result ? undefined : refusals[result.kind](job)
 }
 

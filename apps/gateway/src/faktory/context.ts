@@ -19,6 +19,8 @@ export type Rejection =
   | 'password'
   | 'password_tries'
   | 'new_function_limit'
+  | 'queue_full'
+  | 'no_workers'
   | 'line'
   | 'dead'
   | 'buffer'

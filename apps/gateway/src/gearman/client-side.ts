@@ -93,7 +93,8 @@ export class SubmittedJob implements Submission, Waiter {
   submitted(result: Submitted, laneNumber: number): void {
     this.job = spent
     if (!('id' in result)) {
-      this.#slot.fill(this.#session.refusal('QUEUE_FULL'))
+      const key = result.kind === 'unattended' ? 'NO_WORKERS' : 'QUEUE_FULL'
+      this.#slot.fill(this.#session.refusal(key))
       return
     }
     this.#id = result.id

@@ -134,13 +134,27 @@ export class HeldJob implements Leased {
     this.handle = handle
     this.assignment = assignment
     this.fn = fn
-    this.leaseMs = leaseMs
+    this.leaseMs = shorter(leaseMs, ownLeaseMs(assignment))
     this.#leaseExpired = leaseExpired
   }
 
   leaseEnded(): void {
     this.#leaseExpired(this)
   }
+
+  /** True if its worker keeps to the job's own time, whatever it does. */
+  get isTimed(): boolean {
+    return ownLeaseMs(this.assignment) !== undefined
+  }
+}
+
+/** The time that a route gives to the run of a job, milliseconds. */
+function ownLeaseMs({ job }: Assignment): number | undefined {
+  return job.isTimed && job.reserveForSeconds ? 1000 * job.reserveForSeconds : undefined
+}
+
+function shorter(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : Math.min(one, other ?? one)
 }
 
 /**

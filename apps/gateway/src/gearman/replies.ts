@@ -21,6 +21,7 @@ const ownErrors = {
     code: 'TOO_MANY_FUNCTIONS',
     text: 'No more new functions from your address',
   },
+  NO_WORKERS: { code: 'QUEUE_ERROR', text: 'No worker is there for the function' },
   NEVER_DUE: { code: 'INVALID_ARGUMENT', text: 'No moment matches the schedule' },
 } as const
 

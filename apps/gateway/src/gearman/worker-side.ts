@@ -86,7 +86,7 @@ export class WorkerSide implements IdleWorker, Grabber {
   /** As in gearmand, its jobs have all the time that they need from now on. */
   sleep(): void {
     for (const held of this.#held.values()) {
-      if (held.leaseMs === undefined) continue
+      if (held.leaseMs === undefined || held.isTimed) continue
       this.#session.scheduler.leases.stop(held, held.leaseMs)
       this.#session.scheduler.liftDeadline(held.assignment)
       held.leaseMs = undefined

@@ -73,7 +73,7 @@ export class Exchange implements Submission, Waiter {
     this.#spend()
     if (this.gone) return
     if (!('id' in result)) {
-      this.refuse('QUEUE_FULL')
+      this.refuse(result.kind === 'unattended' ? 'NO_WORKERS' : 'QUEUE_FULL')
       return
     }
     this.#handle = this.#parts.handles.format(laneNumber, result.id)

@@ -19,6 +19,7 @@ export const refusals = {
   BUSY: { status: 503, text: 'Too many bytes are in progress, try again' },
   NEW_FUNCTION_LIMIT: { status: 429, text: 'No more new functions from your address' },
   QUEUE_FULL: { status: 503, text: 'The queue of the function is full' },
+  NO_WORKERS: { status: 503, text: 'No worker is there for the function' },
   STORE: { status: 503, text: 'The store does not take the job' },
   UNANSWERED: {
     status: 503,

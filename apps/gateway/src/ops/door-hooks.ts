@@ -23,7 +23,10 @@ const limits: Readonly<Record<string, string>> = {
   pipeline: 'a client sent too many requests ahead of their answers',
   too_many_functions: `a worker named too many functions (${flagOf('maxFunctions')})`,
   new_function_limit: `an address brought too many functions into being (${flagOf('maxNewFunctionsPerAddress')})`,
-  queue_full: 'the queue of a function is full (text command maxqueue)',
+  queue_full:
+    'the queue of a function is full (text command maxqueue, or max_waiting of its route)',
+  no_workers:
+    'no worker is there for a function whose route refuses its jobs then (without_workers)',
   password_tries: `an address sent too many wrong passwords (${flagOf('faktoryPasswordTries')})`,
   tls_slow: 'a TLS handshake took over 10 s',
   too_slow: 'a request did not come in time',

@@ -1,14 +1,20 @@
-import { LaneNames, type LiveSettings, Scheduler, StoreError } from '@crossgear/core-scheduler'
+import {
+  LaneNames,
+  type LiveSettings,
+  type RouteTerms,
+  Scheduler,
+  StoreError,
+} from '@crossgear/core-scheduler'
 import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
 import type { ApiBackend } from '../api/api.ts'
 import type { ApiParts } from '../api/compose-api.ts'
 import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
-import { type TurnKey, turnKeyOf } from '../bridge/turn-key.ts'
+import { turnKeyOf } from '../bridge/turn-key.ts'
 import { limitsOf } from '../config/function-limits.ts'
 import { notifyTarget } from '../config/notify-options.ts'
-import { type Route, routedHomes } from '../config/routes.ts'
+import { routedHomes, routeTerms } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
 import { deathCallOf } from '../faktory/death-calls.ts'
@@ -92,11 +98,18 @@ export interface Composition {
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, store } = parts
   let { routes, throttles } = config
-  let turnKeys = turnKeysOf(routes)
   const payloadRuleOf: PayloadRuleOf = (fn) => routes.get(fn)?.payload ?? 'auto'
   const names = new LaneNames(routedHomes(config.routes))
   const metrics = new Metrics({ functions: config.metricsFunctions, names })
   const durability = readDurability(config.durability)
+  const turnOf: TurnOf = (fn, per) => {
+    const key = turnKeyOf(per)
+    return (job) => {
+      const value = key(job, payloadRuleOf(fn))
+      if (value === undefined) metrics.turnShared(fn, 'none')
+      return value ?? ''
+    }
+  }
   const redisStore = new RedisStore(store.address, {
     names,
     throttles: limitsOf(config),
@@ -129,19 +142,12 @@ export async function compose(parts: Parts): Promise<Composition> {
   })
   const observer = observeWith(metrics, log, { history, notices, ...(tracing && { tracing }) })
   const scheduler = new Scheduler(redisStore, systemClock, observer, {
-    ...liveSettings(config),
+    ...liveSettings(config, turnOf),
     bridge: config.bridgeFaktory,
     retryRules: new FaktoryRetries(),
     maxLosses: config.jobRetries,
     wakeups: config.workerWakeup,
     deadWorkerRequeue: config.faktoryDeadWorkerRequeue === 'all' ? 'all' : 'others',
-    turnOf: (fn, job) => {
-      const key = turnKeys.get(fn)
-      if (!key) return undefined
-      const value = key(job, payloadRuleOf(fn))
-      if (value === undefined) metrics.turnShared(fn, 'none')
-      return value ?? ''
-    },
     ...(tracing && { traced: (lane, submission) => tracing.submission(lane, submission) }),
     functionOrder: gearmandVersions[config.gearmandVersion].functionOrder,
     ...(config.repair !== 'off' && {
@@ -213,9 +219,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     }),
     configure: (next) => {
       ;({ routes, throttles } = next.config)
-      turnKeys = turnKeysOf(routes)
       log.level = next.config.logLevel
-      const live = liveSettings(next.config)
+      const live = liveSettings(next.config, turnOf)
       names.rehome(live.homes)
       redisStore.configure(live.throttles)
       scheduler.configure(live)
@@ -310,45 +315,24 @@ function onSchema(news: SchemaNews, { log, fail }: Parts): void {
   }
 }
 
-/** The scheduler's settings that may change while jobs flow. */
-function liveSettings(config: Config): LiveSettings {
+type TurnOf = (fn: string, per: string) => RouteTerms['turnOf'] & {}
+
+/** The scheduler's settings that may change while jobs flow. `turnOf`: reads the values by which jobs take turns. */
+function liveSettings(config: Config, turnOf: TurnOf): LiveSettings {
   const homes = routedHomes(config.routes)
   const names = new LaneNames(homes)
-  const onDeath = routed(config, ({ onDeath: pushed }) => pushed && deathCallOf(pushed, names))
+  const routes = routeTerms(config.routes, (fn, { onDeath, limit }) => ({
+    ...(onDeath && { onDeath: deathCallOf(onDeath, names) }),
+    ...(limit?.per !== undefined && { turnOf: turnOf(fn, limit.per) }),
+  }))
+  const told = [...routes.values()].flatMap(({ onDeath }) => onDeath ?? [])
   return {
     homes,
     // A job that tells of a death is for the consumers of its queue, as one that a Faktory producer pushes.
-    routed: new Set([
-      ...homes.keys(),
-      ...[...onDeath.values()].map(({ lane }) => names.parse(lane).fn),
-    ]),
-    retries: routed(config, ({ retries }) => retries),
-    retentionSeconds: routed(config, ({ retentionSeconds }) => retentionSeconds),
-    onDeath,
+    routed: new Set([...homes.keys(), ...told.map(({ lane }) => names.parse(lane).fn)]),
+    routes,
     throttles: limitsOf(config),
   }
-}
-
-/** The keys by which jobs of functions take turns. */
-function turnKeysOf(routes: Config['routes']): ReadonlyMap<string, TurnKey> {
-  return new Map(
-    [...routes].flatMap(([fn, { limit }]): [string, TurnKey][] =>
-      limit?.per === undefined ? [] : [[fn, turnKeyOf(limit.per)]],
-    ),
-  )
-}
-
-/** One setting of the routes, by function. */
-function routed<Value>(
-  { routes }: Config,
-  pick: (route: Route) => Value | undefined,
-): ReadonlyMap<string, Value> {
-  const values = new Map<string, Value>()
-  for (const [fn, route] of routes) {
-    const value = pick(route)
-    if (value !== undefined) values.set(fn, value)
-  }
-  return values
 }
 
 async function readiness(scheduler: Scheduler): Promise<Readiness> {

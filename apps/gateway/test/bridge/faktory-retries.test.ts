@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { FailedJob, FailureRuling, Job } from '@crossgear/core-scheduler'
+import { type Backoff, wordsOf } from '../../src/bridge/backoff.ts'
 import { FaktoryRetries } from '../../src/bridge/faktory-retries.ts'
+import { retryAfterSeconds } from '../../src/bridge/retry-after.ts'
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5, 6)
 
@@ -197,4 +199,62 @@ describe('the outcome of a failure', () => {
       remaining: -1,
     })
   })
+})
+
+describe('the wait before a retry', () => {
+  const delays = (backoff: string, counts: readonly number[]): unknown[] =>
+    counts.map((count) => {
+      const ruling = failing({ ...afterFailures(count), backoff, retries: 100 })
+      return ruling.kind === 'retry' ? ruling.delayMs / 1000 : ruling.kind
+    })
+
+  test.each<readonly [Backoff, readonly number[]]>([
+    [[7], [7, 7, 7, 7]],
+    [[0], [0, 0, 0, 0]],
+    [
+      [5, 60, 600],
+      [5, 60, 600, 600],
+    ],
+    [{ kind: 'linear', step: 10, max: 25 }, [10, 20, 25, 25]],
+    [{ kind: 'exponential', step: 10, max: 60 }, [10, 20, 40, 60]],
+    ['faktory', [15, 16, 31, 96]],
+  ])('of %j is %j s', (backoff, expected) => {
+    expect(delays(wordsOf(backoff), [0, 1, 2, 3])).toEqual(expected)
+  })
+
+  test('stays within its bound after any number of failures', () => {
+    expect(delays('exponential 1 3600', [99])).toEqual([3600])
+    expect(delays('linear 3600 31536000', [99])).toEqual([360_000])
+  })
+
+  test.each(['', 'soon', 'linear', 'linear x y', 'linear -5 5', '1 2 x', '1e99', 'cubic 1 2'])(
+    'is the Faktory server’s for words that no gateway wrote: %j',
+    (words) => {
+      expect(delays(words, [2])).toEqual([31])
+    },
+  )
+
+  test('is what the worker asks for, where it is obeyed', () => {
+    const report = { message: 'retry-after: 90' }
+    const rules = new FaktoryRetries(() => 0)
+    const job = held({ backoff: '5' })
+    expect(rules.ofFailure(job, report, nowMs, true)).toMatchObject({ delayMs: 90_000 })
+    expect(rules.ofFailure(job, report, nowMs, false)).toMatchObject({ delayMs: 5_000 })
+    const dead = { ...job, retries: 0, door: 'gearman' } as const
+    expect(rules.ofFailure(dead, report, nowMs, true)).toMatchObject({ kind: 'fail' })
+  })
+})
+
+test.each<readonly [string, number | undefined]>([
+  ['retry-after: 5', 5],
+  ['Retry-After:\t60 and words', 60],
+  ['retry-after: 0', 0],
+  ['retry-after: 86401', 86_400],
+  ['retry-after: 9999999999', undefined],
+  ['retry-after: -5', undefined],
+  ['retry-after 5', undefined],
+  [' retry-after: 5', undefined],
+  ['', undefined],
+])('%j asks for %j s', (message, seconds) => {
+  expect(retryAfterSeconds(message)).toBe(seconds)
 })

@@ -135,6 +135,21 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
     expect(await usual.ask('FETCH default')).toBe('$-1')
   })
 
+  test('its routes: a bound of waiting jobs holds at once, and a wrong one changes nothing', async () => {
+    const producer = new GearmanPeer(await secured())
+    await producer.submit('SUBMIT_JOB_BG', 'parcel', '', 'first')
+    write([], '[routes.parcel]\nmax_waiting = 1')
+    expect(await hangUp()).toContain('routes changed')
+    const full = ['ERROR', 'QUEUE_ERROR', 'Job queue is full']
+    expect(await producer.ask('SUBMIT_JOB_BG', 'parcel', '', 'second')).toEqual(full)
+    write([], '[[routes.parcel.when]]\nlevel = 12\nretries = 1')
+    expect(await hangUp()).toMatch(/nothing is changed: routes.parcel.when\[1\].level in .* is 12/)
+    expect(await producer.ask('SUBMIT_JOB_BG', 'parcel', '', 'second')).toEqual(full)
+    write([], '[routes.parcel]\nmax_waiting = 2')
+    await hangUp()
+    await producer.submit('SUBMIT_JOB_BG', 'parcel', '', 'second')
+  })
+
   test('its throttles: the limit holds at once', async () => {
     const client = await consumer()
     for (const at of [1, 2, 3]) {

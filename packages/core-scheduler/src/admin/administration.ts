@@ -53,6 +53,23 @@ export class Administration {
     await this.#parts.store.admin.setLimits(lane, limits)
   }
 
+  /** The limits of lanes. */
+  limits(lanes: readonly string[]): Promise<readonly LaneLimits[]> {
+    return this.#parts.store.admin.limits(lanes)
+  }
+
+  /** Lanes with limits. */
+  async limited(): Promise<ReadonlyMap<string, LaneLimits>> {
+    const lanes = [...this.#parts.registry.all()]
+    const limits = await this.limits(lanes)
+    const found = new Map<string, LaneLimits>()
+    for (const [at, lane] of lanes.entries()) {
+      const of = limits[at]
+      if (of && Object.values(of).some((most) => most > 0)) found.set(lane, of)
+    }
+    return found
+  }
+
   /** Cancels a job that is queued or held by a gateway's worker. False for any other. `as`: cancelled. */
   async cancel(ref: JobRef, as: Taken = 'cancelled'): Promise<boolean> {
     const { store, observer, waiters } = this.#parts

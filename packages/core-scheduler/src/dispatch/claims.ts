@@ -1,8 +1,8 @@
 import { BatchQueue, maxStepItems } from '../node/steps.ts'
 import { nobody, type Awake } from '../node/wakeups.ts'
 import type { NodeContext } from '../node/node-context.ts'
-import type { Door, Lease, Level } from '../model/job.ts'
-import type { ClaimRequest } from '../store/claim-ports.ts'
+import type { Lease, Level } from '../model/job.ts'
+import type { ClaimRequest, DroppedJob } from '../store/claim-ports.ts'
 import type { Delivery, FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
 import type { Outcomes } from '../results/outcomes.ts'
@@ -32,8 +32,8 @@ export class Claims {
   readonly #batch: BatchQueue<FetchRequest>
   readonly #local: LocalAnswers
   readonly #roomTimers: RoomTimers
-  readonly #expired = (lane: string, door: Door): void => {
-    this.#parts.observer.dropped(lane, door, 'expired')
+  readonly #dropped = ({ lane, door, how }: DroppedJob): void => {
+    this.#parts.observer.dropped(lane, door, how)
   }
   /** Calls in progress that prefetch, and who waits for their answers. */
   #prefetching = 0
@@ -195,15 +195,16 @@ export class Claims {
         left.isHeldBack = true
         if (!this.#stopped) this.#roomTimers.arm(limit, waitMs)
       },
-      expired: this.#expired,
+      dropped: this.#dropped,
       emptied: () => (left.isEmpty = true),
     }
     steps.claim(claim, (jobs) => {
       if (jobs instanceof StoreError) for (const request of requests) request.refused(jobs)
       else if (!this.#mayHandOut(sentMs)) this.#takeBack(requests, jobs)
       else {
-        if (subscription.by === 'consumer' || groups.some(({ leaseMs }) => leaseMs !== undefined))
-          for (const { lane } of jobs) activeLeases.timed.add(lane)
+        const isTimed =
+          subscription.by === 'consumer' || groups.some(({ leaseMs }) => leaseMs !== undefined)
+        for (const job of jobs) if (isTimed || job.isTimed) activeLeases.timed.add(job.lane)
         // Jobs of this node that were answered meanwhile had reached the store before the claim.
         if (left.isEmpty && arrivalsBefore === arrivals.byOthers(subscription)) {
           this.#local.noteEmpty(subscription)

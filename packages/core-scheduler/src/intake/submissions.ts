@@ -3,6 +3,8 @@ import type { NodeContext } from '../node/node-context.ts'
 import { PendingAck, type PendingAckParts } from './pending-ack.ts'
 import type { Level, NewJob } from '../model/job.ts'
 import { ArrivalLines } from './arrival-lines.ts'
+import { RouteAdmission } from './route-admission.ts'
+import { type RouteTerms, withTerms } from '../model/route-terms.ts'
 import { StoreError, toStoreError } from '../model/store-errors.ts'
 import type { LaneArrivals, LaneSubmitted } from '../store/step-ports.ts'
 import type { Submission } from '../model/requests.ts'
@@ -24,15 +26,6 @@ interface Arrivals extends LaneArrivals {
 
 type Answer = LaneSubmitted | StoreError
 
-/** Settings of a route; they override the door's. */
-export interface RoutePolicy {
-  readonly retries: number | undefined
-  readonly retentionSeconds: number | undefined
-  readonly onDeath: string | undefined
-  /** See {@link NewJob.turn}. */
-  readonly turn: string | undefined
-}
-
 interface Parts extends NodeContext {
   readonly claims: Claims
 }
@@ -45,12 +38,14 @@ export class Submissions {
   readonly #parts: Parts
   readonly #batch: BatchQueue<Pending>
   readonly #abandoned: BatchQueue<number>
+  readonly #admission: RouteAdmission
   readonly #lines: ArrivalLines<Pending>
   /** Lanes that are open to consumers, by the store's last answer. */
   readonly #open = new Set<string>()
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#admission = new RouteAdmission(parts)
     parts.events.on('laneRemoved', (lane) => void this.#open.delete(lane))
     this.#batch = new BatchQueue(parts.steps.added, (_key, items, size) => this.#send(items, size))
     this.#lines = new ArrivalLines(
@@ -64,9 +59,10 @@ export class Submissions {
   }
 
   /** The job waits for `ready`; later jobs for its queue wait behind it. */
-  add(lane: string, submission: Submission, route: RoutePolicy, ready?: Promise<unknown>): void {
+  add(lane: string, submission: Submission, route?: RouteTerms, ready?: Promise<unknown>): void {
     const { registry, registrar, wakeups } = this.#parts
-    const pending = { lane, submission, job: routedJob(submission.job, route) }
+    const job = route ? this.#routedJob(lane, submission.job, route) : submission.job
+    const pending = { lane, submission, job }
     const isKnown = registry.numberOf(lane) !== undefined
     if (!ready && isKnown && this.#lines.isEmpty) {
       this.#gather(pending)
@@ -76,6 +72,13 @@ export class Submissions {
     if (!isKnown) wakeups.countArrival(lane, true)
     const { queue } = registry.names.parse(lane)
     this.#lines.add(queue, pending, ready ?? (isKnown ? undefined : registrar.register(lane)))
+  }
+
+  #routedJob(lane: string, job: NewJob, route: RouteTerms): NewJob {
+    const { heartbeat, registry } = this.#parts
+    const routed = withTerms(job, route, heartbeat.storeNowMs(), registry.names.parse(lane))
+    const admission = this.#admission.of(lane, job, route)
+    return admission ? { ...routed, admission } : routed
   }
 
   abandon(lane: string, ids: readonly number[]): void {
@@ -218,16 +221,4 @@ function byLane(items: readonly Pending[]): Arrivals[] {
     arrivals.items.push(item)
   }
   return [...found.values()]
-}
-
-function routedJob(job: NewJob, route: RoutePolicy): NewJob {
-  const { retries, retentionSeconds, onDeath, turn } = route
-  if ((retries ?? retentionSeconds ?? onDeath ?? turn) === undefined) return job
-  return {
-    ...job,
-    ...(retries !== undefined && job.retries === undefined && { retries }),
-    ...(retentionSeconds !== undefined && { retentionSeconds }),
-    ...(onDeath !== undefined && job.onDeath === undefined && { onDeath }),
-    ...(turn !== undefined && { turn }),
-  }
 }

@@ -9,19 +9,25 @@ export class RouteChanges {
   /** Former queues by lane. */
   readonly #moved = new Map<string, ReadonlySet<string>>()
   readonly #toOpen = new Set<string>()
+  readonly #toKeep = new Set<string>()
 
   constructor(parts: NodeContext) {
     this.#parts = parts
     parts.tasks.add({ name: 'routes', run: () => this.#publish() })
   }
 
-  /** Replaces the home queues, and opens functions to consumers. */
-  apply(homes: ReadonlyMap<string, string>, routed: readonly string[]): void {
+  /** Replaces the home queues, opens functions to consumers, and registers others. */
+  apply(
+    homes: ReadonlyMap<string, string>,
+    routed: readonly string[],
+    kept: readonly string[] = [],
+  ): void {
     const { registry, counts, observer } = this.#parts
     const moved = registry.rehome(homes)
     counts.lanesMoved(moved.keys())
     for (const [lane, former] of moved) this.#noteMoved(lane, [former])
     for (const fn of routed) this.#toOpen.add(fn)
+    for (const fn of kept) this.#toKeep.add(fn)
     this.#publish().catch((error: unknown) => observer.error('routes', error))
   }
 
@@ -32,6 +38,11 @@ export class RouteChanges {
       await store.lanes.open(fn)
       await store.lanes.keep(fn)
       this.#toOpen.delete(fn)
+    }
+    for (const fn of this.#toKeep) {
+      await registrar.register(fn)
+      await store.lanes.keep(fn)
+      this.#toKeep.delete(fn)
     }
     for (const [lane, formers] of this.#moved) {
       this.#moved.delete(lane)

@@ -42,6 +42,16 @@ export interface JobLock {
   readonly until: 'start' | 'success'
 }
 
+/** Conditions under which a job is refused; absent: none. One that joins another, or is due later, is taken. */
+export interface Admission {
+  /** Refused while so many jobs wait in its lane and in `lanes`. */
+  readonly maxWaiting?: number
+  /** Other lanes of its function. Not in a sharded store. */
+  readonly lanes?: readonly string[]
+  /** Refused while no worker that may get it is there. */
+  readonly needsWorker?: true
+}
+
 export interface CronTick {
   readonly entry: string
   /** Milliseconds since 1970. */
@@ -71,12 +81,20 @@ export interface NewJob {
   readonly failure?: string
   /** Retries after a reported failure; absent: a reported failure is final. */
   readonly retries?: number
+  /** The wait before each retry, in the format of the {@link RetryRules}; absent: their own. */
+  readonly backoff?: string
   /** Longest time that a Faktory worker may hold it, seconds. */
   readonly reserveForSeconds?: number
+  /** By-name workers have to end it within `reserveForSeconds` too. */
+  readonly isTimed?: true
   /** Retention of the finished hash, seconds; 0 or absent: none. */
   readonly retentionSeconds?: number
   /** The job is not run after this time, milliseconds since 1970 on the store's clock. */
   readonly staleAtMs?: number
+  /** A background job that is stale goes to the dead set. Otherwise it is dropped, as a foreground job always is. */
+  readonly diesStale?: true
+  /** Conditions under which it is refused. They are not stored. */
+  readonly admission?: Admission
   readonly lock?: JobLock
   /** Id of its batch. */
   readonly batch?: string
@@ -84,7 +102,7 @@ export interface NewJob {
   readonly tick?: CronTick
   /** The W3C `traceparent` of its creation, where jobs are traced. */
   readonly trace?: string
-  /** Whose turn it takes, see {@link Throttle.isPerTurn}; without NUL, at most {@link maxTurnBytes}. Empty where absent. */
+  /** The value whose turn it takes, see {@link Throttle.isPerTurn}; without NUL, at most {@link maxTurnBytes}. Empty where absent. */
   readonly turn?: string
   /** The job that it is another run of, as an operator's tools name it. */
   readonly origin?: string
@@ -115,8 +133,10 @@ export interface JobState extends JobRef {
   /** Faktory's `failure`, JSON text. */
   readonly failure?: string
   readonly retries?: number
+  readonly backoff?: string
   readonly retentionSeconds?: number
   readonly reserveForSeconds?: number
+  readonly isTimed?: true
   /** Workers that vanished while they had it. */
   readonly losses: number
   /** `status:dividend` and `status:divisor`, as the worker wrote them. */
@@ -147,6 +167,7 @@ export interface Job extends JobState {
   readonly staleAtMs?: number
   /** The job that is pushed if it dies: see {@link deathCallText}. */
   readonly onDeath?: string
+  readonly diesStale?: true
 }
 
 /** A job under a lease. */
@@ -189,13 +210,14 @@ export interface LeasedRef extends HeldRef {
 }
 
 /**
- * The answer to a submission. `full`: the function's maxqueue is reached; `locked`: another job holds its lock;
- * `unbatched`: its batch is unknown; `ticked`: the entry has a job for this tick or a later one.
+ * The answer to a submission. `full`: as many jobs as allowed are there, or wait; `unattended`: no worker is; `locked`: another
+ * job has its lock; `unbatched`: its batch is unknown; `ticked`: the entry has a job for this tick or a later one.
  */
 export type Submitted =
   | { readonly kind: 'created'; readonly id: number }
   | { readonly kind: 'joined'; readonly id: number }
   | { readonly kind: 'full' }
+  | { readonly kind: 'unattended' }
   | { readonly kind: 'locked' }
   | { readonly kind: 'unbatched' }
   | { readonly kind: 'ticked' }

@@ -2,11 +2,12 @@ import type { StoreClock } from '../clock.ts'
 import type { JobState, Loss, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
 import type { FailedJob, FailureReport, RetryRules } from './retry-rules.ts'
+import type { RouteTerms } from './route-terms.ts'
 
 interface RetryOptions {
   readonly names: LaneNames
-  /** Retries by function; they override the door's. */
-  readonly retries: ReadonlyMap<string, number> | undefined
+  /** Routes by function. */
+  readonly routes: ReadonlyMap<string, RouteTerms> | undefined
   readonly rules: RetryRules
   readonly storeClock: StoreClock
   /** Workers that a job may lose before it is given up; 0: any number. */
@@ -16,25 +17,26 @@ interface RetryOptions {
 /** Makes outcomes of failures, by the doors' rules. */
 export class RetryPolicy {
   readonly #options: RetryOptions
-  #retries: RetryOptions['retries']
+  #routes: RetryOptions['routes']
 
   constructor(options: RetryOptions) {
     this.#options = options
-    this.#retries = options.retries
+    this.#routes = options.routes
   }
 
-  /** Replaces the retries of functions. */
-  configure(retries: ReadonlyMap<string, number>): void {
-    this.#retries = retries
+  /** Replaces the routes. */
+  configure(routes: ReadonlyMap<string, RouteTerms>): void {
+    this.#routes = routes
   }
 
   /** The outcome of a failure that a worker reports: final, due again or dead. */
   ofFailure(job: FailedJob, report: FailureReport): Outcome {
     const { names, rules, storeClock } = this.#options
     const { lane, id, token } = job
-    const ofRoute = job.retries ?? this.#retries?.get(names.parse(lane).fn)
-    const ruled = ofRoute === undefined ? job : { ...job, retries: ofRoute }
-    const ruling = rules.ofFailure(ruled, report, storeClock.storeNowMs())
+    const route = this.#routes?.get(names.parse(lane).fn)
+    const ruled = route ? ruledBy(job, route) : job
+    const isObeyed = route?.obeysRetryAfter ?? false
+    const ruling = rules.ofFailure(ruled, report, storeClock.storeNowMs(), isObeyed)
     const message = report.bytes ?? Buffer.from(report.message)
     const held = { lane, id, token, message }
     switch (ruling.kind) {
@@ -66,5 +68,15 @@ export class RetryPolicy {
     const token = 'native'
     if (job.status === 'success') return { lane, id, token, kind: 'complete', output }
     return this.ofFailure({ ...job, token }, { message: output.toString(), bytes: output })
+  }
+}
+
+/** A job with what its route says about retries, where it says nothing itself. */
+function ruledBy(job: FailedJob, route: RouteTerms): FailedJob {
+  const { retries = route.retries, backoff = route.backoff } = job
+  return {
+    ...job,
+    ...(retries !== undefined && { retries }),
+    ...(backoff !== undefined && { backoff }),
   }
 }

@@ -23,8 +23,15 @@ export type FailureRuling =
 
 /** The doors' rules for jobs that fail: how often they are retried, when, and what is noted. */
 export interface RetryRules {
-  /** `nowMs`: milliseconds since 1970 on the store's clock. */
-  ofFailure(job: FailedJob, report: FailureReport, nowMs: number): FailureRuling
+  /**
+   * `nowMs`: milliseconds since 1970 on the store's clock. `obeysRetryAfter`: the report may say when the job is due again.
+   */
+  ofFailure(
+    job: FailedJob,
+    report: FailureReport,
+    nowMs: number,
+    obeysRetryAfter?: boolean,
+  ): FailureRuling
   /** The report for a worker that did not end its job in time. */
   readonly lateReport: FailureReport
   /** The record of a job that is given up after too many lost workers. */

@@ -54,8 +54,10 @@ export class LaneRegistrar {
 
   /** The store has registered a lane. Settles when it has this node's worker counts. */
   async added(lane: string, number: number): Promise<void> {
-    const { registry, counts } = this.#parts
-    if (registry.add(lane, number)) await counts.laneAdded(lane)
+    const { registry, counts, events } = this.#parts
+    if (!registry.add(lane, number)) return
+    events.emit('laneJoined', lane)
+    await counts.laneAdded(lane)
   }
 
   /** The store has dropped a lane that had this number. One with workers of this node comes again. */

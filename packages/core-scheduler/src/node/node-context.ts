@@ -3,6 +3,7 @@ import { LaneRegistry } from '../model/lane-registry.ts'
 import { LaneNames } from '../model/lanes.ts'
 import { RetryPolicy } from '../model/retry-policy.ts'
 import { noRetries, type RetryRules } from '../model/retry-rules.ts'
+import type { RouteTerms } from '../model/route-terms.ts'
 import type { Observer } from '../observer.ts'
 import type { Throttle } from '../store/claim-ports.ts'
 import type { Store } from '../store/store.ts'
@@ -22,7 +23,7 @@ import { WorkerLimits } from './worker-limits.ts'
 
 export interface NodeOptions {
   readonly homes?: ReadonlyMap<string, string>
-  readonly retries?: ReadonlyMap<string, number>
+  readonly routes?: ReadonlyMap<string, RouteTerms>
   readonly retryRules?: RetryRules
   readonly maxLosses?: number
   readonly throttles?: ReadonlyMap<string, Throttle>
@@ -33,7 +34,7 @@ export interface NodeOptions {
 export type NodeContext = ReturnType<typeof nodeContext>
 
 export function nodeContext(store: Store, clock: Clock, observer: Observer, options: NodeOptions) {
-  const { homes, retries, retryRules = noRetries, maxLosses = 0, throttles, wakeups = 1 } = options
+  const { homes, routes, retryRules = noRetries, maxLosses = 0, throttles, wakeups = 1 } = options
   const events = new SchedulerEmitter(observer)
   const tasks = new BackgroundTasks({ clock, observer })
   const registry = new LaneRegistry(new LaneNames(homes), (lane) => {
@@ -46,7 +47,7 @@ export function nodeContext(store: Store, clock: Clock, observer: Observer, opti
   const limits = new WorkerLimits(registry, throttles)
   const subscriptions = new ChannelSubscriptions(parts)
   const waking = { ...parts, perJob: wakeups, limits, pauses, subscriptions }
-  const retrying = { names: registry.names, retries, rules: retryRules, maxLosses }
+  const retrying = { names: registry.names, routes, rules: retryRules, maxLosses }
   return {
     ...parts,
     ...{ heartbeat, counts, pauses, limits, subscriptions },

@@ -29,6 +29,7 @@ export interface DroppedPiece {
 /** The part of the store that an operator asks for. */
 export interface AdminStore {
   setLimits(lane: string, limits: LaneLimits): Promise<void>
+  limits(lanes: readonly string[]): Promise<readonly LaneLimits[]>
   /**
    * Cancels a job that is queued, scheduled or leased; false for any other. `as`: cancelled. A leased one is not `deleted` or
    * `moved`.

@@ -20,6 +20,13 @@ export interface Throttle {
   readonly isPerTurn?: true
 }
 
+/** A job that ended without a run. `died`: it is among the dead. */
+export interface DroppedJob {
+  readonly lane: string
+  readonly door: Door
+  readonly how: 'expired' | 'died'
+}
+
 export interface ClaimRequest {
   readonly by: ClaimBy
   /** For a consumer. Default `auto`. */
@@ -46,7 +53,7 @@ export interface ClaimRequest {
    */
   readonly throttled?: (limit: string, waitMs: number) => void
   /** Called before the answer for each job that was dropped instead: too late, or no client waits for it any more. */
-  readonly expired?: (lane: string, door: Door) => void
+  readonly dropped?: (job: DroppedJob) => void
   /** Called before the answer if the lanes are known to hold nothing more for such a worker. */
   readonly emptied?: () => void
 }

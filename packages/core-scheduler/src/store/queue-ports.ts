@@ -1,5 +1,6 @@
 import type { JobRef } from '../model/job.ts'
 import type { Band } from '../model/levels.ts'
+import type { DroppedJob } from './claim-ports.ts'
 
 /** Jobs of a lane that are not queued: due for the first time, due again, or dead. */
 export type JobSet = 'scheduled' | 'retries' | 'dead'
@@ -96,6 +97,8 @@ export interface QueueStore {
    * {@link reachableDepth}.
    */
   endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[] | 'deep'>
+  /** Ends up to `max` queued jobs of each band whose time is up, those that are next first: as a claim would. */
+  endStale(lanes: readonly string[], max: number): Promise<readonly DroppedJob[]>
   /** Notes that a lane's queue was removed, unless jobs are queued again: see {@link LaneCounts.isRemoved}. */
   markRemoved(lane: string): Promise<void>
   /** Sets a lane's counters back: jobs that stand in it have come, and none has ended. */

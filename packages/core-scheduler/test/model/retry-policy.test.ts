@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { LaneNames } from '../../src/model/lanes.ts'
 import { RetryPolicy } from '../../src/model/retry-policy.ts'
+import type { RouteTerms } from '../../src/model/route-terms.ts'
 import {
   noRetries,
   type FailedJob,
@@ -15,9 +16,9 @@ const job: FailedJob = {
 const ref = { lane: 'mail@bulk', id: 7, token: 't-1' }
 const message = Buffer.from('broken')
 
-function policyOf(rules: RetryRules, retries?: ReadonlyMap<string, number>): RetryPolicy {
+function policyOf(rules: RetryRules, routes?: ReadonlyMap<string, RouteTerms>): RetryPolicy {
   const storeClock = { storeNowMs: () => 5_000 }
-  return new RetryPolicy({ names: new LaneNames(), retries, rules, storeClock, maxLosses: 2 })
+  return new RetryPolicy({ names: new LaneNames(), routes, rules, storeClock, maxLosses: 2 })
 }
 
 const ruledBy = (ruling: FailureRuling): RetryPolicy =>
@@ -47,7 +48,7 @@ test('a route’s retries apply to a job without a number of its own, at the sto
     lateReport: { message: 'late' },
     ofLosses: (nowMs) => `lost at ${nowMs}`,
   }
-  const policy = policyOf(rules, new Map([['mail', 3]]))
+  const policy = policyOf(rules, new Map([['mail', { retries: 3 }]]))
   policy.ofFailure(job, { message: '' })
   policy.ofFailure({ ...job, retries: 0 }, { message: '' })
   policy.ofFailure({ ...job, lane: 'sms' }, { message: '' })

@@ -20,6 +20,11 @@ local read = {
   end,
   -- When a scheduled job is due (ms), as a number that a set takes: of a native program's any score.
   due = function(score) return math.max(0, math.min(math.ceil(tonumber(score) * 1000), 9e15)) end,
+  -- True for a time (ms, as text) that has come.
+  isStale = function(text, now)
+    local ms = tonumber(text)
+    return ms and ms >= -9e15 and ms <= now
+  end,
   -- The nodes with waiting clients, up to some 1,000; empty where the last client has left.
   wait = function(text) return text and #text <= 16384 and text or nil end,
   -- True for a job whose outcome is for its client alone. The broker stores both fields together, and keeps them.

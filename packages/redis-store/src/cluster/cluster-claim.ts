@@ -144,7 +144,7 @@ export class ClusterClaim {
   /** Returns the number of jobs taken. */
   async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
     const { slots, throttles } = this.#parts
-    const { by, access, expired } = this.#request
+    const { by, access, dropped } = this.#request
     const isPaused = this.#request.paused?.has(lane) ?? false
     if (isPaused || this.#isFull(lane) || this.#away.has(lane)) return 0
     const due = Math.max(0, this.#request.max - this.#taken.length)
@@ -164,7 +164,7 @@ export class ClusterClaim {
     }
     const asked = Math.min(most, due)
     const ahead = most - asked
-    const wanted = { by, max: asked, ahead, ...(access && { access }), ...(expired && { expired }) }
+    const wanted = { by, max: asked, ahead, ...(access && { access }), ...(dropped && { dropped }) }
     const taken = await this.#ignoreUnavailable(() => slots.claim(lane, wanted, leaseMs))
     if (!taken) {
       this.#away.add(lane)

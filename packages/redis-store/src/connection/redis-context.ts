@@ -299,4 +299,4 @@ export class RedisContext {
 }
 
 /** Commands sent per lane, on a connection or a pipeline. */
-export type Commands = Pick<Redis, 'zcard' | 'exists' | 'zrange'>
+export type Commands = Pick<Redis, 'zcard' | 'exists' | 'zrange' | 'hmget'>

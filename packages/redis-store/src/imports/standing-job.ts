@@ -10,6 +10,9 @@ export const furtherFields = [
   'trace',
   'origin',
   'on_death',
+  'backoff',
+  'timed',
+  'dies_stale',
 ] as const
 
 export type FurtherFields = Readonly<Partial<Record<(typeof furtherFields)[number], string>>>

@@ -28,15 +28,12 @@ const statuses: ReadonlySet<string> = new Set<Status>(['idle', 'busy', 'success'
 
 /** Fields of scripts, which a look does not ask for. */
 const scriptFields: ReadonlySet<string> = new Set([
-  'stale',
-  'once_until',
-  'callback',
-  'ran',
-  'on_death',
-  'turn',
+  ...['stale', 'dies_stale', 'once_until', 'callback', 'ran', 'on_death', 'turn'],
 ])
 
 const tokenForm = /^[acn].+-\d+$/s
+/** Words of the rules for retries. */
+const backoffForm = /^[\x20-\x7e]{1,255}$/
 /** The W3C `traceparent`; later versions may have more at its end. */
 const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}/
 
@@ -181,6 +178,10 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['origin', take('origin', text)],
   ['failure', take('failure', objectIn)],
   ['retries', take('retries', signedOf)],
+  [
+    'backoff',
+    take('backoff', (value) => (isText(value, backoffForm) ? value.toString() : undefined)),
+  ],
   ['keep', take('retentionSeconds', wholeOf)],
   [
     'reserve_for',
@@ -198,7 +199,9 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['on_death', take('onDeath', objectIn)],
   ['note', take('note', text)],
   ['noted', take('notedAtMs', timeOf)],
+  ['timed', flag((job) => void (job.isTimed = true))],
   ['stale', take('staleAtMs', instantOf)],
+  ['dies_stale', flag((job) => void (job.diesStale = true))],
   ['once_until', checked((value) => isText(value, /^start$/))],
   ['callback', checked((value) => isText(value, /^.+:(complete|success)$/))],
   ['ran', checked(isSet)],

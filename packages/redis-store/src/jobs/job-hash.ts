@@ -28,9 +28,12 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.envelope !== undefined) args.push('envelope', job.envelope)
   if (job.failure !== undefined) args.push('failure', job.failure)
   if (job.retries !== undefined) args.push('retries', String(job.retries))
+  if (job.backoff !== undefined) args.push('backoff', job.backoff)
   if (job.reserveForSeconds !== undefined) args.push('reserve_for', String(job.reserveForSeconds))
   if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
+  if (job.isTimed) args.push('timed', '1')
   if (job.staleAtMs !== undefined) args.push('stale', String(job.staleAtMs))
+  if (job.diesStale) args.push('dies_stale', '1')
   if (job.lock) args.push('once', job.lock.key)
   if (job.lock?.until === 'start') args.push('once_until', 'start')
   if (job.batch !== undefined) args.push('bid', job.batch)
@@ -111,7 +114,9 @@ function leaseDraft(lane: string, id: number): Draft {
     jid: undefined,
     envelope: undefined,
     retries: undefined,
+    backoff: undefined,
     reserveForSeconds: undefined,
+    isTimed: undefined,
     retentionSeconds: undefined,
     trace: undefined,
   }
@@ -241,6 +246,7 @@ function leaseOf(
   if (job.envelope !== undefined) lease.envelope = job.envelope
   if (job.failure !== undefined) lease.failure = job.failure
   if (job.retries !== undefined) lease.retries = job.retries
+  if (job.backoff !== undefined) lease.backoff = job.backoff
   if (job.reserveForSeconds !== undefined) lease.reserveForSeconds = job.reserveForSeconds
   if (job.retentionSeconds) lease.retentionSeconds = job.retentionSeconds
   if (job.trace !== undefined) lease.trace = job.trace

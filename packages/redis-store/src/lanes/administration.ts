@@ -38,6 +38,17 @@ export class RedisAdministration implements AdminStore {
     })
   }
 
+  async limits(lanes: readonly string[]): Promise<readonly LaneLimits[]> {
+    const { keys, eachLane } = this.#context
+    const replies = await eachLane(lanes, (commands, lane) =>
+      commands.hmget(keys.meta(lane), 'max:high', 'max:normal', 'max:low'),
+    )
+    return replies.map((reply) => {
+      const [high, normal, low] = (reply as (string | null)[]).map(Number)
+      return { high: high || 0, normal: normal || 0, low: low || 0 }
+    })
+  }
+
   async cancel(lane: string, id: number, as: Taken = 'cancelled'): Promise<boolean> {
     const { run, keys, node } = this.#context
     for (let searched = ''; ;) {

@@ -1,6 +1,7 @@
 import {
   reachableDepth,
   type ConsumerNews,
+  type DroppedJob,
   type JobNote,
   type JobPlace,
   type JobRef,
@@ -13,6 +14,7 @@ import {
 } from '@crossgear/core-scheduler'
 import { JidIndex } from '../jobs/jid-index.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
+import { droppedJobs } from '../step/step-reply.ts'
 
 interface Parts {
   readonly context: RedisContext
@@ -118,6 +120,15 @@ export class RedisQueues implements QueueStore {
     const args = [lane, node, from, count, reachableDepth, as, ...ids]
     const reply = (await run('end-queued', [keys.queue(lane, band)], args)) as Buffer[] | number
     return typeof reply === 'number' ? 'deep' : numbersOf(reply)
+  }
+
+  async endStale(lanes: readonly string[], max: number): Promise<readonly DroppedJob[]> {
+    const { deadPerLane, deadSeconds } = this.#parts
+    const { run, keys, perLanesThere } = this.#parts.context
+    return perLanesThere(lanes, async (some, first) => {
+      const args = [deadPerLane, deadSeconds, max, ...some]
+      return droppedJobs((await run('end-stale', [keys.queue(first, 'normal')], args)) as Buffer[])
+    })
   }
 
   async markRemoved(lane: string): Promise<void> {

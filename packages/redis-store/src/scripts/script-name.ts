@@ -20,6 +20,7 @@ export type ScriptName =
   | 'end-locks'
   | 'end-queued'
   | 'end-reclaim'
+  | 'end-stale'
   | 'ended-jid'
   | 'expired'
   | 'find-uniques'

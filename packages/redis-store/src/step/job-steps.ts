@@ -29,6 +29,7 @@ import {
 } from './step-arguments.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import {
+  droppedJobs,
   outcomesOf,
   refusalOf,
   type ClaimReply,
@@ -257,14 +258,12 @@ export class JobSteps {
         found.push(refusalOf(reply))
         continue
       }
-      const [jobs, throttled, left, expired = []] = reply
+      const [jobs, throttled, left, dropped = []] = reply
       if (left === 0) claims[at]?.emptied?.()
       for (let index = 0; index + 1 < throttled.length; index += 2) {
         claims[at]?.throttled?.(String(throttled[index]), Number(throttled[index + 1]))
       }
-      for (let index = 0; index + 1 < expired.length; index += 2) {
-        claims[at]?.expired?.(String(expired[index]), String(expired[index + 1]))
-      }
+      for (const job of droppedJobs(dropped)) claims[at]?.dropped?.(job)
       const taken = await this.#leases(jobs, values)
       const claim = claims[at]
       found.push(left === 2 && claim ? await this.#goOn(claim, taken, unlimited) : taken)

@@ -1,9 +1,11 @@
 import {
+  type DroppedJob,
   StoreError,
   tooManyLanes,
   type LaneOutcomes,
   type Settled,
 } from '@crossgear/core-scheduler'
+import { chunks } from '../chunks.ts'
 import type { LeasedReply } from '../jobs/job-hash.ts'
 
 const zero = 0x30
@@ -18,7 +20,7 @@ export type ClaimReply = readonly [
   jobs: LeasedReply,
   throttled: readonly (Buffer | number)[],
   left: number,
-  expired?: readonly Buffer[],
+  dropped?: readonly Buffer[],
 ]
 export type StepReply = readonly [
   arrivedUs: number,
@@ -55,4 +57,13 @@ export function outcomesOf(
     settled.push(result)
   }
   return settled.length === outcomes.length ? settled : refusalOf(answer)
+}
+
+/** Jobs that a claim dropped, flat: lane, door and how. */
+export function droppedJobs(words: readonly Buffer[]): DroppedJob[] {
+  return [...chunks(words, 3)].map(([lane, door, how]) => ({
+    lane: String(lane),
+    door: String(door),
+    how: String(how) as DroppedJob['how'],
+  }))
 }

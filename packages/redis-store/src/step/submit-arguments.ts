@@ -33,7 +33,7 @@ export function addArrivals(
   link: RedisContext,
   { notes, outside, turnLimits }: ArrivalParts,
 ): void {
-  const { isCluster } = link
+  const { isCluster, isAutoOpen } = link
   const values = args.push(lane, link.queueOf(lane), 0)
   args.push(turnLimits === undefined && jobs.every(isKeepable) ? 1 : 0, jobs.length)
   const runs = args.push(0)
@@ -56,7 +56,7 @@ export function addArrivals(
     else args.push(job.input)
     const more = args.push(0)
     if (!isPlain(job)) {
-      addExtras(args, job, (isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '')
+      addExtras(args, job, (isCluster ? notes?.get(job.batch ?? '') : job.batch) ?? '', isAutoOpen)
       addFurtherFields(args, job)
     }
     args[more - 1] = args.length - more
@@ -69,14 +69,18 @@ function isOfRun(one: NewJob, other: NewJob): boolean {
   return one.level === other.level && one.foreground === other.foreground && one.door === other.door
 }
 
-/** Adds times, lock, batch and tick, up to the last one that the job has; `batch` as the script names it. */
-function addExtras(args: ScriptArgument[], job: NewJob, batch: string): void {
-  const { dueAtMs = '', lock, tick } = job
+/** Adds times, lock, batch, tick and conditions, up to the last one that the job has; `batch` as the script names it. */
+function addExtras(args: ScriptArgument[], job: NewJob, batch: string, isAutoOpen: boolean): void {
+  const { dueAtMs = '', lock, tick, admission } = job
   const extras = args.push(0)
-  if (tick || lock || batch || dueAtMs !== '') args.push(dueAtMs)
-  if (tick || lock || batch) args.push(lock?.key ?? '', lock?.forMs ?? 0)
-  if (tick || batch) args.push(batch)
-  if (tick) args.push(tick.entry, tick.atMs)
+  if (admission || tick || lock || batch || dueAtMs !== '') args.push(dueAtMs)
+  if (admission || tick || lock || batch) args.push(lock?.key ?? '', lock?.forMs ?? 0)
+  if (admission || tick || batch) args.push(batch)
+  if (admission || tick) args.push(tick?.entry ?? '', tick?.atMs ?? 0)
+  if (admission) {
+    const { maxWaiting = 0, needsWorker, lanes = [] } = admission
+    args.push(maxWaiting, needsWorker ? (isAutoOpen ? 'auto' : 'named') : '', ...lanes)
+  }
   args[extras - 1] = args.length - extras
 }
 
@@ -105,7 +109,8 @@ export function laneSubmittedOf([number, isPublished, isOpen, ...results]: reado
 }
 
 function submittedOf(id: number | Buffer): Submitted {
-  if (typeof id !== 'number') return { kind: id.toString() as 'locked' | 'unbatched' | 'ticked' }
+  if (typeof id !== 'number')
+    return { kind: id.toString() as 'unattended' | 'locked' | 'unbatched' | 'ticked' }
   if (id === 0) return { kind: 'full' }
   return id > 0 ? { kind: 'created', id } : { kind: 'joined', id: -id }
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect } from 'vitest'
 import { administrationContract } from './lanes/administration.ts'
+import { admissionContract } from './jobs/admission.ts'
 import { aheadContract } from './nodes/ahead.ts'
 import { byLevelContract } from './lanes/by-level.ts'
 import { deadContract } from './jobs/dead.ts'
@@ -25,6 +26,7 @@ import { outcomeContract } from './jobs/outcomes.ts'
 import { stepContract } from './step.ts'
 import { queueContract } from './lanes/queues.ts'
 import { reclaimContract } from './nodes/reclaim.ts'
+import { routedJobContract } from './jobs/routed.ts'
 import { setContract } from './jobs/sets.ts'
 import { sharingContract } from './lanes/sharing.ts'
 import { throttleContract } from './lanes/throttles.ts'
@@ -80,6 +82,8 @@ export function storeContract(
     inspectContract(tests)
     setContract(tests)
     dependenciesContract(tests)
+    admissionContract(tests)
+    routedJobContract(tests)
     pushedAgainContract(tests)
     batchContract(tests)
     cronContract(tests)

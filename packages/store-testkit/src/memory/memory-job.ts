@@ -93,10 +93,13 @@ export function jobOf(lane: string, job: MemoryJob): Job {
     note: job.note,
     notedAtMs: job.notedAtMs,
     retries: terms?.retries,
+    backoff: terms?.backoff,
     retentionSeconds: terms?.retentionSeconds,
     staleAtMs: terms?.staleAtMs,
     onDeath: terms?.onDeath,
+    diesStale: terms?.diesStale,
     reserveForSeconds: terms?.reserveForSeconds,
+    isTimed: terms?.isTimed,
     dividend: job.dividend,
     divisor: job.divisor,
     token: job.token,
@@ -107,7 +110,7 @@ export function jobOf(lane: string, job: MemoryJob): Job {
 
 /** A record as the state that a look returns. */
 export function stateOf(lane: string, job: MemoryJob, extras: readonly LookExtra[] = []): JobState {
-  const { input, output, envelope, staleAtMs, onDeath, ...state } = jobOf(lane, job)
+  const { input, output, envelope, staleAtMs, diesStale, onDeath, ...state } = jobOf(lane, job)
   const hasEnded = job.status === 'success' || job.status === 'error'
   return {
     ...state,

@@ -223,6 +223,11 @@ export class MemoryLane {
     )
   }
 
+  /** True if a worker that may get its jobs is there. */
+  isAttended(nowMs: number, isAutoOpen: boolean): boolean {
+    return this.#ableWorkers(nowMs, isAutoOpen) > 0
+  }
+
   isFull(level: Level): boolean {
     const max = this.limits[bandOf(level)] ?? 0
     return max > 0 && this.queued + this.scheduled.size + this.busy.size >= max
@@ -245,12 +250,12 @@ export class MemoryLane {
     this.closedUntilMs = nowMs + graceMs
   }
 
-  /** By-name workers, behind nodes or native. */
   /** All workers counted, those of native programs included. */
   get counted(): number {
     return this.byName + this.consumers.all
   }
 
+  /** By-name workers, behind nodes or native. */
   get byName(): number {
     let sum = this.nativeWorkers
     for (const { named } of this.workers.values()) sum += named

@@ -126,9 +126,26 @@ function submitJob(world: MemoryWorld, node: string, lane: MemoryLane, job: NewJ
   const pushed = pushedBefore(world, lane, job)
   if (pushed !== undefined) return { kind: 'joined', id: pushed }
   if (lane.isFull(job.level)) return { kind: 'full' }
+  const refusal = refusedByRoute(world, lane, job)
+  if (refusal) return refusal
   if (job.batch !== undefined && !joinBatch(world, job.batch)) return { kind: 'unbatched' }
   if (tick) lane.ticks.set(tick.entry, tick.atMs)
   return { kind: 'created', id: storeJob(world, lane, job, node).id }
+}
+
+/** The answer to a job that its route refuses now. */
+function refusedByRoute(
+  world: MemoryWorld,
+  lane: MemoryLane,
+  { admission, dueAtMs = 0 }: NewJob,
+): Submitted | undefined {
+  if (!admission || dueAtMs > world.nowMs()) return undefined
+  const { needsWorker, maxWaiting, lanes = [] } = admission
+  const isAttended = !needsWorker || lane.isAttended(world.nowMs(), world.isAutoOpen)
+  if (!isAttended) return { kind: 'unattended' }
+  if (maxWaiting === undefined) return undefined
+  const waiting = lanes.reduce((sum, other) => sum + world.lane(other).queued, lane.queued)
+  return waiting >= maxWaiting ? { kind: 'full' } : undefined
 }
 
 /** The queued or running job that came by the same push. */

@@ -97,7 +97,7 @@ describe('jobs without waiting clients', () => {
 
   test('are found by a sweep if no node got the announcement', async () => {
     const cluster = new Cluster()
-    const a = await cluster.node('a', { retentionSeconds: new Map([['kept', 60]]) })
+    const a = await cluster.node('a', { routes: new Map([['kept', { retentionSeconds: 60 }]]) })
     a.submit('mail', { unique: bytes('same') })
     a.submit('mail', { jid: 'j-1', door: 'faktory' })
     a.submit('mail')
@@ -158,7 +158,7 @@ describe('native clients', () => {
   test('are kept waiting while a route retries their job, and released when it is dead', async () => {
     const cluster = new Cluster()
     const { native } = cluster.world
-    const node = await cluster.node('a', { retries: new Map([['mail', 1]]) })
+    const node = await cluster.node('a', { routes: new Map([['mail', { retries: 1 }]]) })
     const id = await native.write('mail', bytes('native'))
     await native.push('mail', id, 'normal')
     node.scheduler.countNamed('mail', 1)

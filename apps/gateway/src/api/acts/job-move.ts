@@ -105,7 +105,8 @@ function isOfBatch({ envelope }: Job): boolean {
 
 function copyOf(job: Job, queue: string): NewJob {
   const { input, level, unique, reducer, jid, envelope, trace, origin } = job
-  const { retries, reserveForSeconds, retentionSeconds, staleAtMs, onDeath } = job
+  const { retries, backoff, reserveForSeconds, isTimed, retentionSeconds } = job
+  const { staleAtMs, diesStale, onDeath } = job
   return {
     ...{ input, door: job.door === 'native' ? 'http' : job.door, level, foreground: false },
     isMoved: true,
@@ -116,10 +117,13 @@ function copyOf(job: Job, queue: string): NewJob {
     ...(trace !== undefined && { trace }),
     ...(origin !== undefined && { origin }),
     ...(retries !== undefined && { retries }),
+    ...(backoff !== undefined && { backoff }),
+    ...(isTimed && { isTimed }),
     ...(reserveForSeconds !== undefined && { reserveForSeconds }),
     ...(retentionSeconds !== undefined && { retentionSeconds }),
     ...(staleAtMs !== undefined && { staleAtMs }),
     ...(onDeath !== undefined && { onDeath }),
+    ...(diesStale && { diesStale }),
   }
 }
 

@@ -14,6 +14,7 @@ import type { PayloadGiven, submittedJob } from '../schemas/acts.ts'
 /** Why the store did not take a job. */
 const refusals: Readonly<Record<Exclude<Submitted['kind'], 'created' | 'joined'>, string>> = {
   full: 'the function has as many jobs as its limit allows',
+  unattended: 'no worker is there for the function',
   locked: 'another job holds its lock',
   unbatched: 'its batch is not known',
   ticked: 'its tick has its job',

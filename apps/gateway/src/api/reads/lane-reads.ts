@@ -66,6 +66,17 @@ export function laneReads({
   /** These are new sets after each change. */
   const pauses = () => [scheduler.queues.paused, scheduler.queues.pausedFunctions]
 
+  const limitsOf = async (fn: string) => {
+    const { maxWaiting, needsWorker, maxAgeMs } = scheduler.routes.get(fn) ?? {}
+    const [limits = { high: 0, normal: 0, low: 0 }] = await scheduler.admin.limits([fn])
+    return {
+      ...limits,
+      max_waiting: maxWaiting ?? null,
+      without_workers: needsWorker ? ('refuse' as const) : ('accept' as const),
+      max_age_seconds: maxAgeMs === undefined ? null : maxAgeMs / 1000,
+    }
+  }
+
   return {
     async getOverview() {
       const latest = await view.get()
@@ -125,7 +136,7 @@ export function laneReads({
       if (own.length === 0) throw unknownFunction()
       const { sums, ...entries } = entriesOf(own)
       return {
-        ...{ at: latest.at, function: fn, workers: sums.workers },
+        ...{ at: latest.at, function: fn, workers: sums.workers, limits: await limitsOf(fn) },
         ...{ ...sums.standing(), ...sums.totals(), ...entries },
         limit: limitView(routes().get(fn)?.limit),
         ...(await latelyOf('f', fn, scheduler)),

@@ -137,9 +137,21 @@ export const throttles = strict({ throttles: Type.Array(throttle) })
 /** Entries of a function or a queue that are listed: those with the most to do. */
 export const maxEntries = 200
 
+const limits = strict({
+  high: counted(
+    'Its jobs, running ones too, from which one of high priority is refused; 0: any number',
+  ),
+  normal: count,
+  low: count,
+  max_waiting: orNull(count, 'Waiting jobs from which one is refused, by its route'),
+  without_workers: oneOf(['accept', 'refuse'] as const, 'What its route does without a worker'),
+  max_age_seconds: orNull(seconds, 'How long a job may wait, by its route'),
+})
+
 export const oneFunction = strict({
   at: takenAt,
   function: Type.String(),
+  limits,
   ...standing,
   workers,
   ...totals,

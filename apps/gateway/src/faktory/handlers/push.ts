@@ -11,7 +11,7 @@ import {
 } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../../net/reply-slots.ts'
 import { requestsPerTurn, type WorkSource } from '../../net/round-robin.ts'
-import { pushErrorText, refusalOf, shown } from '../answers.ts'
+import { answerRefusal, pushErrorText, shown } from '../answers.ts'
 import { laneFor } from '../lanes.ts'
 import type { Handler, Session } from '../session.ts'
 import { newJobOf } from '../translate.ts'
@@ -31,15 +31,17 @@ class Push implements Submission {
   readonly job: NewJob
   /** A submitted job stays, whether or not its producer does. */
   readonly gone = false
+  readonly #session: Session
   readonly #slot: ReplySlot
 
   constructor(session: Session, job: NewJob) {
     this.job = job
+    this.#session = session
     this.#slot = session.reserve()
   }
 
   submitted(result: Submitted): void {
-    const refusal = refusalOf(result, this.job)
+    const refusal = answerRefusal(this.#session, result, this.job)
     this.#slot.fill(refusal ? error(refusal.text, refusal.kind) : okReply)
   }
 
@@ -76,7 +78,7 @@ const bytesPerRequest = 4_096
  * pieces.
  */
 class BulkPush implements WorkSource {
-  readonly #session: Session
+  readonly session: Session
   readonly #slot: ReplySlot
   readonly #errors = new Map<string, string>()
   readonly #unread: Iterator<string, void>
@@ -86,7 +88,7 @@ class BulkPush implements WorkSource {
   #left = 1
 
   constructor(session: Session, argument: Buffer) {
-    this.#session = session
+    this.session = session
     this.#slot = session.reserve()
     this.#unread = scanJobs(argument)
   }
@@ -137,12 +139,12 @@ class BulkPush implements WorkSource {
   }
 
   #submit(pushed: FwpJob): void {
-    const { scheduler, payloadRuleOf, lanes } = this.#session.context
+    const { scheduler, payloadRuleOf, lanes } = this.session.context
     try {
       const { names } = scheduler.registry
       const lane = laneFor(pushed, names)
       const job = newJobOf(pushed, scheduler.storeNowMs(), payloadRuleOf(pushed.jobtype), names)
-      lanes.submit(lane, new BulkItem(this, pushed.jid, job), this.#session.address)
+      lanes.submit(lane, new BulkItem(this, pushed.jid, job), this.session.address)
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
       this.done(pushed.jid, problem.message)
@@ -163,7 +165,7 @@ class BulkItem implements Submission {
   }
 
   submitted(result: Submitted): void {
-    const refusal = refusalOf(result, this.job)
+    const refusal = answerRefusal(this.#bulk.session, result, this.job)
     this.#bulk.done(this.#jid, refusal && shown(refusal))
   }
 

@@ -7,6 +7,7 @@ import {
   formatPid,
   formatPriorityStatus,
   formatShowJobs,
+  formatShowMaxQueue,
   formatShowUniqueJobs,
   formatStatus,
   formatVerbose,
@@ -96,6 +97,23 @@ function uniqueOf({ unique }: JobSummary): string {
   return Buffer.from(shownUnique(unique)).toString()
 }
 
+/** `function TAB high TAB normal TAB low TAB waiting TAB refused`, of each function with a limit. */
+const showMaxQueue: PlainHandler = async ({ scheduler: { admin, registry, routes } }) => {
+  const limited = new Map(await admin.limited())
+  const none = { high: 0, normal: 0, low: 0 }
+  for (const [fn, { maxWaiting, needsWorker }] of routes) {
+    const hasLimit = maxWaiting !== undefined || needsWorker
+    if (hasLimit && !limited.has(fn)) limited.set(fn, none)
+  }
+  return formatShowMaxQueue(
+    [...limited].map(([lane, limits]) => {
+      const { maxWaiting = 0, needsWorker = false } =
+        routes.get(registry.names.parse(lane).fn) ?? {}
+      return { ...limits, function: lane, waiting: maxWaiting, needsWorker }
+    }),
+  )
+}
+
 const handlers: { readonly [Name in AdminCommand['command']]: TextHandler<Name> } = {
   version: ({ context }) => formatVersion(context.options.version),
   verbose: ({ context }) => formatVerbose(context.options.verbosity ?? 'ERROR'),
@@ -105,6 +123,7 @@ const handlers: { readonly [Name in AdminCommand['command']]: TextHandler<Name> 
   workers,
   'show jobs': showJobs,
   'show unique jobs': showUniqueJobs,
+  'show maxqueue': showMaxQueue,
   'cancel job': changing(cancelJob),
   maxqueue: changing(setMaxQueue),
   'create function': changing(createFunction),
@@ -139,6 +158,7 @@ const lists: ReadonlySet<string> = new Set([
   'prioritystatus',
   'show jobs',
   'show unique jobs',
+  'show maxqueue',
 ])
 
 /** Answers a line of text, in its turn among the replies to packets. */

@@ -7,8 +7,8 @@ describe.skipIf(lacksRedis)('PUSH', () => {
   const gateways = faktoryGateways()
 
   test('shows the retry of its route', async () => {
-    const retries = new Map([['routed', 7]])
-    const { client } = await gateways.open({ schedulerOptions: { retries } })
+    const routes = new Map([['routed', { retries: 7 }]])
+    const { client } = await gateways.open({ schedulerOptions: { routes } })
     const one = await client()
     await one.ask(pushLine('12345678', { jobtype: 'routed' }))
     expect((await one.askJson('FETCH'))['retry']).toBe(7)

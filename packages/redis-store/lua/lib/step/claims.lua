@@ -121,5 +121,5 @@ local function takeClaim(claim)
       throttled[#throttled + 1] = math.ceil(throttle.waitMs or 0)
     end
   end
-  return { claim.jobs, throttled, leftFor(claim, claim.lanes, #throttled > 0), claim.expired }
+  return { claim.jobs, throttled, leftFor(claim, claim.lanes, #throttled > 0), claim.dropped }
 end

@@ -76,21 +76,18 @@ local function readJob(lane, id)
   return job
 end
 
--- Counts a job that is dropped instead of leased.
-local function countExpired(claim, lane, door)
-  book(lane, 'expired', 1)
-  claim.expired = claim.expired or {}
-  local expired = claim.expired
-  expired[#expired + 1], expired[#expired + 2] = lane, doorIn(door) or 'native'
+-- Notes a job that is dropped instead of leased.
+local function countDropped(claim, lane, door, how)
+  claim.dropped = claim.dropped or {}
+  local dropped = claim.dropped
+  dropped[#dropped + 1], dropped[#dropped + 2], dropped[#dropped + 3] = lane, doorIn(door) or 'native', how
 end
 
 -- Ends a job that nobody wants to run any more.
 local function expire(claim, lane, id, fields)
   --#include jobs
-  local job = { id = id, door = fields.door, unique = fields.unique, jid = fields.jid, waiting = fields.wait }
-  job.keep, job.how = fields.keep, 'expired'
-  finishJob(lane, job, '', 'error', 'expired')
-  countExpired(claim, lane, fields.door)
+  --#include stale
+  countDropped(claim, lane, fields.door, endStale(lane, id, fields, '', now, given[3], given[4]))
 end
 
 -- Ends a job of a native client whose id no worker behind a gateway could name.
@@ -119,7 +116,8 @@ local function deadlineOf(claim, reserveFor, leaseMs)
     claim.leaseMs, claim.deadline = ms, integer(now + ms)
   end
   -- Half a millisecond more: prefetched by its node, see startLease.
-  return claim.taken < claim.max - claim.ahead and claim.deadline or claim.deadline .. '.5'
+  local isAsked = claim.isNamed or claim.taken < claim.max - claim.ahead
+  return isAsked and claim.deadline or claim.deadline .. '.5'
 end
 
 -- Adds a job to the answer of a claim. Consecutive jobs that the node has become one string.
@@ -175,17 +173,21 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
     local v = redis.call('HMGET', key, 'unique', 'jid', 'door')
     forgetIndexes(lane, id, v[1], v[2])
     redis.call('DEL', key)
-    countExpired(claim, lane, v[3])
+    book(lane, 'expired', 1)
+    countDropped(claim, lane, v[3], 'expired')
     return
   end
-  local staleMs = job.stale and doorIn(job.door) and tonumber(job.stale)
-  if staleMs and staleMs >= -9e15 and staleMs <= now then return expire(claim, lane, id, job) end
+  if job.stale and doorIn(job.door) and read.isStale(job.stale, now) then return expire(claim, lane, id, job) end
   claim.corrections = claim.corrections - 1
   if job.once_until == 'start' and job.once then unlock(lane, id, job.once) end
   local token = nextToken(claim, lane)
   redis.call('HSET', key, 'status', 'busy', 'token', token)
   -- A native client's job has the level of the band it was pushed to, and goes back there.
   if job.stored and not job.level and band ~= 'normal' then redis.call('HSET', key, 'level', usual[band]) end
+  if job.timed == '1' and claim.isNamed then
+    local seconds = doorIn(job.door) and read.whole(job.reserve_for, 86400) or 0
+    if seconds > 0 then leaseMs = math.min(leaseMs or math.huge, seconds * 1000) end
+  end
   countLeft(lane, -1)
   if listenersOf(lane) == 'each' then redis.call('PUBLISH', channelOf(lane), 'start:' .. id) end
   grant(claim, lane, id, token, leaseMs, job.enqueued, job.reserve_for, job.stored)

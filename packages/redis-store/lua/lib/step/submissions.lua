@@ -34,15 +34,24 @@ local function registeredNow(lane, queue)
   return registerLane(lane, homeOf(lane, queue), graceMs)
 end
 
--- Jobs in a lane with limits; `aside`: those outside its lists.
-local function standing(lane, aside)
-  local total = redis.call('ZCARD', busyKey(lane))
-    + redis.call('ZCARD', queueKey(lane, 'scheduled'))
-    + tonumber(aside or 0)
+-- Jobs that wait in a lane; `aside`: those outside its lists.
+local function waitingIn(lane, aside)
+  local total = tonumber(aside or 0)
   for _, band in ipairs(bands) do
     total = total + redis.call('LLEN', queueKey(lane, band))
   end
   return total
+end
+
+-- Jobs in a lane with limits.
+local function standing(lane, aside)
+  return waitingIn(lane, aside) + redis.call('ZCARD', busyKey(lane)) + redis.call('ZCARD', queueKey(lane, 'scheduled'))
+end
+
+-- Few routes refuse jobs. See admission.lua.
+local function refusedByRoute(lane, at, upTo, sums, aside, queued)
+  --#include admission
+  return refusalByRoute(lane, at, upTo, sums, aside, queued)
 end
 
 -- Hints after submissions to one lane. A closed lane is in no index that consumers walk.
@@ -85,14 +94,14 @@ local function rejectionOrDuplicate(lane, from, upTo, foreground, unique, jid, k
   if before and isPushedAgain(lane, before, first, upTo) then return -before end
   if first == from + 1 then return end
   local _, lock, _, _, tick, tickMs = unpack(given, from + 1, first - 1)
-  if tick and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= tickMs then return 'ticked' end
+  if tick and tick ~= '' and tonumber(redis.call('HGET', ticksKey(lane), tick) or 0) >= tickMs then return 'ticked' end
   if lock and lock ~= '' and redis.call('EXISTS', uniqueLockKey(lane) .. ':' .. lock) == 1 then return 'locked' end
 end
 
 -- Notes a stored job's tick and lock, among its values before `first`.
 local function noteTickAndLock(lane, id, from, first)
   local due, lock, lockMs, _, tick, tickMs = unpack(given, from + 1, first - 1)
-  if tick then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
+  if tick and tick ~= '' then redis.call('HSET', ticksKey(lane), tick, integer(tickMs)) end
   if lock and lock ~= '' then
     local ahead = due == '' and 0 or math.max(0, due - now)
     redis.call('SET', uniqueLockKey(lane) .. ':' .. lock, id, 'PX', integer(lockMs + ahead))
@@ -185,7 +194,7 @@ end
 -- Stores the jobs of one lane, `count` in `runs` from `at` on; `isKept`: 1 if the node keeps them. A lane that is not
 -- registered is registered first, or in a cluster refused. Returns a list: the lane's number; 1 if others may have heard of
 -- the jobs, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 for
--- a full queue; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has its job.
+-- a full queue; `unattended`: no worker; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has its job.
 local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   -- stylua: ignore
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
@@ -214,6 +223,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { laneNumber, isNotified and 1 or 0, 0 }, nil
   local queued, best, bestUs, number = {}, nil, nil, 0 -- queued: ids by level
+  local sums, left = nil, 0 -- what routes ask for; jobs that were queued
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
   local waiting = noted and takersOf(lane, lengths, meta[7])
@@ -239,6 +249,10 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         end
       end
       if not result and limited and isFull(level) then result = 0 end
+      if not result and first > from + 7 and (due == '' or due <= now) then
+        sums = sums or {}
+        result = refusedByRoute(lane, from + 7, first - 1, sums, meta[7], left)
+      end
       if not result and batch ~= '' and not joinsBatch(lane, batch) then result = 'unbatched' end
       if not result then
         nextId = nextId + 1
@@ -279,6 +293,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
             queued[level] = { id }
           end
           countLeft(lane, 1)
+          left = left + 1
           if not best or level > best then
             best, bestUs = level, us
           end

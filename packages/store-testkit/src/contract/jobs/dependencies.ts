@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { JobLock } from '@crossgear/core-scheduler'
+import type { DroppedJob, JobLock } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
@@ -34,11 +34,11 @@ export function dependenciesContract({ open, test }: ContractTests): void {
         await submitOne(store, 'mail', { staleAtMs, jid: 'stale-001', door: 'faktory' })
         await submitOne(store, 'mail')
         await world.pass(10_001)
-        const dropped: string[] = []
-        const expired = (...words: readonly string[]): void => void dropped.push(words.join(' '))
-        const claim = { by, groups: [{ lanes: ['mail'] }], max: 9, expired }
+        const all: DroppedJob[] = []
+        const dropped = (job: DroppedJob): void => void all.push(job)
+        const claim = { by, groups: [{ lanes: ['mail'] }], max: 9, dropped }
         expect((await store.steps.claim(claim)).map(({ id }) => id)).toEqual([2])
-        expect(dropped).toEqual(['mail faktory'])
+        expect(all).toEqual([{ lane: 'mail', door: 'faktory', how: 'expired' }])
         expect(await readOne(store, 'mail', 1)).toBeUndefined()
         expect(await store.jobs.findJid('stale-001')).toBeUndefined()
         expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, failed: 0 })

@@ -33,6 +33,15 @@ export function administrationContract({ open, test }: ContractTests): void {
       expect(await submitOne(store, 'mail')).toBeGreaterThan(0)
     })
 
+    test('limits can be read', async ({ store }) => {
+      const [none, some] = [
+        { high: 0, normal: 0, low: 0 },
+        { high: 0, normal: 3, low: 9 },
+      ]
+      await store.admin.setLimits('mail', some)
+      expect(await store.admin.limits(['news', 'mail', 'none'])).toEqual([none, some, none])
+    })
+
     test.each([1, 5, 9] as const)('a queued job of level %i is cancelled', async (level) => {
       const store = await (await open()).node()
       await submitAll(store, 'mail', [aJob(), aJob({ level, unique, jid: 'j-1' }), aJob({ level })])

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { Lease, Outcome } from '@crossgear/core-scheduler'
+import type { DroppedJob, Lease, Outcome } from '@crossgear/core-scheduler'
 import type { EventLog } from '../../event-log.ts'
 import {
   aJob,
@@ -94,11 +94,11 @@ export function sharingContract({ test }: ContractTests): void {
       expect(await store.lanes.nonEmpty(['mail'])).toEqual([])
       await submitOne(store, 'mail')
       expect(await store.lanes.nonEmpty(['mail'])).toEqual(['mail'])
-      const dropped: string[] = []
-      const expired = (...words: readonly string[]): void => void dropped.push(words.join(' '))
-      const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 9, expired } as const
+      const all: DroppedJob[] = []
+      const dropped = (job: DroppedJob): void => void all.push(job)
+      const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 9, dropped } as const
       expect(idsOf(await store.steps.claim(claim))).toEqual([2])
-      expect(dropped).toEqual(['mail http'])
+      expect(all).toEqual([{ lane: 'mail', door: 'http', how: 'expired' }])
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, running: 1 })
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
       expect(await findUnique(store, unique, ['mail'])).toEqual([])

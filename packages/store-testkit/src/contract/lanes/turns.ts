@@ -19,7 +19,7 @@ const inTurns = (limits: Throttle = {}): { throttles: ReadonlyMap<string, Thrott
   throttles: new Map([[functionLimit('mail'), { ...limits, isPerTurn: true }]]),
 })
 
-/** So many jobs of each value, in this order; their inputs name value and number. */
+/** Jobs, so many of each value, in this order; their inputs name value and number. */
 function jobsOfEach(
   counts: Readonly<Record<string, number>>,
   more: Partial<NewJob> = {},

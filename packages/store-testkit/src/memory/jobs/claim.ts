@@ -7,7 +7,7 @@ import {
   type Level,
   type Lease,
 } from '@crossgear/core-scheduler'
-import { endJob } from './finish.ts'
+import { endStale, isStale } from './stale.ts'
 import { isForeground, isSettled, jobOf, type MemoryJob } from '../memory-job.ts'
 import { type MemoryLane } from '../memory-lane.ts'
 import { hasRoom, isLimited, isThrottled, noteStart } from './throttles.ts'
@@ -38,7 +38,7 @@ export function claimJobs(
     max: asked,
     ahead = 0,
     throttled,
-    expired,
+    dropped,
     emptied,
     worker = '',
     paused,
@@ -66,8 +66,22 @@ export function claimJobs(
     lane.queues[band].shift()
     const turns = turnsOf(world, lane)
     if (turns?.mustWait(job)) continue
-    if (isDropped(world, lane, job, expired)) {
+    if (isSettled(job)) {
       turns?.pass(job)
+      continue
+    }
+    if (isForeground(job) && job.waiting.length === 0) {
+      lane.forgetIndexes(job)
+      lane.delete(job.id)
+      lane.counters.expired += 1
+      turns?.pass(job)
+      dropped?.({ lane: lane.lane, door: job.door, how: 'expired' })
+      continue
+    }
+    if (isStale(world, job)) {
+      const ended = endStale(world, lane, job)
+      turns?.pass(job)
+      dropped?.(ended)
       continue
     }
     if (job.terms?.lock?.until === 'start') unlock(lane, job)
@@ -85,27 +99,6 @@ export function claimJobs(
   const left = groups.flatMap(({ lanes }) => lanes).filter((name) => world.lane(name).queued > 0)
   if (by === 'named' && left.length === 0) emptied?.()
   return claimed
-}
-
-/** Ends a job that nobody wants to run any more. */
-function isDropped(
-  world: MemoryWorld,
-  lane: MemoryLane,
-  job: MemoryJob,
-  expired: ClaimRequest['expired'],
-): boolean {
-  if (isSettled(job)) return true
-  const isAbandoned = isForeground(job) && job.waiting.length === 0
-  if (!isAbandoned && (job.terms?.staleAtMs ?? Infinity) > world.nowMs()) return false
-  lane.counters.expired += 1
-  expired?.(lane.lane, job.door)
-  if (isAbandoned) {
-    lane.forgetIndexes(job)
-    lane.delete(job.id)
-  } else {
-    endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
-  }
-  return true
 }
 
 /**
@@ -139,10 +132,11 @@ function reserve(
   const before = jobOf(lane.lane, job)
   job.status = 'busy'
   job.token = token
-  const { reserveForSeconds: ownSeconds } = job.terms ?? {}
+  const { reserveForSeconds: ownSeconds, isTimed } = job.terms ?? {}
   const consumerSeconds =
     ownSeconds ?? world.options.reserveForSeconds ?? storeDefaults.reserveForSeconds
-  const heldForMs = leaseMs ?? (by === 'consumer' ? consumerSeconds * 1000 : Infinity)
+  const ownMs = by === 'consumer' || isTimed ? consumerSeconds * 1000 : Infinity
+  const heldForMs = by === 'named' ? Math.min(leaseMs ?? Infinity, ownMs) : (leaseMs ?? ownMs)
   lane.busy.set(job.id, nowMs + heldForMs)
   world.publish(lane.lane, 'start', job.id)
   return { ...before, token, heldBy: by, ...(waitedMs === undefined ? {} : { waitedMs }) }

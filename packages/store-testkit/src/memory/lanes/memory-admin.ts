@@ -25,6 +25,11 @@ export class MemoryAdmin implements AdminStore {
     })
   }
 
+  limits(lanes: readonly string[]): Promise<readonly LaneLimits[]> {
+    const none = { high: 0, normal: 0, low: 0 }
+    return this.#step((world) => lanes.map((lane) => ({ ...none, ...world.lane(lane).limits })))
+  }
+
   cancel(lane: string, id: number, as: Taken = 'cancelled'): Promise<boolean> {
     return this.#step((world) => cancelJob(world, this.#node, world.lane(lane), id, as))
   }

@@ -3,6 +3,7 @@ import {
   bands,
   reachableDepth,
   type ConsumerNews,
+  type DroppedJob,
   type JobNote,
   type JobPlace,
   type JobRef,
@@ -14,6 +15,7 @@ import {
   type Taken,
 } from '@crossgear/core-scheduler'
 import { buryJob, endJob, putBack } from '../jobs/finish.ts'
+import { endStaleIn } from '../jobs/stale.ts'
 import { isSettled, type MemoryJob } from '../memory-job.ts'
 import { noTotals, type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld, Run } from '../memory-world.ts'
@@ -142,6 +144,10 @@ export class MemoryQueues implements QueueStore {
       lane.bookTaken(as, ended.length)
       return ended
     })
+  }
+
+  endStale(lanes: readonly string[], max: number): Promise<readonly DroppedJob[]> {
+    return this.#step((world) => lanes.flatMap((lane) => endStaleIn(world, world.lane(lane), max)))
   }
 
   markRemoved(name: string): Promise<void> {

@@ -206,7 +206,7 @@ describe('background maintenance', () => {
 
   test('a route’s retries apply to a door that has none', async () => {
     const cluster = new Cluster()
-    const node = await cluster.node('a', { retries: new Map([['mail', 1]]) })
+    const node = await cluster.node('a', { routes: new Map([['mail', { retries: 1 }]]) })
     const client = node.ask('mail')
     await cluster.turn()
     for (const expected of [[], ['mail:1 exception broken']]) {
@@ -225,7 +225,7 @@ describe('background maintenance', () => {
 
   test('a job of a route with retention can be read after its end', async () => {
     const cluster = new Cluster()
-    const node = await cluster.node('a', { retentionSeconds: new Map([['mail', 60]]) })
+    const node = await cluster.node('a', { routes: new Map([['mail', { retentionSeconds: 60 }]]) })
     node.submit('mail', { jid: 'j-1', unique: bytes('u') })
     await cluster.turn()
     expect((await node.scheduler.jobs.findJid('j-1'))?.id).toBe(1)

@@ -40,7 +40,7 @@ export class JobFigures {
     if (runMs !== undefined) figures.time('run', door, by, runMs, trace)
   }
 
-  dropped(lane: string, door: Door, how: 'expired' | 'lost'): void {
+  dropped(lane: string, door: Door, how: 'expired' | 'lost' | 'died'): void {
     this.#of(lane).count(how, door)
   }
 

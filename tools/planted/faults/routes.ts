@@ -1,0 +1,40 @@
+import type { PlantedFault } from '../planted-fault.ts'
+
+export const faults: readonly PlantedFault[] = [
+  {
+    name: 'bound-of-each-step',
+    promise: 'A bound of waiting jobs counts those of one step too.',
+    file: 'packages/redis-store/lua/lib/step/admission.lua',
+    from: 'if sums.waiting + queued >= most',
+    to: 'if sums.waiting >= most',
+    test: 'packages/redis-store/test/store-contract.test.ts',
+    testName: 'are refused from the bound on, within one step too',
+  },
+  {
+    name: 'refused-before-counted',
+    promise: 'A gateway that has just started refuses no job for want of workers.',
+    file: 'packages/core-scheduler/src/intake/route-admission.ts',
+    from: 'if (this.#countsSinceMs > beforeMs || ',
+    to: 'if (',
+    test: 'packages/store-testkit/test/scheduler/routes.test.ts',
+    testName: 'refuses none before the workers of a gateway that starts are counted',
+  },
+  {
+    name: 'aged-job-is-dropped',
+    promise: 'A background job that is too old is among the dead, unless its route says otherwise.',
+    file: 'packages/redis-store/lua/lib/stale.lua',
+    from: "if fields.dies_stale ~= '1' or",
+    to: "if fields.dies_stale ~= '0' or",
+    test: 'packages/redis-store/test/store-contract.test.ts',
+    testName: 'are among the dead when a worker would get them, and can run again',
+  },
+  {
+    name: 'untimed-by-name-worker',
+    promise: 'The time of a job holds for workers by name too.',
+    file: 'packages/redis-store/lua/lib/step/leases.lua',
+    from: "if job.timed == '1' and claim.isNamed then",
+    to: "if job.timed == '0' and claim.isNamed then",
+    test: 'packages/redis-store/test/store-contract.test.ts',
+    testName: 'are late at a by-name worker too',
+  },
+]
