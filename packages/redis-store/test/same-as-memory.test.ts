@@ -32,6 +32,7 @@ type Step =
   | { readonly kind: 'move'; readonly set: JobSet; readonly id: number; readonly to: SetExit }
   | { readonly kind: 'endJobs'; readonly place: JobPlace; readonly max: number }
   | { readonly kind: 'endQueued'; readonly ids: readonly number[]; readonly as: Taken }
+  | { readonly kind: 'endStale'; readonly max: number }
 
 const level = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<Level>(2, 5, 8) },
@@ -95,10 +96,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     ids: fc.array(id, { minLength: 1, maxLength: 4 }),
     as: fc.constantFrom(...ways),
   }),
+  fc.record({ kind: fc.constant('endStale' as const), max: fc.integer({ min: 1, max: 3 }) }),
 )
 
-/** The figure decides what else a job is: coalesced, waited for, kept. */
-function jobOf([jobLevel, figure]: readonly [Level, number]): NewJob {
+/** The figure decides what else a job is: coalesced, waited for, kept, taken only if, or soon too old. */
+function jobOf([jobLevel, figure]: readonly [Level, number], nowMs: number): NewJob {
   return {
     input: Buffer.from(String(figure)),
     door: 'gearman',
@@ -106,6 +108,10 @@ function jobOf([jobLevel, figure]: readonly [Level, number]): NewJob {
     foreground: figure % 3 === 0,
     ...(figure > 6 && { unique: Buffer.from(String(figure)) }),
     ...(figure === 5 && { retentionSeconds: 86_400 }),
+    ...(figure === 1 && { admission: { needsWorker: true } }),
+    ...(figure === 2 && { admission: { maxWaiting: 5 }, isTimed: true, reserveForSeconds: 60 }),
+    ...((figure === 3 || figure === 4) && { staleAtMs: nowMs + 75_000 }),
+    ...(figure === 4 && { diesStale: true }),
   }
 }
 
@@ -135,16 +141,17 @@ function accountOf(lane: LaneCounts): number {
   return high + normal + low + running + scheduled + dead + ended
 }
 
-/** Takes the steps and tells what the store answered to each, and what it holds after it. */
+/** Takes the steps and tells what the store answered to each, and what it holds after it. `nowMs`: the store's clock. */
 async function play(
   world: StoreWorld,
   store: SteppedStore,
   steps: readonly Step[],
+  nowMs: () => number,
 ): Promise<unknown[]> {
   const held: Lease[] = []
   const answers: unknown[] = []
   for (const one of steps) {
-    answers.push(await answerTo(world, store, one, held))
+    answers.push(await answerTo(world, store, one, { held, nowMs }))
     const counts = await store.lanes.counts(['mail'])
     for (const lane of counts) expect(accountOf(lane)).toBe(lane.submitted)
     answers.push(counts)
@@ -159,11 +166,13 @@ async function answerTo(
   world: StoreWorld,
   store: SteppedStore,
   one: Step,
-  held: Lease[],
+  { held, nowMs }: { readonly held: Lease[]; readonly nowMs: () => number },
 ): Promise<unknown> {
   switch (one.kind) {
-    case 'submit':
-      return store.steps.submit('mail', one.jobs.map(jobOf))
+    case 'submit': {
+      const jobs = one.jobs.map((job) => jobOf(job, nowMs()))
+      return store.steps.submit('mail', jobs)
+    }
     case 'claim': {
       const groups = [{ lanes: ['mail'] }]
       const jobs = await store.steps.claim({ by: one.by, groups, max: one.max })
@@ -193,6 +202,8 @@ async function answerTo(
       )
     case 'endJobs':
       return store.queues.endJobs('mail', [one.place], one.max)
+    case 'endStale':
+      return store.queues.endStale(['mail'], one.max)
     case 'endQueued': {
       const piece = { lane: 'mail', band: 'normal', from: 0, count: 20, ids: one.ids } as const
       return (await store.queues.endQueued(piece, one.as)) === 'deep'
@@ -213,9 +224,13 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
         await real.redis.flushall()
-        const memory = new MemoryStoreWorld(new ManualClock())
-        const expected = await play(memory, memory.join(), steps)
-        expect(await play(real, store, steps)).toEqual(expected)
+        const clock = new ManualClock()
+        const memory = new MemoryStoreWorld(clock)
+        const { nowMs: startMs } = await memory.join().nodes.beat()
+        const ownMs = clock.nowMs()
+        const nowInMemory = (): number => startMs + clock.nowMs() - ownMs
+        const expected = await play(memory, memory.join(), steps, nowInMemory)
+        expect(await play(real, store, steps, Date.now)).toEqual(expected)
         expect(await checkInvariants(real.redis)).toEqual([])
         expect(await memory.violations()).toEqual([])
       }),
