@@ -17,10 +17,11 @@ async function refusal(keys: Keys): Promise<string> {
     () => undefined,
     (reason: unknown) => reason,
   )
-  if (!(error instanceof StartError)) throw new Error('it was accepted', { cause: error })
-  expect(error.exitCode).toBe(2)
-  expect(error.message).not.toContain('\n')
-  return error.message.replace(/ in \/\S+/, '')
+  expect(error).toBeInstanceOf(StartError)
+  const { exitCode, message } = error as StartError
+  expect(exitCode).toBe(2)
+  expect(message).not.toContain('\n')
+  return message.replace(/ in \/\S+/, '')
 }
 
 const url = 'https://resize.example.com/run?key=1'
