@@ -18,6 +18,7 @@ export class CircuitBreaker {
   #failures = 0
   #untilMs = 0
   #cancel: (() => void) | undefined
+  #isStopped = false
 
   /** `changed` is called after each change of the state. */
   constructor(limits: BreakerLimits, clock: Clock, changed: (before: BreakerState) => void) {
@@ -52,7 +53,7 @@ export class CircuitBreaker {
   /** No request for so long; a longer rest stays. */
   rest(ms: number): void {
     const untilMs = this.#clock.nowMs() + ms
-    if (this.#state === 'open' && untilMs <= this.#untilMs) return
+    if (this.#isStopped || (this.#state === 'open' && untilMs <= this.#untilMs)) return
     this.#failures = 0
     this.#untilMs = untilMs
     this.#cancel?.()
@@ -60,13 +61,14 @@ export class CircuitBreaker {
     this.#become('open')
   }
 
+  /** For good: answers that are still to come change nothing. */
   stop(): void {
+    this.#isStopped = true
     this.#cancel?.()
-    this.#cancel = undefined
   }
 
   #become(state: BreakerState): void {
-    if (state !== 'open') this.stop()
+    if (state !== 'open') this.#cancel?.()
     const before = this.#state
     this.#state = state
     if (before !== state) this.#changed(before)

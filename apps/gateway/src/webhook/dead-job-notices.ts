@@ -19,6 +19,7 @@ const maxTries = 8
 const firstWaitMs = 1_000
 /** Time for the last notices when the gateway ends, milliseconds. */
 const lastMs = 2_000
+const endReason = 'the gateway ends'
 
 interface Notice {
   readonly id: string
@@ -68,7 +69,7 @@ export class DeadJobNotices {
   died(ref: JobRef): void {
     if (!this.#poster) return
     if (this.#isClosing || this.#size >= maxWaiting) {
-      this.#drop(1, 'too many wait for their turn')
+      this.#drop(1, this.#isClosing ? endReason : 'too many wait for their turn')
       return
     }
     this.#queue.push({ id: randomUUID(), ref, diedAtMs: this.#parts.wallNowMs(), tries: 0 })
@@ -105,7 +106,7 @@ export class DeadJobNotices {
     this.#queue.length = 0
     for (const request of this.#sending.values()) request.abort()
     this.#sending.clear()
-    if (left > 0) this.#drop(left, 'the gateway ends')
+    if (left > 0) this.#drop(left, endReason)
     this.#poster?.close()
   }
 
@@ -202,7 +203,7 @@ export class DeadJobNotices {
 
   #drop(notices: number, reason: string): void {
     this.#ends.dropped += notices
-    if (this.#isClosing || this.#episodes.begins('dropped'))
+    if (this.#episodes.begins(reason))
       this.#parts.log.warn(`Notices of dead jobs are dropped (${notices}): ${reason}.`)
   }
 }
