@@ -22,7 +22,13 @@ export * from './store/queue-ports.ts'
 export type { JobSets, SetFilter } from './admin/job-sets.ts'
 export type { QueueControl } from './admin/queue-control.ts'
 export * from './model/lanes.ts'
-export { functionLimit, limitedFunction, limitNames, maxTurnBytes } from './model/limit-names.ts'
+export {
+  functionLimit,
+  limitedFunction,
+  limitNames,
+  maxTurnBytes,
+  maxTurns,
+} from './model/limit-names.ts'
 export * from './model/levels.ts'
 export type * from './model/route-terms.ts'
 export type * from './model/requests.ts'

@@ -38,6 +38,8 @@ export interface Observer {
   dropped(lane: string, door: Door, how: 'expired' | 'lost' | 'died'): void
   /** An operator's act on jobs was stored. */
   acted(lane: string, act: JobAct, jobs: number): void
+  /** A job has no turn of its own, since its function has too many values by which jobs take turns. */
+  turnShared(lane: string): void
   store(up: boolean, reason?: string): void
   /** An orphan was repaired, or with `done` false only found. */
   repaired(repair: Repair, done: boolean): void

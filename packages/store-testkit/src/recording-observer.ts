@@ -22,6 +22,7 @@ export type Observation =
       readonly how: 'expired' | 'lost' | 'died'
     }
   | { readonly kind: 'acted'; readonly lane: string; readonly act: JobAct; readonly jobs: number }
+  | { readonly kind: 'turnShared'; readonly lane: string }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
   | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
   | { readonly kind: 'bridged'; readonly lane: string }
@@ -60,6 +61,10 @@ export class RecordingObserver implements Observer {
 
   acted(lane: string, act: JobAct, jobs: number): void {
     this.seen.push({ kind: 'acted', lane, act, jobs })
+  }
+
+  turnShared(lane: string): void {
+    this.seen.push({ kind: 'turnShared', lane })
   }
 
   store(up: boolean, reason?: string): void {

@@ -53,6 +53,13 @@ export const faults: readonly SimulatedFault[] = [
     to: 'slots.length <= concurrency',
   },
   {
+    name: 'turn-of-two-jobs',
+    does: 'One job more of a value runs than may run.',
+    file: `${store}/jobs/turns.ts`,
+    from: 'this.#running(value) < (',
+    to: 'this.#running(value) <= (',
+  },
+  {
     name: 'batch-closed-early',
     does: 'A batch is complete while a job of it has not run.',
     file: `${store}/jobs/memory-batches.ts`,

@@ -51,6 +51,16 @@ for _, key in ipairs(KEYS) do
 end
 return found`
 
+/** Lane and value of jobs that workers of gateways have, of these lanes. */
+const turnsLeased = `
+local found = {}
+for _, lane in ipairs(ARGV) do
+  for _, id in ipairs(redis.call('ZRANGE', 'xg:busy:' .. lane, 0, -1)) do
+    found[#found + 1] = lane .. ' ' .. (redis.call('HGET', 'job:' .. lane .. ':' .. id, 'turn') or '')
+  end
+end
+return found`
+
 /** Worker counts of nodes: lane, kind and node, count by turns. */
 const workerCounts = `
 local found = {}
@@ -101,6 +111,11 @@ export class RedisReads {
   async leased(lanes: readonly string[]): Promise<readonly string[]> {
     const keys = lanes.map((lane) => `xg:busy:${lane}`)
     return (await this.#redis.eval(leasedJobs, keys.length, ...keys)) as string[]
+  }
+
+  /** Lanes and values of jobs that take turns in these lanes and that workers have. */
+  async turnsLeased(lanes: readonly string[]): Promise<readonly string[]> {
+    return (await this.#redis.eval(turnsLeased, 0, ...lanes)) as string[]
   }
 
   async inputOf(lane: string, id: number): Promise<string> {

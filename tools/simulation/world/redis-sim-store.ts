@@ -5,7 +5,14 @@ import { OneAtATime } from './one-at-a-time.ts'
 import { changeServer, RedisMark } from './redis-mark.ts'
 import { RedisNode, type Turn } from './redis-node.ts'
 import { RedisReads } from './redis-reads.ts'
-import { excessOf, reserveForSeconds, resizeLanes, type Settings } from './settings.ts'
+import {
+  excessOf,
+  reserveForSeconds,
+  resizeLanes,
+  turnExcessOf,
+  turnLanes,
+  type Settings,
+} from './settings.ts'
 import { miscountsOf, type NodeWorkers, type SimNative, type SimStore } from './sim-store.ts'
 import type { Timeline } from './timeline.ts'
 import { type WorldConnection, WorldServer } from './world-server.ts'
@@ -164,7 +171,8 @@ class RedisSimStore implements SimStore {
     const { admin, settings } = this.#parts
     const broken = await checkInvariants(admin, { native: true, names: this.#names })
     const leased = await this.#reads.leased(resizeLanes)
-    return [...broken, ...excessOf(settings, leased)]
+    const inTurns = await this.#reads.turnsLeased(turnLanes)
+    return [...broken, ...excessOf(settings, leased), ...turnExcessOf(settings, inTurns)]
   }
 
   /** One call at the world's time. All nodes have got its messages before anybody has its answer. */

@@ -2,6 +2,7 @@ import {
   functionLimit,
   type FunctionOrder,
   type LiveSettings,
+  type NewJob,
   type RouteTerms,
   type Throttle,
 } from '@crossgear/core-scheduler'
@@ -25,7 +26,10 @@ interface Version {
 /** Most jobs of `resize` at a time, before and after each reload. */
 export const maxResizing = 2
 
-const always: Version['throttles'] = { [functionLimit('resize')]: { concurrency: maxResizing } }
+const always: Version['throttles'] = {
+  [functionLimit('resize')]: { concurrency: maxResizing },
+  [functionLimit('report')]: { concurrency: 1, isPerTurn: true },
+}
 
 const limits: Version['throttles'] = {
   ...always,
@@ -96,6 +100,16 @@ function replaceAll<Value>(map: Map<string, Value>, by: Readonly<Record<string, 
   for (const [name, value] of Object.entries(by)) map.set(name, value)
 }
 
+/** Lanes where jobs take turns. */
+export const turnLanes = ['report', ...queues.map((queue) => `report@${queue}`)]
+
+/** The value by which a job takes turns: clients have two each, and some jobs none. */
+function turnOf({ input }: Pick<NewJob, 'input'>): string {
+  const [, client = '', number = '0'] =
+    /([a-z]+\d+)-(\d+)/.exec(Buffer.from(input).toString()) ?? []
+  return Number(number) % 4 === 3 ? '' : `${client} ${Number(number) % 2}`
+}
+
 /** Lanes that the limit of `resize` covers. */
 export const resizeLanes = ['resize', ...queues.map((queue) => `resize@${queue}`)]
 
@@ -105,14 +119,25 @@ export function excessOf({ hasThrottles }: Settings, leased: readonly string[]):
   return [`resize: ${leased.join(', ')} are leased, and ${maxResizing} may be`]
 }
 
+/** A line for each value with more than one job. `leased`: lane and value of jobs of {@link turnLanes} that workers have. */
+export function turnExcessOf({ hasThrottles }: Settings, leased: readonly string[]): string[] {
+  if (!hasThrottles) return []
+  const twice = leased.filter((one, at) => leased.indexOf(one) !== at)
+  return twice.map((one) => `${one}: two jobs of a value are leased, and one may be`)
+}
+
 /** Settings that a gateway takes over; copies, since it compares them with the next ones. */
-export function liveSettings({ homes, throttles, hasRoutes, reloads }: Settings): LiveSettings {
-  const { routes } = versionOf(reloads)
+export function liveSettings(settings: Settings): LiveSettings {
+  const { homes, throttles, hasRoutes, hasThrottles, reloads } = settings
+  const routes = new Map<string, RouteTerms>(
+    hasRoutes ? Object.entries(versionOf(reloads).routes) : [],
+  )
+  if (hasThrottles) routes.set('report', { ...routes.get('report'), turnOf })
   return {
     homes: new Map(homes),
     throttles: new Map(throttles),
     routed: new Set(hasRoutes ? homes.keys() : []),
-    routes: new Map(hasRoutes ? Object.entries(routes) : []),
+    routes,
   }
 }
 

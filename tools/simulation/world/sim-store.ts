@@ -1,6 +1,13 @@
 import { bands, LaneNames, type Store } from '@crossgear/core-scheduler'
 import { MemoryStoreWorld, type NativePeer } from '@crossgear/store-testkit'
-import { excessOf, reserveForSeconds, resizeLanes, type Settings } from './settings.ts'
+import {
+  excessOf,
+  reserveForSeconds,
+  resizeLanes,
+  turnExcessOf,
+  turnLanes,
+  type Settings,
+} from './settings.ts'
 import type { Timeline } from './timeline.ts'
 
 /** A native peer that also reads payloads. */
@@ -69,7 +76,18 @@ export function memorySimStore(timeline: Timeline, settings: Settings): SimStore
       const leased = [...world.lanes]
         .filter(({ lane }) => resizeLanes.includes(lane))
         .flatMap(({ lane, busy }) => [...busy.keys()].map((id) => `${lane}:${id}`))
-      return [...(await world.violations()), ...excessOf(settings, leased)]
+      const inTurns = [...world.lanes]
+        .filter(({ lane }) => turnLanes.includes(lane))
+        .flatMap((lane) =>
+          [...lane.busy.keys()].map(
+            (id) => `${lane.lane} ${lane.job(id, world.nowMs())?.terms?.turn ?? ''}`,
+          ),
+        )
+      return [
+        ...(await world.violations()),
+        ...excessOf(settings, leased),
+        ...turnExcessOf(settings, inTurns),
+      ]
     },
     leftovers: (workers) => {
       const counts = new Map([...world.lanes].map((lane) => [lane.lane, lane.workers] as const))

@@ -291,6 +291,7 @@ export class World {
         acted: nothing,
       },
       ...{ unconfirmed: nothing, bridged: nothing, stranded: nothing },
+      turnShared: () => undefined,
       dropped: (lane, _door, how) => {
         const [fn = lane] = lane.split('@')
         if (how === 'expired') this.history.drops.push({ fn, atMs: this.timeline.nowMs })

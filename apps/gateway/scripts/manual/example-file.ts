@@ -48,6 +48,7 @@ const closing = `# Settings of one function. All keys are optional.
 #payload = "auto"          # workload to args: auto, string, json or base64
 #concurrency = 4           # so many of its jobs run at a time, at all gateways
 #rate = "100/m"            # so many start in a second, minute, hour or day (smhd)
+#per = "custom.tenant"     # each value of it has its own share, and they take turns
 #push = "https://a.b/run"  # its jobs are posted to this URL
 #push_concurrency = 10     # requests at a time
 #without_workers = "accept" # or refuse: say no where no worker is there

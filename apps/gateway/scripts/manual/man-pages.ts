@@ -260,6 +260,11 @@ export function filePage({ version, date }: Release): string {
           item(bold('rate'), [
             plain('The most jobs that are handed out in a second, minute, hour or day: 100/m.'),
           ]),
+          item(bold('per'), [
+            plain(
+              'A path such as custom.tenant or args.0.tenant, or unique-prefix: and a separator: each value has its own share, and the values take turns.',
+            ),
+          ]),
           item(bold('push'), [
             plain('The gateway posts the jobs to this URL, and the answer is their outcome.'),
             plain(`Its further keys are ${pushKeys}.`),

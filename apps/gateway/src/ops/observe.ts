@@ -61,6 +61,7 @@ export function observeWith(
       jobs.acted(lane, act, count)
       history?.counted(lane, act, count)
     },
+    turnShared: (lane) => metrics.turnShared(lane, 'many'),
     store: (up, reason) => {
       metrics.storeUp(up)
       deduper.forget()

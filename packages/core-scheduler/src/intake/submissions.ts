@@ -191,6 +191,7 @@ export class Submissions {
       }
       if ('id' in result && !job.isMoved) observer.submitted(lane, job.door, result.kind)
       if (result.kind === 'created') {
+        if (result.sharesTurn) observer.turnShared(lane)
         if (isWatched) this.#parts.ownSubmissions.remember(lane, result.id)
         if (job.dueAtMs === undefined || job.dueAtMs <= heartbeat.storeNowMs()) created += 1
       }

@@ -102,7 +102,7 @@ export interface NewJob {
   readonly tick?: CronTick
   /** The W3C `traceparent` of its creation, where jobs are traced. */
   readonly trace?: string
-  /** The value whose turn it takes, see {@link Throttle.isPerTurn}; without NUL, at most {@link maxTurnBytes}. Empty where absent. */
+  /** The value by which it takes turns, see {@link Throttle.isPerTurn}: no NUL, at most {@link maxTurnBytes}. Empty. */
   readonly turn?: string
   /** The job that it is another run of, as an operator's tools name it. */
   readonly origin?: string
@@ -214,7 +214,12 @@ export interface LeasedRef extends HeldRef {
  * job has its lock; `unbatched`: its batch is unknown; `ticked`: the entry has a job for this tick or a later one.
  */
 export type Submitted =
-  | { readonly kind: 'created'; readonly id: number }
+  | {
+      readonly kind: 'created'
+      readonly id: number
+      /** There are too many values by which jobs take turns: it shares one with others. */
+      readonly sharesTurn?: true
+    }
   | { readonly kind: 'joined'; readonly id: number }
   | { readonly kind: 'full' }
   | { readonly kind: 'unattended' }

@@ -3,6 +3,9 @@ import type { LaneName } from './lanes.ts'
 /** Longest {@link NewJob.turn}, bytes. */
 export const maxTurnBytes = 128
 
+/** Most values of a function by which jobs take turns; further ones share one turn. */
+export const maxTurns = 10_000
+
 /** No queue has a colon in its name. */
 const prefix = 'function:'
 

@@ -24,19 +24,30 @@ local function finish(id, isQueued)
   end
 end
 
+local function popScheduled(from, upTo)
+  local key = queueKey(lane, 'scheduled')
+  local id = redis.call('ZRANGEBYSCORE', key, from, upTo, 'LIMIT', 0, 1)[1]
+  if id then redis.call('ZREM', key, id) end
+  return id
+end
+
 local sets = { scheduled = queueKey(lane, 'scheduled'), dead = deadKey(lane), busy = KEYS[1] }
 local function endPlaces()
   for at = 6, #ARGV do
     local place = ARGV[at]
     while #ids < most do
       local id, isListed
-      if sets[place] then
+      if place == 'scheduled' then
+        id = popScheduled('-inf', '(5e13')
+        if id then forgetRetry(lane, id) end
+      elseif sets[place] then
         id = redis.call('ZPOPMIN', sets[place])[1]
-        if id and place == 'scheduled' then forgetRetry(lane, id) end
       else
         id = redis.call('RPOP', queueKey(lane, place))
         isListed = id
         if not id then id = popAside(lane, place) end
+        -- Those that wait for their turn, see turns.lua.
+        if not id and place == 'normal' then id = popScheduled(5e13, '+inf') end
       end
       if not id then break end
       finish(id, isListed)

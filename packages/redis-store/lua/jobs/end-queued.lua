@@ -23,23 +23,31 @@ local length = redis.call('LLEN', key)
 local nearest, farthest = math.max(0, first - count), math.min(length, first + count)
 local isNearBack = length - nearest < farthest
 if math.min(farthest, length - nearest) > tonumber(ARGV[7]) then return 0 end
-local wanted, ids = {}, {}
+local wanted, ids, inTurns = {}, {}, {}
 for at = 9, #ARGV do
-  wanted[ARGV[at]] = true
+  -- Those that wait for their turn, see turns.lua.
+  local scheduled, id = queueKey(lane, 'scheduled'), ARGV[at]
+  if tonumber(redis.call('ZSCORE', scheduled, id) or 0) >= 5e13 then
+    redis.call('ZREM', scheduled, id)
+    ids[#ids + 1], inTurns[id] = id, true
+  else
+    wanted[id] = true
+  end
 end
+local listed = 0
 if farthest > nearest then
   for at, id in ipairs(redis.call('LRANGE', key, -farthest, -(nearest + 1))) do
     if wanted[id] then
       redis.call('LSET', key, length - farthest + at - 1, ended)
-      ids[#ids + 1], wanted[id] = id, nil
+      ids[#ids + 1], wanted[id], listed = id, nil, listed + 1
     end
   end
 end
 if #ids == 0 then return ids end
-redis.call('LREM', key, isNearBack and #ids or -#ids, ended)
+if listed > 0 then redis.call('LREM', key, isNearBack and listed or -listed, ended) end
 for _, id in ipairs(ids) do
   local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
-  if v[7] then tookLevel(lane, v[7]) end
+  if v[7] and not inTurns[id] then tookLevel(lane, v[7]) end
   if v[1] then
     finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')
   end

@@ -16,11 +16,13 @@ local text, budget = ARGV[7], tonumber(ARGV[8])
 local sets = { busy = KEYS[1], scheduled = queueKey(lane, 'scheduled'), dead = deadKey(lane) }
 local ids, scores, total = {}, {}, 0
 if sets[place] then
-  local page = redis.call('ZRANGE', sets[place], first, first + count - 1, 'WITHSCORES')
+  -- Jobs that wait for their turn stand behind, see turns.lua: they are in the queue.
+  local last = place == 'scheduled' and '(5e13' or '+inf'
+  local page = redis.call('ZRANGEBYSCORE', sets[place], '-inf', last, 'WITHSCORES', 'LIMIT', first, count)
   for at = 1, #page, 2 do
     ids[#ids + 1], scores[#scores + 1] = page[at], page[at + 1]
   end
-  total = redis.call('ZCARD', sets[place])
+  total = redis.call('ZCOUNT', sets[place], '-inf', last)
 else
   -- Jobs outside the list come behind it.
   local lists = { queueKey(lane, place) }
@@ -41,6 +43,13 @@ else
       left = left - #page
     end
     skip = math.max(0, skip - length)
+  end
+  local inTurns = place == 'normal' and tonumber(redis.pcall('ZCOUNT', sets.scheduled, 5e13, '+inf')) or 0
+  total = total + inTurns
+  if inTurns > skip and left > 0 then
+    for _, id in ipairs(redis.call('ZRANGEBYSCORE', sets.scheduled, 5e13, '+inf', 'LIMIT', skip, left)) do
+      ids[#ids + 1] = id
+    end
   end
 end
 

@@ -11,7 +11,7 @@
 local lane, set, first, count = ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local keys = { scheduled = queueKey(lane, 'scheduled'), retries = retriesKey(lane), dead = deadKey(lane) }
 -- Jobs that wait for their turn stand behind, see turns.lua.
-local last = set == 'scheduled' and '(5e11' or '+inf'
+local last = set == 'scheduled' and '(5e13' or '+inf'
 local page = redis.call('ZRANGEBYSCORE', keys[set], '-inf', last, 'WITHSCORES', 'LIMIT', first, count)
 local answer = { #page / 2 }
 for at = 1, #page, 2 do

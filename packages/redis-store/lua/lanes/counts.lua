@@ -168,7 +168,7 @@ local function addCounts(lane, at, left)
     since = earlier(earlier(since, sinceOf(lane, highKey, high)), sinceOf(lane, lowKey, low))
     if scheduled > 0 then
       -- Those that wait for their turn, see turns.lua.
-      local waiting = tonumber(redis.pcall('ZCOUNT', laterKey, 5e11, '+inf')) or 0
+      local waiting = tonumber(redis.pcall('ZCOUNT', laterKey, 5e13, '+inf')) or 0
       scheduled, normal = scheduled - waiting, normal + waiting
     end
     if scheduled > 0 and isOfTotals then retrying = retryingOf(lane, laterKey) end

@@ -24,7 +24,7 @@ local arrivals = {}
 local runs, areInOrder = {}, true
 -- Jobs queued in turns, by lane.
 local turned = {}
-turns.nowMs = now
+beginTurns(now)
 
 local function isEarlier(one, other)
   if dues[one] ~= dues[other] then return dues[one] < dues[other] end
@@ -161,13 +161,14 @@ local function inTurn(lane, found)
 end
 
 -- Queues jobs in their order.
-function turns.lineUpAll(lane, found)
+local function lineUpTurns(lane, found)
   local us, jobs = nowUs(), {}
   for at, id in ipairs(found) do
     lineUp(jobKey(lane, id), us + at)
     jobs[at] = { id, jobFields(lane, id, 'level')[1] }
   end
   enqueue(lane, jobs)
+  turns.us = us + #found
   turned[lane] = (turned[lane] or 0) + #found
 end
 
@@ -184,7 +185,7 @@ local function takeDue(lane)
   if not hasTurns then addDue(lane, scheduled, found, us, usOf) end
   most = most - size
   redis.call('ZREMRANGEBYRANK', scheduled, 0, size - 1)
-  if hasTurns then turns.lineUpAll(lane, inTurn(lane, found)) end
+  if hasTurns then lineUpTurns(lane, inTurn(lane, found)) end
   local retries = 0
   if hasRetries then
     retries = redis.call('ZREM', retriesKey(lane), unpack(found))

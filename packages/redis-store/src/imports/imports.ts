@@ -214,7 +214,9 @@ export class RedisImports {
       const held = heldOf(fields['held'])
       const standing = { job, ...furtherOf(fields) }
       if (held && job.status === 'error') return { ...standing, ...held }
-      return { ...standing, ...(score !== null && { dueAtMs: dueOf(score) }) }
+      // One that waits for its turn is in the queue, see lua/lib/turns.lua.
+      const isScheduled = score !== null && Number(score) < 5e13
+      return { ...standing, ...(isScheduled && { dueAtMs: dueOf(score) }) }
     })
     const forgetAtMs = await this.#forgetTimes(
       lane,

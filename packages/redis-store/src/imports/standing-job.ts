@@ -8,6 +8,7 @@ export const furtherFields = [
   'ran',
   'losses',
   'trace',
+  'turn',
   'origin',
   'on_death',
   'backoff',

@@ -77,7 +77,7 @@ export class JobSteps {
   readonly #lostClaims = new LostClaims()
   readonly #kept = new KeptJobs()
   #throttles: JobStepOptions['throttles']
-  /** Those of a cluster's slot. */
+  /** Limits that a cluster's slot keeps itself. */
   #turns: Throttles
   #token = 0
 

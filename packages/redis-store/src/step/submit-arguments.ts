@@ -22,7 +22,7 @@ export type InputsOutside = Uint8Array[] | undefined
 interface ArrivalParts {
   readonly notes: ReadonlyMap<string, string> | undefined
   readonly outside: InputsOutside
-  /** Where the lane's jobs take turns: the limits of each value. */
+  /** Limits of each value, if the lane's jobs take turns. */
   readonly turnLimits: string | undefined
 }
 
@@ -112,5 +112,7 @@ function submittedOf(id: number | Buffer): Submitted {
   if (typeof id !== 'number')
     return { kind: id.toString() as 'unattended' | 'locked' | 'unbatched' | 'ticked' }
   if (id === 0) return { kind: 'full' }
-  return id > 0 ? { kind: 'created', id } : { kind: 'joined', id: -id }
+  if (id < 0) return { kind: 'joined', id: -id }
+  if (Number.isInteger(id)) return { kind: 'created', id }
+  return { kind: 'created', id: Math.floor(id), sharesTurn: true }
 }

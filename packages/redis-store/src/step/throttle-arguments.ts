@@ -23,7 +23,7 @@ export function turnLimits({ concurrency = 0, rate }: Throttle): string {
   return `${concurrency} ${rate?.jobs ?? 0} ${rate?.perMs ?? 0}`
 }
 
-/** Those that a slot of a cluster keeps itself: jobs of a lane take turns there. */
+/** Limits that a slot of a cluster keeps itself: jobs of a lane take turns there. */
 export function turnsOf(throttles: Throttles | undefined): Throttles {
   return new Map([...(throttles ?? [])].filter(([, { isPerTurn }]) => isPerTurn))
 }

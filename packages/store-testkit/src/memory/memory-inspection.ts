@@ -6,7 +6,7 @@ import {
   type PlaceRequest,
   type Standing,
 } from '@crossgear/core-scheduler'
-import type { MemoryLane } from './memory-lane.ts'
+import { farMs, type MemoryLane } from './memory-lane.ts'
 import { idsIn } from './lanes/clearing.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
@@ -51,7 +51,8 @@ export class MemoryInspection implements InspectStore {
       const sizes = { inputBytes: job.input.length, outputBytes: job.output?.length ?? 0 }
       for (const place of ['busy', 'scheduled'] as const) {
         const atMs = lane[place].get(id)
-        if (atMs !== undefined) return { place, atMs, ...sizes }
+        const isWaiting = place === 'scheduled' && (atMs ?? 0) >= farMs
+        if (atMs !== undefined && !isWaiting) return { place, atMs, ...sizes }
       }
       return { place: lane.dead.includes(id) ? 'dead' : 'queue', ...sizes }
     })

@@ -20,7 +20,7 @@ export function noTotals(): Record<keyof LaneTotals, number> {
 }
 
 /** When jobs are due that wait for their turn, milliseconds. */
-export const farMs = 1e15
+export const farMs = 1e17
 
 /** More ids than a store can lose. */
 const idsPerEpoch = 2 ** 20
@@ -37,6 +37,8 @@ export class MemoryLane {
   readonly scheduled = new Map<number, number>()
   /** Values of the key by which jobs take turns, and the job of each that is in line. */
   readonly turns = new Map<string, number | undefined>()
+  /** Jobs that wait for their turn, by value, from `first` on; ids that were taken away are left. */
+  readonly waitingTurns = new Map<string, { readonly ids: number[]; first: number }>()
   /** Deadline by id. */
   readonly busy = new Map<number, number>()
   /** Dead ids, the oldest first. */
@@ -188,7 +190,9 @@ export class MemoryLane {
   enqueue(job: MemoryJob): void {
     const level = job.level ?? defaultLevel
     const queue = this.queues[bandOf(level)]
-    const lower = queue.findIndex((id) => this.#isBelow(id, level))
+    const last = this.#jobs.get(queue.at(-1) ?? 0)
+    const isLast = last?.terms !== undefined && last.terms.level >= level
+    const lower = isLast ? -1 : queue.findIndex((id) => this.#isBelow(id, level))
     queue.splice(lower < 0 ? queue.length : lower, 0, job.id)
   }
 
@@ -198,6 +202,11 @@ export class MemoryLane {
     const queue = this.queues[bandOf(level)]
     const place = queue.findIndex((id) => (this.#jobs.get(id)?.level ?? 0) <= level)
     queue.splice(place < 0 ? queue.length : place, 0, job.id)
+  }
+
+  /** Scheduled ids, or those that wait for their turn. */
+  scheduledIds(isWaiting: boolean): number[] {
+    return [...this.scheduled].flatMap(([id, dueMs]) => (dueMs >= farMs === isWaiting ? [id] : []))
   }
 
   /** The band and id of the next job. */
@@ -273,7 +282,7 @@ export class MemoryLane {
 
   /** `isAutoOpen`: the automatic rule opens lanes to consumers. */
   counts(nowMs: number, isAutoOpen = true): LaneCounts {
-    const waiting = [...this.scheduled.values()].filter((dueMs) => dueMs >= farMs).length
+    const waiting = this.scheduledIds(true).length
     return {
       lane: this.lane,
       high: this.queues.high.length,

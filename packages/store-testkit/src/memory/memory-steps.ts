@@ -130,7 +130,9 @@ function submitJob(world: MemoryWorld, node: string, lane: MemoryLane, job: NewJ
   if (refusal) return refusal
   if (job.batch !== undefined && !joinBatch(world, job.batch)) return { kind: 'unbatched' }
   if (tick) lane.ticks.set(tick.entry, tick.atMs)
-  return { kind: 'created', id: storeJob(world, lane, job, node).id }
+  const { id, terms } = storeJob(world, lane, job, node)
+  const sharesTurn = (terms?.turn ?? '') !== (job.turn ?? '')
+  return { kind: 'created', id, ...(sharesTurn && { sharesTurn }) }
 }
 
 /** The answer to a job that its route refuses now. */

@@ -77,11 +77,13 @@ export class Metrics {
   readonly jobs: JobFigures
   /** Functions with labels, here and in the store's figures. */
   readonly labels: BoundedLabels
+  readonly #names: LaneNames
   readonly #process = new ProcessFigures()
   /** By row and labels. */
   readonly #values = new Map<Row, Map<string, number>>()
 
   constructor({ functions = 500, names = new LaneNames() }: MetricsOptions = {}) {
+    this.#names = names
     this.labels = new BoundedLabels(functions)
     this.jobs = new JobFigures(names, this.labels)
     // Shown from the start: an increase at the first needs the 0 before it.
@@ -118,7 +120,8 @@ export class Metrics {
     this.#add('unconfirmed', { what }, n)
   }
 
-  turnShared(fn: string, why: 'none' | 'many'): void {
+  turnShared(lane: string, why: 'none' | 'many'): void {
+    const { fn } = this.#names.parse(lane)
     this.#add('turnsShared', { function: this.labels.of(fn), why })
   }
 

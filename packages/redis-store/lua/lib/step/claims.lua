@@ -10,7 +10,7 @@ local function readThrottles(claim, at)
     claim.throttles[queue] = throttle
     for lane = at + 9, at + 8 + lanes do
       limitLane(claim, given[lane], throttle)
-      if perWorker < 0 then turns.claimed(claim, given[lane], throttle) end
+      if perWorker < 0 then claimInTurns(claim, given[lane], throttle) end
     end
     if perWorker < 0 then
       throttle.concurrency, throttle.rate, throttle.perWorker = 0, 0, 0

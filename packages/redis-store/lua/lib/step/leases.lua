@@ -194,17 +194,18 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
 end
 
 -- Jobs of a lane are leased in turns. `throttle`: the limits of each value.
-function turns.claimed(claim, lane, throttle)
+local function claimInTurns(claim, lane, throttle)
   claim.turns = claim.turns or {}
   claim.turns[lane] = true
-  turns.nowMs = now
+  beginTurns(now)
   turns.given[lane] = table.concat({ throttle.concurrency, throttle.rate, integer(throttle.per) }, ' ')
 end
 
 -- Leases a popped job as leaseJob does, if it has the turn.
-function turns.lease(claim, lane, band, id, leaseMs, job)
+local function leaseInTurn(claim, lane, band, id, leaseMs, job)
   job = job or readJob(lane, id)
   local value = job and job.turn or redis.call('HGET', jobKey(lane, id), 'turn') or ''
+  value = turns.countedValue(lane, value, id)
   if job and job.status and turns.mustWait(lane, value, id, job.level, job.enqueued) then
     claim.corrections = claim.corrections + 1
     if job.level then tookLevel(lane, job.level) end
@@ -213,14 +214,14 @@ function turns.lease(claim, lane, band, id, leaseMs, job)
   local before = claim.taken
   leaseJob(claim, lane, band, id, leaseMs, job)
   if claim.taken > before then turns.start(lane, value, id) end
-  turns.pass(lane, value, id)
+  turns.leave(lane, value, id)
 end
 
 -- Leases popped jobs, or else the next one. `claim.popped`: those that are not done with, for the case of an error.
 local function leaseAll(claim, lane, band, leaseMs, ids)
   ids = ids or redis.call('RPOP', queueKey(lane, band), 1) or {}
   claim.popped, claim.from, claim.band = ids, lane, band
-  local lease = claim.turns and claim.turns[lane] and turns.lease or leaseJob
+  local lease = claim.turns and claim.turns[lane] and leaseInTurn or leaseJob
   for at, id in ipairs(ids) do
     claim.at = at
     lease(claim, lane, band, id, leaseMs)

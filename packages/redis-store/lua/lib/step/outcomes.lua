@@ -208,9 +208,9 @@ local function endFrom(lane, queue, runs, at, tally)
 end
 
 -- Passes on the turns of jobs that ended: value, id and if it is in line again.
-function turns.passAll(lane, queue, ended)
+local function passTurns(lane, queue, ended)
   local coming = 0
-  turns.nowMs = now
+  beginTurns(now)
   if not turns.limits(lane) then return end
   for _, of in ipairs(ended) do
     if turns.finish(lane, of[1], of[2], of[3]) then coming = coming + 1 end
@@ -252,7 +252,7 @@ local function endLane(lane, queue, count, runs, at)
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. tally.freed) end
   end
-  if #tally.turns > 0 then turns.passAll(lane, queue, tally.turns) end
+  if #tally.turns > 0 then passTurns(lane, queue, tally.turns) end
   if tally.released > 0 then redis.call('PUBLISH', eventsChannel, 'room\0' .. lane .. '\0' .. tally.released) end
   book(lane, 'completed', tally.completed)
   book(lane, 'retried', tally.retried)

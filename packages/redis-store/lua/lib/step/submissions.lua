@@ -184,7 +184,7 @@ local function storeJob(key, foreground, door, input, ...)
 end
 
 -- The value by which a job takes turns, among its further fields.
-function turns.valueIn(first, upTo)
+local function turnIn(first, upTo)
   for at = first, upTo, 2 do
     if given[at] == 'turn' then return given[at + 1] end
   end
@@ -193,8 +193,9 @@ end
 
 -- Stores the jobs of one lane, `count` in `runs` from `at` on; `isKept`: 1 if the node keeps them. A lane that is not
 -- registered is registered first, or in a cluster refused. Returns a list: the lane's number; 1 if others may have heard of
--- the jobs, else 0; 1 if consumers may take them, else 0; then per job its id; minus the id of the job that it joined; 0 for
--- a full queue; `unattended`: no worker; `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has its job.
+-- the jobs, else 0; 1 if consumers may take them, else 0; then per job its id, a half more where there are too many values
+-- for it to have a turn of its own; minus the id of the job that it joined; 0 for a full queue; `unattended`: no worker;
+-- `locked`; `unbatched`: unknown batch; `ticked`: the tick or a later one has its job.
 local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   -- stylua: ignore
   local meta = redis.call('HMGET', metaKey(lane), 'max:high', 'max:normal', 'max:low', 'open', 'closed',
@@ -232,7 +233,8 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
     local jobs, level, foreground, door = unpack(given, at, at + 3)
     at = at + 4
     if jobs == 0 then
-      inTurns, turns.nowMs, turns.given[lane] = true, now, door
+      beginTurns(now)
+      inTurns, turns.given[lane] = true, door
     end
     for _ = 1, jobs do
       local us, input, more = arrivedUs + given[at], given[at + 1], given[at + 2]
@@ -283,7 +285,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         elseif due ~= '' and due > now then
           redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
           if not earliestDue or due < earliestDue then earliestDue = due end
-        elseif inTurns and not turns.arrive(lane, turns.valueIn(first, at - 1), id, level, enqueued) then
+        elseif inTurns and not turns.arrive(lane, turnIn(first, at - 1), id, level, enqueued) then
           countLeft(lane, 1)
         else
           local ids = queued[level]
@@ -300,6 +302,9 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         end
         total = total + 1
         result = nextId
+        if inTurns then
+          result, turns.shared = nextId + (turns.shared or 0), nil
+        end
       end
       results[number + 3] = result
     end

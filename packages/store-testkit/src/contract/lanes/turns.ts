@@ -19,7 +19,7 @@ const inTurns = (limits: Throttle = {}): { throttles: ReadonlyMap<string, Thrott
   throttles: new Map([[functionLimit('mail'), { ...limits, isPerTurn: true }]]),
 })
 
-/** Jobs, so many of each value, in this order; their inputs name value and number. */
+/** Jobs of each value, in this order; their inputs name value and number. */
 function jobsOfEach(
   counts: Readonly<Record<string, number>>,
   more: Partial<NewJob> = {},
@@ -114,6 +114,20 @@ export function turnContract({ open, test }: ContractTests): void {
       await takeOne(store, 'mail')
       const [counts] = await store.lanes.counts(['mail'])
       expect(counts).toMatchObject({ normal: 5, running: 1, scheduled: 0 })
+      const waiting = await store.inspect.page({ lane: 'mail', place: 'normal', from: 0, count: 9 })
+      expect(waiting.jobs).toHaveLength(5)
+      expect(waiting.jobs.every(({ atMs }) => atMs === undefined)).toBe(true)
+      const some = await store.inspect.page({ lane: 'mail', place: 'normal', from: 3, count: 9 })
+      expect(some.jobs).toEqual(waiting.jobs.slice(3).map((job, offset) => ({ ...job, offset })))
+      const scheduled = { lane: 'mail', place: 'scheduled', from: 0, count: 9 } as const
+      expect((await store.inspect.page(scheduled)).jobs).toEqual([])
+      for (const { id } of waiting.jobs)
+        expect(await store.inspect.standing('mail', id)).toMatchObject({ place: 'queue' })
+      expect(await store.queues.endJobs('mail', ['scheduled'], 99)).toEqual([])
+      const ids = some.jobs.map(({ id }) => id)
+      const piece = { lane: 'mail', band: 'normal', from: 3, count: 2, ids } as const
+      expect(await store.queues.endQueued(piece, 'deleted')).toEqual(ids)
+      expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 99)).toHaveLength(3)
     })
 
     test.each([
@@ -175,6 +189,23 @@ export function turnContract({ open, test }: ContractTests): void {
       await world.pass(2_000)
       await store.lanes.promote()
       expect(await runAll(store, 4)).toEqual(['b1', 'a1', 'b2', 'a2'])
+    })
+
+    test('values beyond 10,000 share one turn', async () => {
+      const store = await (await open(inTurns({ concurrency: 1 }))).node()
+      const each = (from: number, count: number): NewJob[] =>
+        Array.from({ length: count }, (_none, at) => aJob({ turn: `value${from + at}` }))
+      for (let from = 0; from < 10_000; from += 1_000) {
+        const results = await store.steps.submit('mail', each(from, 1_000))
+        expect(results.filter((result) => 'sharesTurn' in result)).toEqual([])
+      }
+      const shared = await store.steps.submit('mail', [...each(10_000, 2), ...each(9_999, 1)])
+      expect(shared.map((result) => 'sharesTurn' in result)).toEqual([true, true, false])
+      expect(await take(store, ['mail'], 100)).toHaveLength(100)
+      // Values whose jobs have gone make room for others.
+      await store.queues.endJobs('mail', ['high', 'normal', 'low', 'scheduled', 'busy'], 20_000)
+      const again = await store.steps.submit('mail', each(20_000, 100))
+      expect(again.some((result) => !('sharesTurn' in result))).toBe(true)
     })
 
     test('a flushed lane begins again', async () => {

@@ -1,4 +1,4 @@
-import { defaultLevel, functionLimit, type Throttle } from '@crossgear/core-scheduler'
+import { defaultLevel, functionLimit, maxTurns, type Throttle } from '@crossgear/core-scheduler'
 import type { MemoryJob } from '../memory-job.ts'
 import { farMs, type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld } from '../memory-world.ts'
@@ -17,6 +17,11 @@ export class Turns {
 
   /** A job has come, or is due. True if it is to be queued now; else it waits for its turn. */
   arrive(job: MemoryJob): boolean {
+    const { turns } = this.#lane
+    if (!turns.has(valueOf(job)) && turns.size >= maxTurns) this.look()
+    if (!turns.has(valueOf(job)) && turns.size >= maxTurns && job.terms) {
+      job.terms = { ...job.terms, turn: '' }
+    }
     const value = valueOf(job)
     const holder = this.#lane.turns.get(value)
     if (holder === job.id) return true
@@ -24,7 +29,7 @@ export class Turns {
       this.#lane.turns.set(value, job.id)
       return true
     }
-    this.#lane.scheduled.set(job.id, farMs)
+    this.#wait(job)
     if (!this.#isInLine(holder)) this.#give(value)
     return false
   }
@@ -35,7 +40,7 @@ export class Turns {
     const holder = this.#lane.turns.get(value)
     const isAnothers = holder !== job.id && this.#isInLine(holder)
     if (!isAnothers && this.#mayStart(value)) return false
-    this.#lane.scheduled.set(job.id, farMs)
+    this.#wait(job)
     if (!isAnothers) this.#give(value)
     return true
   }
@@ -75,7 +80,10 @@ export class Turns {
     turns.set(value, undefined)
     if (!this.#hasRoom(value)) return false
     const next = this.#next(value)
-    if (!next) return false
+    if (!next) {
+      if (this.#running(value) === 0) turns.delete(value)
+      return false
+    }
     turns.set(value, next.id)
     const waitMs = this.#rateWaitMs(value)
     if (waitMs > 0) {
@@ -88,19 +96,31 @@ export class Turns {
     return true
   }
 
+  /** Lets a job wait behind those of its value that come before it. */
+  #wait(job: MemoryJob): void {
+    const { scheduled, waitingTurns } = this.#lane
+    scheduled.set(job.id, farMs)
+    const line = waitingTurns.get(valueOf(job)) ?? { ids: [], first: 0 }
+    waitingTurns.set(valueOf(job), line)
+    let place = line.ids.length
+    for (; place > line.first; place -= 1) {
+      const before = this.#lane.job(line.ids[place - 1] ?? 0, this.#world.nowMs())
+      if (before && !comesBefore(job, before)) break
+    }
+    line.ids.splice(place, 0, job.id)
+  }
+
   /** The waiting job of a value that comes next. */
   #next(value: string): MemoryJob | undefined {
-    const waiting = [...this.#lane.scheduled].flatMap(([id, dueMs]) => {
-      const job = dueMs >= farMs ? this.#lane.job(id, this.#world.nowMs()) : undefined
-      return job && valueOf(job) === value ? [job] : []
-    })
-    const level = (job: MemoryJob): number => job.level ?? defaultLevel
-    return waiting.sort(
-      (one, other) =>
-        level(other) - level(one) ||
-        (one.enqueuedAtMs ?? 0) - (other.enqueuedAtMs ?? 0) ||
-        (one.arrival ?? 0) - (other.arrival ?? 0),
-    )[0]
+    const line = this.#lane.waitingTurns.get(value)
+    while (line && line.first < line.ids.length) {
+      const id = line.ids[line.first] ?? 0
+      const job = this.#lane.job(id, this.#world.nowMs())
+      if (job && this.#lane.scheduled.get(id) === farMs) return job
+      line.first += 1
+    }
+    this.#lane.waitingTurns.delete(value)
+    return undefined
   }
 
   #isInLine(id: number | undefined): boolean {
@@ -113,12 +133,14 @@ export class Turns {
   }
 
   #hasRoom(value: string): boolean {
-    const { concurrency = Infinity } = this.#limits
-    const running = [...this.#lane.busy.keys()].filter((id) => {
-      const job = this.#lane.job(id, this.#world.nowMs())
-      return job && valueOf(job) === value
-    })
-    return running.length < concurrency
+    return this.#running(value) < (this.#limits.concurrency ?? Infinity)
+  }
+
+  #running(value: string): number {
+    if (this.#limits.concurrency === undefined) return 0
+    const nowMs = this.#world.nowMs()
+    const jobs = [...this.#lane.busy.keys()].map((id) => this.#lane.job(id, nowMs))
+    return jobs.filter((job) => job && valueOf(job) === value).length
   }
 
   #rateWaitMs(value: string): number {
@@ -144,6 +166,12 @@ export function turnsOf(world: MemoryWorld, lane: MemoryLane): Turns | undefined
   if (!throttles || throttles.size === 0) return undefined
   const limits = throttles.get(functionLimit(world.names.parse(lane.lane).fn))
   return limits?.isPerTurn ? new Turns(world, lane, limits) : undefined
+}
+
+function comesBefore(one: MemoryJob, other: MemoryJob): boolean {
+  const higher = (other.level ?? defaultLevel) - (one.level ?? defaultLevel)
+  const older = (one.enqueuedAtMs ?? 0) - (other.enqueuedAtMs ?? 0)
+  return (higher || older || (one.arrival ?? 0) - (other.arrival ?? 0)) < 0
 }
 
 function valueOf({ terms }: MemoryJob): string {

@@ -41,12 +41,14 @@ export function endPlaces(
 export function idsIn(lane: MemoryLane, place: JobPlace): readonly number[] {
   switch (place) {
     case 'high':
-    case 'normal':
     case 'low':
       return [...lane.queues[place]]
+    case 'normal':
+      return [...lane.queues.normal, ...lane.scheduledIds(true)]
     case 'scheduled':
+      return lane.scheduledIds(false)
     case 'busy':
-      return [...lane[place].keys()]
+      return [...lane.busy.keys()]
     case 'dead':
       return [...lane.dead]
   }

@@ -17,7 +17,7 @@ import {
 import { buryJob, endJob, putBack } from '../jobs/finish.ts'
 import { endStaleIn } from '../jobs/stale.ts'
 import { isSettled, type MemoryJob } from '../memory-job.ts'
-import { noTotals, type MemoryLane } from '../memory-lane.ts'
+import { farMs, noTotals, type MemoryLane } from '../memory-lane.ts'
 import type { MemoryWorld, Run } from '../memory-world.ts'
 
 /** Queues and sets of a {@link MemoryWorld}. */
@@ -135,7 +135,9 @@ export class MemoryQueues implements QueueStore {
       const nearest = Math.max(0, piece.from - piece.count)
       const farthest = piece.from + piece.count
       if (Math.min(farthest, queue.length - nearest) > reachableDepth) return 'deep'
-      const ended = queue.slice(nearest, farthest).filter((id) => piece.ids.includes(id))
+      const waiting = piece.band === 'normal' ? lane.scheduledIds(true) : []
+      const standing = [...waiting, ...queue.slice(nearest, farthest)]
+      const ended = standing.filter((id) => piece.ids.includes(id))
       for (const id of ended) {
         takeOut(lane, id)
         const job = lane.job(id, world.nowMs())
@@ -217,7 +219,9 @@ export class MemoryQueues implements QueueStore {
 
 function idsOf(lane: MemoryLane, set: JobSet, nowMs: number): number[] {
   if (set === 'dead') return [...lane.dead]
-  const byTime = [...lane.scheduled].sort(([, one], [, other]) => one - other)
+  const byTime = [...lane.scheduled]
+    .filter(([, dueMs]) => dueMs < farMs)
+    .sort(([, one], [, other]) => one - other)
   const failedBefore = (id: number): boolean => lane.job(id, nowMs)?.failure !== undefined
   return byTime.flatMap(([id]) => (failedBefore(id) === (set === 'retries') ? [id] : []))
 }
