@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { bytes, Cluster, type TestNode, type TestWorker } from './harness.ts'
 
 /** The tenant of a job stands before the colon of its input. */
-const turnOf = (_fn: string, { input }: NewJob): string =>
-  Buffer.from(input).toString().split(':')[0] ?? ''
+const turnOf = ({ input }: NewJob): string => Buffer.from(input).toString().split(':')[0] ?? ''
 
 const settings = (concurrency?: number) => {
   const limit = { ...(concurrency !== undefined && { concurrency }), isPerTurn: true } as const
@@ -22,8 +21,9 @@ const inputsOf = (worker: TestWorker): string[] =>
 async function open(concurrency?: number, more: SchedulerOptions = {}) {
   const limits = settings(concurrency)
   const cluster = new Cluster(limits)
+  const routes = new Map([['mail', { turnOf }]])
   const node = (name: string): Promise<TestNode> =>
-    cluster.node(name, { ...limits, turnOf, ...more })
+    cluster.node(name, { ...limits, routes, ...more })
   return { cluster, here: await node('here'), there: await node('there') }
 }
 
