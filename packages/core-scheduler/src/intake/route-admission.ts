@@ -22,7 +22,7 @@ export class RouteAdmission {
     const countAgain = (): void => void (this.#countsSinceMs = clock.nowMs())
     events.on('storeReset', countAgain)
     events.on('reconnected', countAgain)
-    events.on('laneJoined', (lane) => this.#noteFresh(lane))
+    events.on('laneCreated', (lane) => this.#noteFresh(lane))
     events.on('laneRemoved', (lane) => void this.#fresh.delete(lane))
   }
 

@@ -56,8 +56,14 @@ export class LaneRegistrar {
   async added(lane: string, number: number): Promise<void> {
     const { registry, counts, events } = this.#parts
     if (!registry.add(lane, number)) return
-    events.emit('laneJoined', lane)
+    events.emit('laneCreated', lane)
     await counts.laneAdded(lane)
+  }
+
+  /** The same for one that was registered before this node knew of it. */
+  async loaded(lane: string, number: number): Promise<void> {
+    const { registry, counts } = this.#parts
+    if (registry.add(lane, number)) await counts.laneAdded(lane)
   }
 
   /** The store has dropped a lane that had this number. One with workers of this node comes again. */

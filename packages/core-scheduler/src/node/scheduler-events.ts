@@ -27,8 +27,8 @@ export interface SchedulerEvents extends StoreEvents {
   prefetchResumed: []
   /** The limit of this name may have room. */
   throttleReleased: [limit: string]
-  /** The lane entered the registry. */
-  laneJoined: [lane: string]
+  /** The store has a lane that it had not. */
+  laneCreated: [lane: string]
   /** The lane left the registry. */
   laneRemoved: [lane: string]
 }

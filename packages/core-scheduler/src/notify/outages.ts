@@ -28,7 +28,7 @@ export class Outages {
 
   async loadLanes(): Promise<void> {
     const { store, registrar } = this.#parts
-    for (const [lane, number] of await store.lanes.all()) void registrar.added(lane, number)
+    for (const [lane, number] of await store.lanes.all()) void registrar.loaded(lane, number)
   }
 
   async #up(): Promise<void> {

@@ -28,6 +28,10 @@ describe('a function whose jobs need a worker', () => {
     await cluster.pass(1_000)
     expect(await kindOf(cluster, node)).toBe('unattended')
     expect(await kindOf(cluster, node, 'news')).toBe('created')
+    const late = await cluster.node('b', needing)
+    expect(await kindOf(cluster, late)).toBe('created')
+    await cluster.pass(countedMs)
+    expect(await kindOf(cluster, late)).toBe('unattended')
   })
 
   test('takes jobs while a worker is there, behind any gateway', async () => {
