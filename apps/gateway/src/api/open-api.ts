@@ -33,6 +33,7 @@ export function openApiDocument(
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A password of the web port' },
+        basic: { type: 'http', scheme: 'basic', description: 'A person and their password' },
         session: { type: 'apiKey', in: 'cookie', name: 'crossgear_session' },
       },
       schemas: { Error: apiError },
@@ -45,7 +46,7 @@ function operationOf(operationId: string, endpoint: Endpoint): Readonly<Record<s
   const { summary, tag, role, params, query, body, answer, status = 200, type } = endpoint
   return {
     ...{ operationId, summary, tags: [tag], 'x-role': role },
-    security: role === 'anyone' ? [] : [{ bearer: [] }, { session: [] }],
+    security: role === 'anyone' ? [] : [{ bearer: [] }, { basic: [] }, { session: [] }],
     parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
     ...(body && {
       requestBody: { required: true, content: { 'application/json': { schema: body } } },

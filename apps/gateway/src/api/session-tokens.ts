@@ -76,11 +76,18 @@ export class PersonTokens {
   async #sign(name: string, claim: string): Promise<Buffer | undefined> {
     const state = this.#people.stateOf(name)
     if (!state) return undefined
-    if (!this.#storeKey) {
-      throw new ApiError('store_unavailable', 'sessions of people need the store')
-    }
-    const key = await this.#storeKey()
+    const key = await this.#key()
     return createHmac('sha256', key).update(state).update(claim).digest()
+  }
+
+  async #key(): Promise<Buffer> {
+    const why = 'sessions of people need the store'
+    if (!this.#storeKey) throw new ApiError('store_unavailable', why)
+    try {
+      return await this.#storeKey()
+    } catch (error) {
+      throw new ApiError('store_unavailable', why, { cause: error })
+    }
   }
 }
 
