@@ -4,6 +4,7 @@ import {
   type AuditEntry,
   type AuditStore,
   type KeptRecords,
+  StoreError,
 } from '@crossgear/core-scheduler'
 import type { RedisContext } from './connection/redis-context.ts'
 
@@ -16,6 +17,8 @@ type StreamEntry = readonly [id: string, fields: readonly string[]]
 /** The store port's part for who did what. */
 export class RedisAudit implements AuditStore {
   readonly #context: RedisContext
+  /** As it was read: it does not change. */
+  #sessionKey: Buffer | undefined
 
   constructor(context: RedisContext) {
     this.#context = context
@@ -70,9 +73,13 @@ export class RedisAudit implements AuditStore {
   }
 
   async sessionKey(): Promise<Buffer> {
+    if (this.#sessionKey) return this.#sessionKey
     const { redis, keys, call } = this.#context
     await call(() => redis.setnx(keys.sessionKey, randomBytes(sessionKeyBytes).toString('hex')))
-    return Buffer.from((await call(() => redis.get(keys.sessionKey))) ?? '', 'hex')
+    const key = Buffer.from((await call(() => redis.get(keys.sessionKey))) ?? '', 'hex')
+    if (key.length !== sessionKeyBytes) throw new StoreError('REFUSED', 'it has no session key')
+    this.#sessionKey = key
+    return key
   }
 }
 

@@ -181,8 +181,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new Failure(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
-  const trail = new AuditTrail({ store: scheduler.audit, node, log })
-  const acted: OnAct = (act) => trail.note(act)
+  const { note: acted } = new AuditTrail({ store: scheduler.audit, node, log })
   const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
   const doors = await doorsOf({ ...parts, log, payloadRuleOf, acted }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
@@ -197,12 +196,9 @@ export async function compose(parts: Parts): Promise<Composition> {
     node,
     doors,
     check: () => readiness(scheduler),
-    webHooks: {
-      ...webHooks(config.webPort === 'off' ? undefined : hooksOf('web')),
-      loginFailed: (reason) => metrics.loginFailed(reason),
-    },
+    webHooks: webHooks(metrics, config.webPort === 'off' ? undefined : hooksOf('web')),
     acted,
-    storeKey: once(() => scheduler.audit.sessionKey()),
+    storeKey: () => scheduler.audit.sessionKey(),
     ...(faktory && { openPages: faktoryPages(faktory) }),
     pages: {
       '/cron': (request) => answerCron(cron, request),
@@ -271,9 +267,14 @@ function peersOf({ clients, byFunction, byQueue }: Census): string {
   return [`${clients} clients`, ...named].join('; ')
 }
 
-function webHooks(hooks: ReturnType<typeof doorHooks> | undefined): Composition['webHooks'] {
-  if (!hooks) return { limited: () => undefined }
-  return { limited: hooks.rejected, opened: hooks.connected, closed: hooks.closed }
+function webHooks(
+  metrics: Metrics,
+  hooks: ReturnType<typeof doorHooks> | undefined,
+): Composition['webHooks'] {
+  const loginFailed = (reason: string): void => metrics.loginFailed(reason)
+  if (!hooks) return { limited: () => undefined, loginFailed }
+  const { rejected: limited, connected: opened, closed } = hooks
+  return { limited, opened, closed, loginFailed }
 }
 
 /** True for a store that was there a moment ago, and may come back. */
@@ -281,12 +282,6 @@ function isAway(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false
   const { code, message } = error
   return code === 'UNREACHABLE' || code === 'TIMEOUT' || /^(LOADING|CLUSTERDOWN)\b/.test(message)
-}
-
-/** The result of the first call that succeeded. */
-function once<Value>(ask: () => Promise<Value>): () => Promise<Value> {
-  let known: Value | undefined
-  return async () => (known ??= await ask())
 }
 
 /** The API is loaded at its first call: most gateways get none. */

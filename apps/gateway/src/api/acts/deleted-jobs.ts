@@ -69,7 +69,9 @@ export class DeletedJobs {
       ...(this.#others > 0 ? [`${this.#others} jobs waited in queues`] : []),
       ...(this.#ofBatches > 0 ? [`${this.#ofBatches} jobs belonged to batches`] : []),
     ]
-    if (this.#isFull) return { undo: null, no_undo: 'the jobs were too large to be kept' }
+    const bytes = this.#records.reduce((sum, record) => sum + Buffer.byteLength(record), 0)
+    if (this.#isFull || bytes > auditBounds.actBytes)
+      return { undo: null, no_undo: 'the jobs were too large to be kept' }
     if (this.#records.length === 0) return { undo: null, no_undo: reasons.join(', ') || null }
     const undo = randomBytes(9).toString('base64url')
     const isKept = await this.#scheduler.audit.keep(undo, this.#records).catch(() => false)

@@ -1,6 +1,6 @@
 import { auditBounds, type AuditEntry, type AuditStore } from '@crossgear/core-scheduler'
 import { oneLine } from '../../errors.ts'
-import type { Act } from '../../net/act.ts'
+import type { Act, OnAct } from '../../net/act.ts'
 import type { Logger } from '../../log/logger.ts'
 
 /** An act as the store has it. */
@@ -24,7 +24,7 @@ export class AuditTrail {
   }
 
   /** Never rejects: what was done is not undone because it could not be noted. */
-  async note(act: Act): Promise<void> {
+  readonly note: OnAct = async (act) => {
     const { store, node, log } = this.#parts
     const { operation, door } = act
     if (door !== 'web') log.info({ ...act }, `${operation} by the ${door} port.`)
