@@ -1,23 +1,14 @@
-import {
-  LaneNames,
-  type LiveSettings,
-  type RouteTerms,
-  Scheduler,
-  StoreError,
-} from '@crossgear/core-scheduler'
+import { LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
 import type { ApiBackend } from '../api/api.ts'
 import type { ApiParts } from '../api/compose-api.ts'
 import { FaktoryRetries } from '../bridge/faktory-retries.ts'
-import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
-import { turnKeyOf } from '../bridge/turn-key.ts'
 import { limitsOf } from '../config/function-limits.ts'
 import { notifyTarget } from '../config/notify-options.ts'
-import { routedHomes, routeTerms } from '../config/routes.ts'
+import { routedHomes } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
-import { deathCallOf } from '../faktory/death-calls.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
 import type { PayloadRuleOf } from '../faktory/translate.ts'
 import { Handles } from '../gearman/handles.ts'
@@ -46,6 +37,7 @@ import { noticeText } from '../webhook/notice-text.ts'
 import type { Readiness, WebParts } from '../web/web-server.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
 import { configureDoors, type DoorParts, doorsOf, type Settings } from './doors.ts'
+import { liveSettings, turnsBy } from './live-settings.ts'
 
 const dayMs = 24 * 3600 * 1000
 /** Most functions, and queues, that a line of the state names. */
@@ -102,14 +94,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const names = new LaneNames(routedHomes(config.routes))
   const metrics = new Metrics({ functions: config.metricsFunctions, names })
   const durability = readDurability(config.durability)
-  const turnOf: TurnOf = (fn, per) => {
-    const key = turnKeyOf(per)
-    return (job) => {
-      const value = key(job, payloadRuleOf(fn))
-      if (value === undefined) metrics.turnShared(fn, 'none')
-      return value ?? ''
-    }
-  }
+  const turnOf = turnsBy(payloadRuleOf, (fn) => metrics.turnShared(fn, 'none'))
   const redisStore = new RedisStore(store.address, {
     names,
     throttles: limitsOf(config),
@@ -307,26 +292,6 @@ function onSchema(news: SchemaNews, { log, fail }: Parts): void {
   } else {
     log.fatal(`The store was taken over: ${news.message}.`)
     fail?.('a newer gateway has the store')
-  }
-}
-
-type TurnOf = (fn: string, per: string) => RouteTerms['turnOf'] & {}
-
-/** The scheduler's settings that may change while jobs flow. `turnOf`: reads the values by which jobs take turns. */
-function liveSettings(config: Config, turnOf: TurnOf): LiveSettings {
-  const homes = routedHomes(config.routes)
-  const names = new LaneNames(homes)
-  const routes = routeTerms(config.routes, (fn, { onDeath, limit }) => ({
-    ...(onDeath && { onDeath: deathCallOf(onDeath, names) }),
-    ...(limit?.per !== undefined && { turnOf: turnOf(fn, limit.per) }),
-  }))
-  const told = [...routes.values()].flatMap(({ onDeath }) => onDeath ?? [])
-  return {
-    homes,
-    // A job that tells of a death is for the consumers of its queue, as one that a Faktory producer pushes.
-    routed: new Set([...homes.keys(), ...told.map(({ lane }) => names.parse(lane).fn)]),
-    routes,
-    throttles: limitsOf(config),
   }
 }
 
