@@ -212,7 +212,7 @@ export const faults: readonly PlantedFault[] = [
     name: 'room-told-once',
     promise: 'Workers that wait for room in a queue with a rate are woken each time.',
     file: 'packages/core-scheduler/src/dispatch/room-timers.ts',
-    from: '      this.#byQueue.delete(queue)\n',
+    from: '      this.#byLimit.delete(limit)\n',
     to: '',
     test: 'packages/store-testkit/test/scheduler/maintenance/scheduler-maintenance.test.ts',
     testName: 'is woken each time there is some',

@@ -175,7 +175,7 @@ export const faults: readonly SimulatedFault[] = [
     name: 'room-timer-not-armed',
     does: 'Nobody wakes workers when a rate limit has room again.',
     file: `${core}/dispatch/room-timers.ts`,
-    from: 'if (waitMs === 0 || this.#byQueue.has(queue)) return',
+    from: 'if (waitMs === 0 || this.#byLimit.has(limit)) return',
     to: 'if (waitMs >= 0) return',
   },
   {
