@@ -49,6 +49,7 @@ const closing = `# Settings of one function. All keys are optional.
 #concurrency = 4           # so many of its jobs run at a time, at all gateways
 #rate = "100/m"            # so many start in a second, minute, hour or day (smhd)
 #per = "custom.tenant"     # each value of it has its own share, and they take turns
+#on_death = { jobtype = "report" }     # pushed when a job dies
 #push = "https://a.b/run"  # its jobs are posted to this URL
 #push_concurrency = 10     # requests at a time
 #without_workers = "accept" # or refuse: say no where no worker is there

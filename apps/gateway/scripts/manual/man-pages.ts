@@ -265,6 +265,11 @@ export function filePage({ version, date }: Release): string {
               'A path such as custom.tenant or args.0.tenant, or unique-prefix: and a separator: each value has its own share, and the values take turns.',
             ),
           ]),
+          item(bold('on_death'), [
+            plain(
+              'A job that is pushed when a job dies: a table with jobtype and the fields of a Faktory job.',
+            ),
+          ]),
           item(bold('push'), [
             plain('The gateway posts the jobs to this URL, and the answer is their outcome.'),
             plain(`Its further keys are ${pushKeys}.`),
