@@ -87,7 +87,7 @@ export class DeletedJobs {
     this.#bytes += bytes * overhead.perByte + ids.length * overhead.perJob
     this.#isFull ||= this.#bytes > actBytes
     if (this.#isFull) return new Map()
-    const { lineOfRecord, recordOfStanding } = await import('@crossgear/migration')
+    const { lineOfRecord, recordOfStanding } = await import('./job-records.ts')
     const { names } = this.#scheduler.registry
     const lines = new Map<number, string>()
     for (const standing of await this.#imports.standing(lane, ids)) {

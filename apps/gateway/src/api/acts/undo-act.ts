@@ -43,7 +43,7 @@ export function undoActs({ scheduler, imports }: Parts): Pick<Handlers, 'undoAct
 
   /** The records by lane; each that is not put back is counted. */
   const readable = async (lines: readonly string[], left: Left, scope: Scope | undefined) => {
-    const { laneOf, recordOfLine } = await import('@crossgear/migration')
+    const { laneOf, recordOfLine } = await import('./job-records.ts')
     const byLane = new Map<string, JobRecord[]>()
     for (const line of lines) {
       const record = recordOfLine(line)
@@ -79,7 +79,7 @@ export function undoActs({ scheduler, imports }: Parts): Pick<Handlers, 'undoAct
   return {
     async undoAct({ params, scope }) {
       const { undo, lines } = await linesOf(params.entry)
-      const { importedOf, tagOf } = await import('@crossgear/migration')
+      const { importedOf, tagOf } = await import('./job-records.ts')
       const left = new Left()
       let restored = 0
       const nowMs = scheduler.storeNowMs()
