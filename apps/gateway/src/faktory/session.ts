@@ -239,7 +239,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
     this.#worker = workers.join(hello, this)
     const { wid, connections } = this.#worker
     // Another node may wait for it, with jobs of a connection that ended.
-    if (wid !== undefined && connections.size === 1) void scheduler.queues.notify(wid, 'alive')
+    if (wid !== undefined && connections.size === 1) void scheduler.queues.notify(wid, 'back')
     this.send(okReply)
   }
 

@@ -233,14 +233,20 @@ export class Workers {
   }
 
   /**
-   * News of a worker: a sign of life, a job settled elsewhere, or an operator's order, with `*` for
+   * News of a worker: a sign of life, a new connection, a job settled elsewhere, or an operator's order, with `*` for
    * all connected ones.
    */
   onNews(wid: string, news: ConsumerNews): void {
     if (news === 'alive') this.beat({ wid })
+    else if (news === 'back') this.#isBack(wid)
     else if (typeof news === 'object') this.find(wid)?.held.forget(news.settled)
     else if (wid !== '*') this.find(wid)?.advance(news)
     else for (const worker of this.all()) worker.advance(news)
+  }
+
+  /** A connection with its wid began at some node. Those that are connected here go by their BEAT. */
+  #isBack(wid: string): void {
+    if (this.find(wid)?.connections.size === 0) this.beat({ wid })
   }
 
   /** No worker gets a job any more. */

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { Siblings } from '../../src/native/worker/siblings.ts'
 import { Line } from './support/line.ts'
 
@@ -21,7 +21,7 @@ test.skipIf(lacksRedis)(
     const waiting = connections[0]?.brpop('list', 0)
     await expect.poll(() => server.connect().info('clients')).toContain('blocked_clients:1')
     line.breakDown()
-    await vi.waitFor(() => expect(line.living).toBe(3))
+    await expect.poll(() => line.living).toBe(3)
     await connections[1]?.lpush('list', 'there')
     expect(await waiting).toEqual(['list', 'there'])
     for (const connection of connections) connection.disconnect()

@@ -9,7 +9,7 @@
 --#include throttle
 local freed = 0
 for at = 4, #ARGV, 2 do
-  freed = freed + freeSlot(ARGV[3], slotOf(ARGV[at], ARGV[at + 1]))
+  freed = freed + slots.free(ARGV[3], slots.of(ARGV[at], ARGV[at + 1]))
 end
 if freed > 0 then
   local isOfFunction = string.find(ARGV[3], ':', 1, true)

@@ -13,14 +13,19 @@
 --#include keys
 --#include throttle
 local permission, allowed, now = ARGV[7], tonumber(ARGV[8]), nowMs()
-local throttle = { queue = ARGV[3], concurrency = tonumber(ARGV[4]), perWorker = tonumber(ARGV[5]), worker = ARGV[6] }
+local throttle = {
+  queue = ARGV[3],
+  concurrency = tonumber(ARGV[4]),
+  perWorker = tonumber(ARGV[5]),
+  worker = ARGV[6],
+}
 for index = 1, allowed do
-  freeSlot(throttle.queue, slotOf('', permission .. index))
+  slots.free(throttle.queue, slots.of('', permission .. index))
 end
 local taken = 0
 for at = 9, #ARGV, 2 do
   taken = taken + 1
-  if limitsSlots(throttle) then takeSlot(throttle, slotOf(ARGV[at], ARGV[at + 1]), now) end
+  if slots.limits(throttle) then slots.take(throttle, slots.of(ARGV[at], ARGV[at + 1]), now) end
 end
 for _ = taken + 1, allowed do
   redis.call('LPOP', rateKey(throttle.queue))

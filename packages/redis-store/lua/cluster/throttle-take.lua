@@ -26,9 +26,9 @@ local throttle = {
 }
 local wanted, permission, now, allowed, permissionMs = tonumber(ARGV[10]), ARGV[11], nowMs(), 0, 10000
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - permissionMs)) do
-  if string.sub(slot, 1, 1) == '\0' then freeSlot(throttle.queue, slot) end
+  if string.sub(slot, 1, 1) == '\0' then slots.free(throttle.queue, slot) end
 end
-while allowed < wanted and hasRoom(throttle, now) do
+while allowed < wanted and slots.hasRoom(throttle, now) do
   allowed = allowed + 1
   tookThrottled(throttle, '', permission .. allowed, now)
 end

@@ -31,7 +31,17 @@ local counted = redis.call('MGET', unpack(countKeys))
 -- Per queue what its hint index gets.
 local ready = {}
 
+-- Jobs that another program put beyond all times stand where those that wait for their turn do: see turns.lua.
+local function bringBack(scheduled)
+  local last = redis.call('ZRANGE', scheduled, -1, -1, 'WITHSCORES')[2]
+  if not last or tonumber(last) <= 2e14 then return end
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', scheduled, '(2e14', '+inf', 'LIMIT', 0, 1000)) do
+    redis.call('ZADD', scheduled, 4e13, id)
+  end
+end
+
 local function noteDue(lane, scheduled)
+  bringBack(scheduled)
   local following = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
   if following and not isCluster then redis.call('ZADD', dueKey, 'LT', integer(read.due(following)), lane) end
 end

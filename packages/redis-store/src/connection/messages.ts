@@ -11,10 +11,12 @@ export function happened(listener: StoreListener, lane: string, message: string)
   else if (kind === 'finish') listener.finished(lane, Number(id))
 }
 
-/** `quiet`, `terminate`, `alive` or `settled NUL jid`. */
+const plainNews = ['quiet', 'terminate', 'alive', 'back'] as const
+
+/** One of these words, or `settled NUL jid`. */
 function newsOf(word: string | undefined, rest: readonly string[]): ConsumerNews | undefined {
   if (word === 'settled') return { settled: rest.join('\0') }
-  return word === 'quiet' || word === 'terminate' || word === 'alive' ? word : undefined
+  return plainNews.find((known) => known === word)
 }
 
 /** `kind NUL lane NUL figure`; for news of a worker its wid and the news. */

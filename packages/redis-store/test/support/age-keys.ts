@@ -25,9 +25,13 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
       end
     end
   elseif kind == 'hash' and string.match(key, '^job:') then
-    local stale = redis.call('HGET', key, 'stale')
+    local left = redis.call('PTTL', key)
+    if left > ms then redis.call('PEXPIRE', key, left - ms) end
+    local isOver = left > 0 and left <= ms
+    if isOver then redis.call('DEL', key) end
+    local stale = not isOver and redis.call('HGET', key, 'stale')
     if stale then redis.call('HSET', key, 'stale', string.format('%.0f', stale - ms)) end
-    for _, field in ipairs({ 'enqueued', 'arrived' }) do
+    for _, field in ipairs(isOver and {} or { 'enqueued', 'arrived' }) do
       local time = redis.call('HGET', key, field)
       if time then redis.call('HSET', key, field, string.format('%.3f', time - ms)) end
     end

@@ -88,15 +88,16 @@ describe.skipIf(lacksRedis)('BEAT', () => {
 
   test('keeps the connections of a worker at other gateways alive', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
+    const heard: string[] = []
+    onTestFinished(there.scheduler.queues.onConsumerNews((wid) => void heard.push(wid)))
     const beating = await here.client({ wid: 'worker-1' })
     const elsewhere = await there.client({ wid: 'worker-1' })
     const silent = await there.client({ wid: 'silent' })
+    // A HELLO is a sign of life, too.
+    await expect.poll(() => heard).toHaveLength(3)
     there.clock.advance(45_000)
-    const heard = new Promise<string>((resolve) => {
-      onTestFinished(there.scheduler.queues.onConsumerNews((wid) => resolve(wid)))
-    })
     expect(await beating.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
-    expect(await heard).toBe('worker-1')
+    await expect.poll(() => heard[3]).toBe('worker-1')
     there.clock.advance(15_000)
     await silent.closed()
     expect(await elsewhere.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')

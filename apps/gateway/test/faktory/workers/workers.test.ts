@@ -147,7 +147,7 @@ describe('the workers of a node', () => {
       gone('there')
       await clock.advance(deadAfterMs - reapEveryMs)
       workers.join(hello('here'), new TestConnection())
-      workers.onNews('there', 'alive')
+      workers.onNews('there', 'back')
       await clock.advance(deadAfterMs - reapEveryMs)
       expect(released).toEqual([])
     })

@@ -5,10 +5,9 @@ local function buryJob(lane, job, node, now, most, seconds, as)
   local key, dead, door = jobKey(lane, job.id), deadKey(lane), doorIn(job.door)
   if door == 'faktory' then releaseDependencies(lane, job.id, 'failed', job.dependencies) end
   redis.call('HSET', key, 'status', 'error', 'settled', 1)
-  redis.call('HDEL', key, 'token')
+  redis.call('HDEL', key, 'token', 'wait')
   redis.call('PERSIST', key)
   relay(lane, job.id, otherNodes(job.waiting, node), 'finish', '')
-  redis.call('HDEL', key, 'wait')
   if job.unique and redis.call('HGET', uniqueKey(lane), job.unique) == job.id then
     redis.call('HDEL', uniqueKey(lane), job.unique)
   end

@@ -1,13 +1,13 @@
 -- A job that dies tells somebody: a job of its choice is pushed in the same step. Needs keys.lua, jobs.lua.
 -- Numbers of lanes in jids are to this base.
-local digits = '0123456789abcdefghijklmnopqrstuvwxyz'
+local base36 = '0123456789abcdefghijklmnopqrstuvwxyz'
 
 -- The jid by which workers know a job that has none of its own: see jids.ts.
 local function shownJid(lane, id)
   local number, text = tonumber(redis.call('HGET', metaKey(lane), 'number') or 0), ''
   repeat
     local digit = number % 36 + 1
-    text, number = string.sub(digits, digit, digit) .. text, math.floor(number / 36)
+    text, number = string.sub(base36, digit, digit) .. text, math.floor(number / 36)
   until number == 0
   local prefix = 'xg-' .. text .. '-'
   return prefix .. string.rep('0', 8 - #prefix - #id) .. id

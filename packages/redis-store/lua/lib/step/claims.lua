@@ -9,8 +9,8 @@ local function readThrottles(claim, at)
     throttle.timeout, throttle.perWorker, throttle.worker = timeout, perWorker, worker
     claim.throttles[queue] = throttle
     for lane = at + 9, at + 8 + lanes do
-      limitLane(claim, given[lane], throttle)
-      if perWorker < 0 then claimInTurns(claim, given[lane], throttle) end
+      slots.limitLane(claim, given[lane], throttle)
+      if perWorker < 0 then turns.claim(claim, given[lane], throttle) end
     end
     if perWorker < 0 then
       throttle.concurrency, throttle.rate, throttle.perWorker = 0, 0, 0

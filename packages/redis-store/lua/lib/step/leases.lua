@@ -194,7 +194,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
 end
 
 -- Jobs of a lane are leased in turns. `throttle`: the limits of each value.
-local function claimInTurns(claim, lane, throttle)
+turns.claim = function(claim, lane, throttle)
   claim.turns = claim.turns or {}
   claim.turns[lane] = true
   beginTurns(now)
@@ -202,7 +202,7 @@ local function claimInTurns(claim, lane, throttle)
 end
 
 -- Leases a popped job as leaseJob does, if it has the turn.
-local function leaseInTurn(claim, lane, band, id, leaseMs, job)
+turns.lease = function(claim, lane, band, id, leaseMs, job)
   job = job or readJob(lane, id)
   local value = job and job.turn or redis.call('HGET', jobKey(lane, id), 'turn') or ''
   value = turns.countedValue(lane, value, id)
@@ -221,7 +221,7 @@ end
 local function leaseAll(claim, lane, band, leaseMs, ids)
   ids = ids or redis.call('RPOP', queueKey(lane, band), 1) or {}
   claim.popped, claim.from, claim.band = ids, lane, band
-  local lease = claim.turns and claim.turns[lane] and leaseInTurn or leaseJob
+  local lease = claim.turns and claim.turns[lane] and turns.lease or leaseJob
   for at, id in ipairs(ids) do
     claim.at = at
     lease(claim, lane, band, id, leaseMs)

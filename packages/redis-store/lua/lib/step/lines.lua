@@ -60,7 +60,7 @@ end
 -- lane with a throttle one. True if it met one that does not, or of unknown age; that one and those behind it went back.
 local function takeUpTo(claim, lane, band, bound, leaseMs)
   local isThrottled = claim.byLane[lane] ~= nil
-  local lease = claim.turns and claim.turns[lane] and leaseInTurn or leaseJob
+  local lease = claim.turns and claim.turns[lane] and turns.lease or leaseJob
   while wantsMore(claim) do
     local before = claim.taken
     local ids = redis.pcall('RPOP', queueKey(lane, band), isThrottled and 1 or claim.max - before)
@@ -109,7 +109,7 @@ local function takeByHint(claim, queue, leaseMs)
     local hints = redis.call('ZRANGE', ready, passed, passed + 1, 'WITHSCORES')
     local lane, bound = hints[1], tonumber(hints[4] or math.huge)
     if not lane then return end
-    if ofQueue then limitLane(claim, lane, ofQueue) end
+    if ofQueue then slots.limitLane(claim, lane, ofQueue) end
     local before, isStopped, throttles = claim.taken, false, claim.byLane[lane]
     if not tokenStart(claim, lane) then
       redis.call('ZREM', ready, lane)

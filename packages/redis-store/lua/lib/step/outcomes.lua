@@ -196,8 +196,8 @@ local function endFrom(lane, queue, runs, at, tally)
         end
         if result ~= '0' and result ~= '4' then
           seen[id], ended[#ended + 1] = true, id
-          if throttled then tally.freed = tally.freed + freeSlot(queue, slotOf(lane, id)) end
-          if limit then tally.released = tally.released + freeSlot(limit, slotOf(lane, id)) end
+          if throttled then tally.freed = tally.freed + slots.free(queue, slots.of(lane, id)) end
+          if limit then tally.released = tally.released + slots.free(limit, slots.of(lane, id)) end
           if value then tally.turns[#tally.turns + 1] = { value, id, result == '2' } end
         end
         tally.results[index] = result
@@ -208,7 +208,7 @@ local function endFrom(lane, queue, runs, at, tally)
 end
 
 -- Passes on the turns of jobs that ended: value, id and if it is in line again.
-local function passTurns(lane, queue, ended)
+turns.passOn = function(lane, queue, ended)
   local coming = 0
   beginTurns(now)
   if not turns.limits(lane) then return end
@@ -252,7 +252,7 @@ local function endLane(lane, queue, count, runs, at)
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. tally.freed) end
   end
-  if #tally.turns > 0 then passTurns(lane, queue, tally.turns) end
+  if #tally.turns > 0 then turns.passOn(lane, queue, tally.turns) end
   if tally.released > 0 then redis.call('PUBLISH', eventsChannel, 'room\0' .. lane .. '\0' .. tally.released) end
   book(lane, 'completed', tally.completed)
   book(lane, 'retried', tally.retried)

@@ -184,7 +184,7 @@ local function storeJob(key, foreground, door, input, ...)
 end
 
 -- The value by which a job takes turns, among its further fields.
-local function turnIn(first, upTo)
+turns.valueIn = function(first, upTo)
   for at = first, upTo, 2 do
     if given[at] == 'turn' then return given[at + 1] end
   end
@@ -285,7 +285,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
         elseif due ~= '' and due > now then
           redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
           if not earliestDue or due < earliestDue then earliestDue = due end
-        elseif inTurns and not turns.arrive(lane, turnIn(first, at - 1), id, level, enqueued) then
+        elseif inTurns and not turns.arrive(lane, turns.valueIn(first, at - 1), id, level, enqueued) then
           countLeft(lane, 1)
         else
           local ids = queued[level]

@@ -1,63 +1,68 @@
 -- Limits of a queue or a function. A throttle = { queue (its name), concurrency (0: any), rate (jobs; 0: any), per (ms),
 -- timeout (how long a job takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker }. Needs keys.lua.
 
-local function slotOf(lane, id) return lane .. '\0' .. id end
+-- One table: a script has at most 200 locals.
+local slots = {
+  of = function(lane, id) return lane .. '\0' .. id end,
 
-local function limitsSlots(throttle) return throttle.concurrency > 0 or throttle.perWorker > 0 end
+  limits = function(throttle) return throttle.concurrency > 0 or throttle.perWorker > 0 end,
 
--- Returns 1, or 0 if the slot was free.
-local function freeSlot(queue, slot)
-  if redis.call('ZREM', slotsKey(queue), slot) == 0 then return 0 end
-  local worker = redis.call('HGET', slotWorkersKey(queue), slot)
-  if worker then
-    redis.call('HDEL', slotWorkersKey(queue), slot)
-    redis.call('ZREM', workerSlotsKey(queue), worker .. '\0' .. slot)
-  end
-  return 1
-end
+  -- Returns 1, or 0 if the slot was free.
+  free = function(queue, slot)
+    if redis.call('ZREM', slotsKey(queue), slot) == 0 then return 0 end
+    local worker = redis.call('HGET', slotWorkersKey(queue), slot)
+    if worker then
+      redis.call('HDEL', slotWorkersKey(queue), slot)
+      redis.call('ZREM', workerSlotsKey(queue), worker .. '\0' .. slot)
+    end
+    return 1
+  end,
 
--- Drops slots whose job is no longer leased, left by a step without throttles.
-local function pruneSlots(queue)
-  for _, slot in ipairs(redis.call('ZRANGE', slotsKey(queue), 0, -1)) do
-    local lane, id = string.match(slot, '^(.*)%z(%d+)$')
-    if not redis.call('ZSCORE', busyKey(lane), id) then freeSlot(queue, slot) end
-  end
-end
+  -- Takes a slot for a job.
+  take = function(throttle, slot, now)
+    redis.call('ZADD', slotsKey(throttle.queue), now, slot)
+    if throttle.perWorker == 0 then return end
+    redis.call('HSET', slotWorkersKey(throttle.queue), slot, throttle.worker)
+    redis.call('ZADD', workerSlotsKey(throttle.queue), 0, throttle.worker .. '\0' .. slot)
+  end,
 
--- Frees the slots of jobs that have had them for too long.
-local function freeOverdue(throttle, now)
-  if throttle.timeout == 0 then return end
-  local key = slotsKey(throttle.queue)
-  for _, slot in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', now - throttle.timeout, 'LIMIT', 0, 1000)) do
-    freeSlot(throttle.queue, slot)
-  end
-end
-
-local function hasNoSlot(throttle)
-  local queue, worker = throttle.queue, throttle.worker
-  if throttle.concurrency > 0 and redis.call('ZCARD', slotsKey(queue)) >= throttle.concurrency then return true end
-  if throttle.perWorker == 0 then return false end
-  local held = redis.call('ZLEXCOUNT', workerSlotsKey(queue), '[' .. worker .. '\0', '(' .. worker .. '\1')
-  return held >= throttle.perWorker
-end
+  areTaken = function(throttle)
+    local queue, worker = throttle.queue, throttle.worker
+    if throttle.concurrency > 0 and redis.call('ZCARD', slotsKey(queue)) >= throttle.concurrency then return true end
+    if throttle.perWorker == 0 then return false end
+    local held = redis.call('ZLEXCOUNT', workerSlotsKey(queue), '[' .. worker .. '\0', '(' .. worker .. '\1')
+    return held >= throttle.perWorker
+  end,
+}
 
 -- True if a throttle lets one more job be handed out now. `waitMs`: how long until time alone makes room.
-local function hasRoom(throttle, now)
+slots.hasRoom = function(throttle, now)
+  local queue, timeout = throttle.queue, throttle.timeout
   if throttle.rate > 0 then
-    local start = tonumber(redis.call('LINDEX', rateKey(throttle.queue), throttle.rate - 1) or 0)
+    local start = tonumber(redis.call('LINDEX', rateKey(queue), throttle.rate - 1) or 0)
     if start > 0 and start + throttle.per > now then
       throttle.full, throttle.waitMs = true, start + throttle.per - now
       return false
     end
   end
-  if not limitsSlots(throttle) then return true end
-  freeOverdue(throttle, now)
-  if not isCluster and hasNoSlot(throttle) then pruneSlots(throttle.queue) end
-  if not hasNoSlot(throttle) then return true end
+  if not slots.limits(throttle) then return true end
+  -- Slots of jobs that have had them for too long are free.
+  local overdue = timeout > 0 and redis.call('ZRANGEBYSCORE', slotsKey(queue), '-inf', now - timeout, 'LIMIT', 0, 1000)
+  for _, slot in ipairs(overdue or {}) do
+    slots.free(queue, slot)
+  end
+  if not isCluster and slots.areTaken(throttle) then
+    -- Slots whose job is no longer leased were left by a step without throttles.
+    for _, slot in ipairs(redis.call('ZRANGE', slotsKey(queue), 0, -1)) do
+      local lane, id = string.match(slot, '^(.*)%z(%d+)$')
+      if not redis.call('ZSCORE', busyKey(lane), id) then slots.free(queue, slot) end
+    end
+  end
+  if not slots.areTaken(throttle) then return true end
   throttle.full = true
-  if throttle.timeout > 0 then
-    local first = redis.call('ZRANGE', slotsKey(throttle.queue), 0, 0, 'WITHSCORES')[2]
-    throttle.waitMs = math.max(1, tonumber(first) + throttle.timeout - now)
+  if timeout > 0 then
+    local first = redis.call('ZRANGE', slotsKey(queue), 0, 0, 'WITHSCORES')[2]
+    throttle.waitMs = math.max(1, tonumber(first) + timeout - now)
   end
   return false
 end
@@ -66,13 +71,13 @@ end
 local function mayTake(throttles, now)
   if not throttles then return true end
   for _, throttle in ipairs(throttles) do
-    if throttle.full or not hasRoom(throttle, now) then return false end
+    if throttle.full or not slots.hasRoom(throttle, now) then return false end
   end
   return true
 end
 
 -- Adds a throttle to those of a lane.
-local function limitLane(claim, lane, throttle)
+slots.limitLane = function(claim, lane, throttle)
   local throttles = claim.byLane[lane] or {}
   for _, known in ipairs(throttles) do
     if known == throttle then return end
@@ -80,17 +85,9 @@ local function limitLane(claim, lane, throttle)
   throttles[#throttles + 1], claim.byLane[lane] = throttle, throttles
 end
 
--- Takes a slot for a job.
-local function takeSlot(throttle, slot, now)
-  redis.call('ZADD', slotsKey(throttle.queue), now, slot)
-  if throttle.perWorker == 0 then return end
-  redis.call('HSET', slotWorkersKey(throttle.queue), slot, throttle.worker)
-  redis.call('ZADD', workerSlotsKey(throttle.queue), 0, throttle.worker .. '\0' .. slot)
-end
-
 -- Notes that a job was handed out.
 local function tookThrottled(throttle, lane, id, now)
-  if limitsSlots(throttle) then takeSlot(throttle, slotOf(lane, id), now) end
+  if slots.limits(throttle) then slots.take(throttle, slots.of(lane, id), now) end
   if throttle.rate > 0 then
     local key = rateKey(throttle.queue)
     redis.call('LPUSH', key, integer(now))
