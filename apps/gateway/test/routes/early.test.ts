@@ -47,15 +47,16 @@ describe.skipIf(lacksRedis)('a route with max_waiting', () => {
     const gateways = [await open(bounded(50)), await open(bounded(50))]
     const clients = await Promise.all(gateways.map((gateway) => gateway.peer()))
     // Both gateways know the lanes from here on.
-    await clients[0]?.submit('SUBMIT_JOB_BG', 'mail@bulk', '', '')
-    await expect.poll(() => clients[1]?.list('status')).toContain('mail@bulk\t1\t0\t0')
     const names = ['mail', 'mail@bulk']
+    for (const name of names) await clients[0]?.submit('SUBMIT_JOB_BG', name, '', '')
+    for (const name of names)
+      await expect.poll(() => clients[1]?.list('status')).toContain(`${name}\t1\t0\t0`)
     for (let n = 0; n < 100; n += 1) {
       for (const client of clients) client.send('SUBMIT_JOB_BG', names[n % 2] ?? '', '', '')
     }
     const answers = await Promise.all(clients.map((client) => client.receiveMany(100)))
     const created = answers.flat().filter(([name]) => name === 'JOB_CREATED')
-    expect(created).toHaveLength(49)
+    expect(created).toHaveLength(48)
   })
 
   test('never refuses jobs of a batch', async () => {
