@@ -30,7 +30,7 @@ in the file alone; every key may be left out:
   payload = "auto"          # workload to args: auto, string, json or base64
   on_death = { jobtype = "report" }     # pushed when a job dies
   concurrency = 4           # so many of its jobs run at a time, at all gateways
-  rate = "100/m"            # so many start in a second, minute, hour, day (smhd)
+  rate = "100/m"            # so many start in a second (s), m, h or d
   per = "custom.tenant"     # each value has its own share, and they take turns
   push = "https://a.b/run"  # its jobs are posted to this URL
   without_workers = "accept" # or refuse: say no where no worker is there
