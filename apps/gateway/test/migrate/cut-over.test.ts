@@ -144,7 +144,11 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
         const workers = [await work(port, done), await work(gearman, done)]
         const sides = ['--from', `gearman://127.0.0.1:${port}`, '--to', target.url]
         const moved = await migrate('run', ...sides, '--move')
-        expect([moved.code, moved.stderr]).toEqual([0, ''])
+        // The old server's worker may take jobs of the run meanwhile: it says so, and they are not its own.
+        const isAll = moved.code === 0 && moved.stderr === ''
+        const taken =
+          /^Rejected: \d+ jobs of mail are not handed out now: they are due later, or gone\n$/
+        expect(isAll || (moved.code === 3 && taken.test(moved.stderr)), moved.stderr).toBe(true)
         await waitFor('all jobs are done', () => Promise.resolve(done.length >= 100))
         expect(new Set(done).size).toBe(100)
         for (const worker of workers) await worker.leave()
