@@ -46,7 +46,7 @@ local function endPlaces()
         id = redis.call('RPOP', queueKey(lane, place))
         isListed = id
         if not id then id = popAside(lane, place) end
-        -- Those that wait for their turn, see turns.lua.
+        -- Jobs that wait for their turn stand there: see turns.lua.
         if not id and place == 'normal' then id = popScheduled(5e13, '+inf') end
       end
       if not id then break end

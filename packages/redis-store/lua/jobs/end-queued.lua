@@ -25,7 +25,7 @@ local isNearBack = length - nearest < farthest
 if math.min(farthest, length - nearest) > tonumber(ARGV[7]) then return 0 end
 local wanted, ids, inTurns = {}, {}, {}
 for at = 9, #ARGV do
-  -- Those that wait for their turn, see turns.lua.
+  -- Jobs that wait for their turn stand there: see turns.lua.
   local scheduled, id = queueKey(lane, 'scheduled'), ARGV[at]
   if tonumber(redis.call('ZSCORE', scheduled, id) or 0) >= 5e13 then
     redis.call('ZREM', scheduled, id)

@@ -167,7 +167,7 @@ local function addCounts(lane, at, left)
     dead = redis.call('ZCARD', lostKey)
     since = earlier(earlier(since, sinceOf(lane, highKey, high)), sinceOf(lane, lowKey, low))
     if scheduled > 0 then
-      -- Those that wait for their turn, see turns.lua.
+      -- Jobs that wait for their turn stand there: see turns.lua.
       local waiting = tonumber(redis.pcall('ZCOUNT', laterKey, 5e13, '+inf')) or 0
       scheduled, normal = scheduled - waiting, normal + waiting
     end

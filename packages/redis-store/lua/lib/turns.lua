@@ -170,7 +170,7 @@ local function beginTurns(now)
   function turns.arrive(lane, value, id, levelText, enqueued)
     local limits = turns.limits(lane)
     value = turns.countedValue(lane, value, id)
-    -- Who comes into line after it has a later time.
+    -- A job that comes into line after it has a later time.
     turns.us = math.max(turns.us or 0, math.min(read.time(enqueued) or 0, turns.at + 1000) * 1000)
     local holder = turns.holderOf(lane, value)
     if holder == id then return true end
