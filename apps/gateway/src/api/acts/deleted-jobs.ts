@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { auditBounds, type JobSet, type Scheduler } from '@crossgear/core-scheduler'
+import { lineOfRecord, recordOfStanding } from '@crossgear/migration'
 import type { RedisStore } from '@crossgear/redis-store'
 import { type Done, type Group, settled } from './group.ts'
 
@@ -87,7 +88,6 @@ export class DeletedJobs {
     this.#bytes += bytes * overhead.perByte + ids.length * overhead.perJob
     this.#isFull ||= this.#bytes > actBytes
     if (this.#isFull) return new Map()
-    const { lineOfRecord, recordOfStanding } = await import('./job-records.ts')
     const { names } = this.#scheduler.registry
     const lines = new Map<number, string>()
     for (const standing of await this.#imports.standing(lane, ids)) {

@@ -1,6 +1,6 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { ImportResult } from '@crossgear/redis-store'
-import type { JobRecord } from '@crossgear/migration'
+import { importedOf, laneOf, recordOfLine, tagOf, type JobRecord } from '@crossgear/migration'
 import { actOf } from '../../ops/audit/audit-trail.ts'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
@@ -42,8 +42,7 @@ export function undoActs({ scheduler, imports }: Parts): Pick<Handlers, 'undoAct
   }
 
   /** The records by lane; each that is not put back is counted. */
-  const readable = async (lines: readonly string[], left: Left, scope: Scope | undefined) => {
-    const { laneOf, recordOfLine } = await import('./job-records.ts')
+  const readable = (lines: readonly string[], left: Left, scope: Scope | undefined) => {
     const byLane = new Map<string, JobRecord[]>()
     for (const line of lines) {
       const record = recordOfLine(line)
@@ -79,11 +78,10 @@ export function undoActs({ scheduler, imports }: Parts): Pick<Handlers, 'undoAct
   return {
     async undoAct({ params, scope }) {
       const { undo, lines } = await linesOf(params.entry)
-      const { importedOf, tagOf } = await import('./job-records.ts')
       const left = new Left()
       let restored = 0
       const nowMs = scheduler.storeNowMs()
-      for (const [lane, records] of await readable(lines, left, scope)) {
+      for (const [lane, records] of readable(lines, left, scope)) {
         const wanted = await absent(lane, records, left)
         if (wanted.length === 0) continue
         const nowUs = await imports.nowUs()
