@@ -32,9 +32,7 @@ export class Claims {
   readonly #batch: BatchQueue<FetchRequest>
   readonly #local: LocalAnswers
   readonly #roomTimers: RoomTimers
-  readonly #dropped = ({ lane, door, how }: DroppedJob): void => {
-    this.#parts.observer.dropped(lane, door, how)
-  }
+  readonly #dropped = (job: DroppedJob): void => this.#parts.observer.dropped(job)
   /** Calls in progress that prefetch, and who waits for their answers. */
   #prefetching = 0
   readonly #whenAnswered: (() => void)[] = []

@@ -1,4 +1,4 @@
-import type { ClaimBy, Door } from '../model/job.ts'
+import type { ClaimBy, Door, JobRef } from '../model/job.ts'
 import type { LaneAccess, LaneGroup } from '../model/subscription.ts'
 
 /** Limits of a Faktory queue or a function for workers behind gateways. Absent: none. */
@@ -20,11 +20,13 @@ export interface Throttle {
   readonly isPerTurn?: true
 }
 
-/** A job that ended without a run. `died`: it is among the dead. */
-export interface DroppedJob {
-  readonly lane: string
+/**
+ * A job that ended without an outcome of its worker. `expired`: too late, or no client waits for it any more. `lost`: too many
+ * workers vanished with it. `died`: one of these, and it is among the dead.
+ */
+export interface DroppedJob extends JobRef {
   readonly door: Door
-  readonly how: 'expired' | 'died'
+  readonly how: 'expired' | 'lost' | 'died'
 }
 
 export interface ClaimRequest {

@@ -75,7 +75,7 @@ export function claimJobs(
       lane.delete(job.id)
       lane.counters.expired += 1
       turns?.pass(job)
-      dropped?.({ lane: lane.lane, door: job.door, how: 'expired' })
+      dropped?.({ lane: lane.lane, id: job.id, door: job.door, how: 'expired' })
       continue
     }
     if (isStale(world, job)) {
