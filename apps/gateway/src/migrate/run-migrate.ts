@@ -202,7 +202,7 @@ async function runReported(
   }
   try {
     for (const limit of source.limits) report.say(limit)
-    report.begin(await source.total())
+    report.begin(await source.total?.())
     return await run({
       ...{ source, target, options, signal, onReject },
       selection: new Selection(given),
