@@ -1,5 +1,5 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
-import { lineOf, MigrationError } from '@crossgear/migration'
+import { lineOf, MigrationError, picked } from '@crossgear/migration'
 import { RedisStore } from '@crossgear/redis-store'
 import pino from 'pino'
 import { type ConfigSources, loadConfig } from '../config/load-config.ts'
@@ -23,19 +23,12 @@ const stderrFd = 2
 
 /** Opens the store as a gateway with the same options would. Throws a MigrationError. */
 export async function openTargetStore(
-  {
-    to,
-    config: file,
-    dataDir,
-    durability,
-  }: Pick<MigrateArguments, 'to' | 'config' | 'dataDir' | 'durability'>,
+  given: Pick<MigrateArguments, 'to' | 'config' | 'dataDir' | 'durability'>,
   env: ConfigSources['env'],
 ): Promise<TargetStore> {
   const flags = {
-    ...(to !== undefined && { redisUrl: to }),
-    ...(file !== undefined && { config: file }),
-    ...(dataDir !== undefined && { dataDir }),
-    ...(durability !== undefined && { durability }),
+    ...(given.to !== undefined && { redisUrl: given.to }),
+    ...picked(given, ['config', 'dataDir', 'durability']),
   }
   try {
     const config = loadConfig({ flags, env })

@@ -7,7 +7,7 @@ import { laneNamesOf } from '../../config/routes.ts'
 import { oneLine, StartError } from '../../errors.ts'
 import { checkGivenStore } from '../../redis-server/given-store.ts'
 
-type FunctionAction = 'list' | 'open' | 'close'
+export type FunctionAction = 'list' | 'open' | 'close'
 
 type Write = (line: string) => void
 
