@@ -75,7 +75,7 @@ async function undoSome(
 ): Promise<void> {
   const { imports, source } = parts
   const ids = notes.map(({ id }) => id)
-  const standing = await inTarget(() => imports.standing(lane, ids))
+  const standing = await inTarget(() => imports.jobsInLane(lane, ids))
   const copied: Taken[] = []
   const moved: Taken[] = []
   for (const [at, note] of notes.entries()) {

@@ -107,7 +107,7 @@ async function compare(
   sums: Sums,
 ): Promise<void> {
   const ids = expected.map(({ note }) => note?.id ?? 0)
-  const standing = await imports.standing(lane, ids)
+  const standing = await imports.jobsInLane(lane, ids)
   const row = sums.row(lane)
   for (const [at, { note, digest, dueAtMs }] of expected.entries()) {
     const found = standing[at]

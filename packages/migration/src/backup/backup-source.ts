@@ -99,7 +99,7 @@ export class BackupSource implements Source {
     const results = new Map<number, JobRecord | Reject>()
     for (const [lane, places] of byLane) {
       const ids = places.map((at) => found.ids[at] ?? 0)
-      const standing = await this.#store.imports.standing(lane, ids)
+      const standing = await this.#store.imports.jobsInLane(lane, ids)
       for (const [index, at] of places.entries()) {
         const one = standing[index]
         // It has ended since it was found.
