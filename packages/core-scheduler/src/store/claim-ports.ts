@@ -48,7 +48,7 @@ export interface ClaimRequest {
   /**
    * Jobs to prefetch on top, for workers that will ask in a moment; none of lanes with a limit. The node holds them: those of consumers until a {@link LeaseStart}. Default 0.
    */
-  readonly ahead?: number
+  readonly prefetch?: number
   /**
    * Called before the answer for each limit that holds jobs back, by its name: `waitMs` until its rate or timeout allows
    * more, 0 until one of its jobs ends. Then {@link StoreListener.woken} or {@link StoreListener.roomMade} follows.
