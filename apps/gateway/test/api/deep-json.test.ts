@@ -4,13 +4,12 @@ import { indented } from '../../dashboard/payload-text.js'
 import { Metrics } from '../../src/ops/metrics/metrics.ts'
 import { readJson } from '../../src/ops/page.ts'
 import { createWebServer } from '../../src/web/web-server.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import { figuresOf } from '../support/metrics-page.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
-import { bearer, openApi, operatorPassword, sent } from './support/api-gateway.ts'
+import { apiOnRedis, bearer, operatorPassword, sent } from './support/api-gateway.ts'
 
-const { open, redis } = openOnRedis()
+const { openApi, redis } = apiOnRedis()
 
 function nested(depth: number, inner = ''): string {
   return '['.repeat(depth) + inner + ']'.repeat(depth)
@@ -21,7 +20,7 @@ const whole = 'max_payload_bytes=1048576'
 
 describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   test('is shown as text, by the API and in a terminal', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const { run } = operatorOf(api)
     for (const depth of depths) {
@@ -40,7 +39,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   })
 
   test('is shown as text where another program wrote it into a job', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const deep = nested(6_000)
     const failure = `{"message":"m","backtrace":[${deep}]}`
     const fields = { status: 'error', input: deep, envelope: deep, failure, output: deep }
@@ -54,7 +53,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   })
 
   test('is refused in the body of a call, however deep', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     for (const depth of depths) {
       const body = `{"function":"f","payload":{"json":${nested(depth)}}}`
       const headers = bearer(operatorPassword)
@@ -67,7 +66,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   })
 
   test('a terminal shows JSON that nests deeper than 32 on one line', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const text = nested(500, '1,'.repeat(20_000).slice(0, -1))
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', text)

@@ -1,23 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import {
   type ApiGateway,
+  apiOnRedis,
   bearer,
   guarded,
-  openApi,
   operatorPassword,
   sent,
 } from './support/api-gateway.ts'
 import { as, people } from './support/people.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
+const { openApi } = apiOnRedis({ isEmptied: true })
 const queues = ['mail*', 'letters']
 const operators = people({ bob: 'operate', carol: 'admin' }, { bob: { queues }, carol: { queues } })
 
 /** Jobs of bob's functions and queues, and of others; their ids by jid. */
-async function filled(flags: Parameters<typeof openApi>[1] = {}) {
-  const api = await openApi(open, flags, { ...guarded, operators })
+async function filled() {
+  const api = await openApi({ ...guarded, operators })
   const client = await api.gateway.faktory({})
   const jobs = [
     ['own-function', 'mail-out', 'default'],
@@ -26,7 +25,7 @@ async function filled(flags: Parameters<typeof openApi>[1] = {}) {
     ['other-job-02', 'resize', 'default'],
   ]
   for (const [jid, jobtype, queue] of jobs) {
-    await client.ask(`PUSH ${JSON.stringify({ jid, jobtype, queue, args: [] })}`)
+    await client.push(jid!, { jobtype, queue })
   }
   const headers = as('bob')
   const get = async (path: string) => (await api.ask(`/api/v1${path}`, { headers })).body

@@ -4,22 +4,21 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { nodes, oneWorker, workers } from '../../src/api/schemas/fleet.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
-import { type ApiGateway, openApi } from './support/api-gateway.ts'
+import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
 type Workers = Static<typeof workers>
 type OneWorker = Static<typeof oneWorker>
 
-const { open, redis } = openOnRedis()
+const { openApi, redis } = apiOnRedis()
 
 describe.skipIf(lacksRedis)('workers of all gateways', () => {
   let here: ApiGateway
   let there: ApiGateway
   beforeEach(async () => {
     await redis().ask('FLUSHALL')
-    here = await openApi(open)
-    there = await openApi(open)
+    here = await openApi()
+    there = await openApi()
     // Each knows the other by its heartbeat.
     for (const api of [here, there]) {
       await expect.poll(async () => (await nodesOf(api)).length, { timeout: 10_000 }).toBe(2)
@@ -50,7 +49,7 @@ describe.skipIf(lacksRedis)('workers of all gateways', () => {
     const faktory = await FwpClient.greeted(here.gateway.port('faktory'), {
       ...{ wid: 'w-77', hostname: 'images', pid: 4242, labels: ['blue'] },
     })
-    await faktory.ask('PUSH {"jid":"resize-0001","jobtype":"resize","queue":"bulk","args":[]}')
+    await faktory.push('resize-0001', { jobtype: 'resize', queue: 'bulk' })
     await faktory.ask('FETCH bulk')
 
     await expect.poll(async () => (await here.job(handle)).progress?.percent).toBe(75)

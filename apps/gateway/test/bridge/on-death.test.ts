@@ -29,8 +29,8 @@ describe.skipIf(lacksRedis)('a job that dies tells somebody:', () => {
   /** Pushes a job that dies at its first failure. */
   async function pushMortal(producer: FwpClient, jid: string, queue = 'mortals'): Promise<void> {
     const custom = { on_death: { jobtype: 'bury', queue: `${queue}-graves`, args: [jid] } }
-    const job = { jid, jobtype: 'mortal', queue, args: [], retry: -1, custom }
-    expect(await producer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+    const job = { jobtype: 'mortal', queue, retry: -1, custom }
+    expect(await producer.push(jid, job)).toBe('+OK')
   }
 
   const fail = (worker: FwpClient, jid: string): Promise<string> =>
@@ -73,8 +73,7 @@ describe.skipIf(lacksRedis)('a job that dies tells somebody:', () => {
     await client.ask('ACK {"jid":"immortal"}')
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const custom = { on_death: { jobtype: 'bury', queue: 'quiet-graves' } }
-    const later = { jid: 'deleted-1', jobtype: 'mortal', queue: 'quiet', args: [], at, custom }
-    await client.ask(`PUSH ${JSON.stringify(later)}`)
+    await client.push('deleted-1', { jobtype: 'mortal', queue: 'quiet', at, custom })
     const command = { cmd: 'discard', target: 'scheduled', filter: { jids: ['deleted-1'] } }
     expect(await client.ask(`MUTATE ${JSON.stringify(command)}`)).toBe('+OK')
     expect(await fleet.redis.hget('xg:lane:bury@quiet-graves', 'submitted')).toBeNull()

@@ -34,7 +34,7 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', () => {
   /** The job that the worker does when it has taken what it takes before it. */
   async function doesResize(said: readonly Said[]): Promise<void> {
     const producer = await fleet.first.client()
-    await producer.ask(`PUSH {"jid":"${randomUUID()}","jobtype":"resize","args":[]}`)
+    await producer.push(randomUUID(), { jobtype: 'resize' })
     await vi.waitFor(() => expect(said).toContainEqual({ did: 'resize' }), soon)
   }
 

@@ -21,8 +21,8 @@ describe.skipIf(lacksRedis)('needs redis-server: jobs of a function that take tu
       await client.submit('SUBMIT_JOB_BG', 'resize', '', `{"tenant":"big","at":${at}}`)
     const consumer = await gateway.consumer()
     for (const at of [1, 2]) {
-      const job = { jid: `small-job-${at}`, jobtype: 'resize', args: [{ tenant: 'small', at }] }
-      expect(await consumer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+      const job = { jobtype: 'resize', args: [{ tenant: 'small', at }] }
+      expect(await consumer.push(`small-job-${at}`, job)).toBe('+OK')
     }
     const taken: string[] = []
     for (let job = 0; job < 5; job += 1) {

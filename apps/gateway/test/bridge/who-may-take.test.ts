@@ -18,10 +18,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', () => {
 
   /** The type of the job that it gets next of a queue where it may take the job `mark`, pushed now. */
   async function firstBefore(taker: FwpClient, queue: string, mark = 'mark'): Promise<string> {
-    const jid = randomUUID()
-    expect(await taker.ask(`PUSH ${JSON.stringify({ jid, jobtype: mark, args: [], queue })}`)).toBe(
-      '+OK',
-    )
+    expect(await taker.push(randomUUID(), { jobtype: mark, queue })).toBe('+OK')
     const job: Readonly<Record<string, unknown>> = await taker.askJson(`FETCH ${queue}`)
     return String(job['jobtype'])
   }

@@ -50,7 +50,7 @@ describe.skipIf(lacksChromium || lacksRedis)('people at the dashboard', () => {
   test('sign in by name; operate deletes a job, and has neither audit nor what is for admins', async () => {
     const client = await FwpClient.ofTest(gateway.port('faktory'), {})
     const at = new Date(Date.now() + 3_600_000).toISOString()
-    await client.ask(`PUSH ${JSON.stringify({ jid: 'scheduled-1', jobtype: 'f', args: [], at })}`)
+    await client.push('scheduled-1', { jobtype: 'f', at })
     await goTo(page, 'scheduled')
     await signInAs('bob')
     await page.getByText('bob (operate)').waitFor()

@@ -5,11 +5,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { lacks } from '@crossgear/tools/lacks'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
+import { describeFaktory } from './support/faktory-gateway.ts'
 
 const page = readFileSync(new URL('../../../../docs/bridge/faktory.md', import.meta.url), 'utf8')
 
@@ -33,9 +32,7 @@ function session(text: string): (readonly [string, string])[] {
   })
 }
 
-describe.skipIf(lacksRedis)('docs/bridge/faktory.md', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('docs/bridge/faktory.md', (gateways) => {
   test.each(examples('json'))('the job %s is taken', async (job) => {
     expect(await (await gateways.client()).ask(`PUSH ${job}`)).toBe('+OK')
   })

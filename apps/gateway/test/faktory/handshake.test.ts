@@ -1,14 +1,11 @@
 import { hashPassword } from '@crossgear/fwp-codec'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from './support/faktory-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from './support/faktory-gateway.ts'
 import type { FwpClient } from './support/fwp-client.ts'
 
 const helloTimerMs = 2_000
 
-describe.skipIf(lacksRedis)('the handshake', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('the handshake', (gateways) => {
   test.each([
     ['another verb', 'INFO', 'the first command must be HELLO {...}'],
     ['bad JSON', 'HELLO {"v":2', 'invalid HELLO: invalid JSON: unexpected end of JSON input'],
@@ -84,8 +81,7 @@ describe.skipIf(lacksRedis)('the handshake', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('the password', () => {
-  const gateways = faktoryGateways()
+describeFaktory('the password', (gateways) => {
   const password = 'sesame'
 
   async function challenge(client: FwpClient): Promise<{ i: number; s: string }> {

@@ -1,15 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { encode } from '@crossgear/gearman-codec'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 import { stoppableLooks } from '../support/schedulers.ts'
 import { GearmanPeer } from './support/gearman-peer.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
-  const { open, redis } = gearmanGateways()
-
+describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   /** A client that waits for a job in this worker's hands; returns its handle. */
   async function handOver(client: GearmanPeer, worker: GearmanPeer, data = 'x'): Promise<string> {
     const handle = await client.submit('SUBMIT_JOB', 'mail', '', data)

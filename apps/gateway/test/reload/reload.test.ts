@@ -152,8 +152,8 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
 
   test('its throttles: the limit holds at once', async () => {
     const client = await consumer()
-    for (const at of [1, 2, 3]) {
-      await client.ask(`PUSH {"jid":"slow-job-${at}","jobtype":"slow","args":[],"queue":"slow"}`)
+    for (const jid of ['slow-job-1', 'slow-job-2', 'slow-job-3']) {
+      await client.push(jid, { jobtype: 'slow', queue: 'slow' })
     }
     await client.askJson('FETCH slow')
     write([], '[throttles.slow]\nconcurrency = 1')
@@ -171,9 +171,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   test('the limit of a function: it holds at once for all queues, and a wrong one changes nothing', async () => {
     const client = await consumer()
     for (const queue of ['one', 'other']) {
-      await client.ask(
-        `PUSH {"jid":"tight-${queue}","jobtype":"tight","args":[],"queue":"${queue}"}`,
-      )
+      await client.push(`tight-${queue}`, { jobtype: 'tight', queue })
     }
     write([], '[routes.tight]\nconcurrency = 1')
     expect(await hangUp()).toContain('routes changed')

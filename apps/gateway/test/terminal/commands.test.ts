@@ -1,27 +1,15 @@
 import { createServer } from 'node:http'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiGateway, openApi, readerPassword } from '../api/support/api-gateway.ts'
+import { apiOnRedis, readerPassword } from '../api/support/api-gateway.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
-
-/** Jobs of a queue that ran and failed for good. */
-async function dead(api: ApiGateway, jids: readonly string[]) {
-  const client = await api.gateway.consumer()
-  for (const jid of jids) {
-    await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":["${jid}"],"retry":-1}`)
-    await client.ask('FETCH q')
-    await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"disk full ${jid}"}`)
-  }
-  return client
-}
+const { openApi } = apiOnRedis({ isEmptied: true })
 
 describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   test('jobs list shows the matching jobs, or says that there are none', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001', 'dead-0002'])
+    const api = await openApi()
+    await api.deadJobs('dead-0001', 'dead-0002')
     const { run } = operatorOf(api)
     const all = await run('jobs list')
     expect([all.code, all.stderr]).toEqual([0, ''])
@@ -36,8 +24,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('queues alone lists them, and an unknown word is named', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001'])
+    const api = await openApi()
+    await api.deadJobs('dead-0001')
     const { run } = operatorOf(api)
     const listed = await run('queues --json')
     expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('"queue":"q"')])
@@ -55,8 +43,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('jobs show lists the attempts of a job that failed more than once, escaped', async () => {
-    const api = await openApi(open)
-    const client = await dead(api, ['dead-0001'])
+    const api = await openApi()
+    const client = await api.deadJobs('dead-0001')
     const { run } = operatorOf(api)
     expect((await run('jobs show dead-0001')).stdout).not.toContain('attempts')
     await run('jobs retry dead-0001 --yes')
@@ -68,8 +56,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('jobs trace tells what happened to a job and what comes next, by any of its names', async () => {
-    const api = await openApi(open)
-    const client = await dead(api, ['dead-0001'])
+    const api = await openApi()
+    const client = await api.deadJobs('dead-0001')
     const { run } = operatorOf(api)
     const died = await run('jobs trace dead-0001')
     expect(died.stdout).toMatch(
@@ -98,7 +86,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('jobs show shows a job by any of its names, with control characters escaped', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const handle = await client.submit(
       'SUBMIT_JOB_BG',
@@ -118,8 +106,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('an act on all matching jobs counts first, asks, and does nothing without a yes', async () => {
-    const api = await openApi(open)
-    const client = await dead(api, ['dead-0001', 'dead-0002', 'dead-0003'])
+    const api = await openApi()
+    const client = await api.deadJobs('dead-0001', 'dead-0002', 'dead-0003')
     const { run } = operatorOf(api)
     const act = 'jobs retry --state dead --text disk'
     const dry = await run(`${act} --dry-run`)
@@ -139,7 +127,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('an act on many jobs shows at the terminal how far it is, while it counts and after the yes', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const faktory = await api.gateway.faktory({})
     const jobs = Array.from({ length: 1_001 }, (_none, at) => ({
       ...{ jid: `many-job-${at}`, jobtype: 'many', queue: 'q', args: [] },
@@ -156,8 +144,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('named jobs need no confirmation, and skipped jobs are listed', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001', 'dead-0002'])
+    const api = await openApi()
+    await api.deadJobs('dead-0001', 'dead-0002')
     const { run } = operatorOf(api)
     const done = await run('jobs delete dead-0001 none-0001')
     expect(done).toMatchObject({
@@ -186,7 +174,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('a job is submitted with its payload, and once more with another', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const { run } = operatorOf(api)
     const made = await run('jobs submit f hello --level 8 --unique u --json')
     const { job } = JSON.parse(made.stdout) as { job: string }
@@ -203,11 +191,11 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('queues and functions are listed, paused, opened and closed, with effect on consumers', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const { run } = operatorOf(api)
     expect(await run('queues list')).toMatchObject({ code: 4, stdout: '' })
-    const consumer = await dead(api, [])
-    await consumer.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
+    const consumer = await api.gateway.consumer()
+    await consumer.push('wait-0001', { jobtype: 'f', queue: 'q' })
     expect(await run('queues pause q')).toMatchObject({ code: 0, stdout: 'q: paused.\n' })
     expect(await consumer.ask('FETCH q')).toBe('$-1')
     await expect
@@ -235,7 +223,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('workers, nodes and the figures for an autoscaler are shown', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const { run } = operatorOf(api)
     expect(await run('workers')).toMatchObject({ code: 4 })
     const worker = await api.gateway.peer('mail')
@@ -253,7 +241,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('a refusal gives advice and an exit code of its own', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const { env, run } = operatorOf(api)
     const { CROSSGEAR_URL } = env
     const act = ['jobs', 'delete', 'x-1']
@@ -271,7 +259,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
     expect(await crossgear([...act, '--web-password', 'wrong'], { env })).toMatchObject({ code: 3 })
     // Reads from this machine need none.
     expect(await crossgear(['nodes'], { env: { CROSSGEAR_URL } })).toMatchObject({ code: 0 })
-    const guardless = await openApi(open, {}, {})
+    const guardless = await openApi({})
     const url = `http://127.0.0.1:${guardless.port}`
     const { code, stderr } = await crossgear([...act, '--url', url])
     expect([code, stderr.split('\n').length]).toEqual([3, 2])
@@ -283,7 +271,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('no gateway at the address has its own exit code, and health exits with 1', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const { run } = operatorOf(api)
     expect(await run('health')).toMatchObject({ code: 0, stderr: '' })
     await api.close()
@@ -325,7 +313,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('top prints rates, ages and workers by door once, sorted and filtered', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const worker = await api.gateway.peer('mail')
     await worker.sync()

@@ -1,18 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openApi } from '../api/support/api-gateway.ts'
+import { apiOnRedis } from '../api/support/api-gateway.ts'
 import { type Name, passwords, people } from '../api/support/people.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import { crossgear } from './support/terminal.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
+const { openApi } = apiOnRedis({ isEmptied: true })
 const operators = people(
   { alice: 'view', bob: 'operate', carol: 'admin' },
   { bob: { queues: ['mail*'] } },
 )
 
 async function opened() {
-  const api = await openApi(open, {}, { operators })
+  const api = await openApi({ operators })
   const url = `http://127.0.0.1:${api.port}`
   const as = (name: Name, words: string, env: Record<string, string> = {}) =>
     crossgear([...words.split(' '), '--user', name], {
@@ -52,7 +51,7 @@ describe.skipIf(lacksRedis)('people at the terminal', () => {
     const { api, as } = await opened()
     const client = await api.gateway.faktory({})
     const at = new Date(Date.now() + 3_600_000).toISOString()
-    await client.ask(`PUSH {"jid":"scheduled-1","jobtype":"mail-out","args":[],"at":"${at}"}`)
+    await client.push('scheduled-1', { jobtype: 'mail-out', at })
     for (let turn = 0; turn < 3; turn += 1) await as('bob', 'queues resume mail-out')
     expect((await as('bob', 'jobs delete scheduled-1 --yes')).code).toBe(0)
     const table = await as('carol', 'audit')

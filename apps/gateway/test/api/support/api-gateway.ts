@@ -9,7 +9,8 @@ import type { actResult } from '../../../src/api/schemas/acts.ts'
 import type { jobDetail, jobPage } from '../../../src/api/schemas/jobs.ts'
 import type { WebLimit } from '../../../src/ops/web-limits.ts'
 import { createWebServer } from '../../../src/web/web-server.ts'
-import { type ComposedGateway, type Flags, type Open } from '../../options/composed-gateway.ts'
+import type { FwpClient } from '../../faktory/support/fwp-client.ts'
+import { type ComposedGateway, type Open, openOnRedis } from '../../options/composed-gateway.ts'
 import { recordingLog, type RecordingLog } from '../../support/recording-log.ts'
 
 export type JobPage = Static<typeof jobPage>
@@ -44,6 +45,8 @@ export interface ApiGateway {
   /** The body of a GET that must succeed. */
   readonly get: (path: string) => Promise<unknown>
   readonly jobs: (query: string) => Promise<JobPage>
+  /** Jobs of the queue `q` that ran at a consumer, which is returned, and failed for good. */
+  readonly deadJobs: (...jids: readonly string[]) => Promise<FwpClient>
   readonly job: (name: string, query?: string) => Promise<JobDetail>
   /** The body of a POST by the operator that must succeed. */
   readonly act: (path: string, body?: unknown) => Promise<unknown>
@@ -65,12 +68,14 @@ export const bearer = (password: string) => ({ Authorization: `Bearer ${password
 
 export const guarded: AccessOptions = { password: operatorPassword, readerPassword }
 
-export async function openApi(
-  open: Open,
-  flags: Flags = {},
-  access: AccessOptions = guarded,
-): Promise<ApiGateway> {
-  const gateway = await open(flags)
+/** The API of gateways on a Redis of the suite, which is emptied before each test if it is to be. */
+export function apiOnRedis(how?: Parameters<typeof openOnRedis>[0]) {
+  const { open, redis } = openOnRedis(how)
+  return { redis, openApi: (access?: AccessOptions) => openApi(open, access) }
+}
+
+export async function openApi(open: Open, access: AccessOptions = guarded): Promise<ApiGateway> {
+  const gateway = await open()
   const log = recordingLog()
   const limits = new Set<WebLimit>()
   const failedLogins: string[] = []
@@ -108,6 +113,14 @@ export async function openApi(
     ...{ gateway, port, log, limits, failedLogins, ask, get, act },
     configure: (next) => web.configure(next),
     close: () => web.close(),
+    deadJobs: async (...jids) => {
+      const client = await gateway.consumer()
+      for (const jid of jids) {
+        await client.pushAndFetch(jid, { jobtype: 'f', queue: 'q', args: [jid], retry: -1 })
+        await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"disk full ${jid}"}`)
+      }
+      return client
+    },
     jobs: async (query) => (await get(`/jobs?${query}`)) as JobPage,
     job: async (name, query = '') =>
       (await get(`/jobs/${encodeURIComponent(name)}?${query}`)) as JobDetail,

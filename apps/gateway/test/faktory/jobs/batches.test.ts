@@ -1,7 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
 
 const success = { jobtype: 'succeeded', args: ['letters'], queue: 'calls' }
@@ -23,15 +21,13 @@ async function run(client: FwpClient, queue = 'default'): Promise<Record<string,
   return job
 }
 
-describe.skipIf(lacksRedis)('BATCH', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('BATCH', (gateways) => {
   test('pushes its callbacks once when its jobs are done, over two nodes', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [producer, worker] = [await here.client(), await there.client({ wid: 'w1' })]
     const bid = await newBatch(producer)
     for (const jid of ['job00001', 'job00002']) {
-      expect(await producer.ask(pushLine(jid, { custom: { bid } }))).toBe('+OK')
+      expect(await producer.push(jid, { custom: { bid } })).toBe('+OK')
     }
     expect(await producer.ask(`BATCH COMMIT ${bid}`)).toBe('+OK')
     expect(await producer.askJson(`BATCH STATUS ${bid}`)).toEqual({
@@ -79,7 +75,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   test('is complete when each job has run, and successful when a failed one has been done', async () => {
     const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one)
-    await one.ask(pushLine('job00001', { custom: { bid } }))
+    await one.push('job00001', { custom: { bid } })
     await one.ask(`BATCH COMMIT ${bid}`)
     await one.ask('FETCH')
     await one.ask('FAIL {"jid":"job00001"}')
@@ -97,7 +93,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     const first = await gateways.open()
     const producer = await first.client()
     const bid = await newBatch(producer)
-    await producer.ask(pushLine('job00001', { custom: { bid } }))
+    await producer.push('job00001', { custom: { bid } })
     await producer.ask(`BATCH COMMIT ${bid}`)
     await first.door.close()
     await first.scheduler.stop()
@@ -109,11 +105,11 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   test('a job can open its batch and add to it', async () => {
     const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one)
-    await one.ask(pushLine('job00001', { custom: { bid } }))
+    await one.push('job00001', { custom: { bid } })
     await one.ask(`BATCH COMMIT ${bid}`)
     await one.ask('FETCH')
     expect(await one.ask(`BATCH OPEN ${bid}`)).toBe(`$${bid.length}\r\n${bid}`)
-    await one.ask(pushLine('job00002', { custom: { bid } }))
+    await one.push('job00002', { custom: { bid } })
     await one.ask('ACK {"jid":"job00001"}')
     await one.ask(`BATCH COMMIT ${bid}`)
     expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({ total: 2, pending: 1 })
@@ -144,9 +140,9 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     await one.ask(`BATCH COMMIT ${bid}`)
     await run(one, 'calls')
     expect(await one.ask(`BATCH OPEN ${bid}`)).toContain(bid)
-    expect(await one.ask(pushLine('job00001', { custom: { bid } }))).toBe('+OK')
+    expect(await one.push('job00001', { custom: { bid } })).toBe('+OK')
     expect(await one.ask(`BATCH COMMIT ${bid}`)).toBe('+OK')
-    expect(await one.ask(pushLine('job00002', { custom: { bid } }))).toBe('+OK')
+    expect(await one.push('job00002', { custom: { bid } })).toBe('+OK')
     expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
       ...{ total: 2, pending: 2, success_st: '2' },
     })
@@ -176,7 +172,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     const one = await gateways.client({ wid: 'w1' })
     const parent = await newBatch(one)
     const child = await newBatch(one, { parent_bid: parent, success: { jobtype: 'c', args: [] } })
-    await one.ask(pushLine('job00001', { custom: { bid: child } }))
+    await one.push('job00001', { custom: { bid: child } })
     await one.ask(`BATCH COMMIT ${child}`)
     await one.ask(`BATCH COMMIT ${parent}`)
     await run(one)
@@ -192,7 +188,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   test('FLUSH deletes batches without calling back', async () => {
     const one = await gateways.client()
     const bid = await newBatch(one)
-    await one.ask(pushLine('job00001', { custom: { bid } }))
+    await one.push('job00001', { custom: { bid } })
     await one.ask(`BATCH COMMIT ${bid}`)
     await one.ask('FLUSH')
     expect(await one.ask(`BATCH STATUS ${bid}`)).toBe(`-ERR No such batch ${bid}`)

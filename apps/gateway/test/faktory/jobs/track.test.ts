@@ -1,17 +1,13 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
 
-describe.skipIf(lacksRedis)('TRACK', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('TRACK', (gateways) => {
   test('GET of a job whose producer does not want tracking says no more', async () => {
     const one = await gateways.client({ wid: 'worker-1' })
     const unknown = { jid: '12345678', state: 'unknown', updated_at: '' }
-    await one.ask(pushLine('12345678', { custom: { track: 0 } }))
+    await one.push('12345678', { custom: { track: 0 } })
     expect(await one.askJson('TRACK GET 12345678')).toEqual(unknown)
     await one.ask('FETCH')
     expect(await one.ask('TRACK SET {"jid":"12345678","percent":7}')).toBe('+OK')
@@ -21,7 +17,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
   test('SET is taken for a queued and for a finished job, at every node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [worker, producer] = [await here.client({ wid: 'worker-1' }), await there.client()]
-    await producer.ask(pushLine('12345678', { custom: { track: 1 } }))
+    await producer.push('12345678', { custom: { track: 1 } })
     for (const [percent, state, then] of [
       [1, 'enqueued', 'FETCH'],
       [50, 'working', 'ACK {"jid":"12345678"}'],
@@ -42,7 +38,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     const producer = await client()
     const get = 'TRACK GET 12345678'
     const at = { updated_at: timestamp }
-    await producer.ask(pushLine('12345678', { custom: { track: 1 } }))
+    await producer.push('12345678', { custom: { track: 1 } })
     expect(await producer.askJson(get)).toMatchObject({ state: 'enqueued', percent: 0, ...at })
     await worker.ask('FETCH')
     expect(await producer.askJson(get)).toMatchObject({ state: 'working', percent: 0 })
@@ -58,7 +54,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['a queued job', {}, 'enqueued'],
   ])('GET of %s', async (_name, fields, state) => {
     const one = await gateways.client()
-    await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
+    await one.push('12345678', { ...fields, custom: { track: 1 } })
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
 
@@ -68,8 +64,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['is gone', 0, 'failed'],
   ])('GET of a failed job that %s', async (_name, retry, state) => {
     const one = await gateways.client()
-    await one.ask(pushLine('12345678', { retry, custom: { track: 1 } }))
-    await one.ask('FETCH')
+    await one.pushAndFetch('12345678', { retry, custom: { track: 1 } })
     await one.ask('FAIL {"jid":"12345678"}')
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
   })
@@ -79,7 +74,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['retries', {}, ['FETCH', 'FAIL {"jid":"12345678"}']],
   ])('GET of a job that MUTATE put back from %s', async (target, fields, before) => {
     const one = await gateways.client()
-    await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
+    await one.push('12345678', { ...fields, custom: { track: 1 } })
     for (const line of before) await one.ask(line)
     await one.ask(`MUTATE {"cmd":"requeue","target":"${target}"}`)
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state: 'enqueued' })
@@ -87,8 +82,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
 
   test('SET extends a lease', async () => {
     const worker = await gateways.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     const until = new Date(Date.now() + 7_200_000)
     const set = { jid: '12345678', reserve_until: until.toISOString() }
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
@@ -100,8 +94,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['a time that is over', () => '2020-01-01T00:00:00Z'],
   ])('SET with %s leaves it as it is', async (_name, until) => {
     const worker = await gateways.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { reserve_for: 600, custom: { track: 1 } }))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678', { reserve_for: 600, custom: { track: 1 } })
     const before = await gateways.redis('ZSCORE', 'xg:busy:t', '1')
     const set = { jid: '12345678', desc: 'more', reserve_until: until() }
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
@@ -112,8 +105,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
   test('SET extends a lease by a day at most, and cuts a text to its bound', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { custom: { track: 1 } }))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678', { custom: { track: 1 } })
     const set = { jid: '12345678', desc: 'd'.repeat(2_000), reserve_until: '2999-01-01T00:00:00Z' }
     const beforeMs = scheduler.storeNowMs()
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
@@ -138,8 +130,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     async (_name, result, shown) => {
       const [here, there] = [await gateways.open(), await gateways.open()]
       const worker = await here.client({ wid: 'worker-1' })
-      await worker.ask(pushLine('12345678', { custom: { track: true } }))
-      await worker.ask('FETCH')
+      await worker.pushAndFetch('12345678', { custom: { track: true } })
       expect(await worker.ask(`ACK {"jid":"12345678","result":${result}}`)).toBe('+OK')
       const reply = await (await there.client()).ask('TRACK GET 12345678')
       const body = reply
@@ -157,8 +148,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
       ['succeeded', 'ACK'],
       ['failed-00', 'FAIL'],
     ]) {
-      await one.ask(pushLine(jid!, { custom: { track: 1 }, retry: 0 }))
-      await one.ask('FETCH')
+      await one.pushAndFetch(jid!, { custom: { track: 1 }, retry: 0 })
       await one.ask(`${outcome} {"jid":"${jid}"}`)
     }
     expect(await one.askJson('TRACK GET succeeded')).toMatchObject({ state: 'success' })

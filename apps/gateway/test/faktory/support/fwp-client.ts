@@ -2,6 +2,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
+/** A PUSH of type `t` without args, unless the fields say otherwise. */
+export function pushLine(jid: string, fields: object = {}): string {
+  return `PUSH ${JSON.stringify({ jid, jobtype: 't', args: [], ...fields })}`
+}
+
 /** A client that sends lines and reads replies as the bytes they are. */
 export class FwpClient {
   readonly #socket: Socket
@@ -64,6 +69,19 @@ export class FwpClient {
     const body = /^\$\d+\r\n([\s\S]*)$/.exec(reply)?.[1]
     if (body === undefined) throw new Error(`${line} was answered ${reply}`)
     return JSON.parse(body) as Record<string, never>
+  }
+
+  push(jid: string, fields?: object): Promise<string> {
+    return this.ask(pushLine(jid, fields))
+  }
+
+  /** Pushes a job and fetches the next of its queue, which must be there. */
+  async pushAndFetch(
+    jid: string,
+    fields: { readonly queue?: string; readonly [name: string]: unknown } = {},
+  ): Promise<Record<string, never>> {
+    await this.push(jid, fields)
+    return this.askJson(fields.queue === undefined ? 'FETCH' : `FETCH ${fields.queue}`)
   }
 
   /** One reply without its end: `+OK`, `-ERR ...`, `$-1`, `$<bytes> CRLF body`. */

@@ -21,8 +21,7 @@ export function routedGateways() {
 
 /** Pushes a job to a Faktory port; the answer. */
 export function push(client: FwpClient, jobtype: string, more: object = {}): Promise<string> {
-  const job = { jid: randomUUID(), jobtype, args: [], ...more }
-  return client.ask(`PUSH ${JSON.stringify(job)}`)
+  return client.push(randomUUID(), { jobtype, ...more })
 }
 
 /** Posts a background job to the HTTP port. */
