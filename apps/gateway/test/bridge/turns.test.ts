@@ -1,18 +1,13 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { configFile } from '../support/temporary-folder.ts'
 import { describe, expect, test } from 'vitest'
 import { openOnRedis } from '../options/composed-gateway.ts'
 
 describe.skipIf(lacksRedis)('needs redis-server: jobs of a function that take turns', () => {
   const { open } = openOnRedis({ isEmptied: true })
 
-  async function openWith(route: string) {
-    const config = join(await temporaryFolder(), 'crossgear.toml')
-    writeFileSync(config, `[routes.resize]\nqueue = "default"\n${route}`)
-    return open({ config })
-  }
+  const openWith = async (route: string) =>
+    open({ config: await configFile(`[routes.resize]\nqueue = "default"\n${route}`) })
 
   test('come in turns of their tenants, by whatever door they came and go', async () => {
     const gateway = await openWith('per = "args.0.tenant"')
