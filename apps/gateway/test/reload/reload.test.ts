@@ -12,7 +12,6 @@ import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { lacksOpenssl, makeCertificates, type Certificates } from '../tls/support/certificates.ts'
-import { withPassword } from './support/with-password.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
 const webPort = 0
@@ -75,7 +74,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   }
 
   async function consumer(password = 'factory', wid = 'one'): Promise<FwpClient> {
-    const client = await withPassword(port('faktory'), password, wid)
+    const client = await FwpClient.loggedIn(port('faktory'), password, wid)
     onTestFinished(() => client.close())
     return client
   }

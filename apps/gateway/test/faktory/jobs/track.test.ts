@@ -49,35 +49,22 @@ describeFaktory('TRACK', (gateways) => {
     expect(await producer.askJson(get)).toEqual({ ...set, state: 'success', ...at })
   })
 
-  test.each([
-    ['a scheduled job', { at: '2999-01-01T00:00:00Z' }, 'scheduled'],
-    ['a queued job', {}, 'enqueued'],
-  ])('GET of %s', async (_name, fields, state) => {
+  const at = '2999-01-01T00:00:00Z'
+  const failed = ['FETCH', 'FAIL {"jid":"12345678"}']
+  const requeue = (target: string) => `MUTATE {"cmd":"requeue","target":"${target}"}`
+  test.each<readonly [string, object, readonly string[], string]>([
+    ['scheduled job', { at }, [], 'scheduled'],
+    ['queued job', {}, [], 'enqueued'],
+    ['failed job that will be tried again', { retry: 3 }, failed, 'failed'],
+    ['failed job that is dead', { retry: -1 }, failed, 'dead'],
+    ['failed job that is gone', { retry: 0 }, failed, 'failed'],
+    ['job that MUTATE put back from scheduled', { at }, [requeue('scheduled')], 'enqueued'],
+    ['job that MUTATE put back from retries', {}, [...failed, requeue('retries')], 'enqueued'],
+  ])('GET of a %s', async (_name, fields, lines, state) => {
     const one = await gateways.client()
     await one.push('12345678', { ...fields, custom: { track: 1 } })
+    for (const line of lines) await one.ask(line)
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
-  })
-
-  test.each([
-    ['will be tried again', 3, 'failed'],
-    ['is dead', -1, 'dead'],
-    ['is gone', 0, 'failed'],
-  ])('GET of a failed job that %s', async (_name, retry, state) => {
-    const one = await gateways.client()
-    await one.pushAndFetch('12345678', { retry, custom: { track: 1 } })
-    await one.ask('FAIL {"jid":"12345678"}')
-    expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
-  })
-
-  test.each([
-    ['scheduled', { at: '2999-01-01T00:00:00Z' }, []],
-    ['retries', {}, ['FETCH', 'FAIL {"jid":"12345678"}']],
-  ])('GET of a job that MUTATE put back from %s', async (target, fields, before) => {
-    const one = await gateways.client()
-    await one.push('12345678', { ...fields, custom: { track: 1 } })
-    for (const line of before) await one.ask(line)
-    await one.ask(`MUTATE {"cmd":"requeue","target":"${target}"}`)
-    expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state: 'enqueued' })
   })
 
   test('SET extends a lease', async () => {
@@ -116,31 +103,23 @@ describeFaktory('TRACK', (gateways) => {
   })
 
   test.each([
-    ['a text', '"done"', ',"result":"done"'],
-    [
-      'an object',
-      '{"b":1.0,"a":12345678901234567890}',
-      ',"result":{"b":1.0,"a":12345678901234567890}',
-    ],
-    ['a list', '[1,"two"]', ',"result":[1,"two"]'],
-    ['a number', '1.50', ',"result":1.50'],
-    ['nothing', 'null', ''],
-  ])(
-    'GET of a job that was done with %s has its result, at every node',
-    async (_name, result, shown) => {
-      const [here, there] = [await gateways.open(), await gateways.open()]
-      const worker = await here.client({ wid: 'worker-1' })
-      await worker.pushAndFetch('12345678', { custom: { track: true } })
-      expect(await worker.ask(`ACK {"jid":"12345678","result":${result}}`)).toBe('+OK')
-      const reply = await (await there.client()).ask('TRACK GET 12345678')
-      const body = reply
-        .slice(reply.indexOf('{'))
-        .replace(/"updated_at":"[^"]+"/, '"updated_at":""')
-      expect(body).toBe(
-        `{"jid":"12345678","percent":0,"desc":"","state":"success","updated_at":""${shown}}`,
-      )
-    },
-  )
+    ['a text', '"done"'],
+    ['an object', '{"b":1.0,"a":12345678901234567890}'],
+    ['a list', '[1,"two"]'],
+    ['a number', '1.50'],
+    ['nothing', 'null'],
+  ])('GET of a job that was done with %s has its result, at every node', async (_name, result) => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const worker = await here.client({ wid: 'worker-1' })
+    await worker.pushAndFetch('12345678', { custom: { track: true } })
+    expect(await worker.ask(`ACK {"jid":"12345678","result":${result}}`)).toBe('+OK')
+    const reply = await (await there.client()).ask('TRACK GET 12345678')
+    const body = reply.slice(reply.indexOf('{')).replace(/"updated_at":"[^"]+"/, '"updated_at":""')
+    const shown = result === 'null' ? '' : `,"result":${result}`
+    expect(body).toBe(
+      `{"jid":"12345678","percent":0,"desc":"","state":"success","updated_at":""${shown}}`,
+    )
+  })
 
   test('a tracked job is kept for half an hour after success or failure', async () => {
     const one = await gateways.client({ wid: 'worker-1' })

@@ -1,5 +1,6 @@
-import { functionLimit, type Assignment, type Throttle } from '@crossgear/core-scheduler'
+import { functionLimit, type Throttle } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
+import { claimByName } from '../../support/claims.ts'
 import { describeFaktory, type FaktoryGateway } from '../support/faktory-gateway.ts'
 
 const blocksMs = 2_000
@@ -126,17 +127,7 @@ describeFaktory('throttles', (gateways) => {
     const { client, scheduler } = await open({ concurrency: 1 })
     const one = await client({ wid: 'w1' })
     for (const at of [1, 2]) await one.push(`job0000${at}`, { queue: 'bulk' })
-    const claim = (): Promise<Assignment | undefined> =>
-      new Promise((resolve, reject) => {
-        scheduler.claim({
-          subscription: scheduler.namedSubscription([{ fn: 't' }]),
-          gone: false,
-          assigned: resolve,
-          onEmpty: () => resolve(undefined),
-          refused: reject,
-          failed: reject,
-        })
-      })
+    const claim = () => claimByName(scheduler, 't')
     const first = await claim()
     expect(first?.job.jid).toBe('job00001')
     expect(await claim()).toBeUndefined()
