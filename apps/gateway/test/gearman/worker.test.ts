@@ -14,6 +14,13 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
     return handle
   }
 
+  /** A worker of `mail` with the job of a client. */
+  async function working() {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    return { gateway, client, worker, handle: await handOver(client, worker) }
+  }
+
   test('that sends a bad packet loses its jobs at once, though it keeps its socket open', async () => {
     const gateway = await open()
     const [client, next] = [await gateway.peer(), await gateway.worker('mail')]
@@ -59,9 +66,7 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   })
 
   test('that throws may also send a failure', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { client, worker, handle } = await working()
     await worker.send('WORK_EXCEPTION', handle, 'why').send('WORK_FAIL', handle).sync()
     expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     await client.sync()
@@ -86,10 +91,8 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
     ['WORK_WARNING', [''], 'data'],
     ['WORK_EXCEPTION', [''], 'exception'],
   ] as const)('%s for a job of another worker changes nothing', async (name, args, kind) => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const { gateway, client, worker, handle } = await working()
     const stranger = await gateway.worker('mail')
-    const handle = await handOver(client, worker)
     expect(await stranger.ask(name, handle, ...args)).toEqual(notFound[kind])
     expect(await stranger.ask(name, 'H:nobody:1', ...args)).toEqual(notFound[kind])
     worker.send('WORK_COMPLETE', handle, 'mine')
@@ -98,9 +101,7 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   })
 
   test('that is lost with an abandoned job is not replaced', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    await handOver(client, worker)
+    const { gateway, client, worker } = await working()
     await client.leave()
     await worker.send('CANT_DO', 'mail').sync()
     const next = await gateway.worker('mail')
@@ -124,9 +125,7 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   }, 30_000)
 
   test('that reports results and grabs jobs fifty times in one write gets all answers in order', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { client, worker, handle } = await working()
     const said: Uint8Array[] = []
     for (let done = 1; done <= 50; done += 1) {
       said.push(encode('REQ', 'WORK_STATUS', [handle, String(done), '50']))
@@ -144,9 +143,7 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   })
 
   test('that ends a lost job and grabs the next in one write gets the answers in that order', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { client, worker, handle } = await working()
     // Another node ended it: only the store knows.
     await redis('HSET', `job:mail:${handle.split(':').at(-1) ?? ''}`, 'token', 'another')
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'y')
@@ -159,9 +156,7 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   })
 
   test('gets no more jobs while the gateway drains, and its results are taken', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { gateway, client, worker, handle } = await working()
     gateway.scheduler.drain()
     gateway.door.drain()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
