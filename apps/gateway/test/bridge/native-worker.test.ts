@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test, vi } from 'vitest'
 import { SpecPeer, type SpecWorker } from '@crossgear/tools/spec-peer'
 import { stoppableLooks } from '../support/schedulers.ts'
 import { describeGearman } from '../gearman/support/gearman-gateway.ts'
-import { Fleet } from './support/fleet.ts'
+import { describeFleet } from './support/fleet.ts'
 
 const patience = { timeout: 5_000, interval: 10 }
 
@@ -27,9 +26,7 @@ describeGearman('a native worker', (gateways) => {
   })
 })
 
-describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', () => {
-  const fleet = Fleet.ofSuite()
-
+describeFleet('a native worker of jobs from a gateway', [], (fleet) => {
   async function worker(fn: string): Promise<SpecWorker> {
     const started = new SpecPeer(fleet.redis).worker(fn)
     await started.start()
