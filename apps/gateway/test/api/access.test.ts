@@ -4,6 +4,7 @@ import {
   apiOnRedis,
   type ApiReply,
   bearer,
+  elsewhere,
   guarded,
   operatorPassword,
   readerPassword,
@@ -11,8 +12,6 @@ import {
 } from './support/api-gateway.ts'
 
 const { openApi } = apiOnRedis()
-/** As a client of another machine comes through a proxy on this one. */
-const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
 const login = '/api/v1/session'
 const tokenOf = ({ body }: ApiReply): string => (body as { token: string }).token
 
@@ -36,14 +35,12 @@ describe.skipIf(lacksRedis)('access to the API', () => {
 
   test("from any machine a reader's Bearer password may read and an operator's may also change", async () => {
     const { ask } = await openApi()
-    for (const password of [readerPassword, operatorPassword]) {
-      const headers = { ...elsewhere, ...bearer(password) }
-      expect((await ask('/api/v1/overview', { headers })).status).toBe(200)
-    }
     for (const [password, role] of [
       [readerPassword, 'reader'],
       [operatorPassword, 'operator'],
     ] as const) {
+      const headers = { ...elsewhere, ...bearer(password) }
+      expect((await ask('/api/v1/overview', { headers })).status).toBe(200)
       const { body } = await ask(login, { headers: bearer(password) })
       expect(body).toMatchObject({ role, by: 'password' })
     }

@@ -27,9 +27,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
       const text = nested(depth)
       const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', text)
       const { payload } = await api.job(handle, whole)
-      expect(payload).toEqual({
-        ...{ size_bytes: text.length, form: 'text', value: text, is_cut: false },
-      })
+      expect(payload).toEqual({ size_bytes: text.length, form: 'text', value: text, is_cut: false })
       const shown = await run(`jobs show ${handle} --max-payload-bytes 1048576`)
       expect([shown.code, shown.stderr]).toEqual([0, ''])
       expect(shown.stdout).toContain(`payload (${text.length} bytes, text)\n  ${text}\n`)

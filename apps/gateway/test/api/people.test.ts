@@ -7,8 +7,9 @@ import {
   bearer,
   guarded,
   operatorPassword,
+  elsewhere,
 } from './support/api-gateway.ts'
-import { as, basic, elsewhere, hashes, type Name, passwords, people } from './support/people.ts'
+import { as, basic, hashes, type Name, passwords, people } from './support/people.ts'
 
 const { openApi } = apiOnRedis({ isEmptied: true })
 const login = '/api/v1/session'

@@ -106,22 +106,6 @@ describe.skipIf(lacksRedis)('reads of the API', () => {
     expect(await api.refusal('/jobs/%')).toEqual([404, 'not_found'])
   })
 
-  test('the holder of a job and its progress', async () => {
-    const api = await openApi()
-    const client = await api.gateway.peer()
-    const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
-    const worker = await api.gateway.peer('f')
-    await worker.ask('GRAB_JOB')
-    worker.send('WORK_STATUS', handle, '3', '4')
-    await worker.sync()
-    const { nodes } = (await api.get('/nodes')) as { nodes: { node: string }[] }
-    await expect.poll(async () => (await api.job(handle)).progress?.percent).toBe(75)
-    expect(await api.job(handle)).toMatchObject({
-      ...{ state: 'running', held_by: { kind: 'worker', node: nodes[0]?.node } },
-      ...{ reserved_until: null, foreground: false },
-    })
-  })
-
   test('a list in pages of bounded work, to the last job', async () => {
     const api = await openApi()
     const client = await api.gateway.peer()

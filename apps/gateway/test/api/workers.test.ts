@@ -67,9 +67,12 @@ describe.skipIf(lacksRedis)('workers of all gateways', () => {
         address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string,
         jobs: [{ function: 'mail', queue: 'default', progress: { percent: 75 } }],
       })
-      expect((await api.job(handle)).held_by).toMatchObject({
-        ...{ kind: 'worker', node: await nodeOf(there), node_answers: true },
-        worker: { worker: mailer?.worker, name: 'mailer-1', address: mailer?.address },
+      expect(await api.job(handle)).toMatchObject({
+        ...{ state: 'running', reserved_until: null, foreground: false, progress: { percent: 75 } },
+        held_by: {
+          ...{ kind: 'worker', node: await nodeOf(there), node_answers: true },
+          worker: { worker: mailer?.worker, name: 'mailer-1', address: mailer?.address },
+        },
       })
       const [resizer] = answer.workers.filter(({ wid }) => wid === 'w-77')
       expect(resizer).toMatchObject({

@@ -64,6 +64,8 @@ export interface ApiGateway {
 
 export const operatorPassword = 'sesame, open'
 export const readerPassword = 'only looking'
+/** A client of another machine comes so through a proxy on this one. */
+export const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
 export const bearer = (password: string) => ({ Authorization: `Bearer ${password}` })
 
 export const guarded: AccessOptions = { password: operatorPassword, readerPassword }
