@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import {
   apiOnRedis,
   type ApiReply,
@@ -11,11 +10,11 @@ import {
   sent,
 } from './support/api-gateway.ts'
 
-const { openApi } = apiOnRedis()
+const { describeApi, openApi } = apiOnRedis()
 const login = '/api/v1/session'
 const tokenOf = ({ body }: ApiReply): string => (body as { token: string }).token
 
-describe.skipIf(lacksRedis)('access to the API', () => {
+describeApi('access to the API', () => {
   test('reads need no password from this machine; from others they do, unless the port is open', async () => {
     const { ask } = await openApi()
     expect((await ask('/api/v1/overview')).status).toBe(200)

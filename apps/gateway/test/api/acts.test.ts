@@ -1,5 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test, vi } from 'vitest'
 import { soon } from '@crossgear/tools/wait-for'
 import {
   type ActResult,
@@ -9,7 +8,7 @@ import {
   readerPassword,
 } from './support/api-gateway.ts'
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
 /** Calls until there is no cursor. */
 async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<ActResult[]> {
@@ -25,7 +24,7 @@ async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<Act
 const sumOf = (results: readonly ActResult[], of: (result: ActResult) => number): number =>
   results.reduce((sum, result) => sum + of(result), 0)
 
-describe.skipIf(lacksRedis)('acts of an operator', () => {
+describeApi('acts of an operator', () => {
   test("need the operator's password, and are logged with caller, action and number of jobs", async () => {
     const api = await openApi()
     const options = { method: 'POST', body: { filter: {} } }

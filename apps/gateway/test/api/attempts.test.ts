@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { apiOnRedis } from './support/api-gateway.ts'
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('the failed runs of a job', () => {
+describeApi('the failed runs of a job', () => {
   test('a Faktory job has 25 retries if it says nothing, and keeps its arrival when it is retried', async () => {
     const api = await openApi()
     const client = await api.gateway.consumer()

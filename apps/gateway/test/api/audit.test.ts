@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { Static } from '@sinclair/typebox'
 import type { auditList, undone } from '../../src/api/schemas/audit.ts'
 import {
@@ -12,7 +11,7 @@ import {
 } from './support/api-gateway.ts'
 import { as, people } from './support/people.ts'
 
-const { openApi, redis } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 const operators = people({ bob: 'operate', carol: 'admin' })
 
 type Audit = Static<typeof auditList>
@@ -64,7 +63,7 @@ async function shown(api: ApiGateway): Promise<unknown[]> {
   return all.sort((one, other) => ((one.jid ?? '') < (other.jid ?? '') ? -1 : 1))
 }
 
-describe.skipIf(lacksRedis)('the audit', () => {
+describeApi('the audit', () => {
   test('has who did what to which jobs, by every door, with counts, for admins alone', async () => {
     const api = await openAudited()
     const { client } = await jobsInAllPlaces(api)
@@ -141,7 +140,7 @@ describe.skipIf(lacksRedis)('the audit', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('undoing a deletion', () => {
+describeApi('undoing a deletion', () => {
   test('puts scheduled, failed and dead jobs back where they were, as they were, once', async () => {
     const api = await openAudited()
     await jobsInAllPlaces(api)

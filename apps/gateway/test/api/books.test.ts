@@ -1,11 +1,10 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { type ApiGateway, apiOnRedis, bearer, operatorPassword } from './support/api-gateway.ts'
 
-const { openApi, redis } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
 /** Each job is in one of these places, or has ended in one of the ways. */
 const places = ['waiting', 'running', 'scheduled', 'retry', 'dead'] as const
@@ -166,7 +165,7 @@ async function expectBalance(api: ApiGateway): Promise<Figures> {
   return overview
 }
 
-describe.skipIf(lacksRedis)('the books', () => {
+describeApi('the books', () => {
   test('balance after each of any acts, the same in overview and metrics', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(acts, { minLength: 30, maxLength: 60 }), async (all) => {

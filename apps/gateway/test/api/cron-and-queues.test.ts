@@ -1,9 +1,8 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { crossgear, operatorOf } from '../terminal/support/terminal.ts'
 import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
-const { openApi, redis } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
 interface CronList {
   readonly cron: readonly { name: string; is_paused: boolean; next_run: string | null }[]
@@ -18,7 +17,7 @@ async function withEntry(): Promise<ApiGateway> {
   return api
 }
 
-describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
+describeApi('acts on cron entries and queues', () => {
   test('an entry that is run by hand pushes its job, and its schedule goes on', async () => {
     const api = await withEntry()
     const client = await api.gateway.consumer()

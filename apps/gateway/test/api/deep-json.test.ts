@@ -1,5 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, onTestFinished, test } from 'vitest'
 import { indented } from '../../dashboard/payload-text.js'
 import { Metrics } from '../../src/ops/metrics/metrics.ts'
 import { readJson } from '../../src/ops/page.ts'
@@ -9,7 +8,7 @@ import { recordingLog } from '../support/recording-log.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
 import { apiOnRedis, bearer, operatorPassword, sent } from './support/api-gateway.ts'
 
-const { openApi, redis } = apiOnRedis()
+const { describeApi, openApi, redis } = apiOnRedis()
 
 function nested(depth: number, inner = ''): string {
   return '['.repeat(depth) + inner + ']'.repeat(depth)
@@ -18,7 +17,7 @@ function nested(depth: number, inner = ''): string {
 const depths = [513, 6_000, 200_000]
 const whole = 'max_payload_bytes=1048576'
 
-describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
+describeApi('JSON that nests deeper than 512', () => {
   test('is shown as text, by the API and in a terminal', async () => {
     const api = await openApi()
     const client = await api.gateway.peer()

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { describe, expect, test, onTestFinished } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test, onTestFinished } from 'vitest'
 import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { EventStream, streamBounds } from '../../src/api/event-stream.ts'
 import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
-const { openApi } = apiOnRedis()
+const { describeApi, openApi } = apiOnRedis()
 
 /** One who watches, and the overviews as they come. */
 async function watch({ port }: ApiGateway) {
@@ -28,7 +27,7 @@ async function watch({ port }: ApiGateway) {
   return { answer, overviews: overviews(), leave: () => asking.destroy() }
 }
 
-describe.skipIf(lacksRedis)('the API under load', () => {
+describeApi('the API under load', () => {
   test('sends all viewers the same changes once a second', async () => {
     const api = await openApi()
     const [one, other] = [await watch(api), await watch(api)]

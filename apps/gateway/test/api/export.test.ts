@@ -1,8 +1,7 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { Type } from '@sinclair/typebox'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, onTestFinished, test } from 'vitest'
 import { columnsOf, csvHead, csvRow } from '../../src/api/export/csv.ts'
 import { Exports } from '../../src/api/export/export-stream.ts'
 import type { ApiAnswer } from '../../src/api/api-error.ts'
@@ -112,9 +111,9 @@ test('five files at a time are one too many', async () => {
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
 })
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('lists as files', () => {
+describeApi('lists as files', () => {
   test('have all rows that match, over several pages, for a reader alone', async () => {
     const api = await openApi()
     const client = await api.gateway.consumer()

@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { apiOnRedis } from './support/api-gateway.ts'
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('moves to another queue', () => {
+describeApi('moves to another queue', () => {
   test('jobs are moved to another queue, where its consumers get them', async () => {
     const api = await openApi()
     const client = await api.gateway.consumer()

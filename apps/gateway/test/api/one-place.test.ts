@@ -1,14 +1,13 @@
 import type { Static } from '@sinclair/typebox'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { failures } from '../../src/api/schemas/jobs.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
 import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
-const { openApi, redis } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('one function and one queue', () => {
+describeApi('one function and one queue', () => {
   const groupsOf = async (api: ApiGateway, query: string) =>
     ((await api.get(`/failures?${query}`)) as Static<typeof failures>).groups
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { bearer, elsewhere, sent } from './support/api-gateway.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
@@ -10,10 +10,7 @@ import { redisOfSuite } from '../support/redis-of-suite.ts'
 const redis = redisOfSuite()
 
 async function gateway(words: readonly string[], env: Record<string, string> = {}) {
-  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-  const store = ['--redis-url', `unix://${redis().path}`, '--log-format', 'json']
-  const running = gatewayOfTest([...ports, ...store, ...words], env)
-  const { port } = await running.ready
+  const { port } = await gatewayOfTest([...wordsOn(redis(), 'web'), ...words], env).ready
   const ask = async (path: string, options: Parameters<typeof sent>[2] = {}) => {
     const { status, body, code } = await sent(port('web'), `/api/v1${path}`, options)
     return [status, code ?? (body as { role?: string }).role]

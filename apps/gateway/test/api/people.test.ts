@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { AccessOptions } from '../../src/api/access.ts'
 import {
   apiOnRedis,
@@ -11,14 +10,14 @@ import {
 } from './support/api-gateway.ts'
 import { as, basic, hashes, type Name, passwords, people } from './support/people.ts'
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 const login = '/api/v1/session'
 
 const operators = people({ alice: 'view', bob: 'operate', carol: 'admin' })
 const cookieOf = ({ headers }: ApiReply): string =>
   (headers['set-cookie']?.[0] ?? '').split(';')[0] ?? ''
 
-describe.skipIf(lacksRedis)('people', () => {
+describeApi('people', () => {
   test('view reads, operate works on jobs, admin does everything', async () => {
     const { refusal } = await openApi({ operators })
     const post = (name: Name, path: string, body: unknown) =>

@@ -1,8 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { type ApiGateway, apiOnRedis, type JobPage } from './support/api-gateway.ts'
 
-const { openApi, redis } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
 /** Follows cursors to the end of a list. */
 async function whole(api: ApiGateway, query: string) {
@@ -17,7 +16,7 @@ async function whole(api: ApiGateway, query: string) {
   }
 }
 
-describe.skipIf(lacksRedis)('reads of the API', () => {
+describeApi('reads of the API', () => {
   test('jobs of all doors and states, found by each filter', async () => {
     const api = await openApi()
     const client = await api.gateway.peer()

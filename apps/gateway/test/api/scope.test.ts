@@ -1,5 +1,4 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import {
   type ApiGateway,
   apiOnRedis,
@@ -10,7 +9,7 @@ import {
 } from './support/api-gateway.ts'
 import { as, people } from './support/people.ts'
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 const queues = ['mail*', 'letters']
 const operators = people({ bob: 'operate', carol: 'admin' }, { bob: { queues }, carol: { queues } })
 
@@ -51,7 +50,7 @@ const jidsLeft = async (api: ApiGateway): Promise<unknown[]> =>
   (await api.jobs('')).jobs.map(({ jid }) => jid).sort()
 const others = ['other-job-01', 'other-job-02']
 
-describe.skipIf(lacksRedis)('a person with some of the functions and queues', () => {
+describeApi('a person with some of the functions and queues', () => {
   test('sees jobs, functions and queues that match by function or queue, and no others', async () => {
     const { api, get } = await filled()
     const own = ['own-function', 'own-queue-01']

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os'
 import type { Static } from '@sinclair/typebox'
-import { beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { beforeEach, expect, test } from 'vitest'
 import type { nodes, oneWorker, workers } from '../../src/api/schemas/fleet.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
@@ -10,9 +9,9 @@ import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 type Workers = Static<typeof workers>
 type OneWorker = Static<typeof oneWorker>
 
-const { openApi, redis } = apiOnRedis()
+const { describeApi, openApi, redis } = apiOnRedis()
 
-describe.skipIf(lacksRedis)('workers of all gateways', () => {
+describeApi('workers of all gateways', () => {
   let here: ApiGateway
   let there: ApiGateway
   beforeEach(async () => {

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
 import { describeFleet, Fleet } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
@@ -69,8 +69,7 @@ describe.skipIf(lacksRedis)('the log of functions and consumers', () => {
     const fleet = await Fleet.start()
     onTestFinished(() => fleet.close())
     const store = ['--redis-url', `unix://${fleet.server.path}`]
-    const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-    const gateway = gatewayOfTest(['serve', ...doors, ...store])
+    const gateway = gatewayOfTest(wordsOn(fleet.server, 'gearman', 'faktory', 'web'))
     const { port } = await gateway.ready
     const functions = async (...words: readonly string[]): Promise<string> => {
       const { exited } = startGateway(['functions', ...words, ...store])

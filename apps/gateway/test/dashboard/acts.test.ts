@@ -39,7 +39,7 @@ async function openJobOf(filter: string): Promise<void> {
   await page.locator('td.main a').click()
 }
 
-/** What a stock worker prints of the payloads of so many jobs. */
+/** Payloads of so many jobs, as a stock worker prints them. */
 const workedOff = async (jobs: number, fn: string): Promise<string> =>
   (await gateway.gearman('-w', '-c', String(jobs), '-f', fn)).output
 

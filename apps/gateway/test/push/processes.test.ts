@@ -2,13 +2,12 @@ import { writeFileSync } from 'node:fs'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { gatewayOfTest } from '../support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { type Keys, pushTo, routesFile, routesText } from './support/routes.ts'
 import { type Posted, startTarget } from './support/target.ts'
 
 const patience = { timeout: 60_000, interval: 20 }
-const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
 
 describe.skipIf(lacksRedis)('a gateway that pushes', () => {
   const redis = redisOfSuite({ isEmptied: true })
@@ -20,8 +19,7 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
     const write = (routes: Readonly<Record<string, Keys>>): void =>
       writeFileSync(file, routesText(routes))
     const start = async (...words: readonly string[]) => {
-      const store = ['--redis-url', `unix://${redis().path}`]
-      const gateway = gatewayOfTest(['--config', file, ...doors, ...store, ...words])
+      const gateway = gatewayOfTest([...wordsOn(redis(), 'gearman'), '--config', file, ...words])
       const ready = await gateway.ready
       return { ...gateway, peer: () => GearmanPeer.ofTest(ready.port('gearman')) }
     }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { oneJobEach } from '@crossgear/tools/one-job-each'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { gatewayOfTest } from '../support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
 
 const functions = 600
 /** Heartbeats in which nothing but the looks of an idle gateway is counted. */
@@ -18,9 +18,7 @@ describe.skipIf(lacksRedis)(
     async function serving(...words: string[]): Promise<RedisServer> {
       const redis = await RedisServer.start()
       onTestFinished(() => redis.stop())
-      const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
-      const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
-      const { port } = await gatewayOfTest(['serve', ...doors, ...store, ...words]).ready
+      const { port } = await gatewayOfTest([...wordsOn(redis, 'gearman'), ...words]).ready
       await oneJobEach(port('gearman'), functions)
       return redis
     }

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { apiOnRedis, readerPassword } from '../api/support/api-gateway.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
 /** A gateway and the commands of its operator. */
 async function opened() {
@@ -12,7 +11,7 @@ async function opened() {
   return { api, ...operatorOf(api) }
 }
 
-describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
+describeApi('commands that ask a gateway', () => {
   test('jobs list shows the matching jobs, or says that there are none', async () => {
     const { api, run } = await opened()
     await api.deadJobs('dead-0001', 'dead-0002')

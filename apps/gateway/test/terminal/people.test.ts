@@ -1,10 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { apiOnRedis } from '../api/support/api-gateway.ts'
 import { type Name, passwords, people } from '../api/support/people.ts'
 import { crossgear } from './support/terminal.ts'
 
-const { openApi } = apiOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 const operators = people(
   { alice: 'view', bob: 'operate', carol: 'admin' },
   { bob: { queues: ['mail*'] } },
@@ -20,7 +19,7 @@ async function opened() {
   return { api, url, as }
 }
 
-describe.skipIf(lacksRedis)('people at the terminal', () => {
+describeApi('people at the terminal', () => {
   test('have the acts of their role, and of their queues; a refusal is one line, code 3', async () => {
     const { api, as, url } = await opened()
     const refused = (stderr: RegExp) => ({ code: 3, stderr: expect.stringMatching(stderr) })

@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { lacks } from '@crossgear/tools/lacks'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { type ApiGateway, apiOnRedis } from '../api/support/api-gateway.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { startGateway, wordsOn } from '../support/gateway-process.ts'
 
-const { openApi, redis } = apiOnRedis()
+const { describeApi, openApi, redis } = apiOnRedis()
 const lacksScript = lacks('script', '--version')
 
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
@@ -33,7 +32,7 @@ function topOn(url: string, size: string, ...words: readonly string[]) {
   }
 }
 
-describe.skipIf(lacksRedis)('the program', () => {
+describeApi('the program', () => {
   test('answers a health check with 0 if a gateway runs, else with 1 and a reason', async () => {
     const api = await openApi()
     const [well, away] = await Promise.all([
@@ -117,9 +116,7 @@ describe.skipIf(lacksRedis)('the program', () => {
   test.skipIf(lacksScript)(
     'top says that a gateway is silent and how old its figures are, and goes on when it does',
     async () => {
-      const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
-      const store = ['--redis-url', `unix://${redis().path}`, '--web-password', 'sesame']
-      const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store])
+      const gateway = startGateway([...wordsOn(redis(), 'web'), '--web-password', 'sesame'])
       onTestFinished(() => void gateway.child.kill('SIGKILL'))
       const { port } = await gateway.ready
       const url = `http://127.0.0.1:${port('web')}`

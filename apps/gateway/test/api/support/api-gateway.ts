@@ -3,7 +3,8 @@ import { type Agent, request, type IncomingMessage, type OutgoingHttpHeaders } f
 import type { Static } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { onTestFinished } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, onTestFinished } from 'vitest'
 import type { AccessOptions } from '../../../src/api/access.ts'
 import type { actResult } from '../../../src/api/schemas/acts.ts'
 import type { jobDetail, jobPage } from '../../../src/api/schemas/jobs.ts'
@@ -70,10 +71,15 @@ export const bearer = (password: string) => ({ Authorization: `Bearer ${password
 
 export const guarded: AccessOptions = { password: operatorPassword, readerPassword }
 
-/** The API of gateways on a Redis of the suite, which is emptied before each test if it is to be. */
+/** The API of gateways on a Redis of the file, which is emptied before each test if it is to be. */
 export function apiOnRedis(how?: Parameters<typeof openOnRedis>[0]) {
   const { open, redis } = openOnRedis(how)
-  return { redis, openApi: (access?: AccessOptions) => openApi(open, access) }
+  return {
+    redis,
+    openApi: (access?: AccessOptions) => openApi(open, access),
+    /** Skipped where there is no Redis. */
+    describeApi: describe.skipIf(lacksRedis),
+  }
 }
 
 export async function openApi(open: Open, access: AccessOptions = guarded): Promise<ApiGateway> {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from 'faktory-worker'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { startGateway } from '../../support/gateway-process.ts'
+import { startGateway, wordsOn } from '../../support/gateway-process.ts'
 import { redisOfSuite } from '../../support/redis-of-suite.ts'
 
 const program = fileURLToPath(new URL('../programs/stock-worker.mjs', import.meta.url))
@@ -30,8 +30,7 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
   let gateways: ReturnType<typeof startGateway>[] = []
   let ports: { readonly faktory: number; readonly web: number }[] = []
   beforeAll(async () => {
-    const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
-    const words = [...doors, '--redis-url', `unix://${redis().path}`]
+    const words = wordsOn(redis(), 'faktory', 'web')
     gateways = [startGateway(words), startGateway(words)]
     const ready = await Promise.all(gateways.map((gateway) => gateway.ready))
     ports = ready.map(({ port }) => ({ faktory: port('faktory'), web: port('web') }))

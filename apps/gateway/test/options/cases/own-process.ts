@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import type { RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
-import { startGateway } from '../../support/gateway-process.ts'
+import { startGateway, wordsOn } from '../../support/gateway-process.ts'
 import { configFile, temporaryFolder } from '../../support/temporary-folder.ts'
 import type { Cases } from './case.ts'
 
@@ -23,8 +23,7 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
   const store = (): readonly string[] => ['--redis-url', `unix://${redis().path}`]
   return {
     drainSeconds: async () => {
-      const doors = ['--faktory-port', 'off', '--gearman-port', '0', '--web-port', 'off']
-      const gateway = ownProcess(...doors, ...store(), '--drain-seconds', '0')
+      const gateway = ownProcess(...wordsOn(redis(), 'gearman'), '--drain-seconds', '0')
       const peer = await GearmanPeer.ofTest((await gateway.ready).port('gearman'))
       await peer.submit('SUBMIT_JOB_BG', 'd', '', 'x')
       await peer.send('CAN_DO', 'd').ask('GRAB_JOB')
@@ -39,8 +38,8 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       await expect(fetch(`http://127.0.0.1:${web?.port ?? 0}/healthz`)).rejects.toThrow()
     },
     webHost: async () => {
-      const words = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
-      const gateway = ownProcess(...words, '--web-host', '127.0.0.2', ...store())
+      const words = wordsOn(redis(), 'gearman', 'web')
+      const gateway = ownProcess(...words, '--web-host', '127.0.0.2')
       const { doors } = await gateway.ready
       expect(doors.map(({ name, host }) => `${name} ${host}`)).toEqual([
         ...['gearman 127.0.0.1', 'web 127.0.0.2'],
