@@ -77,8 +77,9 @@ export function apiOnRedis(how?: Parameters<typeof openOnRedis>[0]) {
   return {
     redis,
     openApi: (access?: AccessOptions) => openApi(open, access),
-    /** Skipped where there is no Redis. */
-    describeApi: describe.skipIf(lacksRedis),
+    /** A suite, which is skipped where there is no Redis. */
+    describeApi: (name: string, body: () => void): void =>
+      void describe.skipIf(lacksRedis)(name, body),
   }
 }
 
