@@ -64,8 +64,7 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     const consumer = await gateway.consumer()
     const failed = async (retry: number): Promise<string> => {
       const jid = randomUUID()
-      const job = { jid, jobtype: 'sum', args: [], queue: 'bulk', retry }
-      expect(await consumer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+      expect(await consumer.push(jid, { jobtype: 'sum', queue: 'bulk', retry })).toBe('+OK')
       await consumer.ask('FETCH bulk')
       const report = { jid, errtype: 'TypeError', message: 'oh', backtrace: [] }
       expect(await consumer.ask(`FAIL ${JSON.stringify(report)}`)).toBe('+OK')
