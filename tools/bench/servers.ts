@@ -113,24 +113,11 @@ export async function rewritten({ client }: Gateway): Promise<void> {
   }
 }
 
-/** gearmand with its queues in memory, or in a Redis of its own. */
-export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promise<Server> {
-  const redis = queue === 'redis' ? await advisedRedis() : undefined
-  const kept =
-    redis === undefined
-      ? []
-      : ['-q', 'redis', '--redis-server', '127.0.0.1', '--redis-port', String(redis.port)]
-  const running = await Gearmand.start(...kept)
-  return {
-    name: queue === 'memory' ? 'gearmand' : 'gearmand -q redis',
-    port: running.port,
-    faktoryPort: 0,
-    pids: redis === undefined ? [running.pid] : [running.pid, redis.pid],
-    async stop() {
-      await running.stop()
-      await redis?.stop()
-    },
-  }
+/** gearmand with its queues in memory. */
+export async function startGearmand(): Promise<Server> {
+  const running = await Gearmand.start()
+  const { port, pid } = running
+  return { name: 'gearmand', port, faktoryPort: 0, pids: [pid], stop: () => running.stop() }
 }
 
 /**

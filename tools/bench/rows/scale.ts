@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { FaktoryConnection, GearmanConnection } from '@crossgear/peers'
 import { withServers, type RowGroup } from '../bench.ts'
 import { atMost, type Figure } from '../report/figures.ts'
-import { rewritten, type Gateway } from '../servers.ts'
+import { rewritten, startGateway, type Gateway } from '../servers.ts'
 
 /** Keys per call of a filler. */
 const perCall = 20_000
@@ -205,7 +205,7 @@ async function looks(gateway: Gateway): Promise<Figure[]> {
 /** Costs that must not grow with waiting jobs, with lanes, or with both. */
 export const scale: RowGroup = {
   name: 'scale',
-  measure: ({ startGateway, scale: { queued } }) =>
+  measure: ({ scale: { queued } }) =>
     withServers([startGateway], async ([gateway]) => {
       if (!gateway) return []
       const { client } = gateway
