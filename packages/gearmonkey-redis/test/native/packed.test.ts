@@ -13,8 +13,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { afterAll, describe, expect, test } from 'vitest'
 import { GearMonkeyClient } from '../../src/native/index.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -62,8 +63,8 @@ describe.skipIf(lacksRedis)('with redis-server, the packed package', () => {
   let folder: string
 
   /** Packs it as it is published, and installs it with what it needs into an empty folder, offline. */
-  beforeAll(async () => {
-    redis = await RedisServer.start()
+  withRedisServer(async (server) => {
+    redis = server
     folder = mkdtempSync(join(tmpdir(), 'gearmonkey-packed-'))
     await run('npx', ['--no-install', 'tsc', '-b', 'tsconfig.lib.json'], { cwd: root })
     const quiet = ['--ignore-scripts', '--loglevel', 'error']
@@ -73,12 +74,9 @@ describe.skipIf(lacksRedis)('with redis-server, the packed package', () => {
     writeFileSync(join(folder, 'package.json'), '{"private":true}')
     const offline = ['--offline', '--no-audit', '--no-fund', ...quiet]
     await run('npm', ['install', ...offline, ...files], { cwd: folder })
-  }, 120_000)
-
-  afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true })
-    await redis.stop()
   })
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   function example(index: number, name: string): string {
     const code = (examples[index] ?? '').replaceAll('redis://127.0.0.1:6379', redis.url)

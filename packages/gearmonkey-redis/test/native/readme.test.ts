@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { afterAll, describe, expect, test } from 'vitest'
 import { gearMonkeyErrors, GearMonkeyClient } from '../../src/native/index.ts'
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
@@ -22,18 +23,15 @@ describe.skipIf(lacksRedis)('with redis-server, the README', () => {
   let redis: RedisServer
   let dir: string
 
-  beforeAll(async () => {
-    redis = await RedisServer.start()
+  withRedisServer((server) => {
+    redis = server
     // Within the package, so that an example finds it by its name.
     const folder = fileURLToPath(new URL('../../out-tsc/', import.meta.url))
     mkdirSync(folder, { recursive: true })
     dir = mkdtempSync(join(folder, 'readme-'))
   })
 
-  afterAll(async () => {
-    rmSync(dir, { recursive: true, force: true })
-    await redis.stop()
-  })
+  afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
   function start(index: number): ReturnType<typeof spawn> {
     const file = join(dir, `example-${index}.mts`)
