@@ -10,6 +10,6 @@ export function withRedisServer(
   beforeAll(async () => {
     server = await RedisServer.start(...words)
     await begin(server)
-  }, 120_000)
+  })
   afterAll(() => server.stop())
 }
