@@ -9,7 +9,6 @@ import { startProgram } from './processes.ts'
 
 const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
 const pollMs = 2
-const rewritePollMs = 100
 const startDeadlineMs = 20_000
 
 /** A server under load. */
@@ -103,13 +102,6 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
       await running.stop()
       await redis.stop()
     },
-  }
-}
-
-/** A store that grows fast has its file written anew by a process of its own, which takes one of two cores. */
-export async function rewritten({ client }: Gateway): Promise<void> {
-  while (/aof_rewrite_(in_progress|scheduled):1/.test(await client.info('persistence'))) {
-    await delay(rewritePollMs)
   }
 }
 

@@ -7,7 +7,6 @@ import { join } from './join.ts'
 import { latency } from './latency.ts'
 import { migration } from './migrate.ts'
 import { rest, start } from './rest.ts'
-import { scale } from './scale.ts'
 import { scrape } from './scrape.ts'
 import { step } from './step.ts'
 
@@ -21,7 +20,6 @@ export const rowGroups: readonly RowGroup[] = [
   faktoryLoad,
   bridge,
   step,
-  scale,
   rest,
   join,
   start,
