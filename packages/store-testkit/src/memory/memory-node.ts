@@ -14,6 +14,11 @@ import { MemoryQueues } from './lanes/memory-queues.ts'
 import { MemorySteps } from './memory-steps.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
+/** Each of its calls fails. */
+const noAudit = new Proxy({} as AuditStore, {
+  get: (_, name) => () => Promise.reject(new Error(`no audit.${String(name)} in memory`)),
+})
+
 /** One node's store in a {@link MemoryWorld}: all that schedulers use, so without an audit. */
 export class MemoryNode implements Store {
   readonly node: string
@@ -30,7 +35,7 @@ export class MemoryNode implements Store {
   readonly inspect: MemoryInspection
   readonly native: MemoryNativeStore
   readonly history: MemoryHistory
-  readonly audit = absent<AuditStore>('audit')
+  readonly audit = noAudit
   readonly events: MemoryEvents
   readonly #world: MemoryWorld
   #crashed = false
@@ -79,11 +84,4 @@ export class MemoryNode implements Store {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)))
     }
   }
-}
-
-/** A part that is not there: each of its calls fails. */
-function absent<Part extends object>(part: string): Part {
-  return new Proxy({} as Part, {
-    get: (_, name) => () => Promise.reject(new Error(`no ${part}.${String(name)} in memory`)),
-  })
 }
