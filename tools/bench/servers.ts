@@ -112,6 +112,21 @@ export async function startGearmand(): Promise<Server> {
   return { name: 'gearmand', port, faktoryPort: 0, pids: [pid], stop: () => running.stop() }
 }
 
+/** gearmand with its queues in a Redis of its own, which it asks once for each job. */
+export async function startStoringGearmand(): Promise<Server> {
+  const redis = await advisedRedis()
+  const address = ['--redis-server', '127.0.0.1', '--redis-port', String(redis.port)]
+  const running = await Gearmand.start('-q', 'redis', ...address)
+  return {
+    ...{ name: 'gearmand -q redis', port: running.port, faktoryPort: 0 },
+    pids: [running.pid, redis.pid],
+    async stop() {
+      await running.stop()
+      await redis.stop()
+    },
+  }
+}
+
 /**
  * Resolves when a Gearman server on the port has answered, with the time of that (ms, monotonic).
  */

@@ -1,5 +1,5 @@
 import type { RowGroup } from '../bench.ts'
-import { background } from './background.ts'
+import { background, backgroundStored } from './background.ts'
 import { bridge, faktory, faktoryLoad } from './faktory.ts'
 import { foreground, uniqueIds } from './foreground.ts'
 import { hostile } from './hostile.ts'
@@ -15,6 +15,7 @@ export const rowGroups: readonly RowGroup[] = [
   foreground,
   uniqueIds,
   background,
+  backgroundStored,
   latency,
   faktory,
   faktoryLoad,
