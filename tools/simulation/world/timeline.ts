@@ -35,7 +35,7 @@ export interface Chooser {
   pick(events: readonly Event[]): Event
 }
 
-/** So many cancelled events may stand among the others. */
+/** Cancelled events among the others, at most. */
 const maxCancelled = 64
 
 /** Runs events in the order of their times. All time of a world is here. */

@@ -29,7 +29,7 @@ interface Departure {
 /** Jobs put back, the next place, the cursor in it, leases of consumers, what was refused, and ended jobs. */
 type ReclaimReply = readonly [number, number, Buffer, readonly Buffer[], Buffer, readonly Buffer[]]
 
-/** What is found in the lanes of a node. */
+/** Leases and ends in the lanes of a node. */
 interface Found {
   readonly consumed: LeasedRef[]
   readonly dropped: DroppedJob[]
