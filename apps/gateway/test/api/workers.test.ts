@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('workers of all gateways', () => {
     there = await openApi(open)
     // Each knows the other by its heartbeat.
     for (const api of [here, there]) {
-      await expect.poll(async () => (await nodesOf(api)).length, { timeout: 10_000 }).toBe(2)
+      await expect.poll(async () => (await nodesOf(api)).length).toBe(2)
     }
   })
 

@@ -6,7 +6,7 @@ import { stoppableLooks } from '../support/schedulers.ts'
 import { gearmanGateways } from '../gearman/support/gearman-gateway.ts'
 import { Fleet } from './support/fleet.ts'
 
-const patience = { timeout: 5_000, interval: 10 }
+const patience = { timeout: 30_000, interval: 10 }
 
 describe.skipIf(lacksRedis)('a native worker', () => {
   const gateways = gearmanGateways()
@@ -100,13 +100,10 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', () => {
     }
     expect(await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)).toBe(3)
     await fleet.node()
-    await vi.waitFor(
-      async () => {
-        const left = await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)
-        expect(left).toBe(0)
-      },
-      { timeout: 10_000, interval: 20 },
-    )
+    await vi.waitFor(async () => {
+      const left = await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)
+      expect(left).toBe(0)
+    }, patience)
     await native.stop()
   })
 

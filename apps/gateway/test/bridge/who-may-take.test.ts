@@ -11,7 +11,7 @@ describe.skipIf(lacksRedis)('a Faktory consumer', () => {
   let other: FleetNode
   beforeAll(async () => {
     ;[usual, other] = [fleet.first, await fleet.node()]
-  }, 60_000)
+  })
 
   const consumer = (node: FleetNode, hello: object = {}): Promise<FwpClient> =>
     node.client({ wid: randomUUID(), ...hello })

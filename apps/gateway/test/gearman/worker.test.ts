@@ -124,7 +124,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
       expect(await next.receive()).toEqual(['NOOP'])
       expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
     }
-  }, 30_000)
+  })
 
   test('that reports results and grabs jobs fifty times in one write gets all answers in order', async () => {
     const gateway = await open()

@@ -18,11 +18,11 @@ describe.skipIf(lacksRedis)('hostile input', () => {
   beforeAll(async () => {
     const small = ['--max-packet-bytes', '8000000', '--max-unsent-bytes', '4000000']
     victim = await startVictim(...small)
-  }, 30_000)
+  })
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy()
   })
-  afterAll(() => victim.close(), 30_000)
+  afterAll(() => victim.close())
 
   async function stands(): Promise<void> {
     await victim.served()

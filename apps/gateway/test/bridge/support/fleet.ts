@@ -50,8 +50,8 @@ export class Fleet {
     beforeAll(async () => {
       await fleet.#open(shape())
       fleet.#first = await fleet.node(...words)
-    }, 60_000)
-    afterAll(() => fleet.close(), 60_000)
+    })
+    afterAll(() => fleet.close())
     return fleet
   }
 

@@ -38,14 +38,14 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
       const port = (door: string) => line.doors.find(({ name }) => name === door)?.port ?? 0
       return { faktory: port('faktory'), web: port('web') }
     })
-  }, 30_000)
+  })
   afterAll(async () => {
     for (const { child, exited } of gateways) {
       child.kill('SIGTERM')
       await exited
     }
     await redis.stop()
-  }, 30_000)
+  })
 
   function producer(): Client {
     const client = new Client({ host: '127.0.0.1', port: ports[0]!.faktory })
