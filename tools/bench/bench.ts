@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Cost, Figure, Judged } from './report/figures.ts'
 import type { Driver, LoadGenerator, Measured, Mode, Phase } from './load-generator.ts'
 import { cpuSeconds, sumOver } from './processes.ts'
-import type { Gateway, Server } from './servers.ts'
+import { startGateway, startGearmand, type Server } from './servers.ts'
 
 const settleWindowMs = 250
 const settledSeconds = 0.03
@@ -17,7 +17,6 @@ export interface Scale {
   readonly latencyJobs: number
   /** Jobs that wait while others are measured. */
   readonly queued: number
-  readonly idleWorkers: number
   readonly restSeconds: number
 }
 
@@ -26,7 +25,6 @@ export const fullScale: Scale = {
   jobs: 100_000,
   latencyJobs: 40_000,
   queued: 1_000_000,
-  idleWorkers: 5000,
   restSeconds: 10,
 }
 
@@ -36,7 +34,6 @@ export const quickScale: Scale = {
   jobs: 20_000,
   latencyJobs: 5000,
   queued: 50_000,
-  idleWorkers: 1000,
   restSeconds: 2,
 }
 
@@ -44,7 +41,6 @@ export const quickScale: Scale = {
 export interface Bench {
   readonly generator: LoadGenerator
   readonly scale: Scale
-  readonly startGateway: () => Promise<Gateway>
 }
 
 /** Figures measured together, chosen by name on the command line. */
@@ -73,12 +69,6 @@ export interface Turns {
   readonly jobsPerTurn: number
   /** Bytes of the largest payload. */
   readonly size?: number
-  /** Jobs that `prepare` submits at a server. */
-  readonly preparedJobs?: number
-  /** Setup at each server before the first turn. */
-  readonly prepare?: (driver: Driver, server: Server) => Promise<void>
-  /** Teardown at each server after the last turn. */
-  readonly finish?: (driver: Driver, server: Server) => Promise<void>
 }
 
 /**
@@ -88,27 +78,34 @@ export interface Turns {
 export async function inTurn<T>(
   { generator, scale }: Bench,
   servers: readonly Server[],
-  { jobsPerTurn, size = 100, preparedJobs = 0, prepare, finish }: Turns,
+  { jobsPerTurn, size = 100 }: Turns,
   turn: (driver: Driver, server: Server) => Promise<T>,
 ): Promise<readonly T[][]> {
-  const capacity = jobsPerTurn * (scale.rounds + 1) + preparedJobs
+  const capacity = jobsPerTurn * (scale.rounds + 1)
   const contenders = servers.map((server) => ({
     server,
     driver: generator.drive(server, capacity, size),
     results: [] as T[],
   }))
-  for (const { driver, server } of contenders) await prepare?.(driver, server)
   for (let round = 0; round <= scale.rounds; round++) {
     for (const { driver, server, results } of contenders) {
       const result = await turn(driver, server)
       if (round > 0) results.push(result)
     }
   }
-  for (const { driver, server } of contenders) {
-    await finish?.(driver, server)
-    await driver.stop()
-  }
+  for (const { driver } of contenders) await driver.stop()
   return contenders.map(({ results }) => results)
+}
+
+/** Turns at gearmand and at the gateway: the results of the one, then those of the other. */
+export function withGearmand<T>(
+  bench: Bench,
+  turns: Turns,
+  turn: (driver: Driver, server: Server) => Promise<T>,
+): Promise<readonly T[][]> {
+  return withServers<Server, readonly T[][]>([startGearmand, startGateway], (servers) =>
+    inTurn(bench, servers, turns, turn),
+  )
 }
 
 /** Resolves when the server is nearly idle, so that it takes no time from another. */

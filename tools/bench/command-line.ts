@@ -69,7 +69,7 @@ export function helpText(known: readonly string[]): string {
 
 Drives gearmand and the built gateway with the same load in turn, and prints medians and ratios.
 
-  --quick        fewer rounds and jobs: some two minutes, for a look between two changes
+  --quick        fewer rounds and jobs, for a look between two changes
   --rows LIST    only these, with commas between them: ${known.join(', ')}
   --rounds N     turns that count at each server (default: ${fullScale.rounds}, --quick: ${quickScale.rounds})
   --json FILE    also writes every sample as JSON

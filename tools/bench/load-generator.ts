@@ -30,8 +30,6 @@ export interface Phase {
   readonly jobs: number
   readonly clients?: number
   readonly workers?: number
-  /** Workers beyond `workers`, that sleep on the function from the start. */
-  readonly idle?: number
   /** Jobs in progress per client. */
   readonly window?: number
   /** Bytes of a payload. */
@@ -41,8 +39,6 @@ export interface Phase {
   readonly function?: string
   /** Faktory queues that jobs go to in turn. 1. */
   readonly queues?: number
-  /** The verb whose latency is measured. */
-  readonly timed?: 'push' | 'fetch' | 'ack'
   /** Seconds without progress after which the phase has failed. */
   readonly stall_s?: number
 }
@@ -50,7 +46,7 @@ export interface Phase {
 /** Measurements of the load generator. */
 export interface Measured {
   readonly seconds: number
-  /** Empty unless clients waited for results, or a verb was timed. */
+  /** Empty unless clients waited for results. */
   readonly latency: Cells
 }
 

@@ -7,7 +7,6 @@ import { LoadGenerator } from './load-generator.ts'
 import { describeMachine, formatMachine } from './machine.ts'
 import { rowGroups } from './rows/index.ts'
 import { readPage, replaceResults } from './report/page.ts'
-import { startGateway } from './servers.ts'
 import { formatTable } from './report/table.ts'
 
 const programs = { gearmand: '--version', 'redis-server': '--version', cc: '--version' }
@@ -26,7 +25,7 @@ async function measure(request: Request): Promise<void> {
   const machine = describeMachine()
   const head = `${formatMachine(machine)}\n- Rounds: ${scale.rounds}${request.quick ? ', quick' : ''}`
   process.stdout.write(`${head}\n\n`)
-  const bench = { generator: LoadGenerator.compile(), scale, startGateway }
+  const bench = { generator: LoadGenerator.compile(), scale }
   const figures: Judged[] = []
   /** Of groups without a table of their own. */
   const common: Judged[] = []

@@ -9,7 +9,6 @@ import { startProgram } from './processes.ts'
 
 const gateway = fileURLToPath(new URL('../../apps/gateway/dist/main.js', import.meta.url))
 const pollMs = 2
-const rewritePollMs = 100
 const startDeadlineMs = 20_000
 
 /** A server under load. */
@@ -106,31 +105,11 @@ export async function startGateway(ways: GatewayWays = {}): Promise<Gateway> {
   }
 }
 
-/** A store that grows fast has its file written anew by a process of its own, which takes one of two cores. */
-export async function rewritten({ client }: Gateway): Promise<void> {
-  while (/aof_rewrite_(in_progress|scheduled):1/.test(await client.info('persistence'))) {
-    await delay(rewritePollMs)
-  }
-}
-
-/** gearmand with its queues in memory, or in a Redis of its own. */
-export async function startGearmand(queue: 'memory' | 'redis' = 'memory'): Promise<Server> {
-  const redis = queue === 'redis' ? await advisedRedis() : undefined
-  const kept =
-    redis === undefined
-      ? []
-      : ['-q', 'redis', '--redis-server', '127.0.0.1', '--redis-port', String(redis.port)]
-  const running = await Gearmand.start(...kept)
-  return {
-    name: queue === 'memory' ? 'gearmand' : 'gearmand -q redis',
-    port: running.port,
-    faktoryPort: 0,
-    pids: redis === undefined ? [running.pid] : [running.pid, redis.pid],
-    async stop() {
-      await running.stop()
-      await redis?.stop()
-    },
-  }
+/** gearmand with its queues in memory. */
+export async function startGearmand(): Promise<Server> {
+  const running = await Gearmand.start()
+  const { port, pid } = running
+  return { name: 'gearmand', port, faktoryPort: 0, pids: [pid], stop: () => running.stop() }
 }
 
 /**

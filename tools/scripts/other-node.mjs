@@ -21,6 +21,7 @@ const suites = {
     'test/command-line.test.ts',
     'test/store/embedded-store.test.ts',
     'test/config.test.ts',
+    'test/config-file.test.ts',
     'test/gearman/two-nodes.test.ts',
     'test/http/plain-clients.test.ts',
   ],

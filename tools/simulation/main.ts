@@ -31,18 +31,14 @@ async function main(words: readonly string[]): Promise<number> {
   return simulate(choice, plans)
 }
 
-const plansOf = ({ work }: Choice) =>
-  work.kind === 'plan'
-    ? {
-        count: 1,
-        planAt: (
-          (plan) => () =>
-            plan
-        )(readPlan(work.file)),
-      }
-    : work.kind === 'seeds'
-      ? { count: work.count, planAt: (at: number) => planOf(work.from + at) }
-      : undefined
+function plansOf({ work }: Choice) {
+  if (work.kind === 'orders') return undefined
+  if (work.kind === 'seeds') {
+    return { count: work.count, planAt: (at: number) => planOf(work.from + at) }
+  }
+  const plan = readPlan(work.file)
+  return { count: 1, planAt: () => plan }
+}
 
 async function simulate(choice: Choice, plans: ReturnType<typeof plansOf>): Promise<number> {
   const { work, store, processes } = choice

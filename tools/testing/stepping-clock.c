@@ -1,10 +1,9 @@
 /* Loaded into a server before the C library, this is the date of a badly kept machine: it jumps at each SIGUSR2, 20
  * seconds forward and then back again. Clocks that only grow are left alone. */
 #define _GNU_SOURCE
+#include "date-calls.h"
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t jumps;
@@ -24,20 +23,4 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
   int failed = (int)syscall(SYS_clock_gettime, clock, now);
   if (!failed && clock == CLOCK_REALTIME && jumps % 2) now->tv_sec += step;
   return failed;
-}
-
-int gettimeofday(struct timeval *restrict now, void *restrict zone) {
-  struct timespec exact;
-  (void)zone;
-  if (clock_gettime(CLOCK_REALTIME, &exact)) return -1;
-  now->tv_sec = exact.tv_sec;
-  now->tv_usec = exact.tv_nsec / 1000;
-  return 0;
-}
-
-time_t time(time_t *where) {
-  struct timespec exact;
-  if (clock_gettime(CLOCK_REALTIME, &exact)) return -1;
-  if (where) *where = exact.tv_sec;
-  return exact.tv_sec;
 }

@@ -2,6 +2,7 @@
  * world writes into the file CLOCK_FILE; while that holds 0, the real date. Clocks that only grow are left alone. The
  * seed of the server's hash tables is always the same, so that equal data has an equal order. */
 #define _GNU_SOURCE
+#include "date-calls.h"
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 static const volatile int64_t *world_us;
@@ -29,22 +28,6 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
   now->tv_sec = us / 1000000;
   now->tv_nsec = us % 1000000 * 1000;
   return 0;
-}
-
-int gettimeofday(struct timeval *restrict now, void *restrict zone) {
-  struct timespec exact;
-  (void)zone;
-  if (clock_gettime(CLOCK_REALTIME, &exact)) return -1;
-  now->tv_sec = exact.tv_sec;
-  now->tv_usec = exact.tv_nsec / 1000;
-  return 0;
-}
-
-time_t time(time_t *where) {
-  struct timespec exact;
-  if (clock_gettime(CLOCK_REALTIME, &exact)) return -1;
-  if (where) *where = exact.tv_sec;
-  return exact.tv_sec;
 }
 
 static FILE *open_as(const char *call, const char *path, const char *mode) {

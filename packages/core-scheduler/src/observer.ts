@@ -1,4 +1,5 @@
 import type { ClaimBy, Door, JobRef, Lease } from './model/job.ts'
+import type { DroppedJob } from './store/claim-ports.ts'
 import type { Repair } from './store/native-ports.ts'
 import type { StoreError } from './model/store-errors.ts'
 
@@ -31,11 +32,7 @@ export interface Observer {
   submitted(lane: string, door: Door, how: 'created' | 'joined'): void
   assigned(job: Lease): void
   ended(run: EndedRun): void
-  /**
-   * A job was dropped without a run. `expired`: too late, or no client waits for it any more. `lost`: too many workers
-   * vanished with it. `died`: too late, and it is among the dead.
-   */
-  dropped(lane: string, door: Door, how: 'expired' | 'lost' | 'died'): void
+  dropped(job: DroppedJob): void
   /** An operator's act on jobs was stored. */
   acted(lane: string, act: JobAct, jobs: number): void
   /** A job has no turn of its own, since its function has too many values by which jobs take turns. */

@@ -1,4 +1,4 @@
-import type { JobRecord, RecordState, Reject } from './record/record.ts'
+import { isRecord, type JobRecord, type RecordState, type Reject } from './record/record.ts'
 
 /** A page of a source's items, of bounded size. */
 export interface Page {
@@ -6,6 +6,12 @@ export interface Page {
   readonly rejects: readonly Reject[]
   /** {@link Source.pages} continues after this page with it. */
   readonly cursor: string
+}
+
+/** A page of what was read. */
+export function pageOf(results: readonly (JobRecord | Reject)[], cursor = ''): Page {
+  const rejects = results.filter((result): result is Reject => !isRecord(result))
+  return { records: results.filter(isRecord), rejects, cursor }
 }
 
 /** Bounds of one read. */
@@ -35,8 +41,8 @@ export interface Source {
   readonly liveReason?: string
   /** True if reading removes: no copy without a move. */
   readonly isLive?: true
-  /** Number of jobs, if known without reading them. */
-  total(): Promise<number | undefined>
+  /** Number of jobs. Absent if it is only known after reading them. */
+  total?(): Promise<number>
   /** Counts of its jobs, if {@link pages} would take them. */
   survey?(): Promise<readonly SurveyRow[]>
   /**

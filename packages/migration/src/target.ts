@@ -14,7 +14,7 @@ export type Fault = readonly [reason: RejectReason, message: string]
 /** A system that jobs go to. */
 export interface Target {
   /** True if a page may be given before the last one is stored. */
-  readonly takesPagesAhead?: boolean
+  readonly takesPagesInAdvance?: boolean
   /** Why it cannot take a job, if known in advance. */
   faultOf?(record: JobRecord): Fault | undefined
   /** True for each record that came before. Absent where it cannot tell without a change. */

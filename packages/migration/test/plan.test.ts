@@ -18,7 +18,7 @@ function record(at: number, unique: string): JobRecord {
 /** A source that takes a while for each page. */
 function slowSource(pages: readonly (readonly JobRecord[])[]): Source {
   return {
-    ...{ identity: 's', limits: [], total: () => Promise.resolve(undefined) },
+    ...{ identity: 's', limits: [] },
     async *pages(): AsyncGenerator<Page> {
       for (const records of pages) {
         await delay(pageMs)

@@ -98,7 +98,7 @@
 --       that the node has, id, token and `enqueued` of each in one string
 --     flat per throttle that held something back: name, for how long (ms, 0: until a job ends)
 --     0 if a named worker would find nothing more, 2 if the claim is to go on, else 1
---     flat per job that was dropped instead, absent without any: lane, door, how (expired, died)
+--     flat per job that was dropped instead, absent without any: lane, id, door, how (expired, died)
 --#include keys
 --#include ids
 --#include levels

@@ -1,16 +1,13 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RedisWorld } from './support/redis-world.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import type { RedisWorld } from './support/redis-world.ts'
+import { eachInNewWorld, oneServer } from './support/servers.ts'
 
 describe.skipIf(lacksRedis)('history, with redis-server:', () => {
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  afterAll(() => server.stop())
+  let world: RedisWorld
+  eachInNewWorld(oneServer, (opened) => (world = opened))
 
   test('no minute is kept for longer than an hour, no hour for longer than a day', async () => {
-    const world = await RedisWorld.open({ path: server.path })
     const store = await world.node()
     const startMs = 1_800_000_000_000
     await store.history.add(startMs, new Map([['completed', 1]]))
@@ -21,6 +18,5 @@ describe.skipIf(lacksRedis)('history, with redis-server:', () => {
     expect(await redis.ttl(minute)).toBeLessThanOrEqual(3660)
     expect(await redis.ttl(hour)).toBeGreaterThan(24 * 3600)
     expect(await redis.ttl(hour)).toBeLessThanOrEqual(25 * 3600)
-    await world.close()
   })
 })

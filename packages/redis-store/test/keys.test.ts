@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Redis } from 'ioredis'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { describe, expect, test } from 'vitest'
 import { StoreKeys } from '../src/index.ts'
 
 const lua = readFileSync(new URL('../lua/lib/keys.lua', import.meta.url), 'utf8')
@@ -75,13 +76,8 @@ test('every key of keys.lua has its twin here', () => {
 })
 
 describe.skipIf(lacksRedis)('with redis-server,', () => {
-  let server: RedisServer
   let redis: Redis
-  beforeAll(async () => {
-    server = await RedisServer.start()
-    redis = server.connect()
-  })
-  afterAll(() => server.stop())
+  withRedisServer((server) => (redis = server.connect()))
 
   test.each([false, true])('keys.lua and keys.ts agree, in a cluster: %s', async (cluster) => {
     const keys = new StoreKeys(cluster, 3)

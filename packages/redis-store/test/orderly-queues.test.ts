@@ -1,20 +1,16 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Level, NewJob } from '@crossgear/core-scheduler'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { RedisWorld } from './support/redis-world.ts'
-
-let server: RedisServer
-beforeAll(async () => {
-  server = await RedisServer.start()
-})
-afterAll(() => server.stop())
+import { describe, expect, test } from 'vitest'
+import type { RedisWorld } from './support/redis-world.ts'
+import { eachInNewWorld, oneServer } from './support/servers.ts'
 
 const levels: readonly Level[] = [9, 8, 7, 6, 5, 4, 3, 2, 1]
 
-test.skipIf(lacksRedis)(
-  'a scan for orphans of native programs reads no consistent queue',
-  async () => {
-    const world = await RedisWorld.open({ path: server.path })
+describe.skipIf(lacksRedis)('a scan for orphans of native programs', () => {
+  let world: RedisWorld
+  eachInNewWorld(oneServer, (opened) => (world = opened), { mayBreak: true })
+
+  test('reads no consistent queue', async () => {
     const store = await world.node()
     const jobs = Array.from({ length: 200 }, (_none, at): NewJob => ({
       ...{ input: Buffer.from('in'), door: 'gearman', foreground: false },
@@ -35,6 +31,5 @@ test.skipIf(lacksRedis)(
     expect(await read()).toBe(true)
     const suspects = await world.server.zrange('xg:suspects:mail', '0', '-1')
     expect(suspects.map((name) => name.split(' ')[0])).toEqual([`i${left ?? 0}`])
-    await world.close()
-  },
-)
+  })
+})

@@ -16,8 +16,9 @@ import {
   MemoryStoreWorld,
   type StoreWorld,
 } from '@crossgear/store-testkit'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { describe, expect, test } from 'vitest'
 import { checkInvariants } from '../src/invariants/invariants.ts'
 import { RedisWorld } from './support/redis-world.ts'
 
@@ -213,10 +214,7 @@ async function answerTo(
 
 describe.skipIf(lacksRedis)('with redis-server,', () => {
   let server: RedisServer
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  afterAll(() => server.stop())
+  withRedisServer((started) => (server = started))
 
   test('Redis answers every sequence of steps like the memory store, stays consistent, and no job is missing in its books', async () => {
     const real = await RedisWorld.open({ path: server.path })

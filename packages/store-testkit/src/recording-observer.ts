@@ -1,4 +1,12 @@
-import type { Door, EndedRun, JobAct, Observer, Repair, Lease } from '@crossgear/core-scheduler'
+import type {
+  Door,
+  DroppedJob,
+  EndedRun,
+  JobAct,
+  Observer,
+  Repair,
+  Lease,
+} from '@crossgear/core-scheduler'
 
 /** One call of an observer, with its arguments by name. */
 export type Observation =
@@ -15,12 +23,7 @@ export type Observation =
       readonly waitMs: number | undefined
     }
   | ({ readonly kind: 'ended' } & EndedRun)
-  | {
-      readonly kind: 'dropped'
-      readonly lane: string
-      readonly door: Door
-      readonly how: 'expired' | 'lost' | 'died'
-    }
+  | ({ readonly kind: 'dropped' } & DroppedJob)
   | { readonly kind: 'acted'; readonly lane: string; readonly act: JobAct; readonly jobs: number }
   | { readonly kind: 'turnShared'; readonly lane: string }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
@@ -55,8 +58,8 @@ export class RecordingObserver implements Observer {
     this.seen.push({ kind: 'ended', ...run })
   }
 
-  dropped(lane: string, door: Door, how: 'expired' | 'lost' | 'died'): void {
-    this.seen.push({ kind: 'dropped', lane, door, how })
+  dropped(job: DroppedJob): void {
+    this.seen.push({ kind: 'dropped', ...job })
   }
 
   acted(lane: string, act: JobAct, jobs: number): void {

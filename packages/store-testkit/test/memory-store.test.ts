@@ -1,5 +1,7 @@
 import { ManualClock, MemoryStoreWorld, storeContract } from '../src/index.ts'
 
-storeContract('the store in memory', (options) =>
-  Promise.resolve(new MemoryStoreWorld(new ManualClock(), options)),
+storeContract(
+  'the store in memory',
+  (options) => Promise.resolve(new MemoryStoreWorld(new ManualClock(), options)),
+  { hasAudit: false },
 )

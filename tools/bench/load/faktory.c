@@ -7,7 +7,6 @@
 
 // The request whose answer the connection waits for.
 enum { GREETING, HELLO, PUSH_SENT, FETCH_SENT, ACK_SENT };
-static const enum verb verb_sent[] = {[PUSH_SENT] = PUSH_VERB, [FETCH_SENT] = FETCH_VERB, [ACK_SENT] = ACK_VERB};
 // In APART one job in so many fails; none is tried again.
 #define FAILS_ONE_IN 100
 #define MAX_LINE 256
@@ -40,16 +39,6 @@ static bool next_reply(link_t *c, reply *r) {
 
 static void send_text(link_t *c, const char *text) { buffer_append(&c->out, text, strlen(text)); }
 
-static void asked(link_t *c, int state) {
-  c->state = state;
-  if (c->run->set.timed) c->asked_ns = now_ns();
-}
-
-static void answered(link_t *c) {
-  enum verb timed = c->run->set.timed;
-  if (timed && verb_sent[c->state] == timed) histogram_add(c->run->latency, now_ns() - c->asked_ns);
-}
-
 // Jobs of one queue are in `default`, others in turn in `queue0`, `queue1` and so on.
 static int write_queue(char *to, size_t room, const settings *set, uint32_t number) {
   if (set->queues == 1) return snprintf(to, room, "default");
@@ -79,7 +68,7 @@ static void push(link_t *c) {
   payload_write(buffer_reserve(&c->out, set->size), number, set->size);
   c->out.end += set->size;
   send_text(c, "\"]}\r\n");
-  asked(c, PUSH_SENT);
+  c->state = PUSH_SENT;
 }
 
 static void fetch(link_t *c) {
@@ -93,7 +82,7 @@ static void fetch(link_t *c) {
     send_text(c, queue);
   }
   send_text(c, "\r\n");
-  asked(c, FETCH_SENT);
+  c->state = FETCH_SENT;
 }
 
 // The text after `key` in the job's JSON.
@@ -125,7 +114,7 @@ static void ack(link_t *c, const reply *job) {
     buffer_append(&c->out, payload, size);
   }
   send_text(c, "\"}\r\n");
-  asked(c, ACK_SENT);
+  c->state = ACK_SENT;
 }
 
 static void next_push(link_t *c) {
@@ -183,7 +172,6 @@ static void on_acked(link_t *c) {
 void faktory_bytes(link_t *c) {
   reply r;
   while (next_reply(c, &r)) {
-    answered(c);
     if (c->state == GREETING) say_hello(c);
     else if (c->state == HELLO) on_hello(c);
     else if (c->state == PUSH_SENT) on_pushed(c);

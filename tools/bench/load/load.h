@@ -35,16 +35,12 @@ void payload_write(unsigned char *to, uint32_t number, size_t size);
 int64_t payload_read(const unsigned char *from, size_t size, size_t wanted_size);
 
 // ---- one phase of load ----------------------------------------------------------------------------------
-// A Faktory verb, and the wait for its answer.
-enum verb { NO_VERB, PUSH_VERB, FETCH_VERB, ACK_VERB };
-
 enum mode { FOREGROUND, SUBMIT, DRAIN, BOTH, REST, PUSH, WORK, CYCLE, BRIDGE, APART };
 
 typedef struct {
   enum mode mode;
   int port, faktory_port;
-  int clients, workers, idle, window, queues;
-  enum verb timed; // whose latency is kept
+  int clients, workers, window, queues;
   uint32_t jobs;
   size_t size;
   bool unique;
@@ -87,7 +83,6 @@ typedef struct link {
   // of a Gearman client and of whoever submits: its share of the numbers
   uint32_t first, submitted, created, heard, quota;
   uint64_t *sent_ns; // by place in its share; only where latency is asked for
-  uint64_t asked_ns; // of Faktory's last command
 } link_t;
 
 typedef struct loop {

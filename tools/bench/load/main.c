@@ -39,8 +39,8 @@ static const settings defaults = {
 static void set_number(settings *set, const char *key, long value) {
   struct { const char *key; int *to; } rows[] = {
       {"port", &set->port},       {"faktory_port", &set->faktory_port}, {"clients", &set->clients},
-      {"workers", &set->workers}, {"idle", &set->idle},                 {"window", &set->window},
-      {"stall_s", &set->stall_s}, {"queues", &set->queues},
+      {"workers", &set->workers}, {"window", &set->window},             {"stall_s", &set->stall_s},
+      {"queues", &set->queues},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (!strcmp(key, rows[i].key)) {
@@ -51,14 +51,6 @@ static void set_number(settings *set, const char *key, long value) {
   else if (!strcmp(key, "size")) set->size = (size_t)value;
   else if (!strcmp(key, "unique")) set->unique = value != 0;
   else fail("unknown setting %s", key);
-}
-
-static const char *const verbs[] = {"", "push", "fetch", "ack"};
-
-static enum verb verb_of(const char *word) {
-  for (size_t verb = PUSH_VERB; verb < sizeof verbs / sizeof *verbs; verb++)
-    if (!strcmp(word, verbs[verb])) return (enum verb)verb;
-  fail("unknown verb %s", word);
 }
 
 static settings parse(char *line) {
@@ -73,7 +65,6 @@ static settings parse(char *line) {
     if (!equals) fail("no value: %s", word);
     *equals = 0;
     if (!strcmp(word, "function")) snprintf(set.function, sizeof set.function, "%s", equals + 1);
-    else if (!strcmp(word, "timed")) set.timed = verb_of(equals + 1);
     else set_number(&set, word, strtol(equals + 1, NULL, 10));
   }
   if (set.size < DIGITS + 1) fail("a payload has at least %d bytes", DIGITS + 1);
@@ -81,7 +72,7 @@ static settings parse(char *line) {
 }
 
 static void open_workers(loop *l, run *r) {
-  loop_open(l, r, r->set.workers + r->set.idle);
+  loop_open(l, r, r->set.workers);
   for (int i = 0; i < l->count; i++) {
     loop_connect(l, i, r->set.port, gearman_worker_bytes);
     gearman_worker_open(&l->links[i]);
@@ -163,7 +154,7 @@ static void perform(const settings *set, ledger *book) {
   r.grabs_left = set->mode == DRAIN || set->mode == WORK ? (int)set->jobs : INT32_MAX / 2;
   if (takes_numbers && book->capacity - book->next < set->jobs) fail("the ledger is full");
   if (takes_numbers) book->next += set->jobs;
-  if (set->mode == FOREGROUND || set->mode == BRIDGE || set->timed) r.latency = calloc(1, sizeof *r.latency);
+  if (set->mode == FOREGROUND || set->mode == BRIDGE) r.latency = calloc(1, sizeof *r.latency);
   serve(&r);
   if (set->mode != REST) report(&r);
   free(r.latency);

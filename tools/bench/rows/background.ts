@@ -1,7 +1,6 @@
-import { inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, type Figure, figureOf, type Target } from '../report/figures.ts'
+import { withGearmand, type RowGroup } from '../bench.ts'
+import { figureOf } from '../report/figures.ts'
 import type { Driver } from '../load-generator.ts'
-import { startGearmand, type Server } from '../servers.ts'
 
 const steps = [
   { key: 'submit', words: 'background: submit' },
@@ -25,33 +24,18 @@ async function rates(driver: Driver, jobs: number): Promise<Rates> {
   }
 }
 
-async function compare(
-  bench: Bench,
-  startOther: () => Promise<Server>,
-  jobs: number,
-  target: Target,
-): Promise<readonly Figure[]> {
-  return withServers([startOther, bench.startGateway], async (servers) => {
-    const turns = await inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, (driver) =>
-      rates(driver, jobs),
-    )
-    const [theirs = [], ours = []] = turns
-    const name = servers[0]!.name
-    return steps.map(({ key, words }) => {
-      const row = name === 'gearmand' ? words : `${words}, held against ${name}`
-      return figureOf({ name: row, unit: 'jobs/s', target }, key, ours, { name, turns: theirs })
-    })
-  })
-}
-
+/** Background jobs: submitted, and worked on while no client waits for them. */
 export const background: RowGroup = {
   name: 'background',
-  measure: (bench) => compare(bench, () => startGearmand(), bench.scale.jobs, atLeast(1)),
-}
-
-/** gearmand with its Redis queue asks Redis once for each job and waits, so it gets fewer of them. */
-export const backgroundKept: RowGroup = {
-  name: 'background-redis',
-  measure: (bench) =>
-    compare(bench, () => startGearmand('redis'), bench.scale.jobs / 5, atLeast(2.5)),
+  async measure(bench) {
+    const { jobs } = bench.scale
+    const turns = { jobsPerTurn: 2 * jobs }
+    const [theirs = [], ours = []] = await withGearmand(bench, turns, (driver) =>
+      rates(driver, jobs),
+    )
+    const against = { name: 'gearmand', turns: theirs }
+    return steps.map(({ key, words: name }) =>
+      figureOf({ name, unit: 'jobs/s' }, key, ours, against),
+    )
+  },
 }

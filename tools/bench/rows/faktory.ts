@@ -1,36 +1,18 @@
-import { costOf, inTurn, withServers, type RowGroup } from '../bench.ts'
+import { costOf, inTurn, withGearmand, withServers, type RowGroup } from '../bench.ts'
 import type { Driver } from '../load-generator.ts'
-import {
-  atLeast,
-  atMost,
-  type Cost,
-  costFigures,
-  type Figure,
-  figureOf,
-} from '../report/figures.ts'
-import { startGearmand, type Server } from '../servers.ts'
-import { percentilesOf } from './latency.ts'
+import { atMost, type Cost, costFigures, type Figure, figureOf } from '../report/figures.ts'
+import { startGateway, type Server } from '../servers.ts'
 
 const connectionCount = 10
 const queueCounts = [1, 5] as const
 const steps = [
-  { mode: 'push', words: 'PUSH', target: atLeast(0.7), cpuTarget: undefined },
-  { mode: 'work', words: 'FETCH and ACK', target: atLeast(0.4), cpuTarget: undefined },
-  {
-    mode: 'cycle',
-    words: 'PUSH, FETCH and ACK in turn',
-    target: atLeast(0.28),
-    cpuTarget: atMost(3.8),
-  },
+  { mode: 'push', words: 'PUSH', target: undefined },
+  { mode: 'work', words: 'FETCH and ACK', target: undefined },
+  { mode: 'cycle', words: 'PUSH, FETCH and ACK in turn', target: atMost(3.8) },
 ] as const
 /** As many producers, and as many consumers, as in the load test of the Faktory server. */
 const apartConnections = 5
 const apartQueues = 5
-const verbs = [
-  { timed: 'push', target: atMost(230) },
-  { timed: 'fetch', target: atMost(150) },
-  { timed: 'ack', target: atMost(230) },
-] as const
 
 type Step = (typeof steps)[number]['mode']
 
@@ -39,53 +21,23 @@ export const faktory: RowGroup = {
   name: 'faktory',
   async measure(bench) {
     const jobs = bench.scale.jobs / 5
-    const starts = [startGearmand, bench.startGateway]
-    const perTurn = { jobsPerTurn: 2 * queueCounts.length * jobs }
-    const turns = await withServers(starts, (servers) =>
-      inTurn(bench, servers, perTurn, async (driver, server) =>
-        server === servers[0]
-          ? { foreground: await costOf(driver, server, 'foreground', { jobs }), queues: [] }
-          : { foreground: undefined, queues: await costsOf(driver, server, jobs) },
-      ),
+    const turns = { jobsPerTurn: 2 * queueCounts.length * jobs }
+    const [theirs = [], ours = []] = await withGearmand(bench, turns, async (driver, server) =>
+      server.name === 'gearmand'
+        ? { foreground: await costOf(driver, server, 'foreground', { jobs }), queues: [] }
+        : { foreground: undefined, queues: await costsOf(driver, server, jobs) },
     )
-    const [theirs = [], ours = []] = turns
     const against = {
       name: 'gearmand foreground',
       turns: theirs.flatMap(({ foreground }) => foreground ?? []),
     }
     return queueCounts.flatMap((count, at) =>
-      steps.flatMap(({ mode, words, target, cpuTarget }): readonly Figure[] => {
+      steps.flatMap(({ mode, words, target }): readonly Figure[] => {
         const name = `Faktory ${words}, ${connectionCount} connections${count > 1 ? `, ${count} queues` : ''}`
         const costs = ours.map(({ queues }) => queues[at]![mode])
-        return costFigures(name, costs, against, { rate: target, cpu: cpuTarget })
+        return costFigures(name, costs, against, target)
       }),
     )
-  },
-}
-
-/** Each verb of one connection: from its write to its answer. */
-export const faktoryLatency: RowGroup = {
-  name: 'faktory-latency',
-  async measure(bench) {
-    const jobs = bench.scale.latencyJobs / 8
-    const jobsPerTurn = verbs.length * jobs
-    const [turns = []] = await withServers([bench.startGateway], (servers) =>
-      inTurn(bench, servers, { jobsPerTurn }, async (driver) => {
-        const phases = []
-        for (const { timed } of verbs) {
-          phases.push(await driver.run('cycle', { jobs, timed, workers: 1 }))
-        }
-        return phases
-      }),
-    )
-    return verbs.flatMap(({ timed, target }, at): Figure[] => {
-      const measured = turns.map((phases) => phases[at]!)
-      const name = `Faktory ${timed.toUpperCase()}, one connection`
-      return [
-        { name: `${name}: p50`, unit: 'us', ours: percentilesOf(measured, 50), target },
-        { name: `${name}: p99`, unit: 'us', ours: percentilesOf(measured, 99) },
-      ]
-    })
   },
 }
 
@@ -98,13 +50,11 @@ export const faktoryLoad: RowGroup = {
   async measure(bench) {
     const jobs = (bench.scale.jobs * 3) / 10
     const connections = { clients: apartConnections, workers: apartConnections }
-    const starts = [startGearmand, bench.startGateway]
-    const [theirs = [], ours = []] = await withServers(starts, (servers) =>
-      inTurn(bench, servers, { jobsPerTurn: jobs }, (driver, server) =>
-        server === servers[0]
-          ? costOf(driver, server, 'foreground', { jobs })
-          : costOf(driver, server, 'apart', { jobs, queues: apartQueues, ...connections }),
-      ),
+    const turns = { jobsPerTurn: jobs }
+    const [theirs = [], ours = []] = await withGearmand(bench, turns, (driver, server) =>
+      server.name === 'gearmand'
+        ? costOf(driver, server, 'foreground', { jobs })
+        : costOf(driver, server, 'apart', { jobs, queues: apartQueues, ...connections }),
     )
     const name = `Faktory load test, ${apartConnections} producers, ${apartConnections} consumers, ${apartQueues} queues`
     const spent = `${name}: processor time, Redis included`
@@ -135,7 +85,7 @@ export const bridge: RowGroup = {
   name: 'bridge',
   async measure(bench) {
     const jobs = bench.scale.jobs / 2
-    const turns = await withServers([bench.startGateway], (servers) =>
+    const turns = await withServers([startGateway], (servers) =>
       inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver) => {
         const gearman = await driver.run('foreground', { jobs })
         // A function of its own: consumers only get functions without by-name workers.
@@ -148,7 +98,7 @@ export const bridge: RowGroup = {
     return [
       {
         name: `Gearman client to Faktory worker, ${connectionCount} connections`,
-        ...{ unit: 'jobs/s', target: atLeast(0.4) },
+        unit: 'jobs/s',
         ours: rounds.map((turn) => turn.bridged),
         against: { name: 'Gearman worker', samples: rounds.map((turn) => turn.gearman) },
       },

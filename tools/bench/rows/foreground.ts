@@ -1,10 +1,9 @@
-import { costOf, inTurn, withServers, type Bench, type RowGroup } from '../bench.ts'
-import { atLeast, atMost, costFigures, figureOf, type Figure } from '../report/figures.ts'
-import { startGearmand } from '../servers.ts'
+import { costOf, withGearmand, type Bench, type RowGroup } from '../bench.ts'
+import { atMost, costFigures, figureOf, type Figure } from '../report/figures.ts'
 
 const sizes = [
-  { size: 100, words: '100 B', target: atLeast(0.75), cpuTarget: atMost(1.6) },
-  { size: 10_240, words: '10 KB', target: undefined, cpuTarget: atMost(2.2) },
+  { size: 100, words: '100 B', target: atMost(1.6) },
+  { size: 10_240, words: '10 KB', target: atMost(2.2) },
 ] as const
 
 /** Foreground jobs: submitted, worked on, and the result back at the client. */
@@ -19,18 +18,15 @@ export const foreground: RowGroup = {
 
 async function measureSize(
   bench: Bench,
-  { size, words, target, cpuTarget }: (typeof sizes)[number],
+  { size, words, target }: (typeof sizes)[number],
 ): Promise<readonly Figure[]> {
   const jobs = size > 1000 ? bench.scale.jobs / 5 : bench.scale.jobs
-  const [theirs = [], ours = []] = await withServers(
-    [startGearmand, bench.startGateway],
-    (servers) =>
-      inTurn(bench, servers, { jobsPerTurn: jobs, size }, (driver, server) =>
-        costOf(driver, server, 'foreground', { jobs, size }),
-      ),
+  const turns = { jobsPerTurn: jobs, size }
+  const [theirs = [], ours = []] = await withGearmand(bench, turns, (driver, server) =>
+    costOf(driver, server, 'foreground', { jobs, size }),
   )
   const against = { name: 'gearmand', turns: theirs }
-  return costFigures(`foreground, ${words}`, ours, against, { rate: target, cpu: cpuTarget })
+  return costFigures(`foreground, ${words}`, ours, against, target)
 }
 
 /** Foreground jobs with a unique id each, as libgearman's clients send them, beside jobs without. */
@@ -38,14 +34,11 @@ export const uniqueIds: RowGroup = {
   name: 'unique-ids',
   async measure(bench) {
     const { jobs } = bench.scale
-    const [theirs = [], ours = []] = await withServers(
-      [startGearmand, bench.startGateway],
-      (servers) =>
-        inTurn(bench, servers, { jobsPerTurn: 2 * jobs }, async (driver, server) => ({
-          without: await costOf(driver, server, 'foreground', { jobs, unique: false }),
-          unique: await costOf(driver, server, 'foreground', { jobs, unique: true }),
-        })),
-    )
+    const turns = { jobsPerTurn: 2 * jobs }
+    const [theirs = [], ours = []] = await withGearmand(bench, turns, async (driver, server) => ({
+      without: await costOf(driver, server, 'foreground', { jobs, unique: false }),
+      unique: await costOf(driver, server, 'foreground', { jobs, unique: true }),
+    }))
     const name = 'foreground, unique ids'
     const [unique, without] = [ours.map((turn) => turn.unique), ours.map((turn) => turn.without)]
     const against = { name: 'gearmand', turns: theirs.map((turn) => turn.unique) }

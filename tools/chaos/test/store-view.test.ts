@@ -1,13 +1,11 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { describe, expect, test } from 'vitest'
 import { StoreView } from '../world/store-view.ts'
 
 describe.skipIf(lacksRedis)('a look at the store', () => {
   let server: RedisServer
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
-  afterAll(() => server.stop())
+  withRedisServer((started) => (server = started))
 
   test('shows no job that expires while it is read', async () => {
     const redis = server.connect()

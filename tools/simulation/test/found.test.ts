@@ -3,6 +3,11 @@ import { play } from '../run/play.ts'
 import { memorySimStore } from '../world/sim-store.ts'
 import type { PeerPlan, Plan } from '../world/plan.ts'
 
+const plain: Omit<Plan, 'seed' | 'gateways' | 'wildMs' | 'peers'> = {
+  functionOrder: 'in-order',
+  ...{ hasThrottles: false, hasRoutes: false, hasCron: false, faults: [], changes: [] },
+}
+
 const workers = (kind: PeerPlan['kind'], name: string): PeerPlan[] =>
   [1, 2, 3].map((number) => ({ name: `${name}${number}`, kind, jobs: 0 }))
 
@@ -11,8 +16,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'sleeping Gearman workers are not woken without end while a limit holds their jobs back',
     {
-      ...{ seed: 60, gateways: 2, wildMs: 2_595, faults: [], functionOrder: 'in-order' },
-      ...{ hasThrottles: true, hasRoutes: false, hasCron: false, changes: [] },
+      ...{ ...plain, seed: 60, gateways: 2, wildMs: 2_595, hasThrottles: true },
       peers: [
         { name: 'producer1', kind: 'faktory producer', jobs: 4 },
         { name: 'producer2', kind: 'faktory producer', jobs: 4 },
@@ -24,8 +28,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'the last worker of a function is not counted any more, though the store has lost that it left',
     {
-      ...{ seed: 20_267, gateways: 3, wildMs: 4_740, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      ...{ ...plain, seed: 20_267, gateways: 3, wildMs: 4_740 },
       peers: [
         { name: 'producer2', kind: 'faktory producer', jobs: 2 },
         { name: 'worker1', kind: 'gearman worker', jobs: 0 },
@@ -39,9 +42,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'a moved job keeps the time after which it may not run',
     {
-      ...{ seed: 3, gateways: 1, wildMs: 4021, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
-      faults: [],
+      ...{ ...plain, seed: 3, gateways: 1, wildMs: 4021 },
       peers: [
         { name: 'producer1', kind: 'faktory producer', jobs: 5 },
         { name: 'operator1', kind: 'operator', jobs: 4 },
@@ -51,9 +52,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'a moved job names its new queue to its worker',
     {
-      ...{ seed: 10, gateways: 1, wildMs: 3257, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
-      faults: [],
+      ...{ ...plain, seed: 10, gateways: 1, wildMs: 3257 },
       peers: [
         { name: 'producer1', kind: 'faktory producer', jobs: 1 },
         { name: 'producer2', kind: 'faktory producer', jobs: 2 },
@@ -64,8 +63,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'a gateway that has its store again is not taken for dead, nor its clients for gone',
     {
-      ...{ seed: 7557, gateways: 3, wildMs: 1833, functionOrder: 'by-level' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false },
+      ...{ ...plain, seed: 7557, gateways: 3, wildMs: 1833, functionOrder: 'by-level' },
       faults: [{ number: 2, kind: 'store away', atMs: 1762, forMs: 3648 }],
       changes: [{ number: 2, kind: 'leave', atMs: 2501, forMs: 183 }],
       peers: [
@@ -78,8 +76,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'the callback of a batch has not the id of a lost job, whose client would hear its result',
     {
-      ...{ seed: 7971, gateways: 1, wildMs: 1240, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      ...{ ...plain, seed: 7971, gateways: 1, wildMs: 1240 },
       faults: [{ number: 1, kind: 'store fails over', atMs: 1115, forMs: 1413 }],
       peers: [
         { name: 'client2', kind: 'gearman client', jobs: 4 },
@@ -91,8 +88,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'a job that begins while it is moved stays where it is, and runs once',
     {
-      ...{ seed: 5268, gateways: 1, wildMs: 3743, functionOrder: 'in-order' },
-      ...{ hasThrottles: true, hasRoutes: true, hasCron: false, faults: [], changes: [] },
+      ...{ ...plain, seed: 5268, gateways: 1, wildMs: 3743, hasThrottles: true, hasRoutes: true },
       peers: [
         { name: 'client1', kind: 'gearman client', jobs: 4 },
         { name: 'client2', kind: 'gearman client', jobs: 6 },
@@ -109,8 +105,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'the callback of a batch goes with its function, which is dropped with the last job of the batch',
     {
-      ...{ seed: 5852, gateways: 1, wildMs: 4109, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, faults: [], changes: [] },
+      ...{ ...plain, seed: 5852, gateways: 1, wildMs: 4109 },
       peers: [
         { name: 'client2', kind: 'gearman client', jobs: 3 },
         { name: 'producer1', kind: 'faktory producer', jobs: 1 },
@@ -122,8 +117,7 @@ const found: readonly (readonly [string, Plan])[] = [
   [
     'counts of a gateway that died go from a queue of which another gateway had not been told',
     {
-      ...{ seed: 4712, gateways: 2, wildMs: 1037, functionOrder: 'in-order' },
-      ...{ hasThrottles: false, hasRoutes: false, hasCron: false, changes: [] },
+      ...{ ...plain, seed: 4712, gateways: 2, wildMs: 1037 },
       faults: [
         { number: 1, kind: 'store stands still', atMs: 632, forMs: 533 },
         { number: 3, kind: 'lose messages', atMs: 177, forMs: 169 },

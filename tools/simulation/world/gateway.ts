@@ -178,7 +178,7 @@ function actsOn(scheduler: Scheduler): ReturnType<typeof jobActs> {
   const names = new JobNames(scheduler, new Handles('H', scheduler.registry))
   return jobActs({
     ...{ scheduler, names, scan: new JobScan(scheduler), move: new JobMove(scheduler) },
-    imports: { bytesOf: () => Promise.resolve(0), standing: () => Promise.resolve([]) },
+    imports: { bytesOf: () => Promise.resolve(0), jobsInLane: () => Promise.resolve([]) },
   })
 }
 

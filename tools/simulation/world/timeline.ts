@@ -35,9 +35,14 @@ export interface Chooser {
   pick(events: readonly Event[]): Event
 }
 
+/** So many cancelled events may stand among the others. */
+const maxCancelled = 64
+
 /** Runs events in the order of their times. All time of a world is here. */
 export class Timeline {
-  readonly #heap: Event[] = []
+  #heap: Event[] = []
+  /** Events of the heap that never run. */
+  #cancelled = 0
   #nowMs = 0
   #order = 0
   #events = 0
@@ -62,9 +67,19 @@ export class Timeline {
     }
     this.#order += 1
     this.#push(event)
-    return () => {
-      event.run = undefined
-    }
+    return () => this.#cancel(event)
+  }
+
+  #cancel(event: Event): void {
+    if (event.run === undefined) return
+    event.run = undefined
+    this.#cancelled += 1
+    if (this.#cancelled < Math.max(maxCancelled, this.#heap.length / 2)) return
+    // In order, they are a heap.
+    this.#heap = this.#heap
+      .filter(({ run }) => run)
+      .sort((one, other) => (isBefore(one, other) ? -1 : 1))
+    this.#cancelled = 0
   }
 
   /** The actor does what has waited, and goes on. */
@@ -103,9 +118,11 @@ export class Timeline {
     for (let next = this.#next(untilMs); next; next = this.#next(untilMs)) {
       if (!goesOn()) return false
       const { run, actor, atMs } = next
-      if (next === this.#heap[0]) this.#pop()
-      // It may stand further down, and never runs again.
-      else next.run = undefined
+      // One that was chosen may stand further down; it never runs again.
+      if (next !== this.#heap[0]) this.#cancelled += 1
+      else this.#pop()
+      next.run = undefined
+      if (run === undefined) this.#cancelled -= 1
       if (run === undefined || actor.isGone) continue
       this.#nowMs = Math.max(this.#nowMs, atMs)
       if (actor.isFrozen) {

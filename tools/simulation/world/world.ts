@@ -292,7 +292,7 @@ export class World {
       },
       ...{ unconfirmed: nothing, bridged: nothing, stranded: nothing },
       turnShared: () => undefined,
-      dropped: (lane, _door, how) => {
+      dropped: ({ lane, how }) => {
         const [fn = lane] = lane.split('@')
         if (how === 'expired') this.history.drops.push({ fn, atMs: this.timeline.nowMs })
       },

@@ -34,7 +34,7 @@ describe.skipIf(lacksCompiler)('the load generator, where there is a C compiler 
 
   test('a server that does each job once is measured, phase after phase', async () => {
     const driver = await drive(generator)
-    const { latency, seconds } = await driver.run('foreground', { jobs: jobCount, idle: 3 })
+    const { latency, seconds } = await driver.run('foreground', { jobs: jobCount })
     expect(seconds).toBeGreaterThan(0)
     expect(latency.reduce((sum, [, count]) => sum + count, 0)).toBe(jobCount)
     await driver.run('submit', { jobs: 2 * jobCount, unique: true })

@@ -1,5 +1,5 @@
-import type { Clock, Scheduler } from '@crossgear/core-scheduler'
-import type { MigrationNotes } from '@crossgear/redis-store'
+import type { Scheduler } from '@crossgear/core-scheduler'
+import type { RedisStore } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
 import { GearmanDoor } from '../gearman/gearman-door.ts'
 import { Handles } from '../gearman/handles.ts'
@@ -28,27 +28,24 @@ import { LatestView } from './reads/snapshot-view.ts'
 import { workerReads } from './reads/worker-reads.ts'
 
 export interface ApiParts {
-  readonly config: Config
-  /** As they are now. */
-  readonly throttles: () => Config['throttles']
-  readonly routes: () => Config['routes']
+  /** As it is now. */
+  readonly config: () => Config
   readonly scheduler: Scheduler
   readonly snapshots: StoreSnapshots
   readonly doors: readonly Door[]
   readonly cron: Cron
   readonly fleet: Fleet
-  readonly clock: Clock
   readonly node: string
   readonly version: string
-  readonly migrations: Pick<MigrationNotes, 'latest' | 'progress'>
-  readonly imports: Imports
+  readonly imports: Imports & Pick<RedisStore['imports'], 'migrations'>
   readonly log: Logger
 }
 
 /** Builds what answers the API in this process. */
 export function composeApi(parts: ApiParts): Api {
-  const { config, scheduler, doors, log, imports } = parts
-  const names = new JobNames(scheduler, new Handles(config.handlePrefix, scheduler.registry))
+  const { scheduler, doors, log, imports } = parts
+  const handles = new Handles(parts.config().handlePrefix, scheduler.registry)
+  const names = new JobNames(scheduler, handles)
   const scan = new JobScan(scheduler)
   const view = new LatestView(parts.snapshots)
   const gearman = doors.find((door) => door instanceof GearmanDoor)
@@ -56,8 +53,8 @@ export function composeApi(parts: ApiParts): Api {
     {
       ...jobReads({ scheduler, names, scan, fleet: parts.fleet }),
       ...failureReads({ scheduler, names, scan }),
-      ...laneReads({ ...parts, view, bridgeFaktory: config.bridgeFaktory }),
-      ...fleetReads({ ...parts, gearman }),
+      ...laneReads({ ...parts, view }),
+      ...fleetReads({ ...parts, gearman, migrations: imports.migrations }),
       ...workerReads({ ...parts, names }),
       ...historyReads(scheduler),
       ...jobActs({ scheduler, names, scan, move: new JobMove(scheduler), imports }),

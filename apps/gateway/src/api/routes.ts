@@ -114,6 +114,16 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
       },
     })
   }
+  const noted = async (
+    name: string,
+    identity: Identity,
+    input: Pick<ApiInput, 'params' | 'body'>,
+    answer: ApiAnswer,
+  ): Promise<void> => {
+    logAct(log, name, identity, answer)
+    const act = actOfCall(name, identity, input, answer)
+    if (act) await acted(act)
+  }
 
   for (const name of operationNames) {
     const endpoint: Endpoint = endpoints[name]
@@ -121,11 +131,7 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
       const { queues } = identity
       const input = { params, query, body, ...(queues && { queues }) }
       const answer = await backend.call(name, input)
-      if (endpoint.method !== 'GET') {
-        logAct(log, name, identity, answer)
-        const act = actOfCall(name, identity, input, answer)
-        if (act) await acted(act)
-      }
+      if (endpoint.method !== 'GET') await noted(name, identity, input, answer)
       return answer
     })
   }
@@ -133,9 +139,7 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   add('getOpenApi', webEndpoints.getOpenApi, () => Promise.resolve({ status: 200, body: document }))
   add('reload', webEndpoints.reload, async ({ params, body }, identity) => {
     const answer = await answerReload(reload)
-    logAct(log, 'reload', identity, answer)
-    const act = actOfCall('reload', identity, { params, body }, answer)
-    if (act) await acted(act)
+    await noted('reload', identity, { params, body }, answer)
     return answer
   })
   add('watchEvents', webEndpoints.watchEvents, (_request, _identity, reply) => {

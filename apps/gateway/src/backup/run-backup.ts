@@ -15,7 +15,7 @@ import {
   StoreTarget,
 } from '@crossgear/migration'
 import { boundHeap } from '../migrate/heap-bound.ts'
-import { Report } from '../migrate/report.ts'
+import { firstLines, Report } from '../migrate/report.ts'
 import type { MigrateSurroundings } from '../migrate/run-migrate.ts'
 import { openTargetStore, type TargetStore } from '../migrate/target-store.ts'
 import {
@@ -28,8 +28,6 @@ import { type StandardInput, takeInput } from './standard-input.ts'
 
 /** The largest that a gateway may take (`--max-packet-bytes`). */
 const maxPayloadBytes = 1024 * 1024 * 1024
-/** Lines written; the rest is only counted. */
-const shownRejects = 10
 
 export interface BackupSurroundings extends MigrateSurroundings {
   readonly stdin: StandardInput
@@ -64,14 +62,10 @@ export async function runBackup(
     opened = await openTargetStore({ ...rest, ...(to !== undefined && { to }) }, env)
     const report = new Report(given.isJson, isPiped ? stderr : stdout)
     const tidy = boundHeap()
-    let rejects = 0
+    const show = firstLines(stderr)
     return await acts[act]({
       ...{ ...surroundings, given, report, opened },
-      onReject: ({ message }) => {
-        rejects += 1
-        if (rejects <= shownRejects) stderr.write(`Left out: ${message}\n`)
-        if (rejects === shownRejects) stderr.write('More of these are only counted.\n')
-      },
+      onReject: ({ message }) => show(`Left out: ${message}`),
       onProgress: (counts) => {
         report.progress(counts)
         tidy()

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { maxTurnBytes, type NewJob } from '@crossgear/core-scheduler'
 import { argsOfInput, type PayloadRule } from '@crossgear/fwp-codec'
+import { maxReadBytes, readPayload, valueAt } from './payload-path.ts'
 
 /** Payloads and Faktory jobs that are searched for the value, bytes. */
-export const maxSearchedBytes = 64 * 1024
+export const maxSearchedBytes = maxReadBytes
 
 const uniquePrefix = 'unique-prefix:'
 const pathForm = /^[\w-]{1,64}(\.[\w-]{1,64}){0,9}$/
@@ -28,9 +29,9 @@ export function turnKeyOf(per: string): TurnKey {
   }
   const [first = '', ...rest] = per.split('.')
   return (job, rule) => {
-    const root = first === 'args' ? argsOf(job, rule) : bodyOf(job)
-    const path = first === 'args' ? rest : [first, ...rest]
-    return bounded(path.reduce(memberOf, root))
+    const value =
+      first === 'args' ? valueAt(argsOf(job, rule), rest) : valueAt(bodyOf(job), [first, ...rest])
+    return bounded(value)
   }
 }
 
@@ -49,9 +50,8 @@ function argsOf({ input }: NewJob, rule: PayloadRule): unknown {
 
 /** A Faktory job without its `args`, or the payload of another one. */
 function bodyOf({ envelope, input }: NewJob): unknown {
-  if (envelope !== undefined)
-    return envelope.length > maxSearchedBytes ? undefined : parsed(envelope)
-  return input.length > maxSearchedBytes ? undefined : parsed(Buffer.from(input).toString())
+  if (envelope === undefined) return readPayload(input)
+  return envelope.length > maxSearchedBytes ? undefined : parsed(envelope)
 }
 
 function parsed(json: string): unknown {
@@ -60,11 +60,6 @@ function parsed(json: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
-  return (value as Readonly<Record<string, unknown>>)[name]
 }
 
 /** A text, a number or a boolean as the store takes it: a long one by its digest. */

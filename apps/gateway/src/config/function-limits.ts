@@ -1,6 +1,7 @@
 import { functionLimit, type Throttle } from '@crossgear/core-scheduler'
 import { StartError } from '../errors.ts'
 import { isTurnKey } from '../bridge/turn-key.ts'
+import { wholeFrom } from './table-fields.ts'
 import { isWhole } from './value-kinds.ts'
 
 /** A limit of a function, for all workers at gateways together. */
@@ -28,10 +29,7 @@ function readRate(value: unknown): Throttle['rate'] {
 
 /** Keys of a route that limit its function. */
 export const limitFields = {
-  concurrency: {
-    expected: 'a whole number from 1 to 10000',
-    accepts: (value: unknown) => isWhole(value, 1, 10_000),
-  },
+  concurrency: wholeFrom(1, 10_000),
   rate: {
     expected: 'up to 100000 jobs in a second, minute, hour or day: "5/s", "100/m", "20/h", "1/d"',
     accepts: (value: unknown) => typeof value === 'string' && readRate(value) !== undefined,

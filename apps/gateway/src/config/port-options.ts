@@ -31,6 +31,11 @@ const headerName = text(
   /^[\w!#$%&'*+.^`|~-]{1,64}$/,
 )
 
+const networks = checkedText(
+  'addresses or networks such as 10.0.0.0/8, with commas between them',
+  (list) => readNetworks(list) !== undefined,
+)
+
 type DoorPort = `${DoorName}Port`
 
 const doorPorts = Object.fromEntries(
@@ -97,13 +102,7 @@ export const portOptions = inGroup('Doors', {
     reloads: true,
   },
   webProxyFrom: {
-    ...optional(
-      'list',
-      checkedText(
-        'addresses or networks such as 10.0.0.0/8, with commas between them',
-        (list) => readNetworks(list) !== undefined,
-      ),
-    ),
+    ...optional('list', networks),
     help: 'comma-separated addresses and networks of that proxy; the headers count from nowhere else',
     reloads: true,
   },
@@ -121,13 +120,7 @@ export const portOptions = inGroup('Doors', {
     help: 'prefix of Gearman job handles',
   },
   adminFrom: {
-    ...optional(
-      'list',
-      checkedText(
-        'addresses or networks such as 10.0.0.0/8, with commas between them',
-        (list) => readNetworks(list) !== undefined,
-      ),
-    ),
+    ...optional('list', networks),
     help: 'comma-separated addresses and networks, besides this machine, that may use Gearman text commands that change something, and FLUSH on the Faktory port',
   },
   allowedHosts: {

@@ -3,7 +3,8 @@ import { readAuthorities, readTls } from '../net/tls.ts'
 import type { OutgoingTarget } from '../outgoing/poster.ts'
 import { urlFault } from './outgoing-url.ts'
 import { readSecret } from './secret-file.ts'
-import { isWhole, type TableField } from './value-kinds.ts'
+import { matching, type Table, trueOrFalse, wholeFrom } from './table-fields.ts'
+import type { TableField } from './value-kinds.ts'
 
 /** The target that does the jobs of a function. */
 export interface PushRoute extends OutgoingTarget {
@@ -29,10 +30,7 @@ const numbers = {
   push_rest_seconds: { min: 1, max: 3600, usual: 30 },
 } as const
 
-const file: TableField = {
-  expected: 'the path of a PEM file',
-  accepts: (value) => typeof value === 'string' && value !== '',
-}
+const file = matching('the path of a PEM file', /./s)
 
 /** The keys of a route that pushes. */
 export const pushFields: Readonly<Record<string, TableField>> = {
@@ -42,32 +40,19 @@ export const pushFields: Readonly<Record<string, TableField>> = {
     isSecret: true,
   },
   ...Object.fromEntries(
-    Object.entries(numbers).map(([key, { min, max }]): [string, TableField] => [
-      key,
-      {
-        expected: `a whole number from ${min} to ${max}`,
-        accepts: (value) => isWhole(value, min, max),
-      },
-    ]),
+    Object.entries(numbers).map(([key, { min, max }]) => [key, wholeFrom(min, max)]),
   ),
-  push_content_type: {
-    expected: 'a media type such as application/json',
-    accepts: (value) =>
-      typeof value === 'string' && /^[\w.+-]+\/[\w.+-]+(?:; ?[\w=".+-]+)*$/.test(value),
-  },
+  push_content_type: matching(
+    'a media type such as application/json',
+    /^[\w.+-]+\/[\w.+-]+(?:; ?[\w=".+-]+)*$/,
+  ),
   push_secret: {
-    expected: 'a secret, or the path of a file that holds it',
-    accepts: (value) => typeof value === 'string' && /^\P{Cc}+$/u.test(value),
+    ...matching('a secret, or the path of a file that holds it', /^\P{Cc}+$/u),
     isSecret: true,
   },
-  push_private: {
-    expected: 'true or false',
-    accepts: (value) => typeof value === 'boolean',
-  },
+  push_private: trueOrFalse,
   ...{ push_ca: file, push_cert: file, push_key: file },
 }
-
-type Table = Readonly<Record<string, unknown>>
 
 /**
  * The target of a route whose keys have been checked one by one; undefined if it has none.

@@ -7,7 +7,7 @@ import {
   wordsOf,
 } from '../bridge/backoff.ts'
 import { maxPathParts, readPayload, valueAt } from '../bridge/payload-path.ts'
-import { isTable, isWord } from './table-fields.ts'
+import { isTable, isWord, type Table, wholeFrom } from './table-fields.ts'
 import { isWhole, type TableField } from './value-kinds.ts'
 
 /** Most rules of a route. */
@@ -48,19 +48,13 @@ function isWaits(value: unknown): boolean {
 
 /** Fields of a route, and of its rules, for the runs of its jobs. */
 export const runFields: Readonly<Record<string, TableField>> = {
-  retries: {
-    expected: 'a whole number from 0 to 1000000',
-    accepts: (value) => isWhole(value, 0, 1_000_000),
-  },
+  retries: wholeFrom(0, 1_000_000),
   backoff: {
     expected: `faktory, linear, exponential, a whole number of seconds up to ${backoffBounds.maxSeconds}, a list of 1 to ${backoffBounds.maxListed} of them, or a table such as { exponential = 10, max = 3600 }`,
     accepts: (value) =>
       isWord(value, ['faktory', 'linear', 'exponential']) || isWaits(value) || isGrowth(value),
   },
-  timeout: {
-    expected: 'a whole number of seconds from 1 to 86400',
-    accepts: (value) => isWhole(value, 1, 86_400),
-  },
+  timeout: wholeFrom(1, 86_400, 'a whole number of seconds'),
 }
 
 /** Fields of a rule. */
@@ -85,7 +79,7 @@ export const ruleFields: Readonly<Record<string, TableField>> = {
 }
 
 /** Why a rule can have no effect; undefined for a sound one. */
-export function faultOfRule(rule: Readonly<Record<string, unknown>>): string | undefined {
+export function faultOfRule(rule: Table): string | undefined {
   const { level, path, equals } = rule
   if ((path === undefined) !== (equals === undefined)) return 'needs both path and equals'
   if (level === undefined && path === undefined)
@@ -96,11 +90,7 @@ export function faultOfRule(rule: Readonly<Record<string, unknown>>): string | u
 }
 
 /** The checked terms of a table. */
-export function runTermsOf({
-  retries,
-  backoff,
-  timeout,
-}: Readonly<Record<string, unknown>>): RunTerms {
+export function runTermsOf({ retries, backoff, timeout }: Table): RunTerms {
   return {
     ...(retries !== undefined && { retries: retries as number }),
     ...(backoff !== undefined && { backoff: backoffOf(backoff) }),
@@ -109,7 +99,7 @@ export function runTermsOf({
 }
 
 /** A checked rule. */
-export function ruleOf(table: Readonly<Record<string, unknown>>): RouteRule {
+export function ruleOf(table: Table): RouteRule {
   const { level, path, equals } = table
   return {
     ...runTermsOf(table),

@@ -1,4 +1,4 @@
-import type { RouteTerms } from '@crossgear/core-scheduler'
+import { LaneNames, type RouteTerms } from '@crossgear/core-scheduler'
 import type { FwpJob } from '@crossgear/fwp-codec'
 import { deathJobOf } from '../faktory/death-calls.ts'
 import { checkLimits, type FunctionLimit, limitFields, readLimit } from './function-limits.ts'
@@ -15,7 +15,17 @@ import {
   runTermsOf,
   termsByRules,
 } from './route-rules.ts'
-import { checkedTable, isTable, oneOf, readSection, refusalIn, type Table } from './table-fields.ts'
+import {
+  checkedTable,
+  isTable,
+  matching,
+  oneOf,
+  readSection,
+  refusalIn,
+  type Table,
+  trueOrFalse,
+  wholeFrom,
+} from './table-fields.ts'
 import { isWhole, type TableField } from './value-kinds.ts'
 
 /** Translation between a workload and the arguments of a Faktory job. */
@@ -48,33 +58,21 @@ export interface Route extends RunTerms {
 }
 
 const fields: Readonly<Record<string, TableField>> = {
-  queue: {
-    expected: 'a queue name of letters, digits, dot, underscore and hyphen',
-    accepts: (value) => typeof value === 'string' && /^[\w.-]+$/.test(value),
-  },
+  queue: matching('a queue name of letters, digits, dot, underscore and hyphen', /^[\w.-]+$/),
   ...runFields,
   when: {
     expected: `1 to ${maxRules} rules, each as [[routes.<function>.when]]`,
     accepts: (value) => Array.isArray(value) && value.length > 0 && value.length <= maxRules,
   },
-  obey_retry_after: {
-    expected: 'true or false',
-    accepts: (value) => typeof value === 'boolean',
-  },
+  obey_retry_after: trueOrFalse,
   retention_seconds: {
     expected: 'a whole number of seconds',
     accepts: (value) => isWhole(value, 0, Number.MAX_SAFE_INTEGER),
   },
   payload: oneOf('auto', 'string', 'json', 'base64'),
   without_workers: oneOf('refuse', 'accept'),
-  max_waiting: {
-    expected: 'a whole number from 1 to 2147483647',
-    accepts: (value) => isWhole(value, 1, 2_147_483_647),
-  },
-  max_age: {
-    expected: 'a whole number of seconds from 1 to 31536000',
-    accepts: (value) => isWhole(value, 1, 31_536_000),
-  },
+  max_waiting: wholeFrom(1, 2_147_483_647),
+  max_age: wholeFrom(1, 31_536_000, 'a whole number of seconds'),
   max_age_action: oneOf('dead', 'drop'),
   on_death: {
     expected:
@@ -102,6 +100,15 @@ export function routedHomes(routes: ReadonlyMap<string, Route>): ReadonlyMap<str
   const homes = new Map<string, string>()
   for (const [fn, { queue }] of routes) if (queue !== undefined) homes.set(fn, queue)
   return homes
+}
+
+/** Names of lanes by these home queues. */
+export function laneNamesOf({
+  routes,
+}: {
+  readonly routes: ReadonlyMap<string, Route>
+}): LaneNames {
+  return new LaneNames(routedHomes(routes))
 }
 
 /** Terms of jobs by the routes, in the scheduler's form; without the functions that have none. `others`: those of other parts. */

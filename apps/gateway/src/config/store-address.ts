@@ -1,5 +1,4 @@
 import {
-  type ClusterAddress,
   manyHostsAddress,
   type SentinelAddress,
   type ServerAddress,
@@ -38,17 +37,20 @@ export function maskStoreUrl(text: string): string {
 
 /** The address as a URL to read or paste; a password shows as `***`. */
 export function printStoreAddress(address: StoreAddress): string {
-  if ('nodes' in address || 'sentinels' in address) return printManyHosts(address)
-  if (address.path !== undefined) {
-    const query = (address.db ?? 0) === 0 ? '' : `?db=${address.db}`
-    return `unix://${encodeURI(address.path)}${query}`
+  const { tls, username = '', password } = address
+  const login = password === undefined ? '' : `${encodeURIComponent(username)}:***@`
+  const scheme = tls ? 'rediss' : 'redis'
+  const list = (hosts: SentinelAddress['sentinels']): string => hosts.map(printHost).join(',')
+  if ('nodes' in address) return `${scheme}+cluster://${login}${list(address.nodes)}`
+  const database = (mark: string): string => (address.db ? `${mark}${address.db}` : '')
+  if ('sentinels' in address) {
+    const name = encodeURIComponent(address.name)
+    return `${scheme}+sentinel://${login}${list(address.sentinels)}/${name}${database('?db=')}`
   }
-  const { host = '', port = defaultPort } = address
-  const scheme = address.tls ? 'rediss' : 'redis'
-  const login =
-    address.password === undefined ? '' : `${encodeURIComponent(address.username ?? '')}:***@`
-  const db = (address.db ?? 0) === 0 ? '' : `/${address.db}`
-  return `${scheme}://${login}${printHost({ host, port })}${db}`
+  const { path, host = '', port = defaultPort } = address
+  return path === undefined
+    ? `${scheme}://${login}${printHost({ host, port })}${database('/')}`
+    : `unix://${encodeURI(path)}${database('?db=')}`
 }
 
 function tcpAddress(url: URL, tls: boolean): ServerAddress | undefined {
@@ -94,18 +96,6 @@ function login(username: string, password: string): Pick<ServerAddress, 'usernam
 function databaseNumber(text: string): number | undefined {
   if (text === '') return 0
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
-}
-
-/** The address as a URL; a password shows as `***`. */
-export function printManyHosts(address: SentinelAddress | ClusterAddress): string {
-  const { tls, username = '', password } = address
-  const login = password === undefined ? '' : `${encodeURIComponent(username)}:***@`
-  const list = (hosts: SentinelAddress['sentinels']): string => hosts.map(printHost).join(',')
-  const scheme = tls ? 'rediss' : 'redis'
-  if ('nodes' in address) return `${scheme}+cluster://${login}${list(address.nodes)}`
-  const db = (address.db ?? 0) === 0 ? '' : `?db=${address.db}`
-  const name = encodeURIComponent(address.name)
-  return `${scheme}+sentinel://${login}${list(address.sentinels)}/${name}${db}`
 }
 
 function printHost({ host, port }: SentinelAddress['sentinels'][number]): string {

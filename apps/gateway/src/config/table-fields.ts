@@ -1,6 +1,6 @@
 import { StartError } from '../errors.ts'
 import { closest } from './unknown-variables.ts'
-import type { TableField } from './value-kinds.ts'
+import { isWhole, type TableField } from './value-kinds.ts'
 
 /** True for one of these words. */
 export function isWord(value: unknown, words: readonly string[]): boolean {
@@ -10,6 +10,21 @@ export function isWord(value: unknown, words: readonly string[]): boolean {
 /** A key whose value is one of these words. */
 export function oneOf(...words: readonly string[]): TableField {
   return { expected: words.join(', '), accepts: (value) => isWord(value, words) }
+}
+
+/** A key whose value is a whole number. */
+export function wholeFrom(min: number, max: number, what = 'a whole number'): TableField {
+  return { expected: `${what} from ${min} to ${max}`, accepts: (value) => isWhole(value, min, max) }
+}
+
+export const trueOrFalse: TableField = {
+  expected: 'true or false',
+  accepts: (value) => typeof value === 'boolean',
+}
+
+/** A key whose value is a text of this form. */
+export function matching(expected: string, pattern: RegExp): TableField {
+  return { expected, accepts: (value) => typeof value === 'string' && pattern.test(value) }
 }
 
 export type Table = Readonly<Record<string, unknown>>

@@ -1,13 +1,10 @@
 import type { Throttle } from '@crossgear/core-scheduler'
 import { isQueueName } from '@crossgear/fwp-codec'
 import { StartError } from '../errors.ts'
-import { readSection } from './table-fields.ts'
-import { isWhole, type TableField } from './value-kinds.ts'
+import { readSection, wholeFrom } from './table-fields.ts'
+import type { TableField } from './value-kinds.ts'
 
-const count: TableField = {
-  expected: 'a whole number from 1 to 100000',
-  accepts: (value) => isWhole(value, 1, 100_000),
-}
+const count = wholeFrom(1, 100_000)
 
 const seconds: TableField = {
   expected: 'a number of seconds, above 0 and at most 86400',

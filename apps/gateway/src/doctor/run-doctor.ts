@@ -1,8 +1,8 @@
-import { LaneNames, StoreError } from '@crossgear/core-scheduler'
+import { StoreError } from '@crossgear/core-scheduler'
 import { examine, type Finding } from '@crossgear/redis-store/doctor'
 import { storeAddressOf } from '../cli/store-address-of.ts'
 import { type ConfigSources, loadConfig } from '../config/load-config.ts'
-import { routedHomes } from '../config/routes.ts'
+import { laneNamesOf } from '../config/routes.ts'
 import { StartError } from '../errors.ts'
 import { readDoctorArguments } from './arguments.ts'
 
@@ -28,7 +28,7 @@ export async function runDoctor(
     if (!given) return exitCodes.fine
     const { flags, isJson, isFull } = given
     const config = loadConfig({ flags, env })
-    const names = new LaneNames(routedHomes(config.routes))
+    const names = laneNamesOf(config)
     const findings = await examine(await storeAddressOf(config), { names, isFull })
     stdout.write(isJson ? `${JSON.stringify({ findings })}\n` : textOf(findings))
     return findings.some(({ level }) => level === 'fault') ? exitCodes.faults : exitCodes.fine

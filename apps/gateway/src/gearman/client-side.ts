@@ -1,5 +1,4 @@
 import {
-  defaultLevel,
   isFinal,
   type JobEvent,
   type JobRef,
@@ -13,7 +12,7 @@ import {
 import { encodeResponse } from '@crossgear/gearman-codec'
 import type { ReplySlot } from '../net/reply-slots.ts'
 import type { SideSession } from './side-session.ts'
-import { untilNul } from './translate.ts'
+import { spentJob, untilNul } from './translate.ts'
 
 /** The client side of a connection: the jobs it waits for. */
 export class ClientSide {
@@ -47,13 +46,7 @@ export class ClientSide {
   }
 }
 
-/** Stands in for a stored job, so that its payload can be freed. */
-const spent: NewJob = {
-  input: new Uint8Array(0),
-  door: 'gearman',
-  level: defaultLevel,
-  foreground: false,
-}
+const spent = spentJob('gearman')
 
 interface Requested {
   readonly lane: string

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { FailureReport } from '@crossgear/core-scheduler'
+import { defaultLevel, type FailureReport, type NewJob } from '@crossgear/core-scheduler'
 
 const dash = 0x2d
 /** First byte of the key of jobs that coalesce by payload. No client's unique id contains it. */
@@ -16,6 +16,11 @@ export function coalescingKey(unique: Buffer, data: Buffer): Buffer | undefined 
   const own =
     data.length === 0 ? randomBytes(randomKeyBytes) : createHash('sha256').update(data).digest()
   return Buffer.concat([keyMark, own])
+}
+
+/** Stands in for a stored job, so that its payload can be freed. */
+export function spentJob(door: NewJob['door']): NewJob {
+  return { input: new Uint8Array(0), door, level: defaultLevel, foreground: false }
 }
 
 /** The unique id that a worker sees for a stored key. */

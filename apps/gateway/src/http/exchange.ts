@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import {
-  defaultLevel,
   isFinal,
   type JobEvent,
   type JobRef,
@@ -13,6 +12,7 @@ import {
   type Waiter,
 } from '@crossgear/core-scheduler'
 import type { Handles } from '../gearman/handles.ts'
+import { spentJob } from '../gearman/translate.ts'
 import type { Purse } from './read-body.ts'
 import { type Refusal, refuse } from './refusals.ts'
 import { sendAnswer, type Stall } from './send-answer.ts'
@@ -27,13 +27,7 @@ export interface ExchangeParts extends Stall {
 
 type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
 
-/** Stands in for a stored job, so that its payload can be freed. */
-const spent: NewJob = {
-  input: new Uint8Array(0),
-  door: 'http',
-  level: defaultLevel,
-  foreground: false,
-}
+const spent = spentJob('http')
 
 /** One request from the whole of its body to its answer. */
 export class Exchange implements Submission, Waiter {

@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net'
+import { standBefore } from './request-turns.ts'
 
 /** As in Node's parser, which refuses a longer head. */
 const maxHeadBytes = 16 * 1024
@@ -26,9 +27,7 @@ export function withFirstHeads<HttpServer extends Server>(
   server: HttpServer,
   events: FirstHeadEvents,
 ): HttpServer {
-  const serve = server.listeners('connection') as ((socket: Socket) => void)[]
-  server.removeAllListeners('connection')
-  return server.on('connection', (socket: Socket) => {
+  return standBefore(server, (socket, serve) => {
     const timer = setTimeout(() => {
       events.tooSlow(Object.assign(new Error('no head'), timeoutCode), socket)
     }, events.headMs)
@@ -50,7 +49,7 @@ export function withFirstHeads<HttpServer extends Server>(
       const plain = withLineEnds(bytes, headEnd ?? 0)
       if (plain !== bytes) events.hasBareLf(socket)
       socket.unshift(plain)
-      for (const listener of serve) listener.call(server, socket)
+      serve()
       socket.resume()
     }
     socket.on('data', onData)

@@ -7,15 +7,27 @@ const endOfHead = Buffer.from('\r\n\r\n')
 
 type Parse = (chunk: Buffer) => void
 
+/** Puts `accept` before all that the server does with a connection, which `serve` begins. */
+export function standBefore<HttpServer extends Server>(
+  server: HttpServer,
+  accept: (socket: Socket, serve: () => void) => void,
+): HttpServer {
+  const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
+  server.removeAllListeners('connection')
+  return server.on('connection', (socket: Socket) =>
+    accept(socket, () => {
+      for (const listener of listeners) listener.call(server, socket)
+    }),
+  )
+}
+
 /** Lets connections of an HTTP server that send many requests in advance take turns with others. */
 export function withTurns<HttpServer extends Server>(
   server: HttpServer,
   turns: RoundRobin,
 ): HttpServer {
-  const serve = server.listeners('connection') as ((socket: Socket) => void)[]
-  server.removeAllListeners('connection')
-  return server.on('connection', (socket: Socket) => {
-    for (const listener of serve) listener.call(server, socket)
+  return standBefore(server, (socket, serve) => {
+    serve()
     const parsers = socket.listeners('data') as Parse[]
     socket.removeAllListeners('data')
     new RequestTurns(socket, turns, (chunk) => {

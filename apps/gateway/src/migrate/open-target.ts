@@ -10,9 +10,10 @@ import {
   type Target,
 } from '@crossgear/migration'
 import { type ConfigSources, loadConfig } from '../config/load-config.ts'
+import { laneNamesOf } from '../config/routes.ts'
 import { StartError } from '../errors.ts'
 import type { Act, MigrateArguments } from './arguments.ts'
-import { laneNamesOf, openTargetStore } from './target-store.ts'
+import { openTargetStore } from './target-store.ts'
 
 /** A run's view of its target. */
 export interface OpenedTarget {

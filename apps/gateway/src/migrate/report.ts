@@ -10,6 +10,19 @@ export interface Output {
   write(text: string): unknown
 }
 
+/** Lines written; the rest is only counted. */
+const shownLines = 10
+
+/** Writes the first of many lines, and says once that there are more. */
+export function firstLines(out: Output): (line: string) => void {
+  let lines = 0
+  return (line) => {
+    lines += 1
+    if (lines <= shownLines) out.write(`${line}\n`)
+    if (lines === shownLines) out.write('More of these are only counted.\n')
+  }
+}
+
 /** Reports a migration to a person or a program. */
 export class Report {
   readonly #isJson: boolean

@@ -9,6 +9,7 @@ import {
   makePlan,
   MigrationError,
   openSource,
+  picked,
   type Reject,
   rollback,
   run,
@@ -26,7 +27,7 @@ import type { ConfigSources } from '../config/load-config.ts'
 import { type Act, type MigrateArguments, readArguments } from './arguments.ts'
 import { boundHeap } from './heap-bound.ts'
 import { openTarget, refuseServer } from './open-target.ts'
-import { type Output, Report } from './report.ts'
+import { firstLines, type Output, Report } from './report.ts'
 import { openTargetStore, type TargetStore } from './target-store.ts'
 
 export interface MigrateSurroundings {
@@ -41,9 +42,6 @@ interface Context extends MigrateSurroundings {
   readonly given: MigrateArguments
   readonly report: Report
 }
-
-/** Lines written per reason; the rest is only counted. */
-const shownRejects = 10
 
 const acts: Readonly<Record<Act, (context: Context) => Promise<number>>> = {
   plan: (context) => withSource(context, (source) => plan(source, context)),
@@ -193,16 +191,14 @@ async function runReported(
 ): Promise<RunResult> {
   const file = given.rejects === undefined ? undefined : new RejectFile(given.rejects)
   const tidy = boundHeap()
-  let shown = 0
+  const show = firstLines(stderr)
   const onReject = (reject: Reject): void => {
     file?.add(reject)
-    shown += 1
-    if (shown <= shownRejects) stderr.write(`Rejected: ${shownReject(reject)}\n`)
-    if (shown === shownRejects) stderr.write('More of these are only counted.\n')
+    show(`Rejected: ${shownReject(reject)}`)
   }
   try {
     for (const limit of source.limits) report.say(limit)
-    report.begin(await source.total())
+    report.begin(await source.total?.())
     return await run({
       ...{ source, target, options, signal, onReject },
       selection: new Selection(given),
@@ -251,12 +247,8 @@ function optionsOf(given: MigrateArguments, identity: string): RunOptions {
   }
   return {
     name,
-    isMove: given.isMove,
-    isWhileLive: given.isWhileLive,
-    isDryRun: given.isDryRun,
+    ...picked(given, ['isMove', 'isWhileLive', 'isDryRun', 'batch', 'maxPayloadBytes']),
     ...(given.rate !== undefined && { ratePerSecond: given.rate }),
-    ...(given.batch !== undefined && { batch: given.batch }),
-    ...(given.maxPayloadBytes !== undefined && { maxPayloadBytes: given.maxPayloadBytes }),
   }
 }
 

@@ -1,8 +1,9 @@
-import { LaneNames } from '@crossgear/core-scheduler'
-import { lineOf, MigrationError } from '@crossgear/migration'
+import type { LaneNames } from '@crossgear/core-scheduler'
+import { lineOf, MigrationError, picked } from '@crossgear/migration'
 import { RedisStore } from '@crossgear/redis-store'
 import pino from 'pino'
-import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
+import { type ConfigSources, loadConfig } from '../config/load-config.ts'
+import { laneNamesOf } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { StartError } from '../errors.ts'
 import { openStore } from '../redis-server/open-store.ts'
@@ -22,19 +23,12 @@ const stderrFd = 2
 
 /** Opens the store as a gateway with the same options would. Throws a MigrationError. */
 export async function openTargetStore(
-  {
-    to,
-    config: file,
-    dataDir,
-    durability,
-  }: Pick<MigrateArguments, 'to' | 'config' | 'dataDir' | 'durability'>,
+  given: Pick<MigrateArguments, 'to' | 'config' | 'dataDir' | 'durability'>,
   env: ConfigSources['env'],
 ): Promise<TargetStore> {
   const flags = {
-    ...(to !== undefined && { redisUrl: to }),
-    ...(file !== undefined && { config: file }),
-    ...(dataDir !== undefined && { dataDir }),
-    ...(durability !== undefined && { durability }),
+    ...(given.to !== undefined && { redisUrl: given.to }),
+    ...picked(given, ['config', 'dataDir', 'durability']),
   }
   try {
     const config = loadConfig({ flags, env })
@@ -62,12 +56,4 @@ export async function openTargetStore(
       error instanceof StartError ? error.message : `The target store: ${lineOf(error)}.`
     throw new MigrationError(isUsage ? 'USAGE' : 'UNREACHABLE', message, { cause: error })
   }
-}
-
-/** Home queues by the routes of a configuration. */
-export function laneNamesOf({ routes }: Pick<Config, 'routes'>): LaneNames {
-  const homes = [...routes].flatMap(([fn, { queue }]): [string, string][] =>
-    queue === undefined ? [] : [[fn, queue]],
-  )
-  return new LaneNames(new Map(homes))
 }

@@ -2,7 +2,7 @@ import { MigrationError, serverTargetOf, type ServerTarget } from '@crossgear/mi
 import { type HelpOutput, readForm } from '../cli/command-parser.ts'
 import type { CommandForm } from '../config/option-row.ts'
 import { maskStoreUrl, parseStoreUrl } from '../config/store-address.ts'
-import { type ServerAddress, serverAddressOf, type Protocol } from './server-address.ts'
+import { nameOf, type ServerAddress, serverAddressOf, type Protocol } from './server-address.ts'
 
 /** The checked command line. */
 export interface MirrorArguments {
@@ -146,9 +146,8 @@ function toOf(from: MirrorArguments['from'], given: string | undefined): MirrorA
   }
   const faktory = protocol === 'faktory' ? serverTargetOf(address) : undefined
   const to = faktory ?? serverAddressOf('--to', address, 'gearman')
-  const name = 'identity' in to ? to.identity : to.name
-  if (from.name === name) {
-    throw new MigrationError('USAGE', `--from and --to are both ${name}.`)
+  if (from.name === nameOf(to)) {
+    throw new MigrationError('USAGE', `--from and --to are both ${from.name}.`)
   }
   return to
 }

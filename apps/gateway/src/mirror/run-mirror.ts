@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { exitCodes, MigrationError } from '@crossgear/migration'
 import type { ConfigSources } from '../config/load-config.ts'
@@ -7,6 +8,7 @@ import type { Difference } from './results/comparisons.ts'
 import { type MirrorCounts, noCounts } from './counts.ts'
 import { FaktorySide } from './faktory/faktory-side.ts'
 import { GearmanSide } from './gearman/gearman-side.ts'
+import { nameOf } from './server-address.ts'
 import { openFromStore } from './store/from-store.ts'
 
 export interface MirrorSurroundings {
@@ -45,9 +47,7 @@ export async function runMirror(
     if (!given) return exitCodes.done
     const report = new Report(given.isJson, stdout, stderr)
     mirror = await open(given, report, env)
-    if (!signal.aborted) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-    }
+    if (!signal.aborted) await once(signal, 'abort')
     const endMs = Date.now() + graceMs
     while (!mirror.wind() && Date.now() < endMs) await delay(lookEveryMs)
     await mirror.close()
@@ -86,10 +86,6 @@ async function open(
   const mirror = new Mirror({ from, to: nameOf(to), listen: given.listen, side, counts })
   report.ready(await mirror.open(), from.name, nameOf(to))
   return mirror
-}
-
-function nameOf(to: MirrorArguments['to']): string {
-  return 'identity' in to ? to.identity : to.name
 }
 
 /** Reports a mirror to a person or a program. */

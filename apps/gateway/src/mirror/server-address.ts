@@ -1,4 +1,4 @@
-import { MigrationError } from '@crossgear/migration'
+import { MigrationError, type ServerTarget } from '@crossgear/migration'
 
 /** Host and port of a server. */
 export interface ServerAddress {
@@ -7,6 +7,11 @@ export interface ServerAddress {
   readonly port: number
   /** Name for messages. */
   readonly name: string
+}
+
+/** The name of a server for messages. */
+export function nameOf(server: ServerAddress | ServerTarget): string {
+  return 'identity' in server ? server.identity : server.name
 }
 
 /** Protocols of servers that clients are passed on to, and their ports. */

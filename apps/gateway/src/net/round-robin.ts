@@ -24,7 +24,7 @@ const othersStayTurns = 100
 
 /** Something with requests that wait for their turn: a connection, or one long request. */
 export interface WorkSource {
-  /** Does some `most` requests; returns true if there are more. */
+  /** Does up to about `max` requests; returns true if there are more. */
   work(max: number): boolean
 }
 

@@ -53,9 +53,10 @@ export function observeWith(
       tracing?.ended(run)
       if (run.end === 'died') notices?.died({ lane: run.lane, id: run.id })
     },
-    dropped: (lane, door, how) => {
+    dropped: ({ lane, id, door, how }) => {
       jobs.dropped(lane, door, how)
       history?.counted(lane, how)
+      if (how === 'died') notices?.died({ lane, id })
     },
     acted: (lane, act, count) => {
       jobs.acted(lane, act, count)

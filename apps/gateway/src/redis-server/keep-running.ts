@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ServerAddress } from '@crossgear/redis-store'
 import { oneLine } from '../errors.ts'
@@ -52,11 +53,7 @@ export class KeptStore {
 
   async #watch(first: RunningStore): Promise<void> {
     const { signal } = this.#stopping
-    const stopping = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => {
-        resolve()
-      })
-    })
+    const stopping = once(signal, 'abort')
     let store: RunningStore | undefined = first
     let delayMs = shortestDelayMs
     while (store) {

@@ -1,4 +1,4 @@
-import { LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
+import { type LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
 import type { ApiBackend } from '../api/api.ts'
 import type { ApiParts } from '../api/compose-api.ts'
@@ -6,7 +6,7 @@ import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import { flagOf } from '../config/options.ts'
 import { limitsOf } from '../config/function-limits.ts'
 import { notifyTarget } from '../config/notify-options.ts'
-import { routedHomes } from '../config/routes.ts'
+import { laneNamesOf } from '../config/routes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { oneLine, StartError, StoreAway } from '../errors.ts'
 import { FaktoryDoor } from '../faktory/faktory-door.ts'
@@ -16,7 +16,7 @@ import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Door, WorkerSource } from '../net/door.ts'
 import type { OnAct } from '../net/act.ts'
-import { AuditTrail } from '../ops/audit/audit-trail.ts'
+import { auditTrail } from '../ops/audit/audit-trail.ts'
 import { answerBusy } from '../ops/busy-page.ts'
 import { faktoryPages } from '../ops/faktory-pages.ts'
 import { answerCron } from '../ops/cron/cron-page.ts'
@@ -65,7 +65,8 @@ export interface Composition {
   /** Pages of the web port, by path. */
   readonly openPages?: NonNullable<WebParts['openPages']>
   readonly pages: NonNullable<WebParts['pages']>
-  readonly webHooks: NonNullable<WebParts['hooks']>
+  /** Absent where the web port is off. */
+  readonly webHooks?: NonNullable<WebParts['hooks']>
   readonly figures: FigureSources
   /** The key that all nodes on the store sign sessions with. */
   readonly storeKey: () => Promise<Buffer>
@@ -89,9 +90,10 @@ export interface Composition {
 /** Builds every object of the gateway: the one place where they are joined. */
 export async function compose(parts: Parts): Promise<Composition> {
   const { config, store } = parts
-  let { routes, throttles } = config
-  const payloadRuleOf: PayloadRuleOf = (fn) => routes.get(fn)?.payload ?? 'auto'
-  const names = new LaneNames(routedHomes(config.routes))
+  /** With what reloads have changed. */
+  let current = config
+  const payloadRuleOf: PayloadRuleOf = (fn) => current.routes.get(fn)?.payload ?? 'auto'
+  const names = laneNamesOf(config)
   const metrics = new Metrics({ functions: config.metricsFunctions, names })
   const durability = readDurability(config.durability)
   const turnOf = turnsBy(payloadRuleOf, (fn) => metrics.turnShared(fn, 'none'))
@@ -166,7 +168,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     throw new Failure(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
   }
   metrics.storeUp(true)
-  const { note: acted } = new AuditTrail({ store: scheduler.audit, node, log })
+  const acted = auditTrail({ store: scheduler.audit, node, log })
   const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
   const doors = await doorsOf({ ...parts, log, payloadRuleOf, acted }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
@@ -181,7 +183,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     node,
     doors,
     check: () => readiness(scheduler),
-    webHooks: webHooks(metrics, config.webPort === 'off' ? undefined : hooksOf('web')),
+    ...(config.webPort !== 'off' && { webHooks: webHooks(metrics, hooksOf('web')) }),
     acted,
     storeKey: () => scheduler.audit.sessionKey(),
     ...(faktory && { openPages: faktoryPages(faktory) }),
@@ -191,23 +193,20 @@ export async function compose(parts: Parts): Promise<Composition> {
         answerBusy({ scheduler, workers: faktory?.workers, clock: systemClock }, request),
     },
     api: lateApi({
-      ...{ config, scheduler, snapshots, doors, cron, fleet, clock: systemClock },
-      ...{ node, log, version: parts.version },
-      migrations: redisStore.imports.migrations,
+      ...{ scheduler, snapshots, doors, cron, fleet, node, log, version: parts.version },
       imports: redisStore.imports,
-      throttles: () => throttles,
-      routes: () => routes,
+      config: () => current,
     }),
     configure: (next) => {
-      ;({ routes, throttles } = next.config)
-      log.level = next.config.logLevel
-      const live = liveSettings(next.config, turnOf)
+      current = next.config
+      log.level = current.logLevel
+      const live = liveSettings(current, turnOf)
       names.rehome(live.homes)
       redisStore.configure(live.throttles)
       scheduler.configure(live)
-      cron.configure(next.config.cron)
-      push.configure(routes)
-      notices.configure(notifyTarget(next.config))
+      cron.configure(current.cron)
+      push.configure(current.routes)
+      notices.configure(notifyTarget(current))
       configureDoors(doors, next)
     },
     figures: new GatewayFigures({
@@ -254,12 +253,9 @@ function peersOf({ clients, byFunction, byQueue }: Census): string {
 
 function webHooks(
   metrics: Metrics,
-  hooks: ReturnType<typeof doorHooks> | undefined,
-): Composition['webHooks'] {
-  const loginFailed = (reason: string): void => metrics.loginFailed(reason)
-  if (!hooks) return { limited: () => undefined, loginFailed }
-  const { rejected: limited, connected: opened, closed } = hooks
-  return { limited, opened, closed, loginFailed }
+  { rejected: limited, connected: opened, closed }: ReturnType<typeof doorHooks>,
+): NonNullable<WebParts['hooks']> {
+  return { limited, opened, closed, loginFailed: (reason) => metrics.loginFailed(reason) }
 }
 
 /** True for a store that was there a moment ago, and may come back. */

@@ -11,10 +11,10 @@ import type { WebParts, WebServer } from '../web/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { type OpenStore, openStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
-import type { DoorTls, Settings } from './doors.ts'
+import type { DoorTls } from './doors.ts'
 import type { Reread } from './reload.ts'
 import { notify } from './notify.ts'
-import { type Closers, endable, type RunningGateway } from './shutdown.ts'
+import type { Closers, RunningGateway } from './shutdown.ts'
 import { StoreWait } from './store-wait.ts'
 
 /** Differences of a command. Defaults at the end of each line. */
@@ -114,7 +114,7 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
       ...{ log, ...opening.web, ...(opening.reload && { reload: opening.reload }) },
       ...(composition.openPages && { openPages: composition.openPages }),
       pages: composition.pages,
-      hooks: composition.webHooks,
+      ...(composition.webHooks && { hooks: composition.webHooks }),
       storeKey: composition.storeKey,
       acted: composition.acted,
       api: composition.api,
@@ -123,19 +123,29 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
     closers,
     waiting()?.handOver(),
   )
-  const configure = (settings: Settings): Promise<void> => {
-    composition.configure(settings)
-    web.configure(settings.config)
-    return Promise.resolve()
+  return {
+    ...{ store, doors: [...doors, ...web.doors] },
+    stopAccepting: () => {
+      for (const door of composition.doors) door.stopAccepting()
+    },
+    unfinished: () => composition.unfinished(),
+    drain: () => {
+      composition.drain()
+      for (const door of composition.doors) door.drain()
+    },
+    idle: () => composition.idle(),
+    configure: (settings) => {
+      composition.configure(settings)
+      web.configure(settings.config)
+    },
+    state: async () => {
+      const readiness = await composition.check()
+      return [
+        ...composition.activity(),
+        `the store (${store.describe}) ${readiness.ready ? 'takes jobs' : `takes no jobs: ${readiness.reason}`}.`,
+      ]
+    },
   }
-  const state = async (): Promise<readonly string[]> => {
-    const readiness = await composition.check()
-    return [
-      ...composition.activity(),
-      `the store (${store.describe}) ${readiness.ready ? 'takes jobs' : `takes no jobs: ${readiness.reason}`}.`,
-    ]
-  }
-  return { ...endable(composition), configure, state, store, doors: [...doors, ...web.doors] }
 }
 
 /**
@@ -143,7 +153,7 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
  *
  * @throws StartError
  */
-export async function openDoors(composition: Composition, closers: Closers): Promise<OpenDoor[]> {
+async function openDoors(composition: Composition, closers: Closers): Promise<OpenDoor[]> {
   const doors: OpenDoor[] = []
   for (const door of composition.doors) {
     closers.push({ what: door.name, close: () => door.close() })
@@ -152,24 +162,17 @@ export async function openDoors(composition: Composition, closers: Closers): Pro
   return doors
 }
 
-/** The port for monitoring; no door where it is off. */
-export interface OpenWeb {
-  readonly doors: readonly OpenDoor[]
-  /** Takes other passwords over. */
-  configure(config: Config): void
-}
-
 /**
- * Opens the port for monitoring, unless it is off.
+ * Opens the port for monitoring, unless it is off. `configure` takes other passwords over.
  *
  * @throws StartError
  */
-export async function openWeb(
+async function openWeb(
   config: Config,
   parts: Omit<WebParts, 'names' | 'access'>,
   closers: Closers,
   before?: ReturnType<WebServer['handOver']>,
-): Promise<OpenWeb> {
+): Promise<Pick<RunningGateway, 'doors'> & { readonly configure: (config: Config) => void }> {
   const { webPort: port } = config
   const host = webHostOf(config)
   if (port === 'off') return { doors: [], configure: () => undefined }

@@ -76,10 +76,7 @@ export async function serve(
     ways.reread &&
     new Reloader({
       ...{ settings, log, reread: ways.reread },
-      apply: async (next) => {
-        log.level = next.config.logLevel
-        await (await started).configure(next)
-      },
+      apply: async (next) => (await started).configure(next),
     })
   const run = async () => {
     try {

@@ -3,14 +3,15 @@ import type { OpenDoor } from './banner.ts'
 import type { Logger } from '../log/logger.ts'
 import { inTime } from '../net/clock.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
-import type { Composition } from './compose.ts'
 import type { Settings } from './doors.ts'
 
 /** Opened parts, closed in reverse order. */
 export type Closers = { readonly what: string; readonly close: () => Promise<void> | void }[]
 
-/** Steps of a gateway's end. */
-export interface Endable {
+/** A gateway whose doors are open. */
+export interface RunningGateway {
+  readonly doors: readonly OpenDoor[]
+  readonly store: OpenStore
   /** Accepts no more connections. */
   stopAccepting(): void
   /** Jobs that the gateway handed out, and queued ones that a worker can do. */
@@ -19,37 +20,15 @@ export interface Endable {
   drain(): void
   /** Settles when no job handed out by the gateway is running. */
   idle(): Promise<void>
-}
-
-/** A gateway whose doors are open. */
-export interface RunningGateway extends Endable {
-  readonly doors: readonly OpenDoor[]
-  readonly store: OpenStore
   /** Takes other settings over while it runs. */
-  configure(settings: Settings): Promise<void>
+  configure(settings: Settings): void
   /** Sentences for a person who asks for its state. */
   state(): Promise<readonly string[]>
 }
 
-/** The end of a gateway in this process alone. */
-export function endable(composition: Composition): Endable {
-  const { doors } = composition
-  return {
-    stopAccepting: () => {
-      for (const door of doors) door.stopAccepting()
-    },
-    unfinished: () => composition.unfinished(),
-    drain: () => {
-      composition.drain()
-      for (const door of doors) door.drain()
-    },
-    idle: () => composition.idle(),
-  }
-}
-
 /** Hands out no more jobs, and waits for running ones. */
 export async function drain(
-  gateway: Endable,
+  gateway: RunningGateway,
   seconds: number,
   reason: string,
   log: Logger,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Static } from '@sinclair/typebox'
 import type { Endpoint, Input } from '../api/endpoint.ts'
 import { endpoints, type Endpoints, type OperationName } from '../api/endpoints.ts'
@@ -139,14 +140,14 @@ function pathOf(path: string, params: unknown): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
 }
 
-type QueryValue = string | number | boolean
+type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 function queryOf(query: unknown): string {
-  const entries = Object.entries((query ?? {}) as Readonly<Record<string, QueryValue | undefined>>)
-  const given = entries.flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
-  )
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+  const words = new URLSearchParams()
+  for (const [name, value] of Object.entries((query ?? {}) as Query)) {
+    if (value !== undefined) words.set(name, String(value))
+  }
+  return words.size === 0 ? '' : `?${words.toString()}`
 }
 
 async function boundedText(answer: Response): Promise<string> {
@@ -185,14 +186,5 @@ function reasonOf(error: unknown): string {
 
 /** Waits; ends at once when the signal is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    if (signal.aborted) done()
-    else signal.addEventListener('abort', done, { once: true })
-  })
+  await delay(ms, undefined, { signal }).catch(() => undefined)
 }

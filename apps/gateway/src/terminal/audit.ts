@@ -10,6 +10,7 @@ import {
   textOf,
 } from './command-row.ts'
 import { limitOption } from './option-rows.ts'
+import { rowsUpTo } from './pages.ts'
 import { type Column, tableLines } from './table.ts'
 import { type ExitName, TerminalError } from './terminal-error.ts'
 
@@ -74,22 +75,16 @@ async function list(context: CommandContext): Promise<ExitName> {
   const limit = numberOf(given, 'limit') ?? listed.usual
   const [who, since] = [textOf(given, 'who'), numberOf(given, 'since')]
   const filter = { ...(who && { who }), ...(since !== undefined && { since_seconds: since }) }
-  const entries: Entry[] = []
-  let cursor: string | null | undefined
-  do {
-    const page: Answer<'listAudit'> = await client.call('listAudit', {
-      query: {
-        ...{ ...filter, limit: Math.min(limit - entries.length, auditPage.max) },
-        ...(cursor && { cursor }),
-      },
-    })
-    entries.push(...page.entries)
-    cursor = page.cursor
-  } while (cursor !== null && entries.length < limit)
+  const { rows: entries, hasMore } = await rowsUpTo(
+    limit,
+    auditPage.max,
+    (query) => client.call('listAudit', { query: { ...filter, ...query } }),
+    (page) => page.entries,
+  )
   if (entries.length > 0) {
     printAll(context, entries, () => tableLines(columns, entries, context.columns))
   }
   if (!isJson && entries.length === 0) stderr.write('The audit has no such act.\n')
-  if (!isJson && cursor !== null) stderr.write(`There are more: --limit ${limit} was reached.\n`)
+  if (!isJson && hasMore) stderr.write(`There are more: --limit ${limit} was reached.\n`)
   return entries.length > 0 ? 'done' : 'notFound'
 }

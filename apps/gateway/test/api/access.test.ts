@@ -1,57 +1,52 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openOnRedis } from '../options/composed-gateway.ts'
+import { expect, test } from 'vitest'
 import {
+  apiOnRedis,
   type ApiReply,
   bearer,
+  elsewhere,
   guarded,
-  openApi,
   operatorPassword,
   readerPassword,
   sent,
 } from './support/api-gateway.ts'
 
-const { open } = openOnRedis()
-/** As a client of another machine comes through a proxy on this one. */
-const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
+const { describeApi, openApi } = apiOnRedis()
 const login = '/api/v1/session'
 const tokenOf = ({ body }: ApiReply): string => (body as { token: string }).token
 
-describe.skipIf(lacksRedis)('access to the API', () => {
+describeApi('access to the API', () => {
   test('reads need no password from this machine; from others they do, unless the port is open', async () => {
-    const { ask } = await openApi(open)
+    const { ask } = await openApi()
     expect((await ask('/api/v1/overview')).status).toBe(200)
     const refused = await ask('/api/v1/overview', { headers: elsewhere })
     expect([refused.status, refused.code]).toEqual([401, 'unauthorized'])
     expect(refused.headers['www-authenticate']).toBe('Bearer')
-    const openPort = await openApi(open, {}, { isOpen: true })
+    const openPort = await openApi({ isOpen: true })
     expect((await openPort.ask('/api/v1/overview', { headers: elsewhere })).status).toBe(200)
   })
 
   test('metrics and health need no password', async () => {
-    const { port } = await openApi(open)
+    const { port } = await openApi()
     for (const path of ['/metrics', '/metrics/node', '/healthz', '/readyz']) {
       expect((await sent(port, path, { headers: elsewhere })).status).toBe(200)
     }
   })
 
   test("from any machine a reader's Bearer password may read and an operator's may also change", async () => {
-    const { ask } = await openApi(open)
-    for (const password of [readerPassword, operatorPassword]) {
-      const headers = { ...elsewhere, ...bearer(password) }
-      expect((await ask('/api/v1/overview', { headers })).status).toBe(200)
-    }
+    const { ask } = await openApi()
     for (const [password, role] of [
       [readerPassword, 'reader'],
       [operatorPassword, 'operator'],
     ] as const) {
+      const headers = { ...elsewhere, ...bearer(password) }
+      expect((await ask('/api/v1/overview', { headers })).status).toBe(200)
       const { body } = await ask(login, { headers: bearer(password) })
       expect(body).toMatchObject({ role, by: 'password' })
     }
   })
 
   test('a login sets a cookie that no script can read and no other site sends', async () => {
-    const { ask, log } = await openApi(open)
+    const { ask, log } = await openApi()
     const body = { password: operatorPassword }
     const answer = await ask(login, { method: 'POST', body, headers: elsewhere })
     expect([answer.status, answer.body]).toMatchObject([201, { role: 'operator' }])
@@ -77,7 +72,7 @@ describe.skipIf(lacksRedis)('access to the API', () => {
   })
 
   test('a token with another role, expiry or password is refused', async () => {
-    const { ask } = await openApi(open)
+    const { ask } = await openApi()
     const answer = await ask(login, { method: 'POST', body: { password: readerPassword } })
     const token = tokenOf(answer)
     const [, end = '', nonce = '', mac = ''] = token.split('.')
@@ -90,14 +85,14 @@ describe.skipIf(lacksRedis)('access to the API', () => {
       const headers = { ...elsewhere, Cookie: `crossgear_session=${word}` }
       expect((await ask('/api/v1/overview', { headers })).status).toBe(401)
     }
-    const other = await openApi(open, {}, { ...guarded, readerPassword: 'another' })
+    const other = await openApi({ ...guarded, readerPassword: 'another' })
     const headers = { ...elsewhere, Cookie: `crossgear_session=${token}` }
     expect((await ask('/api/v1/overview', { headers })).status).toBe(200)
     expect((await other.ask('/api/v1/overview', { headers })).status).toBe(401)
   })
 
   test('wrong passwords are refused; after several of them right ones are refused too', async () => {
-    const { ask, limits } = await openApi(open, {}, { ...guarded, tries: 2 })
+    const { ask, limits } = await openApi({ ...guarded, tries: 2 })
     const codes: unknown[] = []
     for (const password of ['no', 'never', operatorPassword]) {
       codes.push((await ask(login, { method: 'POST', body: { password } })).code)
@@ -110,7 +105,7 @@ describe.skipIf(lacksRedis)('access to the API', () => {
   })
 
   test('a password for a gateway that has none is said to be too much, and is no wrong try', async () => {
-    const { ask, limits } = await openApi(open, {}, { tries: 1 })
+    const { ask, limits } = await openApi({ tries: 1 })
     const codes: unknown[] = []
     for (const password of ['one', 'other', 'third']) {
       codes.push((await ask('/api/v1/overview', { headers: bearer(password) })).code)
@@ -120,7 +115,7 @@ describe.skipIf(lacksRedis)('access to the API', () => {
   })
 
   test('requests from a page of another site, or by another host name, are refused', async () => {
-    const { ask } = await openApi(open)
+    const { ask } = await openApi()
     const post = (headers: Record<string, string>) =>
       ask(login, { method: 'POST', body: { password: operatorPassword }, headers })
     const code = async (headers: Record<string, string>): Promise<unknown> => {

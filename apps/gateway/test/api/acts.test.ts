@@ -1,27 +1,14 @@
-import { describe, expect, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test, vi } from 'vitest'
 import { soon } from '@crossgear/tools/wait-for'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import {
   type ActResult,
   type ApiGateway,
+  apiOnRedis,
   bearer,
-  openApi,
   readerPassword,
 } from './support/api-gateway.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
-
-/** Jobs of a queue that ran and failed for good. */
-async function dead(api: ApiGateway, jids: readonly string[], message = 'broken') {
-  const client = await api.gateway.consumer()
-  for (const jid of jids) {
-    await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":["${jid}"],"retry":-1}`)
-    await client.ask('FETCH q')
-    await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"${message} ${jid}"}`)
-  }
-  return client
-}
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
 /** Calls until there is no cursor. */
 async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<ActResult[]> {
@@ -37,24 +24,24 @@ async function toTheEnd(api: ApiGateway, act: string, body: object): Promise<Act
 const sumOf = (results: readonly ActResult[], of: (result: ActResult) => number): number =>
   results.reduce((sum, result) => sum + of(result), 0)
 
-describe.skipIf(lacksRedis)('acts of an operator', () => {
+describeApi('acts of an operator', () => {
   test("need the operator's password, and are logged with caller, action and number of jobs", async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const options = { method: 'POST', body: { filter: {} } }
     expect(await api.refusal('/jobs/retry', options)).toEqual([403, 'operator_needed'])
     const headers = bearer(readerPassword)
     expect(await api.refusal('/jobs/retry', { ...options, headers })).toEqual([
       ...[403, 'operator_needed'],
     ])
-    const guardless = await openApi(open, {}, {})
+    const guardless = await openApi({})
     expect(await guardless.refusal('/jobs/retry', options)).toEqual([403, 'no_password'])
     await api.actOn('retry', { filter: {} })
     expect(await api.log.said(/retryJobs by the web port/)).toBeDefined()
   })
 
   test('dead jobs that match are counted first, then retried and done by a worker', async () => {
-    const api = await openApi(open)
-    const client = await dead(api, ['dead-0001', 'dead-0002', 'dead-0003'])
+    const api = await openApi()
+    const client = await api.deadJobs('dead-0001', 'dead-0002', 'dead-0003')
     const filter = { function: 'f', state: 'dead', text: 'dead-0002' }
     const dry = await api.actOn('retry', { filter, dry_run: true })
     expect(dry).toMatchObject({ dry_run: true, matched: 1, done: 1, total: null, cursor: null })
@@ -68,8 +55,8 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('selected jobs are found by any of their names, and each is acted on once', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001', 'dead-0002'])
+    const api = await openApi()
+    await api.deadJobs('dead-0001', 'dead-0002')
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'g', '', 'x')
     const { id } = await api.job('dead-0001')
@@ -81,7 +68,7 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('a filter by unique id takes the dead job that a list with it shows', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     for (const unique of ['u1', 'u2']) {
       await client.submit('SUBMIT_JOB_BG', 'f', unique, 'x')
@@ -103,8 +90,8 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('a filter by jid, handle or unique id takes that job alone', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001', 'dead-0002'])
+    const api = await openApi()
+    await api.deadJobs('dead-0001', 'dead-0002')
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'g', 'u1', 'x')
     await client.submit('SUBMIT_JOB_BG', 'g', 'u2', 'x')
@@ -115,7 +102,7 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
         { handle, jid: 'dead-0001' },
         { jid: 'dead-0001', state: 'waiting' },
       ],
-      { jid: 'dead-0002', text: 'broken dead-0001' },
+      { jid: 'dead-0002', text: 'disk full dead-0001' },
     ]
     const counts: number[] = []
     for (const filter of filters) {
@@ -138,7 +125,7 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('a cancelled job is not run, and its client gets a failure', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const waiting = await client.submit('SUBMIT_JOB', 'f', '', 'x')
     expect(await api.actOn('cancel', { jobs: [waiting] })).toMatchObject({ done: 1 })
@@ -149,14 +136,14 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
     expect(await api.actOn('cancel', { filter: { state: 'running' } })).toMatchObject({ done: 1 })
     expect(await client.receive()).toEqual(['WORK_FAIL', running])
     expect((await api.jobs('')).jobs).toEqual([])
-    await dead(api, ['dead-0001'])
+    await api.deadJobs('dead-0001')
     expect(await api.actOn('cancel', { filter: {} })).toMatchObject({
       ...{ done: 0, skipped: [{ reason: 'is dead: delete it', jobs: 1 }] },
     })
   })
 
   test('thousands of jobs are deleted in batches, and the others keep their order', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const count = 3_000
     for (let at = 0; at < count; at += 1) {
@@ -176,7 +163,7 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('a job is submitted, and submitted again with another payload and a reference to the first', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const made = (await api.act('/jobs', {
       ...{ function: 'f', payload: { json: { a: 1 } }, level: 8, unique: 'u' },
     })) as { job: string; result: string }
@@ -195,9 +182,9 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('pausing and resuming a queue stops and restarts its consumers', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
-    await client.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
+    await client.push('wait-0001', { jobtype: 'f', queue: 'q' })
     await api.act('/queues/pause', { queues: ['q'] })
     expect(await client.ask('FETCH q')).toBe('$-1')
     expect(await api.get('/queues')).toMatchObject({ queues: [{ queue: 'q', is_paused: true }] })
@@ -206,7 +193,7 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('a function is limited, closed, opened and dropped', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
     await api.act('/functions/limits', { function: 'f', high: 0, normal: 1, low: 0 })
@@ -229,7 +216,7 @@ describe.skipIf(lacksRedis)('acts of an operator', () => {
   })
 
   test('invalid calls are refused with a reason', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const post = (path: string, body: unknown): Promise<readonly unknown[]> =>
       api.refusal(path, { method: 'POST', headers: bearer('sesame, open'), body })
     const wrong = [400, 'invalid_request']

@@ -1,15 +1,13 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { openApi } from './support/api-gateway.ts'
+import { expect, test } from 'vitest'
+import { apiOnRedis } from './support/api-gateway.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('the failed runs of a job', () => {
+describeApi('the failed runs of a job', () => {
   test('a Faktory job has 25 retries if it says nothing, and keeps its arrival when it is retried', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
-    await client.ask('PUSH {"jid":"plain-001","jobtype":"f","queue":"q","args":[]}')
+    await client.push('plain-001', { jobtype: 'f', queue: 'q' })
     const { retries, enqueued_at: came } = await api.job('plain-001')
     expect(retries).toBe(25)
     await client.ask('FETCH q')
@@ -19,9 +17,9 @@ describe.skipIf(lacksRedis)('the failed runs of a job', () => {
   })
 
   test('a job lists its failed runs, also after it was retried; its worker sees none of it', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
-    await client.ask('PUSH {"jid":"plain-001","jobtype":"f","queue":"q","args":[],"retry":1}')
+    await client.push('plain-001', { jobtype: 'f', queue: 'q', retry: 1 })
     expect(await api.job('plain-001')).toMatchObject({ attempts: [] })
     const runs = [
       { type: 'E', message: 'no answer' },
@@ -47,16 +45,11 @@ describe.skipIf(lacksRedis)('the failed runs of a job', () => {
   })
 
   test('a job that is pushed with a failure lists that one first', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
-    const failure = {
-      retry_count: 3,
-      errtype: 'Old',
-      message: 'was',
-      failed_at: '2026-01-01T00:00:00Z',
-    }
-    const job = { jid: 'moved-001', jobtype: 'f', queue: 'q', args: [], failure }
-    await client.ask(`PUSH ${JSON.stringify(job)}`)
+    const was = { retry_count: 3, errtype: 'Old', message: 'was' }
+    const failure = { ...was, failed_at: '2026-01-01T00:00:00Z' }
+    await client.push('moved-001', { jobtype: 'f', queue: 'q', failure })
     const old = { at: null, type: 'Old', message: 'was' }
     expect((await api.job('moved-001')).attempts).toEqual([old])
     await client.ask('FETCH q')

@@ -1,25 +1,22 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { Static } from '@sinclair/typebox'
 import type { auditList, undone } from '../../src/api/schemas/audit.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import {
   type ApiGateway,
+  apiOnRedis,
   bearer,
   guarded,
-  openApi,
   operatorPassword,
   sent,
 } from './support/api-gateway.ts'
 import { as, people } from './support/people.ts'
 
-const { open, redis } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 const operators = people({ bob: 'operate', carol: 'admin' })
 
 type Audit = Static<typeof auditList>
 
-const openAudited = (flags: Parameters<typeof openApi>[1] = {}) =>
-  openApi(open, flags, { ...guarded, operators })
+const openAudited = () => openApi({ ...guarded, operators })
 
 async function audit({ ask }: ApiGateway, query = ''): Promise<Audit> {
   const answer = await ask(`/api/v1/audit?${query}`, { headers: as('carol') })
@@ -39,18 +36,18 @@ const post = ({ ask }: ApiGateway, path: string, body: unknown, name: 'bob' | 'c
 /** A scheduled, a retried, a dead and a waiting job. */
 async function jobsInAllPlaces(api: ApiGateway) {
   const client = await api.gateway.consumer()
-  const push = (job: object) =>
-    client.ask(`PUSH ${JSON.stringify({ jobtype: 'f', queue: 'q', args: [1, 'two'], ...job })}`)
+  const push = (jid: string, fields: object = {}) =>
+    client.push(jid, { jobtype: 'f', queue: 'q', args: [1, 'two'], ...fields })
   for (const [jid, retry] of [
     ['retry-00001', 5],
     ['dead-000001', -1],
   ] as const) {
-    await push({ jid, retry })
+    await push(jid, { retry })
     await client.ask('FETCH q')
     await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"broken"}`)
   }
-  await push({ jid: 'scheduled-1', at: new Date(Date.now() + 3_600_000).toISOString() })
-  await push({ jid: 'waiting-001' })
+  await push('scheduled-1', { at: new Date(Date.now() + 3_600_000).toISOString() })
+  await push('waiting-001')
   return { client, push }
 }
 
@@ -66,7 +63,7 @@ async function shown(api: ApiGateway): Promise<unknown[]> {
   return all.sort((one, other) => ((one.jid ?? '') < (other.jid ?? '') ? -1 : 1))
 }
 
-describe.skipIf(lacksRedis)('the audit', () => {
+describeApi('the audit', () => {
   test('has who did what to which jobs, by every door, with counts, for admins alone', async () => {
     const api = await openAudited()
     const { client } = await jobsInAllPlaces(api)
@@ -143,7 +140,7 @@ describe.skipIf(lacksRedis)('the audit', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('undoing a deletion', () => {
+describeApi('undoing a deletion', () => {
   test('puts scheduled, failed and dead jobs back where they were, as they were, once', async () => {
     const api = await openAudited()
     await jobsInAllPlaces(api)
@@ -181,7 +178,7 @@ describe.skipIf(lacksRedis)('undoing a deletion', () => {
     const api = await openAudited()
     const { push } = await jobsInAllPlaces(api)
     await post(api, '/jobs/delete', { jobs: ['dead-000001', 'scheduled-1'] })
-    await push({ jid: 'scheduled-1', at: new Date(Date.now() + 7_200_000).toISOString() })
+    await push('scheduled-1', { at: new Date(Date.now() + 7_200_000).toISOString() })
     const { body } = await undo(api, (await audit(api)).entries[0]?.entry)
     expect(body).toEqual({ restored: 1, left: [{ reason: 'another job has its jid', jobs: 1 }] })
   })
@@ -206,7 +203,7 @@ describe.skipIf(lacksRedis)('undoing a deletion', () => {
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const args = ['x'.repeat(1_200_000)]
     for (const jid of ['large-0001', 'large-0002', 'large-0003']) {
-      await client.ask(`PUSH ${JSON.stringify({ jid, jobtype: 'f', args, at })}`)
+      await client.push(jid, { jobtype: 'f', args, at })
     }
     const { body } = await post(api, '/jobs/delete', { filter: { state: 'scheduled' } })
     expect(body).toMatchObject({

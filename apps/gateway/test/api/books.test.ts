@@ -1,12 +1,10 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiGateway, bearer, openApi, operatorPassword } from './support/api-gateway.ts'
+import { type ApiGateway, apiOnRedis, bearer, operatorPassword } from './support/api-gateway.ts'
 
-const { open, redis } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
 /** Each job is in one of these places, or has ended in one of the ways. */
 const places = ['waiting', 'running', 'scheduled', 'retry', 'dead'] as const
@@ -63,7 +61,7 @@ interface Shop {
 
 async function push(shop: Shop, job: object): Promise<void> {
   const jid = `of-books-${(shop.pushed += 1)}`
-  await shop.faktory.ask(`PUSH ${JSON.stringify({ jid, jobtype: 'f', args: [1], ...job })}`)
+  await shop.faktory.push(jid, { jobtype: 'f', args: [1], ...job })
 }
 
 /** By kind: what an act is made of. */
@@ -154,7 +152,7 @@ const does = ({ kind, parts }: Act, shop: Shop): Promise<unknown> =>
 
 async function openShop(): Promise<Shop> {
   await redis().ask('FLUSHALL')
-  const api = await openApi(open)
+  const api = await openApi()
   const faktory = await api.gateway.consumer()
   return { api, faktory, gearman: await api.gateway.peer(), handles: [], held: [], pushed: 0 }
 }
@@ -167,7 +165,7 @@ async function expectBalance(api: ApiGateway): Promise<Figures> {
   return overview
 }
 
-describe.skipIf(lacksRedis)('the books', () => {
+describeApi('the books', () => {
   test('balance after each of any acts, the same in overview and metrics', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(acts, { minLength: 30, maxLength: 60 }), async (all) => {

@@ -1,10 +1,8 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openOnRedis } from '../options/composed-gateway.ts'
+import { expect, test } from 'vitest'
 import { crossgear, operatorOf } from '../terminal/support/terminal.ts'
-import { type ApiGateway, openApi } from './support/api-gateway.ts'
+import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
-const { open, redis } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
 interface CronList {
   readonly cron: readonly { name: string; is_paused: boolean; next_run: string | null }[]
@@ -12,14 +10,14 @@ interface CronList {
 
 /** A gateway with an entry that was added by hand, far from its tick. */
 async function withEntry(): Promise<ApiGateway> {
-  const api = await openApi(open)
+  const api = await openApi()
   const job = { type: 'report', queue: 'slow', args: ['by hand'] }
   const entry = { name: 'yearly report', schedule: '0 0 1 1 *', timezone: 'UTC', job }
   await redis().connect().hset('xg:cron', entry.name, JSON.stringify(entry))
   return api
 }
 
-describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
+describeApi('acts on cron entries and queues', () => {
   test('an entry that is run by hand pushes its job, and its schedule goes on', async () => {
     const api = await withEntry()
     const client = await api.gateway.consumer()
@@ -37,7 +35,7 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
   })
 
   test('a paused entry is shown as paused until it is resumed, at every gateway', async () => {
-    const [here, there] = [await withEntry(), await openApi(open)]
+    const [here, there] = [await withEntry(), await openApi()]
     const entries = ['yearly report']
     await here.act('/cron/pause', { entries })
     const shown = async () => ((await there.get('/cron')) as CronList).cron[0]
@@ -65,17 +63,12 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
   })
 
   test('a dropped queue loses its waiting jobs, its pause and its row; other jobs stay', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
-    for (const [jid, more] of [
-      ...([
-        ['waits-0001', ''],
-        ['waits-0002', ''],
-      ] as const),
-      ['later-0001', ',"at":"2099-01-01T00:00:00Z"'] as const,
-    ]) {
-      await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":[]${more}}`)
+    for (const jid of ['waits-0001', 'waits-0002']) {
+      await client.push(jid, { jobtype: 'f', queue: 'q' })
     }
+    await client.push('later-0001', { jobtype: 'f', queue: 'q', at: '2099-01-01T00:00:00Z' })
     await api.act('/queues/pause', { queues: ['q'] })
     const { run } = operatorOf(api)
     const dry = await run('queues drop q --dry-run')
@@ -91,14 +84,14 @@ describe.skipIf(lacksRedis)('acts on cron entries and queues', () => {
     await api.actOn('delete', { filter: { queue: 'q' } })
     await expect.poll(async () => (await run('queues list')).code).toBe(4)
     // Its pause has ended.
-    await client.ask('PUSH {"jid":"anew-00001","jobtype":"f","queue":"q","args":[]}')
+    await client.push('anew-00001', { jobtype: 'f', queue: 'q' })
     expect(await client.ask('FETCH q')).toContain('anew-00001')
   })
 
   test('an emptied queue keeps its other jobs, and its row', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
-    await client.ask('PUSH {"jid":"waits-0001","jobtype":"f","queue":"q","args":[]}')
+    await client.push('waits-0001', { jobtype: 'f', queue: 'q' })
     const { run } = operatorOf(api)
     expect((await run('queues empty q --yes')).stdout).toContain('1 job deleted')
     expect((await run('queues list')).stdout).toMatch(/^q +1 +0 /m)

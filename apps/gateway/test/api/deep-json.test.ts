@@ -1,16 +1,14 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, onTestFinished, test } from 'vitest'
 import { indented } from '../../dashboard/payload-text.js'
 import { Metrics } from '../../src/ops/metrics/metrics.ts'
 import { readJson } from '../../src/ops/page.ts'
 import { createWebServer } from '../../src/web/web-server.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import { figuresOf } from '../support/metrics-page.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
-import { bearer, openApi, operatorPassword, sent } from './support/api-gateway.ts'
+import { apiOnRedis, bearer, operatorPassword, sent } from './support/api-gateway.ts'
 
-const { open, redis } = openOnRedis()
+const { describeApi, openApi, redis } = apiOnRedis()
 
 function nested(depth: number, inner = ''): string {
   return '['.repeat(depth) + inner + ']'.repeat(depth)
@@ -19,18 +17,16 @@ function nested(depth: number, inner = ''): string {
 const depths = [513, 6_000, 200_000]
 const whole = 'max_payload_bytes=1048576'
 
-describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
+describeApi('JSON that nests deeper than 512', () => {
   test('is shown as text, by the API and in a terminal', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const { run } = operatorOf(api)
     for (const depth of depths) {
       const text = nested(depth)
       const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', text)
       const { payload } = await api.job(handle, whole)
-      expect(payload).toEqual({
-        ...{ size_bytes: text.length, form: 'text', value: text, is_cut: false },
-      })
+      expect(payload).toEqual({ size_bytes: text.length, form: 'text', value: text, is_cut: false })
       const shown = await run(`jobs show ${handle} --max-payload-bytes 1048576`)
       expect([shown.code, shown.stderr]).toEqual([0, ''])
       expect(shown.stdout).toContain(`payload (${text.length} bytes, text)\n  ${text}\n`)
@@ -40,7 +36,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   })
 
   test('is shown as text where another program wrote it into a job', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const deep = nested(6_000)
     const failure = `{"message":"m","backtrace":[${deep}]}`
     const fields = { status: 'error', input: deep, envelope: deep, failure, output: deep }
@@ -54,7 +50,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   })
 
   test('is refused in the body of a call, however deep', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     for (const depth of depths) {
       const body = `{"function":"f","payload":{"json":${nested(depth)}}}`
       const headers = bearer(operatorPassword)
@@ -67,7 +63,7 @@ describe.skipIf(lacksRedis)('JSON that nests deeper than 512', () => {
   })
 
   test('a terminal shows JSON that nests deeper than 32 on one line', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const text = nested(500, '1,'.repeat(20_000).slice(0, -1))
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', text)

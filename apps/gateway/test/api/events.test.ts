@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import { Agent, createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { describe, expect, test, onTestFinished } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test, onTestFinished } from 'vitest'
 import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { EventStream, streamBounds } from '../../src/api/event-stream.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiGateway, openApi } from './support/api-gateway.ts'
+import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
-const { open } = openOnRedis()
+const { describeApi, openApi } = apiOnRedis()
 
 /** One who watches, and the overviews as they come. */
 async function watch({ port }: ApiGateway) {
@@ -29,9 +27,9 @@ async function watch({ port }: ApiGateway) {
   return { answer, overviews: overviews(), leave: () => asking.destroy() }
 }
 
-describe.skipIf(lacksRedis)('the API under load', () => {
+describeApi('the API under load', () => {
   test('sends all viewers the same changes once a second', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const [one, other] = [await watch(api), await watch(api)]
     expect(one.answer.headers['content-type']).toBe('text/event-stream; charset=utf-8')
     await one.overviews.next()
@@ -45,7 +43,7 @@ describe.skipIf(lacksRedis)('the API under load', () => {
   })
 
   test('has a bounded number of viewers; one that leaves makes room for another', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const viewers = []
     for (let at = 0; at < streamBounds.viewers; at += 1) viewers.push(await watch(api))
     expect(await api.refusal('/events')).toEqual([429, 'too_many_requests'])
@@ -55,7 +53,7 @@ describe.skipIf(lacksRedis)('the API under load', () => {
   })
 
   test('refuses calls over the limit when a thousand arrive at once, while the doors keep working', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const worker = await api.gateway.peer('g')
     for (let job = 0; job < 300; job += 1) client.send('SUBMIT_JOB_BG', 'f', '', 'x')
@@ -124,7 +122,7 @@ describe.skipIf(lacksRedis)('the API under load', () => {
   })
 
   test('ends the streams when the gateway does', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const socket = connect(api.port, '127.0.0.1')
     onTestFinished(() => void socket.destroy())
     socket.write('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')

@@ -1,15 +1,13 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { Type } from '@sinclair/typebox'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, onTestFinished, test } from 'vitest'
 import { columnsOf, csvHead, csvRow } from '../../src/api/export/csv.ts'
 import { Exports } from '../../src/api/export/export-stream.ts'
 import type { ApiAnswer } from '../../src/api/api-error.ts'
 import { CallLimiter } from '../../src/api/limits/call-limiter.ts'
 import { orNull, strict } from '../../src/api/endpoint.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { bearer, openApi, readerPassword } from './support/api-gateway.ts'
+import { apiOnRedis, bearer, readerPassword } from './support/api-gateway.ts'
 
 test('a spreadsheet computes no cell of a file, and each cell is read as it was', () => {
   const columns = columnsOf(
@@ -113,11 +111,11 @@ test('five files at a time are one too many', async () => {
   expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
 })
 
-const { open } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('lists as files', () => {
+describeApi('lists as files', () => {
   test('have all rows that match, over several pages, for a reader alone', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
     const jobs = Array.from({ length: 1_203 }, (_none, at) => {
       return { jid: `export-${at}`, jobtype: '=cmd', queue: at < 3 ? 'few' : 'q', args: [] }

@@ -1,20 +1,19 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { openApi } from './support/api-gateway.ts'
+import { expect, test } from 'vitest'
+import { apiOnRedis } from './support/api-gateway.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('moves to another queue', () => {
+describeApi('moves to another queue', () => {
   test('jobs are moved to another queue, where its consumers get them', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
-    await client.ask(
-      'PUSH {"jid":"wait-0001","jobtype":"f","queue":"slow","args":[1],"custom":{"a":1}}',
-    )
-    await client.ask(
-      'PUSH {"jid":"time-0001","jobtype":"f","queue":"slow","args":[2],"at":"2099-01-01T00:00:00Z"}',
-    )
+    await client.push('wait-0001', { jobtype: 'f', queue: 'slow', args: [1], custom: { a: 1 } })
+    await client.push('time-0001', {
+      jobtype: 'f',
+      queue: 'slow',
+      args: [2],
+      at: '2099-01-01T00:00:00Z',
+    })
     const peer = await api.gateway.peer()
     const foreground = await peer.submit('SUBMIT_JOB', 'f@slow', '', 'x')
     const act = { filter: { queue: 'slow' }, to_queue: 'fast' }
@@ -39,21 +38,20 @@ describe.skipIf(lacksRedis)('moves to another queue', () => {
   })
 
   test('a moved job still expires', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.consumer()
     const custom = { expires_at: new Date(Date.now() - 1_000).toISOString() }
-    const job = { jid: 'stale-0001', jobtype: 'f', queue: 'slow', args: [], custom }
-    await client.ask(`PUSH ${JSON.stringify(job)}`)
+    await client.push('stale-0001', { jobtype: 'f', queue: 'slow', custom })
     expect(await api.actOn('move', { jobs: ['stale-0001'], to_queue: 'fast' })).toMatchObject({
       done: 1,
     })
-    await client.ask('PUSH {"jid":"fresh-0001","jobtype":"f","queue":"fast","args":[]}')
+    await client.push('fresh-0001', { jobtype: 'f', queue: 'fast' })
     expect(await client.ask('FETCH fast')).toContain('"jid":"fresh-0001"')
     expect((await api.jobs('queue=fast')).jobs).toMatchObject([{ jid: 'fresh-0001' }])
   })
 
   test('a scheduled job with a unique id or a jid keeps its time when it is moved, soon due or not', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const submit = (unique: string, delay_seconds: number): Promise<unknown> =>
       api.act('/jobs', { function: 'f', payload: { text: unique }, unique, delay_seconds })
     await submit('soon', 1_800)
@@ -61,7 +59,7 @@ describe.skipIf(lacksRedis)('moves to another queue', () => {
     // Its copy has its jid, by which a second one would be taken for a push that was repeated.
     const producer = await api.gateway.consumer()
     const at = new Date(Date.now() + 600_000).toISOString()
-    await producer.ask(`PUSH {"jid":"pushed-01","jobtype":"f","args":[],"at":"${at}"}`)
+    await producer.push('pushed-01', { jobtype: 'f', at })
     const dues = async (): Promise<unknown[]> =>
       (await api.jobs('function=f')).jobs.map(({ due_at }) => due_at).sort()
     const before = await dues()

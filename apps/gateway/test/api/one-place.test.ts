@@ -1,25 +1,23 @@
 import type { Static } from '@sinclair/typebox'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { failures } from '../../src/api/schemas/jobs.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
-import { type ApiGateway, openApi } from './support/api-gateway.ts'
+import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
-const { open, redis } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
-describe.skipIf(lacksRedis)('one function and one queue', () => {
+describeApi('one function and one queue', () => {
   const groupsOf = async (api: ApiGateway, query: string) =>
     ((await api.get(`/failures?${query}`)) as Static<typeof failures>).groups
 
   test('have figures over all queues or functions, and those of their last hour', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail/1', '', 'x')
     const faktory = await FwpClient.greeted(api.gateway.port('faktory'))
-    await faktory.ask('PUSH {"jid":"bulky-0001","jobtype":"mail/1","queue":"bulk","args":[]}')
-    await faktory.ask('PUSH {"jid":"bulky-0002","jobtype":"other","queue":"bulk","args":[]}')
+    await faktory.push('bulky-0001', { jobtype: 'mail/1', queue: 'bulk' })
+    await faktory.push('bulky-0002', { jobtype: 'other', queue: 'bulk' })
     const minuteMs = 60_000
     const startMs = Math.floor(Date.now() / minuteMs) * minuteMs - minuteMs
     const sums = { submitted: 600, completed: 300, failed: 3, 'run:14': 10, 'run:20': 1 }
@@ -60,7 +58,7 @@ describe.skipIf(lacksRedis)('one function and one queue', () => {
   })
 
   test('failures are grouped by kind and first line, and retried as a group', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const faktory = await FwpClient.greeted(api.gateway.port('faktory'), { wid: 'w1' })
     const errors = [
       ['Timeout', 'no answer\nafter 3 s'],
@@ -70,10 +68,7 @@ describe.skipIf(lacksRedis)('one function and one queue', () => {
     ] as const
     for (const [at, [errtype, message]] of errors.entries()) {
       const jid = `fails-000${at}`
-      await faktory.ask(
-        `PUSH {"jid":"${jid}","jobtype":"mail","queue":"bulk","args":[],"retry":-1}`,
-      )
-      await faktory.ask('FETCH bulk')
+      await faktory.pushAndFetch(jid, { jobtype: 'mail', queue: 'bulk', retry: -1 })
       await faktory.ask(`FAIL ${JSON.stringify({ jid, errtype, message })}`)
     }
     const groups = await groupsOf(api, 'function=mail')

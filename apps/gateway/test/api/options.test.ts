@@ -2,18 +2,15 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { bearer, sent } from './support/api-gateway.ts'
+import { bearer, elsewhere, sent } from './support/api-gateway.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const redis = redisOfSuite()
 
 async function gateway(words: readonly string[], env: Record<string, string> = {}) {
-  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-  const store = ['--redis-url', `unix://${redis().path}`, '--log-format', 'json']
-  const running = gatewayOfTest([...ports, ...store, ...words], env)
-  const { port } = await running.ready
+  const { port } = await gatewayOfTest([...wordsOn(redis(), 'web'), ...words], env).ready
   const ask = async (path: string, options: Parameters<typeof sent>[2] = {}) => {
     const { status, body, code } = await sent(port('web'), `/api/v1${path}`, options)
     return [status, code ?? (body as { role?: string }).role]
@@ -21,7 +18,6 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
   return { ask, port }
 }
 
-const proxied = { 'X-Forwarded-For': '192.0.2.7' }
 const entry = { schedule: '@daily', job: { type: 'f', args: [] } }
 
 describe.skipIf(lacksRedis)('the options of the web port', () => {
@@ -30,7 +26,7 @@ describe.skipIf(lacksRedis)('the options of the web port', () => {
     await writeFile(file, 'sesame\n')
     const { ask, port } = await gateway(['--web-password', file])
     expect(await ask('/session', { headers: bearer('sesame') })).toEqual([200, 'operator'])
-    expect(await ask('/session', { headers: proxied })).toEqual([200, null])
+    expect(await ask('/session', { headers: elsewhere })).toEqual([200, null])
     const add = async (headers: Record<string, string>): Promise<number> =>
       (await sent(port('web'), '/cron', { method: 'POST', body: entry, headers })).status
     expect([await add({}), await add(bearer('sesame'))]).toEqual([403, 201])
@@ -38,10 +34,10 @@ describe.skipIf(lacksRedis)('the options of the web port', () => {
 
   test('with --web-reader-password, from the environment, a reader may read', async () => {
     const { ask, port } = await gateway([], { CROSSGEAR_WEB_READER_PASSWORD: 'look' })
-    const headers = { ...proxied, ...bearer('look') }
+    const headers = { ...elsewhere, ...bearer('look') }
     expect(await ask('/overview', { headers })).toEqual([200, undefined])
-    expect(await ask('/overview', { headers: proxied })).toEqual([401, 'unauthorized'])
-    expect((await sent(port('web'), '/cron', { headers: proxied })).status).toBe(401)
+    expect(await ask('/overview', { headers: elsewhere })).toEqual([401, 'unauthorized'])
+    expect((await sent(port('web'), '/cron', { headers: elsewhere })).status).toBe(401)
     expect((await sent(port('web'), '/busy', {})).status).toBe(200)
   })
 
@@ -58,7 +54,7 @@ describe.skipIf(lacksRedis)('the options of the web port', () => {
       gateway([...words, '--web-proxy-from', '127.0.0.1']),
       gateway([...words, '--web-proxy-from', '192.0.2.0/24']),
     ])
-    const headers = { ...proxied, 'X-User': 'alice', 'X-Role': 'operate' }
+    const headers = { ...elsewhere, 'X-User': 'alice', 'X-Role': 'operate' }
     expect(await trusted.ask('/session', { headers })).toEqual([200, 'operator'])
     expect(await stranger.ask('/session', { headers })).toEqual([200, null])
     const pause = { method: 'POST', body: { queues: ['mail'] } }

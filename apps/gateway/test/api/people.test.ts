@@ -1,20 +1,25 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import type { AccessOptions } from '../../src/api/access.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiReply, bearer, operatorPassword, guarded, openApi } from './support/api-gateway.ts'
-import { as, basic, elsewhere, hashes, type Name, passwords, people } from './support/people.ts'
+import {
+  apiOnRedis,
+  type ApiReply,
+  bearer,
+  guarded,
+  operatorPassword,
+  elsewhere,
+} from './support/api-gateway.ts'
+import { as, basic, hashes, type Name, passwords, people } from './support/people.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 const login = '/api/v1/session'
 
 const operators = people({ alice: 'view', bob: 'operate', carol: 'admin' })
 const cookieOf = ({ headers }: ApiReply): string =>
   (headers['set-cookie']?.[0] ?? '').split(';')[0] ?? ''
 
-describe.skipIf(lacksRedis)('people', () => {
+describeApi('people', () => {
   test('view reads, operate works on jobs, admin does everything', async () => {
-    const { refusal } = await openApi(open, {}, { operators })
+    const { refusal } = await openApi({ operators })
     const post = (name: Name, path: string, body: unknown) =>
       refusal(path, { method: 'POST', headers: as(name), body })
     const pause = { queues: ['mail'] }
@@ -40,7 +45,7 @@ describe.skipIf(lacksRedis)('people', () => {
   })
 
   test('a password without a name is an admin, as it was before there were people', async () => {
-    const { refusal, ask } = await openApi(open, {}, { ...guarded, operators })
+    const { refusal, ask } = await openApi({ ...guarded, operators })
     const headers = bearer(operatorPassword)
     const body = { functions: ['resize'] }
     expect(await refusal('/functions/open', { method: 'POST', headers, body })).toEqual([
@@ -53,10 +58,7 @@ describe.skipIf(lacksRedis)('people', () => {
   })
 
   test('log in by name: a session with it works at every gateway on the store', async () => {
-    const [here, there] = await Promise.all([
-      openApi(open, {}, { operators }),
-      openApi(open, {}, { operators }),
-    ])
+    const [here, there] = await Promise.all([openApi({ operators }), openApi({ operators })])
     const body = { name: 'bob', password: passwords.bob }
     const answer = await here.ask(login, { method: 'POST', body, headers: elsewhere })
     expect([answer.status, answer.body]).toMatchObject([
@@ -76,7 +78,7 @@ describe.skipIf(lacksRedis)('people', () => {
   })
 
   test('a reload ends sessions of people who are gone, or have another role, password or queues', async () => {
-    const { ask, configure } = await openApi(open, {}, { operators })
+    const { ask, configure } = await openApi({ operators })
     const body = { name: 'bob', password: passwords.bob }
     const headers = { ...elsewhere, Cookie: cookieOf(await ask(login, { method: 'POST', body })) }
     const who = async (next: AccessOptions['operators']): Promise<unknown> => {
@@ -95,7 +97,7 @@ describe.skipIf(lacksRedis)('people', () => {
   })
 
   test('a wrong password and an unknown name get one answer, are counted, and run out of tries', async () => {
-    const { ask, failedLogins, limits } = await openApi(open, {}, { operators, tries: 3 })
+    const { ask, failedLogins, limits } = await openApi({ operators, tries: 3 })
     const answers: unknown[] = []
     const asked = [basic('bob', 'no'), basic('nobody', 'no'), basic('bob', 'never'), as('bob')]
     for (const headers of asked) {
@@ -110,7 +112,7 @@ describe.skipIf(lacksRedis)('people', () => {
   })
 
   test('many wrong passwords at once are no more tries: a right one among them is not told', async () => {
-    const { ask } = await openApi(open, {}, { operators, tries: 2 })
+    const { ask } = await openApi({ operators, tries: 2 })
     const guesses = ['a', 'b', 'c', 'd', passwords.bob]
     const codes = await Promise.all(
       guesses.map(async (word) => (await ask(login, { headers: basic('bob', word) })).code),
@@ -120,7 +122,7 @@ describe.skipIf(lacksRedis)('people', () => {
   })
 
   test('more logins at once than may wait are refused for a moment, and none is lost', async () => {
-    const { ask } = await openApi(open, {}, { operators, tries: 0 })
+    const { ask } = await openApi({ operators, tries: 0 })
     const codes = await Promise.all(
       Array.from({ length: 12 }, async (_none, at) => {
         return (await ask(login, { headers: basic(`nobody${at}`, 'x') })).code
@@ -136,7 +138,7 @@ describe.skipIf(lacksRedis)('people', () => {
       ...(role !== undefined && { 'X-Role': role }),
     })
     const proxy = { userHeader: 'X-User', roleHeader: 'X-Role', from: ['127.0.0.0/8'] }
-    const { ask, refusal } = await openApi(open, {}, { proxy })
+    const { ask, refusal } = await openApi({ proxy })
     const who = async (headers: Record<string, string | string[]>) =>
       (await ask(login, { headers })).body
     expect(await who(headersOf('dora', 'admin'))).toMatchObject({
@@ -153,13 +155,13 @@ describe.skipIf(lacksRedis)('people', () => {
     for (const headers of bad) {
       expect(await refusal('/overview', { headers })).toEqual([401, 'unauthorized'])
     }
-    const stranger = await openApi(open, {}, { proxy: { ...proxy, from: ['192.0.2.1'] } })
+    const stranger = await openApi({ proxy: { ...proxy, from: ['192.0.2.1'] } })
     const headers = headersOf('dora', 'admin')
     expect(await stranger.refusal('/overview', { headers })).toEqual([401, 'unauthorized'])
   })
 
   test('Basic without people, or that is no name and password, is refused', async () => {
-    const { refusal } = await openApi(open)
+    const { refusal } = await openApi()
     expect(await refusal('/overview', { headers: as('bob') })).toEqual([401, 'password_unset'])
     const headers = { ...elsewhere, Authorization: 'Basic !' }
     expect(await refusal('/overview', { headers })).toEqual([401, 'unauthorized'])

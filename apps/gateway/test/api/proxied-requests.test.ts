@@ -8,7 +8,7 @@ import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { CallLimiter } from '../../src/api/limits/call-limiter.ts'
 import { apiRoutes } from '../../src/api/routes.ts'
 import { systemClock } from '../../src/net/clock.ts'
-import { gatewayOfTest } from '../support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { type AskOptions, sent } from './support/api-gateway.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
@@ -42,11 +42,9 @@ const login = '/api/v1/session'
 const refusals: readonly unknown[] = [401, 403, 404, 405]
 
 async function webPort(...options: readonly string[]): Promise<number> {
-  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-  const store = ['--redis-url', `unix://${redis().path}`, '--log-format', 'json']
   const hosts = ['--allowed-hosts', 'jobs.example.org,localhost.example.org']
-  const running = gatewayOfTest([...ports, ...store, ...hosts, ...options])
-  return (await running.ready).port('web')
+  const doors = wordsOn(redis(), 'gearman', 'faktory', 'web')
+  return (await gatewayOfTest([...doors, ...hosts, ...options]).ready).port('web')
 }
 
 /** Every path of the port, as its own tables name them. */

@@ -1,9 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiGateway, type JobPage, openApi } from './support/api-gateway.ts'
+import { expect, test } from 'vitest'
+import { type ApiGateway, apiOnRedis, type JobPage } from './support/api-gateway.ts'
 
-const { open, redis } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi, redis } = apiOnRedis({ isEmptied: true })
 
 /** Follows cursors to the end of a list. */
 async function whole(api: ApiGateway, query: string) {
@@ -18,9 +16,9 @@ async function whole(api: ApiGateway, query: string) {
   }
 }
 
-describe.skipIf(lacksRedis)('reads of the API', () => {
+describeApi('reads of the API', () => {
   test('jobs of all doors and states, found by each filter', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'mail', 'u-1', 'to "Åsa"')
     await client.submit('SUBMIT_JOB_HIGH_BG', 'mail', '', 'second')
@@ -28,15 +26,9 @@ describe.skipIf(lacksRedis)('reads of the API', () => {
     await client.submit('SUBMIT_JOB_BG', 'run', '', 'x')
     await worker.ask('GRAB_JOB')
     const faktory = await api.gateway.consumer({ labels: ['a'] })
-    await faktory.ask(
-      'PUSH {"jid":"later-0001","jobtype":"mail","queue":"bulk","args":[],"at":"2099-01-01T00:00:00Z"}',
-    )
-    await faktory.ask(
-      'PUSH {"jid":"fails-0001","jobtype":"fails","queue":"bad","args":[1],"retry":-1}',
-    )
-    await faktory.ask(
-      'PUSH {"jid":"again-0001","jobtype":"fails","queue":"bad","args":[2],"retry":5}',
-    )
+    await faktory.push('later-0001', { jobtype: 'mail', queue: 'bulk', at: '2099-01-01T00:00:00Z' })
+    await faktory.push('fails-0001', { jobtype: 'fails', queue: 'bad', args: [1], retry: -1 })
+    await faktory.push('again-0001', { jobtype: 'fails', queue: 'bad', args: [2], retry: 5 })
     for (const jid of ['fails-0001', 'again-0001']) {
       await faktory.ask('FETCH bad')
       await faktory.ask(
@@ -77,7 +69,7 @@ describe.skipIf(lacksRedis)('reads of the API', () => {
   })
 
   test('one job by id, handle or jid, with its payload as text, JSON or hexadecimal', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', '{"a":[1,"é"]}')
     const job = await api.job(handle)
@@ -107,30 +99,14 @@ describe.skipIf(lacksRedis)('reads of the API', () => {
     expect(await api.refusal('/jobs/1-99999')).toEqual([404, 'unknown_job'])
     const faktory = await api.gateway.faktory({})
     const longest = 'j'.repeat(255)
-    await faktory.ask(`PUSH {"jid":"${longest}","jobtype":"f","args":[]}`)
+    await faktory.push(longest, { jobtype: 'f' })
     expect((await api.job(longest)).jid).toBe(longest)
     expect(await api.refusal(`/jobs/${'j'.repeat(256)}`)).toEqual([400, 'invalid_request'])
     expect(await api.refusal('/jobs/%')).toEqual([404, 'not_found'])
   })
 
-  test('the holder of a job and its progress', async () => {
-    const api = await openApi(open)
-    const client = await api.gateway.peer()
-    const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
-    const worker = await api.gateway.peer('f')
-    await worker.ask('GRAB_JOB')
-    worker.send('WORK_STATUS', handle, '3', '4')
-    await worker.sync()
-    const { nodes } = (await api.get('/nodes')) as { nodes: { node: string }[] }
-    await expect.poll(async () => (await api.job(handle)).progress?.percent).toBe(75)
-    expect(await api.job(handle)).toMatchObject({
-      ...{ state: 'running', held_by: { kind: 'worker', node: nodes[0]?.node } },
-      ...{ reserved_until: null, foreground: false },
-    })
-  })
-
   test('a list in pages of bounded work, to the last job', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     const count = 5_000
     for (let at = 0; at < count; at += 1) {
@@ -146,16 +122,14 @@ describe.skipIf(lacksRedis)('reads of the API', () => {
   })
 
   test('functions, queues, workers, connections, nodes and the figures of a scaler', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
     const worker = await api.gateway.peer('mail')
     worker.send('SET_CLIENT_ID', 'the worker')
     await worker.sync()
     const faktory = await api.gateway.consumer({ labels: ['a'] })
-    await faktory.ask(
-      'PUSH {"jid":"later-0001","jobtype":"mail","queue":"bulk","args":[],"at":"2099-01-01T00:00:00Z"}',
-    )
+    await faktory.push('later-0001', { jobtype: 'mail', queue: 'bulk', at: '2099-01-01T00:00:00Z' })
     await expect
       .poll(() => api.get('/scale?function=mail'))
       .toMatchObject({ function: 'mail', waiting: 1, running: 0, scheduled: 1, workers: 2 })
@@ -213,7 +187,7 @@ describe.skipIf(lacksRedis)('reads of the API', () => {
   })
 
   test('the history of the last hour and day over all nodes', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const minuteMs = 60_000
     const startMs = Math.floor(Date.now() / minuteMs) * minuteMs
     // Runs of about 100 ms, and one of a second.
@@ -241,7 +215,7 @@ describe.skipIf(lacksRedis)('reads of the API', () => {
   })
 
   test('invalid requests are refused with a reason', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const { refusal } = api
     const wrong = [400, 'invalid_request']
     expect(await refusal('/jobs?limit=100000')).toEqual(wrong)

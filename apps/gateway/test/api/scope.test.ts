@@ -1,23 +1,21 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { openOnRedis } from '../options/composed-gateway.ts'
+import { expect, test } from 'vitest'
 import {
   type ApiGateway,
+  apiOnRedis,
   bearer,
   guarded,
-  openApi,
   operatorPassword,
   sent,
 } from './support/api-gateway.ts'
 import { as, people } from './support/people.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 const queues = ['mail*', 'letters']
 const operators = people({ bob: 'operate', carol: 'admin' }, { bob: { queues }, carol: { queues } })
 
 /** Jobs of bob's functions and queues, and of others; their ids by jid. */
-async function filled(flags: Parameters<typeof openApi>[1] = {}) {
-  const api = await openApi(open, flags, { ...guarded, operators })
+async function filled() {
+  const api = await openApi({ ...guarded, operators })
   const client = await api.gateway.faktory({})
   const jobs = [
     ['own-function', 'mail-out', 'default'],
@@ -26,7 +24,7 @@ async function filled(flags: Parameters<typeof openApi>[1] = {}) {
     ['other-job-02', 'resize', 'default'],
   ]
   for (const [jid, jobtype, queue] of jobs) {
-    await client.ask(`PUSH ${JSON.stringify({ jid, jobtype, queue, args: [] })}`)
+    await client.push(jid!, { jobtype, queue })
   }
   const headers = as('bob')
   const get = async (path: string) => (await api.ask(`/api/v1${path}`, { headers })).body
@@ -52,7 +50,7 @@ const jidsLeft = async (api: ApiGateway): Promise<unknown[]> =>
   (await api.jobs('')).jobs.map(({ jid }) => jid).sort()
 const others = ['other-job-01', 'other-job-02']
 
-describe.skipIf(lacksRedis)('a person with some of the functions and queues', () => {
+describeApi('a person with some of the functions and queues', () => {
   test('sees jobs, functions and queues that match by function or queue, and no others', async () => {
     const { api, get } = await filled()
     const own = ['own-function', 'own-queue-01']

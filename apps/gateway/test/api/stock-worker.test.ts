@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { lacks } from '@crossgear/tools/lacks'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiGateway, openApi } from './support/api-gateway.ts'
+import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
-const { open } = openOnRedis()
+const { openApi } = apiOnRedis()
 const lacksGearman = lacks('gearman', '-H')
 
 /** The stock worker of gearman-tools: it says each payload that it is given, on a line. */
@@ -29,7 +28,7 @@ function stockWorker(api: ApiGateway, fn: string) {
 
 describe.skipIf(lacksRedis || lacksGearman)('acts that a stock gearman worker sees', () => {
   test('a submitted job is run, a cancelled one is not, a retried one is run again', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const submit = async (text: string): Promise<string> => {
       const made = await api.act('/jobs', { function: 'seen', payload: { text } })
       return (made as { job: string }).job
@@ -50,7 +49,7 @@ describe.skipIf(lacksRedis || lacksGearman)('acts that a stock gearman worker se
   })
 
   test('a paused function accepts jobs but hands out none, and continues in order when resumed', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const submit = (text: string) => api.act('/jobs', { function: 'paused', payload: { text } })
     await submit('first')
     const worker = stockWorker(api, 'paused')
@@ -72,7 +71,7 @@ describe.skipIf(lacksRedis || lacksGearman)('acts that a stock gearman worker se
   })
 
   test('a moved job belongs to its new lane and no longer to its old function', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const made = await api.act('/jobs', { function: 'moved@slow', payload: { text: 'x' } })
     const { job } = made as { job: string }
     expect(await api.actOn('move', { jobs: [job], to_queue: 'fast' })).toMatchObject({ done: 1 })

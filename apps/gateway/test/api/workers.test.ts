@@ -1,25 +1,23 @@
 import { hostname } from 'node:os'
 import type { Static } from '@sinclair/typebox'
-import { beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { beforeEach, expect, test } from 'vitest'
 import type { nodes, oneWorker, workers } from '../../src/api/schemas/fleet.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { openOnRedis } from '../options/composed-gateway.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
-import { type ApiGateway, openApi } from './support/api-gateway.ts'
+import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
 
 type Workers = Static<typeof workers>
 type OneWorker = Static<typeof oneWorker>
 
-const { open, redis } = openOnRedis()
+const { describeApi, openApi, redis } = apiOnRedis()
 
-describe.skipIf(lacksRedis)('workers of all gateways', () => {
+describeApi('workers of all gateways', () => {
   let here: ApiGateway
   let there: ApiGateway
   beforeEach(async () => {
     await redis().ask('FLUSHALL')
-    here = await openApi(open)
-    there = await openApi(open)
+    here = await openApi()
+    there = await openApi()
     // Each knows the other by its heartbeat.
     for (const api of [here, there]) {
       await expect.poll(async () => (await nodesOf(api)).length).toBe(2)
@@ -50,7 +48,7 @@ describe.skipIf(lacksRedis)('workers of all gateways', () => {
     const faktory = await FwpClient.greeted(here.gateway.port('faktory'), {
       ...{ wid: 'w-77', hostname: 'images', pid: 4242, labels: ['blue'] },
     })
-    await faktory.ask('PUSH {"jid":"resize-0001","jobtype":"resize","queue":"bulk","args":[]}')
+    await faktory.push('resize-0001', { jobtype: 'resize', queue: 'bulk' })
     await faktory.ask('FETCH bulk')
 
     await expect.poll(async () => (await here.job(handle)).progress?.percent).toBe(75)
@@ -68,9 +66,12 @@ describe.skipIf(lacksRedis)('workers of all gateways', () => {
         address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) as string,
         jobs: [{ function: 'mail', queue: 'default', progress: { percent: 75 } }],
       })
-      expect((await api.job(handle)).held_by).toMatchObject({
-        ...{ kind: 'worker', node: await nodeOf(there), node_answers: true },
-        worker: { worker: mailer?.worker, name: 'mailer-1', address: mailer?.address },
+      expect(await api.job(handle)).toMatchObject({
+        ...{ state: 'running', reserved_until: null, foreground: false, progress: { percent: 75 } },
+        held_by: {
+          ...{ kind: 'worker', node: await nodeOf(there), node_answers: true },
+          worker: { worker: mailer?.worker, name: 'mailer-1', address: mailer?.address },
+        },
       })
       const [resizer] = answer.workers.filter(({ wid }) => wid === 'w-77')
       expect(resizer).toMatchObject({

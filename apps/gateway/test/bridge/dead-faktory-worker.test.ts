@@ -31,8 +31,7 @@ class Accident {
     const client = submitByHand(left.gearman, foreign, Buffer.from('[1]'), false)
     const worker = await FwpClient.greeted(dies.faktory, { wid: 'dying' })
     await worker.askJson('FETCH default')
-    await worker.ask(`PUSH {"jid":"12345678","jobtype":"${own}","args":[]}`)
-    await worker.askJson('FETCH default')
+    await worker.pushAndFetch('12345678', { jobtype: own })
     await vi.waitFor(
       async () => expect(await fleet.redis.hlen('xg:held:wdying')).not.toBe(0),
       patience,
@@ -97,8 +96,7 @@ describe.skipIf(lacksRedis)(
       const keeping = await fleet.nodeOn(1, '--faktory-dead-worker-requeue', 'others')
       for (const node of [fleet.first, keeping]) {
         const worker = await node.client({ wid: 'leaves' })
-        await worker.ask(`PUSH {"jid":"12345678","jobtype":"${own}","args":[]}`)
-        await worker.askJson('FETCH default')
+        await worker.pushAndFetch('12345678', { jobtype: own })
         worker.close()
       }
       const [next, waiting] = [await fleet.first.client(), await keeping.client()]
@@ -123,7 +121,7 @@ test.skipIf(lacksRedis)(
     const node = await fleet.node(...words)
     await submitByHand(node.gearman, foreign, Buffer.from('[1]'), true)
     const producer = await FwpClient.greeted(node.faktory)
-    await producer.ask(`PUSH {"jid":"12345678","jobtype":"${own}","queue":"bulk","args":[]}`)
+    await producer.push('12345678', { jobtype: own, queue: 'bulk' })
     producer.close()
     const jobs = [
       { fn: foreign, queue: 'default', lane: foreign },

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet } from './support/fleet.ts'
+import { background } from '../http/support/http-client.ts'
+import { describeFleet } from './support/fleet.ts'
 
 /** Gets the next job, says that it failed, and returns its input. */
 async function fail(worker: GearmanPeer): Promise<string> {
@@ -14,9 +14,9 @@ async function fail(worker: GearmanPeer): Promise<string> {
   return input
 }
 
-describe.skipIf(lacksRedis)('a background job that failed for good', () => {
-  const fleet = Fleet.ofSuite(['--http-port', '0', '--job-retries', '1'])
+const words = ['--http-port', '0', '--job-retries', '1']
 
+describeFleet('a background job that failed for good', words, (fleet) => {
   async function sets(client: FwpClient): Promise<Record<string, number>> {
     const { faktory } = (await client.askJson('INFO')) as unknown as {
       readonly faktory: { readonly sets: Record<string, number> }
@@ -40,7 +40,7 @@ describe.skipIf(lacksRedis)('a background job that failed for good', () => {
       fetch(`http://127.0.0.1:${fleet.first.http}/${fn}`, {
         method: 'POST',
         body: 'x',
-        headers: { 'X-Gearman-Background': 'true' },
+        headers: background,
       }),
     'a native client': async (fn) => {
       const client = new GearMonkeyClient(fleet.server.url)

@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Client } from 'faktory-worker'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { Fleet } from './support/fleet.ts'
+import { describeFleet } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
 /** A Faktory job may nest so deep, itself and its list of arguments counted. */
@@ -21,9 +20,7 @@ const cases = (['arrays', 'objects'] as const).flatMap((kind) =>
   ),
 )
 
-describe.skipIf(lacksRedis)('a Gearman workload that is JSON', () => {
-  const fleet = Fleet.ofSuite()
-
+describeFleet('a Gearman workload that is JSON', [], (fleet) => {
   test.each(cases)(
     'of %s %i deep is shown in the form that a producer could push',
     async (kind, depth) => {

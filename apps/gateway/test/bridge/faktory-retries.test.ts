@@ -30,12 +30,17 @@ function failing(over: Partial<Job>, random = 0): FailureRuling {
   return new FaktoryRetries(() => random).ofFailure(held(over), { message: 'broken' }, nowMs)
 }
 
+/** The record of a ruling, which must be of this kind. */
+function recordOf(ruling: FailureRuling, kind: FailureRuling['kind']): Record<string, unknown> {
+  expect(ruling.kind).toBe(kind)
+  return JSON.parse(ruling.record ?? '') as Record<string, unknown>
+}
+
 /** The attempts that a record lists after one more failure. */
 function attemptsIn(before: object, message: string): unknown {
   const job = held({ failure: JSON.stringify(before) })
-  const outcome = new FaktoryRetries(() => 0).ofFailure(job, { message, errtype: 'Oops' }, nowMs)
-  if (outcome.kind === 'fail') throw new Error(outcome.kind)
-  return (JSON.parse(outcome.record) as { attempts?: unknown }).attempts
+  const report = { message, errtype: 'Oops' }
+  return recordOf(new FaktoryRetries(() => 0).ofFailure(job, report, nowMs), 'retry')['attempts']
 }
 
 describe('the attempts in a record', () => {
@@ -124,9 +129,7 @@ describe('the outcome of a failure', () => {
   )
 
   test('a final failure is kept for operators, unless the producer keeps no dead jobs', () => {
-    const outcome = failing({ door: 'gearman' })
-    if (outcome.kind !== 'fail') throw new Error(outcome.kind)
-    expect(JSON.parse(outcome.record ?? '')).toEqual({
+    expect(recordOf(failing({ door: 'gearman' }), 'fail')).toEqual({
       ...{ retry_count: 0, failed_at: '2026-01-02T03:04:05.006Z' },
       ...{ message: 'broken', errtype: 'unknown', remaining: 0 },
     })
@@ -161,9 +164,8 @@ describe('the outcome of a failure', () => {
     'after %i failures and a random %d the next attempt is in %i s',
     (failures, random, seconds) => {
       const outcome = failing(afterFailures(failures), random)
-      if (outcome.kind !== 'retry') throw new Error(outcome.kind)
-      expect(outcome.delayMs).toBe(seconds * 1000)
-      expect(JSON.parse(outcome.record)).toMatchObject({
+      expect(outcome).toMatchObject({ delayMs: seconds * 1000 })
+      expect(recordOf(outcome, 'retry')).toMatchObject({
         next_at: new Date(nowMs + seconds * 1000).toISOString(),
       })
     },
@@ -176,8 +178,7 @@ describe('the outcome of a failure', () => {
       { message: 'broken', errtype: 'Oops', backtrace },
       nowMs,
     )
-    if (outcome.kind !== 'retry') throw new Error(outcome.kind)
-    expect(JSON.parse(outcome.record)).toEqual({
+    expect(recordOf(outcome, 'retry')).toEqual({
       retry_count: 1,
       failed_at: '2026-01-02T03:04:05.006Z',
       next_at: '2026-01-02T03:04:21.006Z',
@@ -189,14 +190,9 @@ describe('the outcome of a failure', () => {
   })
 
   test('a dead job’s failure names no next attempt', () => {
-    const outcome = failing({ retries: -1 })
-    if (outcome.kind !== 'dead') throw new Error(outcome.kind)
-    expect(JSON.parse(outcome.record)).toEqual({
-      retry_count: 0,
-      failed_at: '2026-01-02T03:04:05.006Z',
-      message: 'broken',
-      errtype: 'unknown',
-      remaining: -1,
+    expect(recordOf(failing({ retries: -1 }), 'dead')).toEqual({
+      ...{ retry_count: 0, failed_at: '2026-01-02T03:04:05.006Z' },
+      ...{ message: 'broken', errtype: 'unknown', remaining: -1 },
     })
   })
 })

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { buildSteppingClock, lacksCompiler } from '@crossgear/tools/preload-library'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { describeFleet, Fleet, type FleetNode } from './support/fleet.ts'
 
 const reclaimed = { timeout: 30_000, interval: 20 }
 
-describe.skipIf(lacksRedis)('a gateway that is killed', () => {
-  const words = ['--job-retries', '2']
-  const fleet = Fleet.ofSuite(words)
+const words = ['--job-retries', '2']
+
+describeFleet('a gateway that is killed', words, (fleet) => {
   const another = () => fleet.node(...words)
 
   const waits = (fn: string, id: number): Promise<string | null> =>

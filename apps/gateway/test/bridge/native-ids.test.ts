@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
-import { describe, expect, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { Fleet } from './support/fleet.ts'
+import { expect, test, vi } from 'vitest'
+import { describeFleet } from './support/fleet.ts'
 
-describe.skipIf(lacksRedis)('a job that a native client wrote under an id', () => {
-  const fleet = Fleet.ofSuite()
-
+describeFleet('a job that a native client wrote under an id', [], (fleet) => {
   async function write(fn: string, id: string): Promise<void> {
     await fleet.redis.hset(`job:${fn}:${id}`, { status: 'idle', input: `input ${id}` })
     await fleet.redis.lpush(`queue:${fn}:normal`, id)

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test, vi } from 'vitest'
 import { SpecPeer, type SpecWorker } from '@crossgear/tools/spec-peer'
 import { stoppableLooks } from '../support/schedulers.ts'
-import { gearmanGateways } from '../gearman/support/gearman-gateway.ts'
-import { Fleet } from './support/fleet.ts'
+import { describeGearman } from '../gearman/support/gearman-gateway.ts'
+import { describeFleet } from './support/fleet.ts'
 
 const patience = { timeout: 30_000, interval: 10 }
 
-describe.skipIf(lacksRedis)('a native worker', () => {
-  const gateways = gearmanGateways()
-
+describeGearman('a native worker', (gateways) => {
   test('reaches a client at once, round after round, by events alone', async () => {
     const looks = stoppableLooks()
     const gateway = await gateways.open({ schedulerClock: looks.clock })
@@ -29,9 +26,7 @@ describe.skipIf(lacksRedis)('a native worker', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', () => {
-  const fleet = Fleet.ofSuite()
-
+describeFleet('a native worker of jobs from a gateway', [], (fleet) => {
   async function worker(fn: string): Promise<SpecWorker> {
     const started = new SpecPeer(fleet.redis).worker(fn)
     await started.start()
@@ -75,7 +70,7 @@ describe.skipIf(lacksRedis)('a native worker of jobs from a gateway', () => {
     const native = await worker(fn)
     const producer = await fleet.first.client()
     const jid = randomUUID()
-    await producer.ask(`PUSH ${JSON.stringify({ jid, jobtype: fn, args: [], retry: 3 })}`)
+    await producer.push(jid, { jobtype: fn, retry: 3 })
     const { id } = (await native.next()) ?? { id: 0 }
     await native.finish(id, 'broken', 'error')
     await vi.waitFor(async () => {

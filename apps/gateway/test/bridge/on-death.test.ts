@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterAll, expect, test } from 'vitest'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
-import { Fleet } from './support/fleet.ts'
+import { describeFleet } from './support/fleet.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'crossgear-on-death-'))
 const file = join(folder, 'crossgear.toml')
@@ -16,21 +15,16 @@ on_death = { jobtype = "report", queue = "alarms", args = ["legacy"], priority =
 `,
 )
 
-/** The next job of a queue. */
-async function fetched(worker: FwpClient, queue: string): Promise<Record<string, unknown>> {
-  return worker.askJson(`FETCH ${queue}`)
-}
+const words = ['--config', file, '--drain-seconds', '0']
 
-describe.skipIf(lacksRedis)('a job that dies tells somebody:', () => {
-  const words = ['--config', file, '--drain-seconds', '0']
-  const fleet = Fleet.ofSuite(words)
+describeFleet('a job that dies tells somebody:', words, (fleet) => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   /** Pushes a job that dies at its first failure. */
   async function pushMortal(producer: FwpClient, jid: string, queue = 'mortals'): Promise<void> {
     const custom = { on_death: { jobtype: 'bury', queue: `${queue}-graves`, args: [jid] } }
-    const job = { jid, jobtype: 'mortal', queue, args: [], retry: -1, custom }
-    expect(await producer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+    const job = { jobtype: 'mortal', queue, retry: -1, custom }
+    expect(await producer.push(jid, job)).toBe('+OK')
   }
 
   const fail = (worker: FwpClient, jid: string): Promise<string> =>
@@ -40,7 +34,7 @@ describe.skipIf(lacksRedis)('a job that dies tells somebody:', () => {
     const client = await fleet.first.client({ wid: 'w-1' })
     const gravedigger = await fleet.first.peer('bury')
     await pushMortal(client, 'mortal-1')
-    await fetched(client, 'mortals')
+    await client.askJson('FETCH mortals')
     expect(await fail(client, 'mortal-1')).toBe('+OK')
     expect(JSON.parse(await gravedigger.doNextJob())).toEqual([
       'mortal-1',
@@ -57,7 +51,7 @@ describe.skipIf(lacksRedis)('a job that dies tells somebody:', () => {
     await peer.ask('GRAB_JOB')
     peer.send('WORK_EXCEPTION', handle, 'out of paper').send('WORK_FAIL', handle)
     const consumer = await fleet.first.client({ wid: 'w-2' })
-    const told = await fetched(consumer, 'alarms')
+    const told: Record<string, unknown> = await consumer.askJson('FETCH alarms')
     expect(told).toMatchObject({ jobtype: 'report', queue: 'alarms', priority: 8 })
     const [first, died] = told['args'] as [string, Record<string, string>]
     expect(first).toBe('legacy')
@@ -69,12 +63,11 @@ describe.skipIf(lacksRedis)('a job that dies tells somebody:', () => {
   test('not if it is done, or an operator deletes it', async () => {
     const client = await fleet.first.client({ wid: 'w-3' })
     await pushMortal(client, 'immortal', 'quiet')
-    await fetched(client, 'quiet')
+    await client.askJson('FETCH quiet')
     await client.ask('ACK {"jid":"immortal"}')
     const at = new Date(Date.now() + 3_600_000).toISOString()
     const custom = { on_death: { jobtype: 'bury', queue: 'quiet-graves' } }
-    const later = { jid: 'deleted-1', jobtype: 'mortal', queue: 'quiet', args: [], at, custom }
-    await client.ask(`PUSH ${JSON.stringify(later)}`)
+    await client.push('deleted-1', { jobtype: 'mortal', queue: 'quiet', at, custom })
     const command = { cmd: 'discard', target: 'scheduled', filter: { jids: ['deleted-1'] } }
     expect(await client.ask(`MUTATE ${JSON.stringify(command)}`)).toBe('+OK')
     expect(await fleet.redis.hget('xg:lane:bury@quiet-graves', 'submitted')).toBeNull()
@@ -98,7 +91,7 @@ describe.skipIf(lacksRedis)('a job that dies tells somebody:', () => {
       const gateway = await fleet.node(...words)
       const worker = await gateway.client({ wid: `doomed-${killed}` })
       const begun: unknown[] = []
-      while (begun.length < 30) begun.push((await fetched(worker, 'doomed'))['jid'])
+      while (begun.length < 30) begun.push((await worker.askJson('FETCH doomed'))['jid'])
       for (const jid of begun.slice(0, 25)) await fail(worker, String(jid))
       // The last ones are on their way when the gateway is killed.
       worker.send(...begun.slice(25).map((jid) => `FAIL ${JSON.stringify({ jid })}`))

@@ -33,8 +33,8 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     const jobtype = `fickle-${randomUUID()}`
     const producer = await fleet.first.client()
     const worker = await last.peer(jobtype)
-    const job = { jid, jobtype, args: ['x'], retry: 3, custom: { track: 1 } }
-    expect(await producer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+    const job = { jobtype, args: ['x'], retry: 3, custom: { track: 1 } }
+    expect(await producer.push(jid, job)).toBe('+OK')
     for (const failure of ['WORK_FAIL', 'WORK_EXCEPTION', 'WORK_FAIL'] as const) {
       const { handle, input } = await worker.nextJob()
       expect(input).toBe('x')
@@ -56,8 +56,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     const jobtype = `due-${randomUUID()}`
     const producer = await fleet.first.client()
     const worker = await last.peer(jobtype)
-    const job = { jid, jobtype, args: ['x'], custom: { track: 1 } }
-    await producer.ask(`PUSH ${JSON.stringify(job)}`)
+    await producer.push(jid, { jobtype, args: ['x'], custom: { track: 1 } })
     const { handle } = await worker.nextJob()
     worker.send('WORK_FAIL', handle)
     await vi.waitFor(async () => expect(await state(producer)).toBe('failed'), patience)

@@ -76,10 +76,7 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     )
     const { redis } = fleet
     const patience = { timeout: 30_000, interval: 50 }
-    await vi.waitFor(
-      async () => expect(await redis.get(`count:${fn}`)).toBe(String(2 * teamSize)),
-      patience,
-    )
+    await fleet.counted(fn, 2 * teamSize, patience)
 
     const client = new GearMonkeyClient(fleet.server.url)
     const inputs = Array.from({ length: jobsOfEachDoor }, (_none, at) => String(at))
@@ -99,7 +96,7 @@ describe.skipIf(lacksRedis)('one function of many workers', { timeout: 180_000 }
     ])
     expect(new Set(tally.times)).toEqual(new Set([1]))
     expect(Math.min(tally.by.native, tally.by.gearman)).toBeGreaterThan(total / 100)
-    await vi.waitFor(async () => expect(await redis.get(`count:${fn}`)).toBe('0'), patience)
+    await fleet.counted(fn, 0, patience)
     await vi.waitFor(async () => {
       const left = await redis.keys(`job:${fn}:*`)
       // Jobs of native clients stay for 25 hours; the rest leaves nothing.

@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { randomUUID } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { checkInvariants } from '@crossgear/redis-store/invariants'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { Fleet } from './support/fleet.ts'
+import { describeFleet } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
 
 const script = (name: string): string =>
@@ -15,8 +14,7 @@ const script = (name: string): string =>
 /** All bytes but the one that no shell variable holds, and newlines at the end. */
 const bytes = Buffer.from([...Array.from({ length: 255 }, (_none, at) => at + 1), 10, 10])
 
-describe.skipIf(lacksRedis)('clients and workers made of redis-cli', () => {
-  const fleet = Fleet.ofSuite()
+describeFleet('clients and workers made of redis-cli', [], (fleet) => {
   let env: NodeJS.ProcessEnv
   beforeAll(() => {
     env = { ...process.env, REDIS_CLI: `redis-cli -s ${fleet.server.path}` }

@@ -8,16 +8,14 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { startGateway } from '../support/gateway-process.ts'
-import { Fleet } from './support/fleet.ts'
+import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
+import { describeFleet, Fleet } from './support/fleet.ts'
 
 const program = fileURLToPath(new URL('../faktory/programs/resize-worker.mjs', import.meta.url))
 
 type Said = Readonly<Record<string, unknown>>
 
-describe.skipIf(lacksRedis)('a stock worker that knows one job type', () => {
-  const fleet = Fleet.ofSuite()
-
+describeFleet('a stock worker that knows one job type', [], (fleet) => {
   async function resizeWorker(): Promise<Said[]> {
     const child = fork(program, [String(fleet.first.faktory)], { execArgv: [] })
     onTestFinished(async () => {
@@ -34,14 +32,14 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', () => {
   /** The job that the worker does when it has taken what it takes before it. */
   async function doesResize(said: readonly Said[]): Promise<void> {
     const producer = await fleet.first.client()
-    await producer.ask(`PUSH {"jid":"${randomUUID()}","jobtype":"resize","args":[]}`)
+    await producer.push(randomUUID(), { jobtype: 'resize' })
     await vi.waitFor(() => expect(said).toContainEqual({ did: 'resize' }), soon)
   }
 
   test('takes no jobs of a function while its own workers are being deployed', async () => {
     const fn = `send_invoice_${randomUUID()}`
     const before = await fleet.first.peer(fn)
-    await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).toBe('1'), soon)
+    await fleet.counted(fn, 1)
     await before.leave()
     await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).not.toBe('1'), soon)
     const said = await resizeWorker()
@@ -69,9 +67,9 @@ describe.skipIf(lacksRedis)('a stock worker that knows one job type', () => {
 describe.skipIf(lacksRedis)('the log of functions and consumers', () => {
   test("names a command that solves the problem, and the command works on the gateway's store", async () => {
     const fleet = await Fleet.start()
+    onTestFinished(() => fleet.close())
     const store = ['--redis-url', `unix://${fleet.server.path}`]
-    const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-    const gateway = startGateway(['serve', ...doors, ...store])
+    const gateway = gatewayOfTest(wordsOn(fleet.server, 'gearman', 'faktory', 'web'))
     const { port } = await gateway.ready
     const functions = async (...words: readonly string[]): Promise<string> => {
       const { exited } = startGateway(['functions', ...words, ...store])
@@ -79,14 +77,14 @@ describe.skipIf(lacksRedis)('the log of functions and consumers', () => {
       expect(`${code} ${stderr}`).toBe('0 ')
       return stdout
     }
-    const worker = (await GearmanPeer.connect(port('gearman'))).send('CAN_DO', 'legacy')
+    const worker = (await GearmanPeer.ofTest(port('gearman'))).send('CAN_DO', 'legacy')
     await worker.sync()
-    await vi.waitFor(async () => expect(await fleet.redis.get('count:legacy')).toBe('1'), soon)
-    const client = await GearmanPeer.connect(port('gearman'))
+    await fleet.counted('legacy', 1)
+    const client = await GearmanPeer.ofTest(port('gearman'))
     await worker.leave()
     await client.submit('SUBMIT_JOB_BG', 'legacy', '', '[1]')
     await client.submit('SUBMIT_JOB_BG', 'unseen', '', '[2]')
-    const consumer = await FwpClient.greeted(port('faktory'), { wid: 'worker-1' })
+    const consumer = await FwpClient.ofTest(port('faktory'), { wid: 'worker-1' })
     expect(await consumer.askJson('FETCH default')).toMatchObject({ jobtype: 'unseen' })
     await gateway.said(/"function":"unseen".*crossgear functions open unseen/)
     await gateway.said(/"function":"legacy".*crossgear functions open legacy/)
@@ -104,9 +102,5 @@ describe.skipIf(lacksRedis)('the log of functions and consumers', () => {
     await client.submit('SUBMIT_JOB_BG', 'unseen', '', '[3]')
     expect(await consumer.ask('FETCH default')).toBe('$-1')
     expect(await functions('list')).toBe('legacy\topen\nunseen\tclosed, by an operator\n')
-    consumer.close()
-    await client.leave()
-    await gateway.end()
-    await fleet.close()
   })
 })

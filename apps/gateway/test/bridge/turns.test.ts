@@ -1,18 +1,13 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { configFile } from '../support/temporary-folder.ts'
 import { describe, expect, test } from 'vitest'
 import { openOnRedis } from '../options/composed-gateway.ts'
 
 describe.skipIf(lacksRedis)('needs redis-server: jobs of a function that take turns', () => {
   const { open } = openOnRedis({ isEmptied: true })
 
-  async function openWith(route: string) {
-    const config = join(await temporaryFolder(), 'crossgear.toml')
-    writeFileSync(config, `[routes.resize]\nqueue = "default"\n${route}`)
-    return open({ config })
-  }
+  const openWith = async (route: string) =>
+    open({ config: await configFile(`[routes.resize]\nqueue = "default"\n${route}`) })
 
   test('come in turns of their tenants, by whatever door they came and go', async () => {
     const gateway = await openWith('per = "args.0.tenant"')
@@ -21,8 +16,8 @@ describe.skipIf(lacksRedis)('needs redis-server: jobs of a function that take tu
       await client.submit('SUBMIT_JOB_BG', 'resize', '', `{"tenant":"big","at":${at}}`)
     const consumer = await gateway.consumer()
     for (const at of [1, 2]) {
-      const job = { jid: `small-job-${at}`, jobtype: 'resize', args: [{ tenant: 'small', at }] }
-      expect(await consumer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+      const job = { jobtype: 'resize', args: [{ tenant: 'small', at }] }
+      expect(await consumer.push(`small-job-${at}`, job)).toBe('+OK')
     }
     const taken: string[] = []
     for (let job = 0; job < 5; job += 1) {

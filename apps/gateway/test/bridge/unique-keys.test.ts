@@ -64,18 +64,22 @@ describe.skipIf(lacksRedis || lacksGearman)(
       return [handle, payload]
     }
 
+    /** The next worker does the job with this payload. */
+    async function doNext(expected: string, output: string): Promise<void> {
+      const worker = await node.peer()
+      const [handle, payload] = await nextJob(worker)
+      expect(payload).toBe(expected)
+      await worker.send('WORK_COMPLETE', handle, output).sync()
+    }
+
     test('before it was busy: the job is queued again, for all clients that joined it', async () => {
       await start()
       await submit('first', '-b')
       await dieWithJob('popped')
       await start(...lease)
       const waiting = submit('second')
-      const worker = await node.peer()
-      const [handle, payload] = await nextJob(worker)
-      expect(payload).toBe('first')
-      worker.send('WORK_COMPLETE', handle, 'done')
+      await doNext('first', 'done')
       expect(await waiting).toBe('done')
-      await worker.sync()
       expect(await fleet.redis.hlen(`xg:unique:${fn}`)).toBe(0)
     })
 
@@ -87,10 +91,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await start(...lease)
       await expect.poll(() => fleet.redis.hlen(`xg:unique:${fn}`)).toBe(0)
       const waiting = submit('second')
-      const worker = await node.peer()
-      const [handle, payload] = await nextJob(worker)
-      expect(payload).toBe('second')
-      worker.send('WORK_COMPLETE', handle, 'done')
+      await doNext('second', 'done')
       expect(await waiting).toBe('done')
       // The other is left alone: its worker might only be slow.
       expect(await fleet.redis.hget(`job:${fn}:1`, 'status')).toBe('busy')
@@ -120,10 +121,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
       await dieWithJob(stage)
       await orders[order]?.()
       await submit('second', '-b')
-      const worker = await node.peer()
-      const [handle, payload] = await nextJob(worker)
-      expect(payload).toBe('second')
-      await worker.send('WORK_COMPLETE', handle, '').sync()
+      await doNext('second', '')
     })
   },
 )

@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { soon } from '@crossgear/tools/wait-for'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { beforeAll, expect, test } from 'vitest'
 import type { FwpClient } from '../faktory/support/fwp-client.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { describeFleet, type FleetNode } from './support/fleet.ts'
 
-describe.skipIf(lacksRedis)('a Faktory consumer', () => {
-  const fleet = Fleet.ofSuite()
+describeFleet('a Faktory consumer', [], (fleet) => {
   let usual: FleetNode
   let other: FleetNode
   beforeAll(async () => {
@@ -18,19 +15,16 @@ describe.skipIf(lacksRedis)('a Faktory consumer', () => {
 
   /** The type of the job that it gets next of a queue where it may take the job `mark`, pushed now. */
   async function firstBefore(taker: FwpClient, queue: string, mark = 'mark'): Promise<string> {
-    const jid = randomUUID()
-    expect(await taker.ask(`PUSH ${JSON.stringify({ jid, jobtype: mark, args: [], queue })}`)).toBe(
-      '+OK',
-    )
+    expect(await taker.push(randomUUID(), { jobtype: mark, queue })).toBe('+OK')
     const job: Readonly<Record<string, unknown>> = await taker.askJson(`FETCH ${queue}`)
     return String(job['jobtype'])
   }
 
   async function seenWorker(node: FleetNode, fn: string): Promise<void> {
     const worker = await node.peer(fn)
-    await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).toBe('1'), soon)
+    await fleet.counted(fn, 1)
     await worker.leave()
-    await vi.waitFor(async () => expect(await fleet.redis.get(`count:${fn}`)).toBe('0'), soon)
+    await fleet.counted(fn, 0)
   }
 
   test('gets no job of a new lane whose function has workers, at whichever node', async () => {
@@ -41,17 +35,12 @@ describe.skipIf(lacksRedis)('a Faktory consumer', () => {
     for (const taker of takers) taker.send(`FETCH ${queue}`)
     for (const [at, fn] of fns.entries()) {
       await (at % 2 === 0 ? here : there).submit('SUBMIT_JOB_BG', `${fn}@${queue}`, '', fn)
-      await vi.waitFor(async () => {
-        expect(await fleet.redis.get(`count:${fn}@${queue}`)).toBe(String(1 + takers.length))
-      }, soon)
+      await fleet.counted(`${fn}@${queue}`, 1 + takers.length)
     }
     const done: string[] = []
     while (done.length < fns.length) done.push(await worker.doNextJob())
     expect(done.sort()).toEqual(fns.sort())
-    for (const taker of takers) {
-      const reply = await taker.reply()
-      expect(reply).toBe('$-1')
-    }
+    for (const taker of takers) expect(await taker.reply()).toBe('$-1')
   })
 
   test('gets jobs of a function that no worker asked for by name', async () => {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
-import { describe, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { GearMonkeyClient } from '@crossgear/gearmonkey-redis'
-import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { Fleet, type FleetNode } from './support/fleet.ts'
+import { describeFleet, type FleetNode } from './support/fleet.ts'
 
 /** A node is dead when its heartbeat stood still in three looks after the first, one a second. */
 const buriedWithin = { timeout: 30_000, interval: 20 }
@@ -19,21 +18,13 @@ function gearmanWorkers(node: FleetNode, fn: string, many: number): Promise<Gear
   return Promise.all(Array.from({ length: many }, () => node.peer(fn)))
 }
 
-describe.skipIf(lacksRedis)('the count of a function’s workers', () => {
-  const fleet = Fleet.ofSuite()
-
-  function counted(fn: string, workers: number, patience = soon): Promise<void> {
-    return vi.waitFor(async () => {
-      expect(Number(await fleet.redis.get(`count:${fn}`))).toBe(workers)
-    }, patience)
-  }
-
+describeFleet('the count of a function’s workers', [], (fleet) => {
   test('is seen by a native roll call', async () => {
     const fn = randomUUID()
     const client = new GearMonkeyClient(fleet.server.url)
     await expect(client.run(fn, 'x', { rollCall: true })).rejects.toThrow()
     const worker = await fleet.first.peer(fn)
-    await counted(fn, 1)
+    await fleet.counted(fn, 1)
     const outcome = client.run(fn, 'x', { rollCall: true, blocking: true, timeoutSeconds: 5 })
     const { handle } = await worker.nextJob()
     worker.send('WORK_COMPLETE', handle, 'done')
@@ -67,18 +58,18 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', () => {
     const client = await fleet.first.peer()
     await client.submit('SUBMIT_JOB_BG', lane, '', 'x')
     const worker = await fleet.first.peer(fn)
-    await counted(lane, 1)
+    await fleet.counted(lane, 1)
     const plain = await fleet.first.client({ wid: randomUUID() })
     plain.send(`FETCH ${queue}`)
-    await counted(lane, 2)
+    await fleet.counted(lane, 2)
     await shows(1)
     await worker.leave()
-    await counted(lane, 1)
+    await fleet.counted(lane, 1)
     await shows(0)
     const labels = [`fn:${fn}`]
     const labelled = await seer.client({ wid: randomUUID(), labels })
     labelled.send(`FETCH ${queue}`)
-    await counted(lane, 2)
+    await fleet.counted(lane, 2)
     await shows(1)
     labelled.close()
     await shows(0)
@@ -93,11 +84,11 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', () => {
   test('follows workers that disconnect without notice', async () => {
     const fn = randomUUID()
     const workers = await gearmanWorkers(fleet.first, fn, 3)
-    await counted(fn, 3)
+    await fleet.counted(fn, 3)
     await workers[0]?.leave()
-    await counted(fn, 2)
+    await fleet.counted(fn, 2)
     workers[1]?.send('CANT_DO', fn)
-    await counted(fn, 1)
+    await fleet.counted(fn, 1)
   })
 
   test('is corrected by another node within 5 s of a kill -9', async () => {
@@ -113,26 +104,26 @@ describe.skipIf(lacksRedis)('the count of a function’s workers', () => {
       expect(Number(await native.get(`count:${fn}`))).toBeGreaterThanOrEqual(7)
     }, soon)
     await doomed.kill()
-    await counted(fn, 2, buriedWithin)
+    await fleet.counted(fn, 2, buriedWithin)
     expect(await native.hgetall(`xg:lane:${fn}`)).not.toHaveProperty('consumers', '2')
   })
 
   test('is right again after Redis came back empty', async () => {
     const fn = randomUUID()
     await gearmanWorkers(fleet.first, fn, 2)
-    await counted(fn, 2)
+    await fleet.counted(fn, 2)
     await fleet.server.kill()
     await fleet.server.start()
-    await counted(fn, 2, buriedWithin)
+    await fleet.counted(fn, 2, buriedWithin)
   })
 
   test('is right after workers left while Redis was frozen', async () => {
     const fn = randomUUID()
     const workers = await gearmanWorkers(fleet.first, fn, 3)
-    await counted(fn, 3)
+    await fleet.counted(fn, 3)
     fleet.server.freeze()
     await Promise.all(workers.slice(0, 2).map((worker) => worker.leave()))
     fleet.server.thaw()
-    await counted(fn, 1, buriedWithin)
+    await fleet.counted(fn, 1, buriedWithin)
   })
 })

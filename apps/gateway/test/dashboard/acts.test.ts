@@ -3,7 +3,13 @@ import { Client, Worker } from 'faktory-worker'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFailed, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
+import {
+  confirmed,
+  goTo,
+  lacksChromium,
+  startBrowser,
+  type TestBrowser,
+} from './support/browser.ts'
 import {
   type DashboardGateway,
   operatorPassword,
@@ -22,9 +28,9 @@ let worker: Worker
 const ran: unknown[] = []
 
 /** Clicks a button of the page, then confirms in its dialog. */
-async function act(button: string, confirm = button): Promise<void> {
+async function act(button: string): Promise<void> {
   await page.locator('main').getByRole('button', { name: button, exact: true }).first().click()
-  await confirmed(confirm)
+  await confirmed(page, button)
 }
 
 /** Opens the page of the one job that a filter takes. */
@@ -33,11 +39,9 @@ async function openJobOf(filter: string): Promise<void> {
   await page.locator('td.main a').click()
 }
 
-async function confirmed(button: string): Promise<void> {
-  const dialog = page.getByRole('dialog')
-  await dialog.locator('footer').getByRole('button', { name: button, exact: true }).click()
-  await dialog.waitFor({ state: 'detached' })
-}
+/** Payloads of so many jobs, as a stock worker prints them. */
+const workedOff = async (jobs: number, fn: string): Promise<string> =>
+  (await gateway.gearman('-w', '-c', String(jobs), '-f', fn)).output
 
 async function push(jid: string, fields: object): Promise<void> {
   await client.push({ jid, jobtype: 'work', queue: 'work', args: [jid], ...fields })
@@ -49,13 +53,8 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const place = { host: '127.0.0.1', port: gateway.port('faktory') }
     client = new Client(place)
     worker = new Worker({
-      ...{
-        ...place,
-        queues: ['work', 'other'],
-        concurrency: 1,
-        wid: 'stock-worker',
-        beatInterval: 1,
-      },
+      ...{ ...place, queues: ['work', 'other'], concurrency: 1 },
+      ...{ wid: 'stock-worker', beatInterval: 1 },
       registry: {
         work: (...args: unknown[]) => void ran.push(...args),
         broken: (...args: unknown[]) => {
@@ -98,7 +97,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await dialog.getByLabel('Function').fill('work')
     await dialog.getByLabel('Queue').fill('work')
     await dialog.getByLabel('Payload').fill('["made by hand"]')
-    await confirmed('Submit the job')
+    await confirmed(page, 'Submit the job')
     await eventually(() => ran).toContain('made by hand')
   })
 
@@ -133,7 +132,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const group = page.locator('tr', { hasText: 'no answer' })
     await group.getByRole('button', { name: 'Retry these' }).click()
     await page.locator('[data-tally="ready"] .big-number').waitFor()
-    await confirmed('Retry now')
+    await confirmed(page, 'Retry now')
     await group.waitFor({ state: 'detached' })
     await page.locator('tr', { hasText: 'disk is full' }).waitFor()
     const again = [await client.fetch('grouped'), await client.fetch('grouped')]
@@ -153,14 +152,14 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await goTo(page, 'queues')
     const row = page.getByRole('row').filter({ hasText: /^work/ })
     await row.getByRole('button', { name: 'Pause' }).click()
-    await confirmed('Pause')
+    await confirmed(page, 'Pause')
     await row.getByText('Paused').waitFor()
     await push('held-0000001', {})
     await push('free-0000001', { queue: 'other' })
     await eventually(() => ran).toContain('free-0000001')
     expect(ran).not.toContain('held-0000001')
     await row.getByRole('button', { name: 'Resume' }).click()
-    await confirmed('Resume')
+    await confirmed(page, 'Resume')
     await eventually(() => ran).toContain('held-0000001')
   })
 
@@ -173,7 +172,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await page.getByLabel('To the queue').fill('other')
     await page.getByRole('button', { name: 'Count the jobs' }).click()
     await page.locator('[data-tally="ready"]').getByText('job would be moved').waitFor()
-    await confirmed('Move')
+    await confirmed(page, 'Move')
     await eventually(() => ran).toContain('moved-000001')
   })
 
@@ -187,7 +186,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const tally = page.locator('[data-tally="ready"]')
     await tally.waitFor()
     expect(await tally.innerText()).toContain('12')
-    await confirmed('Delete')
+    await confirmed(page, 'Delete')
     await page.getByText('12 jobs deleted.').waitFor()
     await goTo(page, 'jobs?function=heap')
     await eventually(() => page.locator('td.main').count()).toBe(1)
@@ -200,25 +199,17 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await act('Delete')
     await page.getByText('1 job deleted.').waitFor()
     await gateway.gearman('-b', '-f', 'single', ', last')
-    const lines = gateway.spawnGearman('-w', '-c', '2', '-f', 'single')
-    let heard = ''
-    lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
-    await once(lines, 'close')
-    expect(heard).toBe('kept, last')
+    expect(await workedOff(2, 'single')).toBe('kept, last')
   })
 
   test('a function is dropped with its jobs, and a later worker gets none', async () => {
     await gateway.gearman('-b', '-f', 'surplus', 'dropped')
     await goTo(page, 'functions?contains=surplus')
     await page.getByLabel('Acts on surplus').selectOption({ label: 'Drop' })
-    await confirmed('Drop')
+    await confirmed(page, 'Drop')
     await page.getByText('No function has that in its name').waitFor()
     await gateway.gearman('-b', '-f', 'surplus', 'anew')
-    const lines = gateway.spawnGearman('-w', '-c', '1', '-f', 'surplus')
-    let heard = ''
-    lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
-    await once(lines, 'close')
-    expect(heard).toBe('anew')
+    expect(await workedOff(1, 'surplus')).toBe('anew')
   })
 
   test('the actions of a function stay visible, however long its name is', async () => {
@@ -236,7 +227,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await openJobOf('function=slow')
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('1 client that waits for it will get WORK_FAIL.').waitFor()
-    await confirmed('Cancel')
+    await confirmed(page, 'Cancel')
     expect((await ended)[0]).not.toBe(0)
   })
 
@@ -247,12 +238,9 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const field = page.getByRole('dialog').getByLabel('Payload')
     expect(await field.inputValue()).toBe('first words')
     await field.fill('second wörds')
-    await confirmed('Submit the new job')
+    await confirmed(page, 'Submit the new job')
     await page.getByText('Run again of').waitFor()
-    const lines = gateway.spawnGearman('-w', '-c', '2', '-f', 'edit')
-    let heard = ''
-    lines.stdout?.on('data', (chunk: Buffer) => (heard += chunk.toString()))
-    await eventually(() => heard).toBe('first wordssecond wörds')
+    expect(await workedOff(2, 'edit')).toBe('first wordssecond wörds')
   })
 
   test('a function is closed to Faktory consumers and opened again', async () => {
@@ -262,7 +250,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const choose = async (what: string, rule: string): Promise<void> => {
       await goTo(page, 'functions?contains=work')
       await row.getByRole('combobox').selectOption({ label: what })
-      await confirmed(what)
+      await confirmed(page, what)
       await row.getByText(rule).waitFor()
     }
     await choose('Close to Faktory', 'by an operator')
@@ -279,7 +267,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     const choose = async (what: string): Promise<void> => {
       await goTo(page, 'functions?contains=still')
       await page.getByLabel('Acts on still').selectOption({ label: what })
-      await confirmed(what)
+      await confirmed(page, what)
     }
     await choose('Pause')
     await page.getByRole('row').getByText('Paused').waitFor()
@@ -313,7 +301,7 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await goTo(page, 'workers')
     const row = page.getByRole('row').filter({ hasText: 'leaver' })
     await row.getByRole('button', { name: 'Stop' }).click()
-    await confirmed('Stop')
+    await confirmed(page, 'Stop')
     await row.waitFor({ state: 'detached' })
     expect(stop).toHaveBeenCalledOnce()
   })

@@ -29,7 +29,9 @@ async function serveDashboard() {
 
 /** The bytes as they were sent. */
 async function raw(port: number, path: string, headers: Record<string, string>) {
-  const [response] = (await once(get({ port, path, headers }), 'response')) as [IncomingMessage]
+  // On a connection of its own: the server ends one that was idle, which a busy machine would use again.
+  const asking = get({ port, path, headers, agent: false })
+  const [response] = (await once(asking, 'response')) as [IncomingMessage]
   const body = Buffer.concat(await response.toArray())
   return { status: response.statusCode, headers: response.headers, body }
 }

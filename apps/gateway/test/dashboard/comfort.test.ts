@@ -3,7 +3,14 @@ import { Client } from 'faktory-worker'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { goTo, lacksChromium, signIn, startBrowser, type TestBrowser } from './support/browser.ts'
+import {
+  confirmed,
+  goTo,
+  lacksChromium,
+  signIn,
+  startBrowser,
+  type TestBrowser,
+} from './support/browser.ts'
 import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
 import { groundOf, scrollersOf, tagOf } from './support/in-page.js'
 
@@ -17,12 +24,6 @@ let faktory: Client
 
 const focused = () => page.locator(':focus')
 const dialog = () => page.getByRole('dialog')
-
-/** Presses a button of the dialog's foot, and waits until it is gone. */
-async function confirmed(button: string): Promise<void> {
-  await dialog().locator('footer').getByRole('button', { name: button, exact: true }).click()
-  await dialog().waitFor({ state: 'detached' })
-}
 
 describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
   beforeAll(async () => {
@@ -168,14 +169,14 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
     await goTo(page, 'cron')
     const row = page.getByRole('row').filter({ hasText: 'yearly' })
     await row.getByRole('button', { name: 'Pause' }).click()
-    await confirmed('Pause')
+    await confirmed(page, 'Pause')
     await row.getByText('Paused').waitFor()
     await row.getByRole('button', { name: 'Run now' }).click()
-    await confirmed('Run now')
+    await confirmed(page, 'Run now')
     const job = (await faktory.fetch('reports')) as { args: unknown } | null
     expect(job).toMatchObject({ args: ['by hand'] })
     await row.getByRole('button', { name: 'Resume' }).click()
-    await confirmed('Resume')
+    await confirmed(page, 'Resume')
     await row.getByText('Paused').waitFor({ state: 'detached' })
   })
 
@@ -186,12 +187,12 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
     const row = page.getByRole('row').filter({ hasText: /^swept/ })
     await row.getByRole('button', { name: 'Empty' }).click()
     await dialog().locator('[data-tally="ready"]').getByText('2', { exact: true }).waitFor()
-    await confirmed('Empty')
+    await confirmed(page, 'Empty')
     await page.getByText('2 jobs deleted.').waitFor()
     await eventually(() => row.getByRole('button', { name: 'Empty' }).isDisabled()).toBe(true)
     await push('swept-0003')
     await row.getByRole('button', { name: 'Drop' }).click()
-    await confirmed('Drop')
+    await confirmed(page, 'Drop')
     await page.getByText('1 job deleted. The queue is dropped.').waitFor()
     await row.waitFor({ state: 'detached' })
     expect(await faktory.fetch('swept')).toBeNull()

@@ -126,10 +126,10 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
   })
 
   test('filters live in the address, and a search is made while one types', async () => {
-    await goTo(page, 'jobs?text=plain+text')
-    expect(await page.locator('td.main').count()).toBe(1)
-    await page.reload()
     const names = (): Promise<string[]> => page.locator('td.main').allInnerTexts()
+    await goTo(page, 'jobs?text=plain+text')
+    expect(await names()).toHaveLength(1)
+    await page.reload()
     await goTo(page, 'jobs?text=plain+text')
     expect(await names()).toHaveLength(1)
     const plain = await names()
@@ -172,13 +172,8 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await goTo(page, 'retries')
     expect(await textOf()).toContain('No retries')
     // Due for its next try in 15 seconds at the earliest.
-    await faktory.push({
-      jid: 'retrying-001',
-      jobtype: 'flaky',
-      queue: 'flaky',
-      args: [],
-      retry: 5,
-    })
+    const flaky = { jobtype: 'flaky', queue: 'flaky', args: [], retry: 5 }
+    await faktory.push({ jid: 'retrying-001', ...flaky })
     await failed('flaky', 'retrying-001')
     await goTo(page, 'retries')
     expect(await textOf('tbody')).toMatch(/retrying-001[^]*in \d+/)
@@ -267,13 +262,8 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       await page.setViewportSize({ width: 360, height: 740 })
       const ground = await page.locator('html').evaluate(groundOf)
       expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 249)' : 'rgb(14, 17, 23)')
-      for (const place of [
-        ...places,
-        'job/none',
-        'worker/none',
-        'function/broken',
-        'queue/broken',
-      ]) {
+      const details = ['job/none', 'worker/none', 'function/broken', 'queue/broken']
+      for (const place of [...places, ...details]) {
         await goTo(page, place)
         const width = await page.locator('html').evaluate(widthOf)
         expect([place, width]).toEqual([place, 360])

@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { hashes, passwords, type Name } from '../api/support/people.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { goTo, lacksChromium, startBrowser, type TestBrowser } from './support/browser.ts'
+import {
+  confirmed,
+  goTo,
+  lacksChromium,
+  startBrowser,
+  type TestBrowser,
+} from './support/browser.ts'
 import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
 
 let gateway: DashboardGateway
@@ -50,16 +56,14 @@ describe.skipIf(lacksChromium || lacksRedis)('people at the dashboard', () => {
   test('sign in by name; operate deletes a job, and has neither audit nor what is for admins', async () => {
     const client = await FwpClient.ofTest(gateway.port('faktory'), {})
     const at = new Date(Date.now() + 3_600_000).toISOString()
-    await client.ask(`PUSH ${JSON.stringify({ jid: 'scheduled-1', jobtype: 'f', args: [], at })}`)
+    await client.push('scheduled-1', { jobtype: 'f', at })
     await goTo(page, 'scheduled')
     await signInAs('bob')
     await page.getByText('bob (operate)').waitFor()
     expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
     await page.getByRole('checkbox', { name: 'Select all on this page' }).check()
     await page.getByRole('button', { name: 'Delete', exact: true }).first().click()
-    const dialog = page.getByRole('dialog')
-    await dialog.locator('footer').getByRole('button', { name: 'Delete', exact: true }).click()
-    await dialog.waitFor({ state: 'detached' })
+    await confirmed(page, 'Delete')
     await page.getByText('scheduled-1').waitFor({ state: 'detached' })
     await goTo(page, 'functions')
     const acts = await page.getByLabel('Acts on f').locator('option').allTextContents()
@@ -75,8 +79,7 @@ describe.skipIf(lacksChromium || lacksRedis)('people at the dashboard', () => {
     const row = page.getByRole('row').filter({ hasText: 'deleteJobs' })
     await row.getByText('bob').waitFor()
     await row.getByRole('button', { name: 'Undo' }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.locator('footer').getByRole('button', { name: 'Undo', exact: true }).click()
+    await confirmed(page, 'Undo')
     await page.getByText('1 job back.').waitFor()
     await row.getByText('undone').waitFor()
     await goTo(page, 'scheduled')

@@ -8,8 +8,8 @@ import { play } from './faktory/play.ts'
 import { recordedCases } from './faktory/recording.ts'
 
 const patienceMs = 40_000
-/** Longer than the longest wait of a case for a FETCH that waits; the recorded server waits 2 s. */
-const fetchBlocksMs = 900
+/** How long a FETCH waits: the recorded server waits 2 s. Nothing is in a hurry where a case waits for it to get a job. */
+const fetchBlocksMs = { usually: 900, forAJob: patienceMs }
 /** Cases that take as long as a clock of the server are played nightly. */
 const withSlowCases = process.env['SLOW_RECORDINGS'] !== undefined
 const cases = recordedCases().filter(({ slow }) => withSlowCases || slow === undefined)
@@ -19,9 +19,12 @@ describe.skipIf(lacksRedis)('beside Faktory 1.10.0, as recorded', () => {
 
   test.each(cases)('$case', { timeout: 240_000 }, async (recorded) => {
     const { password } = recorded.server ?? {}
+    const { steps } = recorded
+    const comesToNothing = steps.some(({ expect: replies }) => replies?.includes('$-1'))
+    const isForAJob = !comesToNothing && steps.some(({ wait }) => wait !== undefined)
     const { port } = await gateways.open({
       clock: systemClock,
-      fetchBlocksMs,
+      fetchBlocksMs: fetchBlocksMs[isForAJob ? 'forAJob' : 'usually'],
       ...(password !== undefined && { password }),
     })
     const found = await play(recorded, port, patienceMs * (recorded.slow === undefined ? 1 : 3))

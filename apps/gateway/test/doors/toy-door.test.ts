@@ -94,7 +94,7 @@ describe.skipIf(lacksRedis)('jobs of such a door', () => {
   }
 
   test('keep its name in the store, the API and the metrics, and are answered', async () => {
-    const api = await openApi(open, flags)
+    const api = await openApi(() => open(flags))
     const { gateway } = api
     const answers = await lineTo(gateway.port('echo'), 'hello')
     const answer = once(answers, 'line')

@@ -1,15 +1,12 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { lacks } from '@crossgear/tools/lacks'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { loadConfig } from '../../src/config/load-config.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { describe, expect, test } from 'vitest'
+import { gatewayOfTest } from '../support/gateway-process.ts'
+import { loadFile } from '../support/settings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
+import { describeFaktory } from './support/faktory-gateway.ts'
 
 const page = readFileSync(new URL('../../../../docs/bridge/faktory.md', import.meta.url), 'utf8')
 
@@ -33,9 +30,7 @@ function session(text: string): (readonly [string, string])[] {
   })
 }
 
-describe.skipIf(lacksRedis)('docs/bridge/faktory.md', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('docs/bridge/faktory.md', (gateways) => {
   test.each(examples('json'))('the job %s is taken', async (job) => {
     expect(await (await gateways.client()).ask(`PUSH ${job}`)).toBe('+OK')
   })
@@ -53,9 +48,7 @@ describe.skipIf(lacksRedis)('docs/bridge/faktory.md', () => {
   })
 
   test.each(examples('toml'))('the gateway takes the file %s', async (text) => {
-    const config = join(await temporaryFolder(), 'crossgear.toml')
-    await writeFile(config, text)
-    const { cron, throttles } = loadConfig({ flags: { config }, env: {} })
+    const { cron, throttles } = await loadFile(text)
     expect(cron.length + throttles.size).toBeGreaterThan(0)
   })
 })
@@ -67,12 +60,7 @@ describe.skipIf(lacksCurl)('docs/bridge/faktory.md by curl', () => {
     const folder = await temporaryFolder()
     const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
     const words = [...doors, '--store-port', '0', '--data-dir', folder]
-    const { child, ready, exited } = startGateway(words, { PATH: '' })
-    onTestFinished(async () => {
-      child.kill('SIGTERM')
-      await exited
-    })
-    const port = (await ready).port('web')
+    const port = (await gatewayOfTest(words, { PATH: '' }).ready).port('web')
     const commands = examples('sh').filter((text) => text.startsWith('curl'))
     expect(commands).toHaveLength(2)
     for (const command of commands) {

@@ -1,11 +1,8 @@
 import { maxLanes } from '@crossgear/core-scheduler'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways, type FaktoryGateway } from './support/faktory-gateway.ts'
-import { pushLine } from './support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory, type FaktoryGateway } from './support/faktory-gateway.ts'
 
-describe.skipIf(lacksRedis)('a store that came back empty', () => {
-  const gateways = faktoryGateways()
+describeFaktory('a store that came back empty', (gateways) => {
   const lanes = ['first', 'second']
 
   function numbersOf({ scheduler }: FaktoryGateway): readonly (number | undefined)[] {
@@ -19,12 +16,12 @@ describe.skipIf(lacksRedis)('a store that came back empty', () => {
   test('gets all lanes again, with new numbers, the same at all nodes, and the marks of Faktory producers', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const producer = await here.client()
-    for (const jobtype of lanes) await producer.ask(pushLine('12345678', { jobtype }))
+    for (const jobtype of lanes) await producer.push('12345678', { jobtype })
     await expect.poll(() => numbersOf(there)).toEqual([1, 2])
     const both = Promise.all([reminded(here), reminded(there)])
     await gateways.redis('FLUSHALL')
     await both
-    await producer.ask(pushLine('12345678', { jobtype: 'second' }))
+    await producer.push('12345678', { jobtype: 'second' })
     expect(await gateways.redis('HGET', 'xg:lane:second', 'open')).toBe('1')
     // Their handles are other ones.
     for (const number of numbersOf(here)) expect(number).toBeGreaterThan(maxLanes)

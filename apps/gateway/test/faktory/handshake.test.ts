@@ -1,14 +1,9 @@
-import { hashPassword } from '@crossgear/fwp-codec'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import type { FwpClient } from './support/fwp-client.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from './support/faktory-gateway.ts'
 
 const helloTimerMs = 2_000
 
-describe.skipIf(lacksRedis)('the handshake', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('the handshake', (gateways) => {
   test.each([
     ['another verb', 'INFO', 'the first command must be HELLO {...}'],
     ['bad JSON', 'HELLO {"v":2', 'invalid HELLO: invalid JSON: unexpected end of JSON input'],
@@ -84,69 +79,51 @@ describe.skipIf(lacksRedis)('the handshake', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('the password', () => {
-  const gateways = faktoryGateways()
+describeFaktory('the password', (gateways) => {
   const password = 'sesame'
-
-  async function challenge(client: FwpClient): Promise<{ i: number; s: string }> {
-    const hi = await client.reply()
-    expect(hi).toMatch(/^\+HI \{"v":2,"i":\d+,"s":"[0-9a-f]+"\}$/)
-    return JSON.parse(hi.slice(4)) as { i: number; s: string }
-  }
 
   test('admits a client that knows it', async () => {
     const { stranger } = await gateways.open({ password })
     const client = await stranger()
-    const { i, s } = await challenge(client)
-    expect(i).toBeGreaterThanOrEqual(4000)
-    expect(i).toBeLessThanOrEqual(8095)
-    const pwdhash = hashPassword(password, s, i)
-    expect(await client.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe('+OK')
+    const challenge = await client.challenge()
+    expect(challenge.i).toBeGreaterThanOrEqual(4000)
+    expect(challenge.i).toBeLessThanOrEqual(8095)
+    expect(await client.prove(password, challenge)).toBe('+OK')
   })
 
   test('gives a new challenge after ten seconds, and accepts the old one from clients that got it', async () => {
     const { stranger, clock } = await gateways.open({ password, helloWithinMs: 1e9 })
     const early = await stranger()
-    const first = await challenge(early)
+    const first = await early.challenge()
     clock.advance(10_000)
     const late = await stranger()
-    const second = await challenge(late)
-    expect(second.s).not.toBe(first.s)
-    const pwdhash = hashPassword(password, first.s, first.i)
-    expect(await late.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe(
-      '-ERR Invalid password',
-    )
-    expect(await early.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)).toBe('+OK')
+    expect((await late.challenge()).s).not.toBe(first.s)
+    expect(await late.prove(password, first)).toBe('-ERR Invalid password')
+    expect(await early.prove(password, first)).toBe('+OK')
   })
-
-  async function answerTo(client: FwpClient, secret: string): Promise<string> {
-    const { i, s } = await challenge(client)
-    const pwdhash = hashPassword(secret, s, i)
-    return client.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`)
-  }
 
   const spent = '-ERR too many wrong passwords from this address, try again in a minute'
 
   test('has a limit of wrong attempts from one address, and room again a minute later', async () => {
     const { stranger, clock, rejections } = await gateways.open({ password, passwordTries: 2 })
-    expect(await answerTo(await stranger(), 'guess 1')).toBe('-ERR Invalid password')
-    expect(await answerTo(await stranger(), password)).toBe('+OK')
-    expect(await answerTo(await stranger(), 'guess 2')).toBe('-ERR Invalid password')
+    expect(await (await stranger()).logIn('guess 1')).toBe('-ERR Invalid password')
+    expect(await (await stranger()).logIn(password)).toBe('+OK')
+    expect(await (await stranger()).logIn('guess 2')).toBe('-ERR Invalid password')
     const turnedAway = await stranger()
     expect(await turnedAway.reply()).toBe(spent)
     expect(await turnedAway.closed()).toBe('')
     clock.advance(60_000)
-    expect(await answerTo(await stranger(), password)).toBe('+OK')
+    expect(await (await stranger()).logIn(password)).toBe('+OK')
     expect(rejections).toEqual(['password', 'password', 'password_tries'])
   })
 
   test('counts wrong passwords on connections that were greeted together, and keeps admitted ones', async () => {
     const { stranger } = await gateways.open({ password, passwordTries: 1 })
     const admitted = await stranger()
-    expect(await answerTo(admitted, password)).toBe('+OK')
+    expect(await admitted.logIn(password)).toBe('+OK')
     const [one, two] = [await stranger(), await stranger()]
-    expect(await answerTo(one, 'guess 1')).toBe('-ERR Invalid password')
-    expect(await answerTo(two, password)).toBe(spent)
+    expect(await one.logIn('guess 1')).toBe('-ERR Invalid password')
+    expect(await two.logIn(password)).toBe(spent)
     expect(await two.closed()).toBe('')
     expect(await admitted.ask('FOO')).toBe('-ERR unknown command FOO')
   })
@@ -154,7 +131,7 @@ describe.skipIf(lacksRedis)('the password', () => {
   test('has no limit of attempts where the operator sets none', async () => {
     const { stranger } = await gateways.open({ password, passwordTries: 0 })
     for (let tries = 0; tries < 20; tries += 1) {
-      expect(await answerTo(await stranger(), 'guess')).toBe('-ERR Invalid password')
+      expect(await (await stranger()).logIn('guess')).toBe('-ERR Invalid password')
     }
   })
 })

@@ -1,17 +1,15 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from './support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from './support/faktory-gateway.ts'
+import { pushLine } from './support/fwp-client.ts'
+import { figures, nothing } from './support/figures.ts'
 
 const future = '2999-01-01T00:00:00Z'
 const jobOf = (reply: string): string | undefined => /"jid":"([^"]+)"/.exec(reply)?.[1]
 
-describe.skipIf(lacksRedis)('commands in one write', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('commands in one write', (gateways) => {
   test('a PUSH after FLUSH stays', async () => {
     const one = await gateways.client()
-    await one.ask(pushLine('before-1'))
+    await one.push('before-1')
     for (let round = 0; round < 5; round += 1) {
       one.send('FLUSH', pushLine(`after--${round}`))
       expect([await one.reply(), await one.reply()]).toEqual(['+OK', '+OK'])
@@ -51,7 +49,7 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
   test('FETCH after a pause gets no job, and commands behind END are not run', async () => {
     const { client, clock } = await gateways.open({ fetchBlocksMs: 50 })
     const one = await client({ wid: 'worker-1' })
-    await one.ask(pushLine('12345678'))
+    await one.push('12345678')
     one.send('QUEUE PAUSE default', 'FETCH', 'INFO', 'END', pushLine('behind-1'))
     expect(await one.reply()).toBe('+OK')
     await clock.armed(50)
@@ -83,9 +81,7 @@ describe.skipIf(lacksRedis)('commands in one write', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('a client that has closed its half', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('a client that has closed its half', (gateways) => {
   test('gets all its answers, and then the end', async () => {
     const { stranger } = await gateways.open()
     const one = await stranger()
@@ -104,7 +100,7 @@ describe.skipIf(lacksRedis)('a client that has closed its half', () => {
     one.end()
     expect(await one.closed()).toBe('$-1\r\n')
     const other = await client({ wid: 'worker-2' })
-    await other.ask(pushLine('12345678'))
+    await other.push('12345678')
     const leaving = await client({ wid: 'worker-3' })
     leaving.send('FETCH')
     leaving.end()

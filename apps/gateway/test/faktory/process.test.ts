@@ -1,30 +1,24 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { hashPassword } from '@crossgear/fwp-codec'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { ask } from '../http/support/http-client.ts'
 import { gatewayOfTest } from '../support/gateway-process.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { FwpClient } from './support/fwp-client.ts'
 
-/** The embedded store where there is no Redis. */
-let redis: RedisServer | undefined
-beforeAll(async () => {
-  if (!lacksRedis) redis = await RedisServer.start()
-})
-afterAll(() => redis?.stop())
+const redis = redisOfSuite()
 
-/** Ports that any machine has free. */
+/** At ports that any machine has free, on the embedded store where there is no Redis. */
 async function gateway(words: readonly string[], env: Record<string, string> = {}) {
   const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
-  const store = redis
-    ? ['--redis-url', `unix://${redis.path}`]
-    : ['--store-port', '0', '--data-dir', await temporaryFolder()]
+  const store = lacksRedis
+    ? ['--store-port', '0', '--data-dir', await temporaryFolder()]
+    : ['--redis-url', `unix://${redis().path}`]
   const own = [...ports, ...store, '--log-format', 'json']
-  const running = gatewayOfTest([...own, ...words], { PATH: '', ...env })
-  return running
+  return gatewayOfTest([...own, ...words], { PATH: '', ...env })
 }
 
 describe('a Faktory port without a password', () => {
@@ -119,11 +113,8 @@ test('the web port has the pages of the Faktory server for monitoring', async ()
     ;({ info, stats, after } = await look())
   }
   expect(stats['faktory']).toEqual(info['faktory'])
-  const server = {
-    description: 'Faktory Enterprise (Crossgear)',
-    faktory_version: '1.10.0',
-    connections: 1,
-  }
+  const description = 'Faktory Enterprise (Crossgear)'
+  const server = { description, faktory_version: '1.10.0', connections: 1 }
   expect(stats['server']).toMatchObject(server)
   const health = await page('/health')
   expect(health).toMatchObject({ now: expect.stringMatching(/^20.*Z$/) as string, server })
@@ -140,15 +131,10 @@ describe('a password from a file', () => {
 
     const answers: string[] = []
     for (const word of ['sesame', 'open', 'close']) {
-      const client = await FwpClient.connect(portOf('faktory'))
-      onTestFinished(() => client.close())
-      const { i, s } = JSON.parse((await client.reply()).slice(4)) as { i: number; s: string }
-      const pwdhash = hashPassword(word, s, i)
-      answers.push(await client.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash })}`))
+      answers.push(await (await FwpClient.strangerOfTest(portOf('faktory'))).logIn(word))
     }
     expect(answers).toEqual(['+OK', '-ERR Invalid password', '-ERR Invalid password'])
-    const late = await FwpClient.connect(portOf('faktory'))
-    onTestFinished(() => late.close())
+    const late = await FwpClient.strangerOfTest(portOf('faktory'))
     expect(await late.reply()).toMatch(/^-ERR too many wrong passwords/)
 
     const page = await fetch(`http://127.0.0.1:${portOf('web')}/metrics`)

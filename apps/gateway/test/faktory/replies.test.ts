@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from './support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from './support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from './support/faktory-gateway.ts'
+import { pushLine } from './support/fwp-client.ts'
+import { figures, nothing } from './support/figures.ts'
 
 const names = String.raw`queue names must match \A[a-zA-Z0-9._-]+\z`
 const long = 'n'.repeat(255)
@@ -116,9 +116,7 @@ function untracked(jid: string): string {
   return JSON.stringify({ jid, state: 'unknown', updated_at: '' })
 }
 
-describe.skipIf(lacksRedis)('a line', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('a line', (gateways) => {
   test('gets the reply of the Faktory server, and the connection lives', async () => {
     const one = await gateways.client()
     const heard = []
@@ -135,9 +133,7 @@ describe.skipIf(lacksRedis)('a line', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('odd names', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('odd names', (gateways) => {
   test.each(['__proto__', 'constructor', 'toString', '.', '-', '0', long])(
     'a queue called %s is like any other',
     async (queue) => {
@@ -176,9 +172,7 @@ describe.skipIf(lacksRedis)('odd names', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('a job that comes back', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('a job that comes back', (gateways) => {
   test('has its fields in the order of the Faktory server', async () => {
     const one = await gateways.client({ wid: 'worker-1' })
     const fields = { backtrace: 1, reserve_for: 90, at: '2001-01-01T00:00:00Z', custom: { a: 1 } }

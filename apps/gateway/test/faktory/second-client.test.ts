@@ -1,12 +1,9 @@
 import Client from 'faktory-client'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from './support/faktory-gateway.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { describeFaktory } from './support/faktory-gateway.ts'
 import { figures, nothing } from './support/figures.ts'
 
-describe.skipIf(lacksRedis)('the npm package faktory-client', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('the npm package faktory-client', (gateways) => {
   async function connected(port: number, options: { wid?: string; password?: string } = {}) {
     const { wid, password } = options
     const secret = password === undefined ? '' : `:${password}@`

@@ -1,8 +1,7 @@
 import { Client, Worker } from 'faktory-worker'
-import { afterEach, describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/net/clock.ts'
-import { faktoryGateways } from './support/faktory-gateway.ts'
+import { describeFaktory } from './support/faktory-gateway.ts'
 
 interface Seen {
   readonly job: { readonly jobtype: string }
@@ -18,8 +17,7 @@ function promised<Value>(): {
   return { promise, settle }
 }
 
-describe.skipIf(lacksRedis)('the npm package faktory-worker', () => {
-  const gateways = faktoryGateways()
+describeFaktory('the npm package faktory-worker', (gateways) => {
   const ends: (() => Promise<unknown>)[] = []
   /** The package waits for its FETCH commands before it ends. */
   const brisk = { clock: systemClock, fetchBlocksMs: 20 }

@@ -1,10 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: an administrator', () => {
-  const { open } = gearmanGateways()
-
+describeGearman('needs redis-server: an administrator', ({ open }) => {
   test('gets version, log level and process id', async () => {
     const admin = await (await open({ verbosity: 'INFO' })).peer()
     expect(await admin.command('version')).toBe('OK 0.1.0')

@@ -1,10 +1,7 @@
-import { describe, expect, test, vi } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test, vi } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: a Gearman client', () => {
-  const { open } = gearmanGateways()
-
+describeGearman('needs redis-server: a Gearman client', ({ open }) => {
   test('replies keep the order of the requests, however long each takes', async () => {
     const gateway = await open()
     const client = await gateway.peer()

@@ -1,12 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 
 const bytesOf = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
-describe.skipIf(lacksRedis)('needs redis-server: any Gearman peer', () => {
-  const { open } = gearmanGateways()
-
+describeGearman('needs redis-server: any Gearman peer', ({ open }) => {
   test.each([
     ['a bad magic', '00524558 00000010 00000000', 'bad_magic'],
     ['packet 0', '00524551 00000000 00000000', 'unknown_command'],

@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { SpecPeer } from '@crossgear/tools/spec-peer'
-import { gearmanGateways, type GearmanGateway } from './support/gearman-gateway.ts'
+import { describeGearman, type GearmanGateway } from './support/gearman-gateway.ts'
 
 const rounds = 40
 
@@ -41,37 +40,39 @@ class Stream {
   }
 }
 
-describe.skipIf(lacksRedis)('needs redis-server: functions that are dropped under load', () => {
-  const { open, connection } = gearmanGateways()
-
-  test.each(['drop function', 'FLUSH'] as const)(
-    'leave no acknowledged job where nobody finds it: %s',
-    async (how) => {
-      const [here, there] = [await open(), await open()]
-      const operator = await here.peer()
-      const native = new SpecPeer(connection())
-      const streams = ['one', 'two'].map((fn) => new Stream(there, fn))
-      const drop = async (): Promise<void> => {
-        if (how === 'FLUSH') await here.scheduler.queues.flush()
-        else for (const fn of ['one', 'two']) await operator.command(`drop function ${fn}`)
-      }
-      for (let round = 1; round <= rounds; round += 1) {
-        const areFlowing = (): boolean => streams.every(({ acknowledged }) => acknowledged >= round)
-        await expect.poll(areFlowing, { interval: 1 }).toBe(true)
-        await Promise.all([drop(), native.submit('one', 'native')])
+describeGearman(
+  'needs redis-server: functions that are dropped under load',
+  ({ open, connection }) => {
+    test.each(['drop function', 'FLUSH'] as const)(
+      'leave no acknowledged job where nobody finds it: %s',
+      async (how) => {
+        const [here, there] = [await open(), await open()]
+        const operator = await here.peer()
+        const native = new SpecPeer(connection())
+        const streams = ['one', 'two'].map((fn) => new Stream(there, fn))
+        const drop = async (): Promise<void> => {
+          if (how === 'FLUSH') await here.scheduler.queues.flush()
+          else for (const fn of ['one', 'two']) await operator.command(`drop function ${fn}`)
+        }
+        for (let round = 1; round <= rounds; round += 1) {
+          const areFlowing = (): boolean =>
+            streams.every(({ acknowledged }) => acknowledged >= round)
+          await expect.poll(areFlowing, { interval: 1 }).toBe(true)
+          await Promise.all([drop(), native.submit('one', 'native')])
+          expect(await connection().eval(invisible, 0)).toEqual([])
+        }
+        await Promise.all(streams.map((stream) => stream.stop()))
         expect(await connection().eval(invisible, 0)).toEqual([])
-      }
-      await Promise.all(streams.map((stream) => stream.stop()))
-      expect(await connection().eval(invisible, 0)).toEqual([])
-      const client = await there.peer()
-      for (const fn of ['one', 'two']) await client.submit('SUBMIT_JOB_BG', fn, '', 'last')
-      const worker = await here.worker('one', 'two')
-      let [kind, handle = ''] = await worker.ask('GRAB_JOB')
-      while (kind === 'JOB_ASSIGN') {
-        worker.send('WORK_COMPLETE', handle, '')
-        ;[kind, handle = ''] = await worker.ask('GRAB_JOB')
-      }
-      expect(await connection().keys('queue:*')).toEqual([])
-    },
-  )
-})
+        const client = await there.peer()
+        for (const fn of ['one', 'two']) await client.submit('SUBMIT_JOB_BG', fn, '', 'last')
+        const worker = await here.worker('one', 'two')
+        let [kind, handle = ''] = await worker.ask('GRAB_JOB')
+        while (kind === 'JOB_ASSIGN') {
+          worker.send('WORK_COMPLETE', handle, '')
+          ;[kind, handle = ''] = await worker.ask('GRAB_JOB')
+        }
+        expect(await connection().keys('queue:*')).toEqual([])
+      },
+    )
+  },
+)

@@ -1,11 +1,8 @@
 import { functionLimit, type Throttle } from '@crossgear/core-scheduler'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways, type GearmanGateway } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman, type GearmanGateway } from './support/gearman-gateway.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: a function with a limit', () => {
-  const gateways = gearmanGateways()
-
+describeGearman('needs redis-server: a function with a limit', (gateways) => {
   /** Two gateways on one store, and so many background jobs of `mail`. */
   async function openTwo(
     limit: Throttle,

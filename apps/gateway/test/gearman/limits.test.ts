@@ -1,8 +1,7 @@
 import type { PacketName } from '@crossgear/gearman-codec'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { InputBudget } from '../../src/net/input-budget.ts'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { describeGearman } from './support/gearman-gateway.ts'
 
 /** A request, the code of the ERROR packet, and the reason in the metrics. */
 const refused: readonly (readonly [readonly [PacketName, ...string[]], string, string])[] = [
@@ -16,9 +15,7 @@ const refused: readonly (readonly [readonly [PacketName, ...string[]], string, s
   [['WORK_FAIL', 'H:nobody:1:1'], 'JOB_NOT_FOUND', 'result_without_job'],
 ]
 
-describe.skipIf(lacksRedis)('needs redis-server: what is turned away', () => {
-  const { open } = gearmanGateways()
-
+describeGearman('needs redis-server: what is turned away', ({ open }) => {
   test.each(refused)('%j is answered with %s and counted as %s', async (said, code, reason) => {
     const gateway = await open()
     const peer = await gateway.peer()

@@ -1,13 +1,10 @@
 import { once } from 'node:events'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { encodeRequest } from '@crossgear/gearman-codec'
-import { lacksRedis } from '@crossgear/tools/redis-server'
 import { TurnsByHand } from '../support/turns-by-hand.ts'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { describeGearman } from './support/gearman-gateway.ts'
 
-describe.skipIf(lacksRedis)('a client that sends many packets at once', () => {
-  const gateways = gearmanGateways()
-
+describeGearman('a client that sends many packets at once', (gateways) => {
   test('takes turns, and others are answered in between', async () => {
     const hand = new TurnsByHand()
     const gateway = await gateways.open({ connectionLimits: { turns: hand.turns } })

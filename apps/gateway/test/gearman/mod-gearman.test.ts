@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { describe, expect, test } from 'vitest'
-import { type GearmanGateway, gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman, type GearmanGateway } from './support/gearman-gateway.ts'
 import type { GearmanPeer } from './support/gearman-peer.ts'
 
 /** The password of both sides, filled up with zeros to the length of a key. */
@@ -58,9 +57,7 @@ async function readOnce(gateway: GearmanGateway): Promise<string> {
 
 const statusIn = (read: string): readonly string[] => read.slice(0, read.indexOf('.\n')).split('\n')
 
-describe.skipIf(lacksRedis)('needs redis-server: monitoring by mod_gearman', () => {
-  const { open } = gearmanGateways()
-
+describeGearman('needs redis-server: monitoring by mod_gearman', ({ open }) => {
   test('sends checks to workers, and gets their results', async () => {
     const gateway = await open()
     const [core, worker, sender] = [

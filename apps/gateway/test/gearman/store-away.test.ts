@@ -1,9 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: when the store refuses', () => {
-  const { open, redis } = gearmanGateways()
+describeGearman('needs redis-server: when the store refuses', ({ open, redis }) => {
   const refused = ['ERROR', 'QUEUE_ERROR', 'QUEUE_ERROR']
 
   const forbidScripts = () => redis('ACL', 'SETUSER', 'default', '-evalsha', '-eval', '-fcall')

@@ -1,10 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: a queue with a limit by worker', () => {
-  const { open } = gearmanGateways()
-
+describeGearman('needs redis-server: a queue with a limit by worker', ({ open }) => {
   test('gives each connection so many jobs, over two nodes, and the next when one is done', async () => {
     const throttles = new Map([['bulk', { perWorker: 1 }]])
     const settings = { storeOptions: { throttles }, schedulerOptions: { throttles } }

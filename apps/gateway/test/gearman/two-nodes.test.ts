@@ -1,10 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: two gateways on one store', () => {
-  const { open } = gearmanGateways()
-
+describeGearman('needs redis-server: two gateways on one store', ({ open }) => {
   test('a client of one gets everything from a worker of the other', async () => {
     const [here, there] = [await open(), await open()]
     const worker = await there.worker('mail')

@@ -1,14 +1,11 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 
 const payload = Buffer.alloc(2 * 1024 * 1024, 'x')
 /** More than a few seconds of looks and beats need, bytes; one payload is ten times as much. */
 const maxSent = 200_000
 
-describe.skipIf(lacksRedis)('needs redis-server: the payload of a job', () => {
-  const { open, redis } = gearmanGateways()
-
+describeGearman('needs redis-server: the payload of a job', ({ open, redis }) => {
   const sentBytes = async (): Promise<number> => {
     const stats = await redis('INFO', 'stats')
     return Number(/total_net_output_bytes:(\d+)/.exec(stats)?.[1])

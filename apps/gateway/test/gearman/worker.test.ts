@@ -1,20 +1,24 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { encode } from '@crossgear/gearman-codec'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gearmanGateways } from './support/gearman-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeGearman } from './support/gearman-gateway.ts'
 import { stoppableLooks } from '../support/schedulers.ts'
 import { GearmanPeer } from './support/gearman-peer.ts'
 
-describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
-  const { open, redis } = gearmanGateways()
-
+describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   /** A client that waits for a job in this worker's hands; returns its handle. */
   async function handOver(client: GearmanPeer, worker: GearmanPeer, data = 'x'): Promise<string> {
     const handle = await client.submit('SUBMIT_JOB', 'mail', '', data)
     expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', data])
     return handle
+  }
+
+  /** A worker of `mail` with the job of a client. */
+  async function working() {
+    const gateway = await open()
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    return { gateway, client, worker, handle: await handOver(client, worker) }
   }
 
   test('that sends a bad packet loses its jobs at once, though it keeps its socket open', async () => {
@@ -62,9 +66,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   })
 
   test('that throws may also send a failure', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { client, worker, handle } = await working()
     await worker.send('WORK_EXCEPTION', handle, 'why').send('WORK_FAIL', handle).sync()
     expect(await client.receive()).toEqual(['WORK_FAIL', handle])
     await client.sync()
@@ -89,10 +91,8 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
     ['WORK_WARNING', [''], 'data'],
     ['WORK_EXCEPTION', [''], 'exception'],
   ] as const)('%s for a job of another worker changes nothing', async (name, args, kind) => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const { gateway, client, worker, handle } = await working()
     const stranger = await gateway.worker('mail')
-    const handle = await handOver(client, worker)
     expect(await stranger.ask(name, handle, ...args)).toEqual(notFound[kind])
     expect(await stranger.ask(name, 'H:nobody:1', ...args)).toEqual(notFound[kind])
     worker.send('WORK_COMPLETE', handle, 'mine')
@@ -101,9 +101,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   })
 
   test('that is lost with an abandoned job is not replaced', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    await handOver(client, worker)
+    const { gateway, client, worker } = await working()
     await client.leave()
     await worker.send('CANT_DO', 'mail').sync()
     const next = await gateway.worker('mail')
@@ -127,9 +125,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   })
 
   test('that reports results and grabs jobs fifty times in one write gets all answers in order', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { client, worker, handle } = await working()
     const said: Uint8Array[] = []
     for (let done = 1; done <= 50; done += 1) {
       said.push(encode('REQ', 'WORK_STATUS', [handle, String(done), '50']))
@@ -147,9 +143,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   })
 
   test('that ends a lost job and grabs the next in one write gets the answers in that order', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { client, worker, handle } = await working()
     // Another node ended it: only the store knows.
     await redis('HSET', `job:mail:${handle.split(':').at(-1) ?? ''}`, 'token', 'another')
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'y')
@@ -162,9 +156,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a Gearman worker', () => {
   })
 
   test('gets no more jobs while the gateway drains, and its results are taken', async () => {
-    const gateway = await open()
-    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
-    const handle = await handOver(client, worker)
+    const { gateway, client, worker, handle } = await working()
     gateway.scheduler.drain()
     gateway.door.drain()
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '')

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ask } from './support/http-client.ts'
+import { ask, background } from './support/http-client.ts'
 import { openHttp } from './support/http-gateway.ts'
-
-const background = { 'X-Gearman-Background': 'true' }
 
 describe('a job by HTTP', () => {
   test.each([
@@ -30,10 +28,10 @@ describe('a job by HTTP', () => {
   ])('is refused by the host name %s, which a page may have made point here', async (host) => {
     const { port, rejections, scheduler } = await openHttp({ hostNames: ['jobs.example.org'] })
     const answer = await ask(port, '/f', { headers: { ...background, Host: host } })
-    expect([answer.status, answer.body.toString()]).toEqual([
-      421,
+    expect(answer.status).toBe(421)
+    expect(answer.body.toString()).toBe(
       'The header Host names another server: allow the name with --allowed-hosts\n',
-    ])
+    )
     expect(rejections).toEqual(['foreign_host'])
     expect(await scheduler.jobs.counts()).toEqual([])
   })

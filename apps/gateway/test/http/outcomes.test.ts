@@ -1,21 +1,28 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { ask, oneConnection, openRaw, readUntil } from './support/http-client.ts'
+import {
+  ask,
+  background,
+  oneConnection,
+  openRaw,
+  postText,
+  readUntil,
+} from './support/http-client.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
 
 describe('a foreground request', () => {
   test('whose client leaves before a worker has the job: it is not run', async () => {
     const { port, worker, scheduler } = await openHttp()
     const socket = await openRaw(port)
-    socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1')
+    socket.write(postText('f', '1'))
     await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)
     socket.destroy()
     await once(socket, 'close')
     const hands = await worker('f')
     await expect
       .poll(async () => {
-        await ask(port, '/g', { headers: { 'X-Gearman-Background': 'true' } })
+        await ask(port, '/g', { headers: background })
         return (await hands.ask('GRAB_JOB'))[0]
       })
       .toBe('NO_JOB')
@@ -30,12 +37,8 @@ describe('a foreground request', () => {
     const hands = await worker('f')
     const [handle = '', , unique] = await nextJob(hands)
     expect(unique).toBe('u1')
-    await expect
-      .poll(
-        async () =>
-          (await scheduler.jobs.look({ lane: 'f', id: Number(handle.split(':').at(-1)) }))?.waiting,
-      )
-      .toBe(2)
+    const ref = { lane: 'f', id: Number(handle.split(':').at(-1)) }
+    await expect.poll(async () => (await scheduler.jobs.look(ref))?.waiting).toBe(2)
     hands.send('WORK_COMPLETE', handle, 'x')
     const bodies = (await Promise.all(both)).map(({ body }) => body.toString())
     expect(bodies).toEqual(['x', 'x'])
@@ -46,10 +49,8 @@ describe('a background request', () => {
   test('is answered at once, and the job is kept', async () => {
     const { port, worker, observer } = await openHttp()
     const answer = await ask(port, '/f', { headers: { 'X-Gearman-Background': 'True' } }, 'abc')
-    expect(answer.headers).toMatchObject({
-      'x-gearman-command': 'JOB_CREATED',
-      'content-length': '0',
-    })
+    const created = { 'x-gearman-command': 'JOB_CREATED', 'content-length': '0' }
+    expect(answer.headers).toMatchObject(created)
     const [handle, , , data] = await nextJob(await worker('f'))
     expect([handle, data]).toEqual([answer.headers['x-gearman-job-handle'], 'abc'])
     expect(observer.of('submitted')).toEqual([
@@ -60,7 +61,7 @@ describe('a background request', () => {
   test('has the priority that it names, in letters of any case', async () => {
     const { port, worker } = await openHttp()
     for (const priority of ['low', 'none', 'HIGH']) {
-      const headers = { 'X-Gearman-Background': 'true', 'X-Gearman-Priority': priority }
+      const headers = { ...background, 'X-Gearman-Priority': priority }
       await ask(port, '/f', { headers }, priority)
     }
     const hands = await worker('f')
@@ -73,10 +74,9 @@ describe('a connection', () => {
   test('is kept for the next request', async () => {
     const { port } = await openHttp()
     const agent = oneConnection()
-    const headers = { 'X-Gearman-Background': 'true' }
     const ports = new Set<number | undefined>()
     agent.on('free', (socket: Socket) => ports.add(socket.localPort))
-    for (let at = 0; at < 3; at++) await ask(port, '/f', { agent, headers })
+    for (let at = 0; at < 3; at++) await ask(port, '/f', { agent, headers: background })
     agent.destroy()
     expect(ports.size).toBe(1)
   })

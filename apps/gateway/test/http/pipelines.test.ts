@@ -1,11 +1,8 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { ask, openRaw, readUntil } from './support/http-client.ts'
+import { ask, background, openRaw, postText, readUntil } from './support/http-client.ts'
 import { nextJob, openHttp, type HttpGateway } from './support/http-gateway.ts'
 import { requestBytes } from '../../src/http/http-door.ts'
-
-const post = (fn: string, body = '') =>
-  `POST /${fn} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`
 
 /** How many jobs are queued. */
 async function queued({ scheduler }: HttpGateway): Promise<number> {
@@ -18,7 +15,7 @@ describe('requests that were sent before the answer to the first', () => {
     const { port, worker } = await openHttp()
     const hands = await worker('f')
     const socket = await openRaw(port)
-    socket.write(post('f', 'one') + post('f', 'two'))
+    socket.write(postText('f', 'one') + postText('f', 'two'))
     const [first, second] = [await nextJob(hands), await nextJob(hands)]
     hands.send('WORK_COMPLETE', second[0]!, '2222').send('WORK_COMPLETE', first[0]!, '1111')
     expect(await readUntil(socket, '2222')).toMatch(/1111[^]*2222$/)
@@ -29,14 +26,14 @@ describe('requests that were sent before the answer to the first', () => {
     const { port, worker, rejections } = await openHttp({ stallMs: 20 })
     const hands = await worker('f', 'large')
     const socket = await openRaw(port)
-    socket.write(post('f', 'one') + post('f', 'two'))
+    socket.write(postText('f', 'one') + postText('f', 'two'))
     const [first, second] = [await nextJob(hands), await nextJob(hands)]
     hands.send('WORK_COMPLETE', first[0]!, '1111')
     expect(await readUntil(socket, '1111')).toMatch(/1111$/)
 
     // Longer than a client may take nothing of an answer that is there: another does.
     const other = await openRaw(port)
-    other.pause().write(post('large'))
+    other.pause().write(postText('large'))
     const [handle = ''] = await nextJob(hands)
     hands.send('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
     await expect.poll(() => rejections).toEqual(['slow'])
@@ -48,7 +45,7 @@ describe('requests that were sent before the answer to the first', () => {
   test('are not run when their client leaves', async () => {
     const gateway = await openHttp()
     const socket = await openRaw(gateway.port)
-    socket.write(post('f', 'one') + post('f', 'two') + post('f', 'three'))
+    socket.write(postText('f', 'one') + postText('f', 'two') + postText('f', 'three'))
     await expect.poll(() => queued(gateway)).toBe(3)
     socket.destroy()
     await expect
@@ -60,15 +57,15 @@ describe('requests that were sent before the answer to the first', () => {
     const { port, worker } = await openHttp({ maxBufferedBytes: 1000 + 2 * requestBytes })
     const hands = await worker('f', 'g')
     const socket = await openRaw(port)
-    socket.write(post('f') + post('g'))
+    socket.write(postText('f') + postText('g'))
     const jobs = [await nextJob(hands), await nextJob(hands)]
     const [handle = ''] = jobs.find(([, fn]) => fn === 'g') ?? []
     hands.send('WORK_DATA', handle, Buffer.alloc(900))
     await hands.sync()
     socket.destroy()
-    const background = { headers: { 'X-Gearman-Background': 'true' } }
+    const body = 'x'.repeat(900 + requestBytes)
     await expect
-      .poll(async () => (await ask(port, '/h', background, 'x'.repeat(900 + requestBytes))).status)
+      .poll(async () => (await ask(port, '/h', { headers: background }, body)).status)
       .toBe(200)
   })
 
@@ -76,7 +73,7 @@ describe('requests that were sent before the answer to the first', () => {
     const { port, rejections } = await openHttp()
     const socket = await openRaw(port)
     socket.on('error', () => undefined).resume()
-    socket.write(post('f').repeat(1100))
+    socket.write(postText('f').repeat(1100))
     await once(socket, 'close')
     expect(rejections).toEqual(['pipeline'])
   })
@@ -84,7 +81,7 @@ describe('requests that were sent before the answer to the first', () => {
   test('do not count as malformed because of the bytes after them', async () => {
     const gateway = await openHttp()
     const socket = await openRaw(gateway.port)
-    socket.write(post('f', 'one'))
+    socket.write(postText('f', 'one'))
     await expect.poll(() => queued(gateway)).toBe(1)
     socket.write('no request\r\n\r\n')
     expect(await readUntil(socket, 'never')).toBe('')

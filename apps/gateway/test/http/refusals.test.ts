@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { ask, oneConnection, openRaw, readUntil } from './support/http-client.ts'
+import {
+  ask,
+  background,
+  oneConnection,
+  postText,
+  openRaw,
+  readUntil,
+} from './support/http-client.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
 import { requestBytes } from '../../src/http/http-door.ts'
-
-const background = { 'X-Gearman-Background': 'true' }
 
 describe('the HTTP door answers', () => {
   test.each([
@@ -34,11 +39,7 @@ describe('the HTTP door answers', () => {
 
   test.each([
     ['\0REQ\0\0\0\x07\0\0\0\0', 400, 'malformed'],
-    [
-      `GET /f HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
-      431,
-      'head_too_large',
-    ],
+    [postText('f', '', `X: ${'x'.repeat(20_000)}\r\n`), 431, 'head_too_large'],
   ])('%j with %i, counts it and ends the connection', async (bytes, status, reason) => {
     const { port, rejections } = await openHttp()
     const socket = await openRaw(port)
@@ -52,7 +53,7 @@ describe('the HTTP door answers', () => {
     const hands = await worker('f')
     const socket = await openRaw(port)
     socket.pause()
-    socket.write('POST /f HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n')
+    socket.write(postText('f'))
     const [handle = ''] = await nextJob(hands)
     hands.send('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
     await expect.poll(() => rejections).toEqual(['slow'])
@@ -63,7 +64,7 @@ describe('the HTTP door answers', () => {
     const { port, rejections } = await openHttp({ stallMs: 20 })
     const socket = await openRaw(port)
     socket.pause()
-    const refused = `POST /?${'x'.repeat(1000)} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`
+    const refused = postText(`?${'x'.repeat(1000)}`)
     socket.on('error', () => undefined).write(refused.repeat(30_000))
     await expect.poll(() => rejections.at(-1)).toBe('slow')
     socket.destroy()

@@ -1,3 +1,4 @@
+import type { SchedulerOptions } from '@crossgear/core-scheduler'
 import { FwpError } from '@crossgear/fwp-codec'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
@@ -24,11 +25,21 @@ function recorded(): {
   return { said, dropped: (reason, error) => void said.push(`${reason}: ${String(error)}`) }
 }
 
-const jobOf = (fn: string) => `{"jid":"${fn.padEnd(8, '-')}","jobtype":"${fn}","args":[1]}`
-
 describe.skipIf(lacksRedis)('needs redis-server: a handler that throws', () => {
   const gearman = gearmanGateways()
   const faktory = faktoryGateways()
+
+  /** Two connections of a Faktory worker whose job, `mail----`, cannot fail; the first one has it. */
+  async function failing(retryRules: SchedulerOptions['retryRules'] = broken) {
+    const { dropped, said } = recorded()
+    const gateway = await faktory.open({ dropped, schedulerOptions: { retryRules } })
+    const wid = { wid: 'worker-1' }
+    const [one, other] = [await gateway.client(wid), await gateway.client(wid)]
+    const job = await one.pushAndFetch('mail----', { jobtype: 'mail', args: [1] })
+    expect(job).toMatchObject({ jobtype: 'mail' })
+    return { said, one, other }
+  }
+  const fail = 'FAIL {"jid":"mail----","message":"no","errtype":"E"}'
 
   test('ends its Gearman connection at once, and the jobs held there are handed to another worker', async () => {
     const { dropped, said } = recorded()
@@ -49,41 +60,26 @@ describe.skipIf(lacksRedis)('needs redis-server: a handler that throws', () => {
   })
 
   test('ends its Faktory connection at once, and the worker goes on with another', async () => {
-    const { dropped, said } = recorded()
-    const gateway = await faktory.open({ dropped, schedulerOptions: { retryRules: broken } })
-    const wid = { wid: 'worker-1' }
-    const [one, other] = [await gateway.client(wid), await gateway.client(wid)]
-    await one.ask(`PUSH ${jobOf('mail')}`)
-    expect(await one.askJson('FETCH default')).toMatchObject({ jobtype: 'mail' })
-    one.send('FAIL {"jid":"mail----","message":"no","errtype":"E"}')
+    const { said, one, other } = await failing()
+    one.send(fail)
     expect(await one.closed()).toBe('')
     expect(await other.ask('ACK {"jid":"mail----"}')).toBe('+OK')
     expect(said).toEqual(['error: TypeError: a mistake'])
   })
 
   test('with an error for its client, after it has reserved its reply, ends the connection all the same', async () => {
-    const { dropped, said } = recorded()
     const ofFailure = () => {
       throw new FwpError('INVALID_JSON', 'no text for a client')
     }
-    const retryRules = { ...broken, ofFailure }
-    const gateway = await faktory.open({ dropped, schedulerOptions: { retryRules } })
-    const one = await gateway.client({ wid: 'worker-1' })
-    await one.ask(`PUSH ${jobOf('mail')}`)
-    await one.askJson('FETCH default')
-    one.send('FAIL {"jid":"mail----","message":"no","errtype":"E"}', 'INFO')
+    const { said, one } = await failing({ ...broken, ofFailure })
+    one.send(fail, 'INFO')
     expect(await one.closed()).toBe('')
     expect(said).toEqual(['error: Error: no text for a client'])
   })
 
   test('in a command behind one that waited ends the connection, and not the gateway', async () => {
-    const { dropped, said } = recorded()
-    const gateway = await faktory.open({ dropped, schedulerOptions: { retryRules: broken } })
-    const wid = { wid: 'worker-1' }
-    const [one, other] = [await gateway.client(wid), await gateway.client(wid)]
-    await one.ask(`PUSH ${jobOf('mail')}`)
-    await one.askJson('FETCH default')
-    one.send('TRACK GET mail----', 'FAIL {"jid":"mail----","message":"no","errtype":"E"}')
+    const { said, one, other } = await failing()
+    one.send('TRACK GET mail----', fail)
     await one.closed()
     expect(await other.ask('ACK {"jid":"mail----"}')).toBe('+OK')
     expect(said).toEqual(['error: TypeError: a mistake'])

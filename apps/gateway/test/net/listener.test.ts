@@ -1,13 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
-import { connect, Server, type ListenOptions, type Socket } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { Listener, type ListenerOptions } from '../../src/net/listener.ts'
-
-/** The system's table of connections, with the timer of each. */
-const table = '/proc/net/tcp'
-const keepAliveTimer = 2
-const ticksPerSecond = 100
 
 async function listen(options: Partial<ListenerOptions> = {}): Promise<number> {
   const listener = new Listener({
@@ -19,68 +13,19 @@ async function listen(options: Partial<ListenerOptions> = {}): Promise<number> {
   return (await listener.listen()).port
 }
 
-/** The listening server's end of a connection on the port: its timer, and when that is due. */
-function timerOf(port: number): { readonly timer: number; readonly seconds: number } | undefined {
-  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  const rows = readFileSync(table, 'utf8').split('\n')
-  const fields = rows.map((row) => row.trim().split(/\s+/))
-  const established = fields.find(
-    ([, local = '', , state]) => local.endsWith(end) && state === '01',
-  )
-  const [, timer = '0', when = '0'] = /^(\w+):(\w+)$/.exec(established?.[5] ?? '') ?? []
-  return established && { timer: Number(timer), seconds: parseInt(when, 16) / ticksPerSecond }
-}
-
-describe('a listening port', () => {
-  test.skipIf(!existsSync(table) && table).each([
-    [undefined, 60],
-    [30_000_000, 30_000],
-  ])('with keepAliveMs %s has TCP ask after %i s whether a peer lives', async (ms, seconds) => {
-    const accepted = new Promise<Socket>((resolve) => {
-      void listen({
-        connected: resolve,
-        ...(ms !== undefined && { sockets: { keepAliveMs: ms } }),
-      }).then((port) => {
-        const client = connect(port, '127.0.0.1')
-        onTestFinished(() => void client.destroy())
-      })
-    })
-    const { localPort = 0 } = await accepted
-    const found = timerOf(localPort)
-    expect(found?.timer).toBe(keepAliveTimer)
-    expect(Math.round((found?.seconds ?? 0) / seconds)).toBe(1)
+test('a listening port accepts no more connections than the limit, and counts opened and closed ones', async () => {
+  const counted: string[] = []
+  const port = await listen({
+    maxConnections: 1,
+    opened: () => counted.push('opened'),
+    closed: () => counted.push('closed'),
+    refuse: () => counted.push('refused'),
   })
-
-  test.each([
-    [undefined, 1024],
-    [{ backlog: 7 }, 7],
-  ])('with %j has a backlog of %i connections', async (sockets, backlog) => {
-    const asked: unknown[] = []
-    class Asked extends Server {
-      override listen(...args: unknown[]): this {
-        asked.push((args[0] as ListenOptions).backlog)
-        return super.listen(...(args as [ListenOptions]))
-      }
-    }
-    const server = (): Server => new Asked()
-    await listen({ server, ...(sockets && { sockets }) })
-    expect(asked).toEqual([backlog])
-  })
-
-  test('accepts no more connections than the limit, and counts opened and closed ones', async () => {
-    const counted: string[] = []
-    const port = await listen({
-      maxConnections: 1,
-      opened: () => counted.push('opened'),
-      closed: () => counted.push('closed'),
-      refuse: () => counted.push('refused'),
-    })
-    const [first, second] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
-    second.on('error', () => undefined)
-    await once(second, 'close')
-    first.destroy()
-    await expect.poll(() => counted).toEqual(['opened', 'refused', 'closed'])
-  })
+  const [first, second] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')]
+  second.on('error', () => undefined)
+  await once(second, 'close')
+  first.destroy()
+  await expect.poll(() => counted).toEqual(['opened', 'refused', 'closed'])
 })
 
 test('an address has a bounded number of connections, and room again when one ends', async () => {

@@ -71,12 +71,8 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
     })
     for (const door of composition.doors) open.set(door.name, (await door.listen()).port)
     const port = (door: string): number => open.get(door) ?? 0
-    const faktory = async (hello?: object): Promise<FwpClient> => {
-      if (hello) return FwpClient.ofTest(port('faktory'), hello)
-      const client = await FwpClient.connect(port('faktory'))
-      onTestFinished(() => client.close())
-      return client
-    }
+    const faktory = (hello?: object): Promise<FwpClient> =>
+      hello ? FwpClient.ofTest(port('faktory'), hello) : FwpClient.strangerOfTest(port('faktory'))
     return {
       doors: [...open.keys()],
       port,

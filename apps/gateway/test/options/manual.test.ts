@@ -7,9 +7,9 @@ import { exampleFile } from '../../scripts/manual/example-file.ts'
 import { commandPage, filePage } from '../../scripts/manual/man-pages.ts'
 import { commandTable } from '../../src/commands/command-table.ts'
 import { readConfigFile } from '../../src/config/config-file.ts'
-import { loadConfig } from '../../src/config/load-config.ts'
 import { flagOf, keyOf, optionNames, optionRow } from '../../src/config/options.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { load, loadFile } from '../support/settings.ts'
+import { configFile, temporaryFolder } from '../support/temporary-folder.ts'
 
 const release = { version: '1.2.3', date: '2026-01-31' }
 const pages = {
@@ -25,23 +25,15 @@ const uncommented = exampleFile()
   .filter((line) => !/^\w+ =$/.test(line))
   .join('\n')
 
-async function written(text: string): Promise<string> {
-  const file = join(await temporaryFolder(), 'crossgear.toml')
-  writeFileSync(file, text)
-  return file
-}
-
 describe('the settings file of the packages', () => {
   test('changes nothing as it is', async () => {
-    const config = await written(exampleFile())
-    const shipped = loadConfig({ flags: { config }, env: {} })
-    expect(shipped).toEqual({ ...loadConfig({ flags: {}, env: {} }), config })
+    const config = await configFile(exampleFile())
+    expect(load({ flags: { config } })).toEqual({ ...load(), config })
   })
 
   test('has every option at its default, and examples that are taken', async () => {
-    const { values, routes, cron, throttles, operators } = readConfigFile(
-      await written(uncommented),
-    )
+    const file = await configFile(uncommented)
+    const { values, routes, cron, throttles, operators } = readConfigFile(file)
     expect([routes.size, cron.length, throttles.size, operators.size]).toEqual([1, 1, 1, 1])
     for (const name of optionNames) {
       const key = keyOf(name)
@@ -63,8 +55,8 @@ describe('the settings file of the packages', () => {
   })
 
   test("has a package's presets without a comment sign", async () => {
-    const config = await written(exampleFile({ dataDir: '/var/lib/jobs' }))
-    expect(loadConfig({ flags: { config }, env: {} }).dataDir).toBe('/var/lib/jobs')
+    const { dataDir } = await loadFile(exampleFile({ dataDir: '/var/lib/jobs' }))
+    expect(dataDir).toBe('/var/lib/jobs')
   })
 })
 

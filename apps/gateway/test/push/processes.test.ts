@@ -1,16 +1,13 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { gatewayOfTest } from '../support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type Keys, pushTo, routesText } from './support/routes.ts'
+import { type Keys, pushTo, routesFile, routesText } from './support/routes.ts'
 import { type Posted, startTarget } from './support/target.ts'
 
 const patience = { timeout: 60_000, interval: 20 }
-const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
 
 describe.skipIf(lacksRedis)('a gateway that pushes', () => {
   const redis = redisOfSuite({ isEmptied: true })
@@ -18,13 +15,11 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
   /** Gateways in processes of their own that push by one file, which `write` changes. */
   async function fleet(keys: Keys = {}) {
     const target = await startTarget()
-    const file = join(await temporaryFolder(), 'crossgear.toml')
+    const file = await routesFile({ resize: pushTo(target.url, keys) })
     const write = (routes: Readonly<Record<string, Keys>>): void =>
       writeFileSync(file, routesText(routes))
-    write({ resize: pushTo(target.url, keys) })
     const start = async (...words: readonly string[]) => {
-      const store = ['--redis-url', `unix://${redis().path}`]
-      const gateway = gatewayOfTest(['--config', file, ...doors, ...store, ...words])
+      const gateway = gatewayOfTest([...wordsOn(redis(), 'gearman'), '--config', file, ...words])
       const ready = await gateway.ready
       return { ...gateway, peer: () => GearmanPeer.ofTest(ready.port('gearman')) }
     }
@@ -68,37 +63,20 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
     },
   )
 
-  test.each<readonly [string, (posted: Posted, kill: () => void) => void]>([
-    ['as a request arrives', (_posted, kill) => kill()],
-    [
-      'as an answer leaves',
-      (posted, kill) => {
-        posted.answer(200)
-        kill()
-      },
-    ],
-    [
-      'when an answer has just come',
-      (posted, kill) => {
-        posted.answer(200)
-        setTimeout(kill, 3)
-      },
-    ],
-    [
-      'as its target asks for a rest',
-      (posted, kill) => {
-        posted.answer(429, '', { 'Retry-After': '60' })
-        kill()
-      },
-    ],
-    [
-      'while its target rests',
-      (posted, kill) => {
-        posted.answer(503, '', { 'Retry-After': '60' })
-        setTimeout(kill, 50)
-      },
-    ],
-  ])('is killed %s: no accepted job is lost', async (_, act) => {
+  test.each([
+    ['as a request arrives', undefined, 0],
+    ['as an answer leaves', 200, 0],
+    ['when an answer has just come', 200, 3],
+    ['as its target asks for a rest', 429, 0],
+    ['while its target rests', 503, 50],
+  ])('is killed %s: no accepted job is lost', async (_when, status, afterMs) => {
+    const act = (posted: Posted, kill: () => void): void => {
+      if (status !== undefined) {
+        posted.answer(status, '', status === 200 ? {} : { 'Retry-After': '60' })
+      }
+      if (afterMs === 0) kill()
+      else setTimeout(kill, afterMs)
+    }
     const { target, start } = await fleet({ push_concurrency: 2 })
     const doomed = await start()
     const killed = new Promise<void>((resolve) => {

@@ -1,28 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadConfig } from '../../src/config/load-config.ts'
-import { StartError } from '../../src/errors.ts'
+import { loadFile, refusal } from '../support/settings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
-import { type Keys, routesFile } from './support/routes.ts'
+import { type Keys, routesText } from './support/routes.ts'
 
 async function routeOf(keys: Keys) {
-  const config = await routesFile({ resize: keys })
-  return loadConfig({ flags: { config }, env: {} }).routes.get('resize')
+  return (await loadFile(routesText({ resize: keys }))).routes.get('resize')
 }
 
 /** The line, without the path of the file. */
-async function refusal(keys: Keys): Promise<string> {
-  const error: unknown = await routeOf(keys).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  expect(error).toBeInstanceOf(StartError)
-  const { exitCode, message } = error as StartError
-  expect(exitCode).toBe(2)
-  expect(message).not.toContain('\n')
-  return message.replace(/ in \/\S+/, '')
-}
+const refusedLine = async (keys: Keys): Promise<string> =>
+  (await refusal(() => routeOf(keys))).replace(' in FILE', '')
 
 const url = 'https://resize.example.com/run?key=1'
 
@@ -59,7 +48,7 @@ test.each([
     'routes.resize.push is a private address, which takes push_private = true.',
   ]),
 ])('%s is refused, and not shown', async (push, line) => {
-  expect(await refusal({ push })).toBe(line)
+  expect(await refusedLine({ push })).toBe(line)
 })
 
 test.each(['https://8.8.8.8/', 'https://[2606:4700::1111]/', 'https://user:key@example.com/a?b'])(
@@ -93,5 +82,5 @@ test.each<[Keys, string]>([
   [{ push: url, push_ca: '/no/such' }, 'names /no/such, which cannot be read (ENOENT).'],
   [{ push: url, push_cert: '/no/such' }, 'routes.resize.push_key'],
 ])('%j is refused', async (keys, line) => {
-  expect(await refusal(keys)).toContain(line)
+  expect(await refusedLine(keys)).toContain(line)
 })

@@ -1,16 +1,14 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startGearmand } from '../gearmand/support/gearmand-process.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { configFile } from '../support/temporary-folder.ts'
 
 describe.skipIf(lacksRedis)('a reload', () => {
   test('of crossgear gearmand opens the log again and reads the settings', async () => {
     const redis = await RedisServer.start()
     onTestFinished(() => redis.stop())
-    const file = join(await temporaryFolder(), 'crossgear.toml')
-    writeFileSync(file, `redis_url = "unix://${redis.path}"\n`)
+    const file = await configFile(`redis_url = "unix://${redis.path}"\n`)
     const words = ['-p', '0', '-L', '127.0.0.1', '-l', 'stderr', '--verbose', 'INFO']
     const gearmand = startGearmand(words, { env: { CROSSGEAR_CONFIG: file } })
     await gearmand.said(/Listening on/)

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
-import { sent } from '../api/support/api-gateway.ts'
-import { as, elsewhere, hashes, type Name, passwords } from '../api/support/people.ts'
-import { gatewayOfTest } from '../support/gateway-process.ts'
+import { elsewhere, sent } from '../api/support/api-gateway.ts'
+import { as, hashes, type Name, passwords } from '../api/support/people.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { configFile } from '../support/temporary-folder.ts'
 
 const redis = redisOfSuite()
 const login = '/api/v1/session'
@@ -16,11 +15,9 @@ const table = (name: Name, role: string): string =>
 
 describe.skipIf(lacksRedis)('a reload', () => {
   test('takes people over, ends sessions of those who are gone, and refuses a wrong role', async () => {
-    const config = join(await temporaryFolder(), 'crossgear.toml')
-    writeFileSync(config, table('bob', 'operate') + table('carol', 'admin'))
-    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
-    const store = ['--redis-url', `unix://${redis().path}`, '--config', config]
-    const { port } = await gatewayOfTest([...ports, ...store]).ready
+    const config = await configFile(table('bob', 'operate') + table('carol', 'admin'))
+    const words = [...wordsOn(redis(), 'gearman', 'web'), '--config', config]
+    const { port } = await gatewayOfTest(words).ready
     const web = port('web')
     const reload = () => sent(web, '/api/v1/reload', { method: 'POST', headers: as('carol') })
     const body = { name: 'bob', password: passwords.bob }

@@ -12,7 +12,6 @@ import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { lacksOpenssl, makeCertificates, type Certificates } from '../tls/support/certificates.ts'
-import { withPassword } from './support/with-password.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
 const webPort = 0
@@ -75,7 +74,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   }
 
   async function consumer(password = 'factory', wid = 'one'): Promise<FwpClient> {
-    const client = await withPassword(port('faktory'), password, wid)
+    const client = await FwpClient.loggedIn(port('faktory'), password, wid)
     onTestFinished(() => client.close())
     return client
   }
@@ -152,8 +151,8 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
 
   test('its throttles: the limit holds at once', async () => {
     const client = await consumer()
-    for (const at of [1, 2, 3]) {
-      await client.ask(`PUSH {"jid":"slow-job-${at}","jobtype":"slow","args":[],"queue":"slow"}`)
+    for (const jid of ['slow-job-1', 'slow-job-2', 'slow-job-3']) {
+      await client.push(jid, { jobtype: 'slow', queue: 'slow' })
     }
     await client.askJson('FETCH slow')
     write([], '[throttles.slow]\nconcurrency = 1')
@@ -171,9 +170,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   test('the limit of a function: it holds at once for all queues, and a wrong one changes nothing', async () => {
     const client = await consumer()
     for (const queue of ['one', 'other']) {
-      await client.ask(
-        `PUSH {"jid":"tight-${queue}","jobtype":"tight","args":[],"queue":"${queue}"}`,
-      )
+      await client.push(`tight-${queue}`, { jobtype: 'tight', queue })
     }
     write([], '[routes.tight]\nconcurrency = 1')
     expect(await hangUp()).toContain('routes changed')

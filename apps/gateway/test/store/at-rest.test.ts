@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { oneJobEach } from '@crossgear/tools/one-job-each'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterEach, describe, expect, test } from 'vitest'
-import { startGateway } from '../support/gateway-process.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
 
 const functions = 600
 /** Heartbeats in which nothing but the looks of an idle gateway is counted. */
@@ -15,23 +15,11 @@ const maxPerBeat = 100
 describe.skipIf(lacksRedis)(
   `an idle gateway with a waiting job in each of ${functions} functions`,
   () => {
-    const ends: (() => Promise<unknown>)[] = []
-    afterEach(async () => {
-      for (const end of ends.splice(0).toReversed()) await end()
-    })
-
     async function serving(...words: string[]): Promise<RedisServer> {
       const redis = await RedisServer.start()
-      ends.push(() => redis.stop())
-      const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
-      const store = ['--redis-url', `unix://${redis.path}`, '--log-format', 'json']
-      const gateway = startGateway(['serve', ...doors, ...store, ...words])
-      ends.push(() => {
-        gateway.child.kill()
-        return gateway.exited
-      })
-      const { doors: open } = await gateway.ready
-      await oneJobEach(open[0]?.port ?? 0, functions)
+      onTestFinished(() => redis.stop())
+      const { port } = await gatewayOfTest([...wordsOn(redis, 'gearman'), ...words]).ready
+      await oneJobEach(port('gearman'), functions)
       return redis
     }
 

@@ -1,19 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StoreAddress } from '@crossgear/redis-store'
 import { buildLossyDisk, lacksCompiler } from '@crossgear/tools/preload-library'
 import { lacksValkey, RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { listenOn } from '../../src/net/listen.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
 import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { ask } from '../http/support/http-client.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
+import { fakeAddress } from './support/fake-redis.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 
@@ -25,18 +24,13 @@ async function check(address: StoreAddress): Promise<readonly string[]> {
 }
 
 /** A server that says of each command what the table says, and that its disk has everything at once. */
-async function quickServer(table: Readonly<Record<string, string>>): Promise<StoreAddress> {
-  const answers = { WAITAOF: '*2\r\n:1\r\n:0', SET: '+OK', INFO: '$-1', ...table }
-  const server = createServer((socket) => {
-    socket.on('data', (chunk) => {
-      const command = /^\*\d+\r\n\$\d+\r\n(\w+)/.exec(chunk.toString())?.[1] ?? ''
-      socket.write(`${(answers as Record<string, string>)[command] ?? '-ERR unknown command'}\r\n`)
-    })
-    socket.on('error', () => undefined)
+function quickServer(table: Readonly<Record<string, string>>): Promise<StoreAddress> {
+  const usual = { WAITAOF: '*2\r\n:1\r\n:0', SET: '+OK', INFO: '$-1' }
+  const answers: Readonly<Record<string, string>> = { ...usual, ...table }
+  return fakeAddress((sent) => {
+    const command = /^\*\d+\r\n\$\d+\r\n(\w+)/.exec(sent)?.[1] ?? ''
+    return answers[command] ?? '-ERR unknown command'
   })
-  onTestFinished(() => void server.close())
-  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '')
-  return { host: '127.0.0.1', port, tls: false, db: 0 }
 }
 
 const policy = (word: string) => ({
@@ -74,20 +68,15 @@ describe.skipIf(lacksValkey || lacksCompiler)(
   () => {
     let folder: string
     let shape: ServerShape
-    const servers: RedisServer[] = []
-
     beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'xg-disk-'))
       shape = { program: 'valkey-server', preload: buildLossyDisk(folder) }
     })
     afterAll(() => rmSync(folder, { recursive: true, force: true }))
-    afterEach(async () => {
-      for (const server of servers.splice(0)) await server.stop()
-    })
 
     async function start(...words: string[]): Promise<RedisServer> {
       const server = await RedisServer.startAs(shape, ...words)
-      servers.push(server)
+      onTestFinished(() => server.stop())
       return server
     }
 
@@ -164,18 +153,9 @@ interface Gateway {
 async function startGatewayOn(server: RedisServer): Promise<Gateway> {
   const ports = ['--gearman-port', '0', '--faktory-port', '0', '--http-port', '0']
   const words = ['--redis-url', server.url, '--durability', 'fsync', '--web-port', 'off']
-  const { child, ready, exited } = startGateway([...words, ...ports])
-  onTestFinished(async () => {
-    child.kill('SIGTERM')
-    await exited
-  })
-  const { port: portOf } = await ready
-  const gearman = await GearmanPeer.connect(portOf('gearman'))
-  const faktory = await FwpClient.greeted(portOf('faktory'))
-  onTestFinished(async () => {
-    await gearman.leave()
-    faktory.close()
-  })
+  const { port: portOf } = await gatewayOfTest([...words, ...ports]).ready
+  const gearman = await GearmanPeer.ofTest(portOf('gearman'))
+  const faktory = await FwpClient.ofTest(portOf('faktory'))
   return {
     handIn(name) {
       let answered = 0

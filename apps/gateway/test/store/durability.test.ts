@@ -1,15 +1,14 @@
-import { createServer } from 'node:net'
 import type { StoreAddress } from '@crossgear/redis-store'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readDurability } from '../../src/config/value-kinds.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { listenOn } from '../../src/net/listen.ts'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
 import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
+import { fakeAddress } from './support/fake-redis.ts'
 
 const levelOf = (durability: string) =>
   readDurability(loadConfig({ flags: { durability }, env: {} }).durability)
@@ -21,17 +20,6 @@ function check(
   { log } = recordingLog(),
 ): Promise<void> {
   return checkDurability(text, { address, kind }, log)
-}
-
-/** The address of a server that gives one answer to everything. */
-async function answering(answer: string): Promise<StoreAddress> {
-  const server = createServer((socket) => {
-    socket.on('data', () => socket.write(`${answer}\r\n`))
-    socket.on('error', () => undefined)
-  })
-  onTestFinished(() => void server.close())
-  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '')
-  return { host: '127.0.0.1', port, tls: false, db: 0 }
 }
 
 describe('--durability', () => {
@@ -66,16 +54,15 @@ describe('--durability', () => {
   })
 
   test('fsync is refused where there is no append-only file', async () => {
-    const address = await answering(
-      '-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.',
-    )
+    const off = '-ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.'
+    const address = await fakeAddress(() => off)
     await expect(check('fsync', address)).rejects.toThrow(
       '--durability fsync needs an append-only file, and the store has none: set "appendonly yes" on it.',
     )
   })
 
   test('a server that forbids the check is explained', async () => {
-    const address = await answering('-NOPERM no permissions to run the command')
+    const address = await fakeAddress(() => '-NOPERM no permissions to run the command')
     await expect(check('replicas:1', address)).rejects.toThrow(
       'The gateway could not check whether --durability replicas:1 works: NOPERM no permissions',
     )
@@ -83,15 +70,9 @@ describe('--durability', () => {
 })
 
 describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
-  const servers: RedisServer[] = []
-
-  afterEach(async () => {
-    for (const server of servers.splice(0)) await server.stop()
-  })
-
   async function start(...words: string[]): Promise<RedisServer> {
     const server = await RedisServer.start('--repl-diskless-sync-delay', '0', ...words)
-    servers.push(server)
+    onTestFinished(() => server.stop())
     return server
   }
 
@@ -124,13 +105,8 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     })
     const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
     const words = ['--redis-url', master.url, '--durability', 'replicas:1', ...ports]
-    const { child, ready, exited } = startGateway(words)
-    onTestFinished(async () => {
-      child.kill('SIGTERM')
-      await exited
-    })
-    const { port: portOf } = await ready
-    const client = await GearmanPeer.connect(portOf('gearman'))
+    const { port: portOf } = await gatewayOfTest(words).ready
+    const client = await GearmanPeer.ofTest(portOf('gearman'))
     const submit = () => client.ask('SUBMIT_JOB_BG', 'mail', '', 'in')
     expect((await submit())[0]).toBe('JOB_CREATED')
     replica.freeze()
@@ -139,13 +115,12 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     expect((await submit())[0]).toBe('JOB_CREATED')
     const metrics = await (await fetch(`http://127.0.0.1:${portOf('web')}/metrics`)).text()
     expect(metrics).toContain('crossgear_unconfirmed_total{what="submissions"} 1')
-    const worker = await GearmanPeer.connect(portOf('gearman'))
+    const worker = await GearmanPeer.ofTest(portOf('gearman'))
     worker.send('CAN_DO', 'mail')
     for (const job of ['1', '2', '3']) {
       const [name, handle = ''] = await worker.ask('GRAB_JOB')
       expect([name, handle.split(':').at(-1)]).toEqual(['JOB_ASSIGN', job])
       worker.send('WORK_COMPLETE', handle, '')
     }
-    await Promise.all([client.leave(), worker.leave()])
   })
 })

@@ -1,32 +1,16 @@
-import { createServer, type Socket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
-import { listenOn } from '../../src/net/listen.ts'
+import { expect, test } from 'vitest'
 import { openStore } from '../../src/redis-server/open-store.ts'
 import { recordingLog } from '../support/recording-log.ts'
-
-/** A server that answers each chunk by what `answer` says of it. */
-async function peer(answer: (sent: string) => string): Promise<number> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('data', (chunk) => socket.write(answer(chunk.toString())))
-    socket.on('error', () => undefined)
-  })
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return (await listenOn(server, { host: '127.0.0.1', port: 0 }, '')).port
-}
+import { fakeRedis } from './support/fake-redis.ts'
 
 const open = (redisUrl: string) =>
   openStore({ redisUrl, dataDir: '', storePort: 'auto' }, recordingLog().log)
 
 test('a given store is logged into and named, and its password is not shown', async () => {
   const sent: string[] = []
-  const port = await peer((chunk) => {
+  const port = await fakeRedis((chunk) => {
     sent.push(chunk)
-    return chunk.includes('INFO') ? '$22\r\nredis_version:7.0.15\r\n\r\n' : '+OK\r\n'
+    return chunk.includes('INFO') ? '$22\r\nredis_version:7.0.15\r\n' : '+OK'
   })
   const store = await open(`redis://me:secret@127.0.0.1:${port}/2`)
   expect(sent[0]).toBe('*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$6\r\nsecret\r\n')
@@ -41,7 +25,7 @@ test('a given store is logged into and named, and its password is not shown', as
 
 test('a given store that is reading its data is waited for', async () => {
   let asked = 0
-  const port = await peer(() => (asked++ < 2 ? '-LOADING it is\r\n' : '+PONG\r\n'))
+  const port = await fakeRedis(() => (asked++ < 2 ? '-LOADING it is' : '+PONG'))
   await expect(open(`redis://127.0.0.1:${port}`)).resolves.toMatchObject({ kind: 'redis-url' })
 })
 
@@ -53,7 +37,7 @@ test.each([
   ],
   ['HTTP/1.1 400 Bad Request', /^No Redis speaks at .*: correct --redis-url\.$/],
 ])('an answer %j is explained in one line', async (answer, line) => {
-  const port = await peer(() => `${answer}\r\n`)
+  const port = await fakeRedis(() => answer)
   await expect(open(`redis://127.0.0.1:${port}`)).rejects.toThrow(line)
 })
 
@@ -63,8 +47,8 @@ test.each([
   ['10.0.0', true],
 ])('Redis %s: is taken %s', async (version, isTaken) => {
   const info = `redis_version:${version}\r\n`
-  const port = await peer((chunk) =>
-    chunk.includes('INFO') ? `$${info.length}\r\n${info}\r\n` : '+PONG\r\n',
+  const port = await fakeRedis((chunk) =>
+    chunk.includes('INFO') ? `$${info.length}\r\n${info}` : '+PONG',
   )
   const said = await open(`redis://127.0.0.1:${port}`).then(
     ({ describe }) => describe,

@@ -1,34 +1,22 @@
-import { createServer } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { listenOn } from '../../src/net/listen.ts'
+import { describe, expect, test } from 'vitest'
 import { findStoreProgram } from '../../src/redis-server/private-server.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { fakeRedis } from './support/fake-redis.ts'
 
 const baseWords = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
 const program = await findStoreProgram(process.env['PATH'], recordingLog().log)
 const lacksStore = program === undefined && 'redis-server'
 
-/** Answers every command that its data is still being read. */
-async function loadingStore(): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on('error', () => socket.destroy())
-    socket.on('data', () => socket.write('-LOADING Redis is loading the dataset in memory\r\n'))
-  })
-  onTestFinished(() => void server.close())
-  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--redis-url')
-  return `redis://127.0.0.1:${port}`
-}
-
 describe('a start that cannot be completed', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'because the store reads its data without end is given up at %s, with 0',
     async (signal) => {
-      const url = await loadingStore()
-      const gateway = startGateway([...baseWords, '--redis-url', url])
+      const port = await fakeRedis(() => '-LOADING Redis is loading the dataset in memory')
+      const gateway = startGateway([...baseWords, '--redis-url', `redis://127.0.0.1:${port}`])
       await gateway.said(/The store is loading its data/)
       gateway.child.kill(signal)
       const { code, stdout, stderr } = await gateway.exited

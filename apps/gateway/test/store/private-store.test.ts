@@ -1,7 +1,7 @@
 import { access, chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { locateServer, StoreProbe } from '@crossgear/redis-store'
+import { locateServer, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StartError } from '../../src/errors.ts'
 import { listenOn } from '../../src/net/listen.ts'
@@ -20,17 +20,15 @@ async function open(dataDir: string, to: RecordingLog = recordingLog()): Promise
 }
 
 async function ask(store: OpenStore, ...words: string[]): Promise<unknown> {
-  const connection = await StoreProbe.open(await locateServer(store.address, 2000), 2000)
-  try {
-    return await connection.command(...words)
-  } finally {
-    connection.end()
-  }
+  return askAt(await locateServer(store.address, 2000), ...words)
 }
 
 /** As a program of another user, which knows the port alone. */
-async function askStranger(port: number, ...words: string[]): Promise<unknown> {
-  const address = { host: '127.0.0.1', port, tls: false, db: 0 }
+function askStranger(port: number, ...words: string[]): Promise<unknown> {
+  return askAt({ host: '127.0.0.1', port, tls: false, db: 0 }, ...words)
+}
+
+async function askAt(address: ServerAddress, ...words: string[]): Promise<unknown> {
   const connection = await StoreProbe.open(address, 2000)
   try {
     return await connection.command(...words)
@@ -78,12 +76,8 @@ describe.skipIf(program === undefined && 'redis-server')(
     test('also listens on loopback, for native programs', async () => {
       const store = await open(await temporaryFolder())
       const { hostname, port, password } = new URL(store.nativeUrl)
-      const connection = await StoreProbe.open(
-        { host: hostname, port: Number(port), tls: false, password, db: 0 },
-        2000,
-      )
-      expect(await connection.command('PING')).toBe('PONG')
-      connection.end()
+      const address = { host: hostname, port: Number(port), tls: false, password, db: 0 }
+      expect(await askAt(address, 'PING')).toBe('PONG')
     })
 
     test('takes no command without its password, which is in a file for its user alone', async () => {
@@ -246,10 +240,8 @@ describe.skipIf(program === undefined && 'redis-server')(
       onTestFinished(() => void server.close())
       const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--store-port')
       const dataDir = await temporaryFolder()
-      const opening = openStore(
-        { redisUrl: undefined, dataDir, storePort: port },
-        recordingLog().log,
-      )
+      const settings = { redisUrl: undefined, dataDir, storePort: port }
+      const opening = openStore(settings, recordingLog().log)
       await expect(opening).rejects.toThrow(
         new StartError(
           `Port ${port} on 127.0.0.1 is in use: stop the other program or choose another with --store-port.`,

@@ -14,6 +14,14 @@ export interface ReadyGateway extends ReadyLine {
   readonly port: (door: string) => number
 }
 
+/** Words for a gateway on this Redis: these doors are open at free ports, and the others shut. */
+export function wordsOn(redis: { readonly path: string }, ...open: readonly string[]): string[] {
+  const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [
+    ...[`--${door}-port`, open.includes(door) ? '0' : 'off'],
+  ])
+  return ['serve', ...ports, '--redis-url', `unix://${redis.path}`]
+}
+
 /** A gateway in a process of its own, or a `program` of a test's: words for Node. */
 export function startGateway(
   words: readonly string[],

@@ -1,28 +1,20 @@
 import { createServer } from 'node:http'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiGateway, openApi, readerPassword } from '../api/support/api-gateway.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { apiOnRedis, readerPassword } from '../api/support/api-gateway.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
 
-const { open } = openOnRedis({ isEmptied: true })
+const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
-/** Jobs of a queue that ran and failed for good. */
-async function dead(api: ApiGateway, jids: readonly string[]) {
-  const client = await api.gateway.consumer()
-  for (const jid of jids) {
-    await client.ask(`PUSH {"jid":"${jid}","jobtype":"f","queue":"q","args":["${jid}"],"retry":-1}`)
-    await client.ask('FETCH q')
-    await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"disk full ${jid}"}`)
-  }
-  return client
+/** A gateway and the commands of its operator. */
+async function opened() {
+  const api = await openApi()
+  return { api, ...operatorOf(api) }
 }
 
-describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
+describeApi('commands that ask a gateway', () => {
   test('jobs list shows the matching jobs, or says that there are none', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001', 'dead-0002'])
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
+    await api.deadJobs('dead-0001', 'dead-0002')
     const all = await run('jobs list')
     expect([all.code, all.stderr]).toEqual([0, ''])
     expect(all.stdout).toMatch(/^JOB +STATE +FUNCTION +QUEUE +DOOR +AGE +NOTE\n/)
@@ -36,11 +28,12 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('queues alone lists them, and an unknown word is named', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001'])
-    const { run } = operatorOf(api)
-    const listed = await run('queues --json')
-    expect([listed.code, listed.stdout]).toEqual([0, expect.stringContaining('"queue":"q"')])
+    const { api, run } = await opened()
+    await api.deadJobs('dead-0001')
+    expect(await run('queues --json')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('"queue":"q"'),
+    })
     const unknown = await run('queues lst')
     expect([unknown.code, unknown.stderr]).toEqual([
       ...[1, 'There is no command "queues lst": see crossgear queues --help.\n'],
@@ -55,9 +48,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('jobs show lists the attempts of a job that failed more than once, escaped', async () => {
-    const api = await openApi(open)
-    const client = await dead(api, ['dead-0001'])
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
+    const client = await api.deadJobs('dead-0001')
     expect((await run('jobs show dead-0001')).stdout).not.toContain('attempts')
     await run('jobs retry dead-0001 --yes')
     await client.ask('FETCH q')
@@ -68,9 +60,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('jobs trace tells what happened to a job and what comes next, by any of its names', async () => {
-    const api = await openApi(open)
-    const client = await dead(api, ['dead-0001'])
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
+    const client = await api.deadJobs('dead-0001')
     const died = await run('jobs trace dead-0001')
     expect(died.stdout).toMatch(
       /^job (\S+), handle \S+, jid dead-0001, function f, queue q\n {2}\S+Z {2}came by faktory, level 5\n {2}\S+Z {2}failed: E: disk full dead-0001\n {2}\S+Z {2}is dead, and forgotten in \S+, at \S+: crossgear jobs retry \1 runs it again\n$/,
@@ -98,15 +89,10 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('jobs show shows a job by any of its names, with control characters escaped', async () => {
-    const api = await openApi(open)
+    const { api, run } = await opened()
     const client = await api.gateway.peer()
-    const handle = await client.submit(
-      'SUBMIT_JOB_BG',
-      'f',
-      'u\u001b[2J',
-      'line\n\u001b[31mred\u202e',
-    )
-    const { run } = operatorOf(api)
+    const payload = 'line\n\u001b[31mred\u202e'
+    const handle = await client.submit('SUBMIT_JOB_BG', 'f', 'u\u001b[2J', payload)
     const shown = await run(`jobs show ${handle}`)
     expect(shown.code).toBe(0)
     expect(shown.stdout).toMatch(/^function +f$/m)
@@ -118,17 +104,15 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('an act on all matching jobs counts first, asks, and does nothing without a yes', async () => {
-    const api = await openApi(open)
-    const client = await dead(api, ['dead-0001', 'dead-0002', 'dead-0003'])
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
+    const client = await api.deadJobs('dead-0001', 'dead-0002', 'dead-0003')
     const act = 'jobs retry --state dead --text disk'
     const dry = await run(`${act} --dry-run`)
     expect(dry).toMatchObject({ code: 0, stdout: '3 jobs would be retried (3 looked at).\n' })
     const unasked = await run(act)
     expect([unasked.code, unasked.stdout]).toEqual([1, ''])
     expect(unasked.stderr).toMatch(/^3 jobs match: retry them\? .*--yes.*\n$/)
-    const declined = await run(act, { typed: 'n\n' })
-    expect([declined.code, declined.stdout]).toEqual([6, ''])
+    expect(await run(act, { typed: 'n\n' })).toMatchObject({ code: 6, stdout: '' })
     expect((await api.jobs('state=dead')).jobs).toHaveLength(3)
     const one = await run(`jobs retry --text dead-0002`, { typed: 'y\n' })
     expect(one).toMatchObject({ code: 0, stdout: '1 job retried (3 looked at).\n' })
@@ -139,13 +123,12 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('an act on many jobs shows at the terminal how far it is, while it counts and after the yes', async () => {
-    const api = await openApi(open)
+    const { api, run } = await opened()
     const faktory = await api.gateway.faktory({})
     const jobs = Array.from({ length: 1_001 }, (_none, at) => ({
       ...{ jid: `many-job-${at}`, jobtype: 'many', queue: 'q', args: [] },
     }))
     await faktory.ask(`PUSHB ${JSON.stringify(jobs)}`)
-    const { run } = operatorOf(api)
     const { code, stdout, stderr } = await run('jobs delete --queue q', { typed: 'y\n' })
     expect([code, stdout]).toEqual([0, '1001 jobs deleted (1001 looked at).\n'])
     expect(stderr.split('\r\u001b[K')).toEqual([
@@ -156,9 +139,8 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('named jobs need no confirmation, and skipped jobs are listed', async () => {
-    const api = await openApi(open)
-    await dead(api, ['dead-0001', 'dead-0002'])
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
+    await api.deadJobs('dead-0001', 'dead-0002')
     const done = await run('jobs delete dead-0001 none-0001')
     expect(done).toMatchObject({
       code: 0,
@@ -186,8 +168,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('a job is submitted with its payload, and once more with another', async () => {
-    const api = await openApi(open)
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
     const made = await run('jobs submit f hello --level 8 --unique u --json')
     const { job } = JSON.parse(made.stdout) as { job: string }
     expect(await run('jobs submit f --unique u')).toMatchObject({
@@ -203,11 +184,10 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('queues and functions are listed, paused, opened and closed, with effect on consumers', async () => {
-    const api = await openApi(open)
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
     expect(await run('queues list')).toMatchObject({ code: 4, stdout: '' })
-    const consumer = await dead(api, [])
-    await consumer.ask('PUSH {"jid":"wait-0001","jobtype":"f","queue":"q","args":[]}')
+    const consumer = await api.gateway.consumer()
+    await consumer.push('wait-0001', { jobtype: 'f', queue: 'q' })
     expect(await run('queues pause q')).toMatchObject({ code: 0, stdout: 'q: paused.\n' })
     expect(await consumer.ask('FETCH q')).toBe('$-1')
     await expect
@@ -235,8 +215,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('workers, nodes and the figures for an autoscaler are shown', async () => {
-    const api = await openApi(open)
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
     expect(await run('workers')).toMatchObject({ code: 4 })
     const worker = await api.gateway.peer('mail')
     await worker.sync()
@@ -253,25 +232,18 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('a refusal gives advice and an exit code of its own', async () => {
-    const api = await openApi(open)
-    const { env, run } = operatorOf(api)
+    const { env, run } = await opened()
     const { CROSSGEAR_URL } = env
     const act = ['jobs', 'delete', 'x-1']
     const anyone = await crossgear(act, { env: { CROSSGEAR_URL } })
     expect(anyone).toMatchObject({ code: 3, stdout: '' })
     expect(anyone.stderr).toContain('--web-password')
-    const reader = await crossgear([
-      ...act,
-      '--web-password',
-      readerPassword,
-      '--url',
-      CROSSGEAR_URL,
-    ])
-    expect(reader.code).toBe(3)
+    const reader = ['--web-password', readerPassword, '--url', CROSSGEAR_URL]
+    expect((await crossgear([...act, ...reader])).code).toBe(3)
     expect(await crossgear([...act, '--web-password', 'wrong'], { env })).toMatchObject({ code: 3 })
     // Reads from this machine need none.
     expect(await crossgear(['nodes'], { env: { CROSSGEAR_URL } })).toMatchObject({ code: 0 })
-    const guardless = await openApi(open, {}, {})
+    const guardless = await openApi({})
     const url = `http://127.0.0.1:${guardless.port}`
     const { code, stderr } = await crossgear([...act, '--url', url])
     expect([code, stderr.split('\n').length]).toEqual([3, 2])
@@ -283,8 +255,7 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('no gateway at the address has its own exit code, and health exits with 1', async () => {
-    const api = await openApi(open)
-    const { run } = operatorOf(api)
+    const { api, run } = await opened()
     expect(await run('health')).toMatchObject({ code: 0, stderr: '' })
     await api.close()
     const away = await run('jobs list')
@@ -325,14 +296,13 @@ describe.skipIf(lacksRedis)('commands that ask a gateway', () => {
   })
 
   test('top prints rates, ages and workers by door once, sorted and filtered', async () => {
-    const api = await openApi(open)
+    const { api, run } = await opened()
     const client = await api.gateway.peer()
     const worker = await api.gateway.peer('mail')
     await worker.sync()
     for (const fn of ['mail', 'mail', 'slow', 'slow', 'slow']) {
       await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
     }
-    const { run } = operatorOf(api)
     const printed = run('top')
     const [, handle = ''] = await worker.ask('GRAB_JOB')
     worker.send('WORK_COMPLETE', handle, '')

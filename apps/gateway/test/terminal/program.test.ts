@@ -1,14 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { lacks } from '@crossgear/tools/lacks'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { bundleWords } from '@crossgear/tools/gateway-program'
-import { openOnRedis } from '../options/composed-gateway.ts'
-import { type ApiGateway, openApi } from '../api/support/api-gateway.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { type ApiGateway, apiOnRedis } from '../api/support/api-gateway.ts'
+import { startGateway, wordsOn } from '../support/gateway-process.ts'
 
-const { open, redis } = openOnRedis()
+const { describeApi, openApi, redis } = apiOnRedis()
 const lacksScript = lacks('script', '--version')
 
 const urlOf = ({ port }: ApiGateway): string => `http://127.0.0.1:${port}`
@@ -34,9 +32,9 @@ function topOn(url: string, size: string, ...words: readonly string[]) {
   }
 }
 
-describe.skipIf(lacksRedis)('the program', () => {
+describeApi('the program', () => {
   test('answers a health check with 0 if a gateway runs, else with 1 and a reason', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const [well, away] = await Promise.all([
       startGateway(['health'], { CROSSGEAR_URL: urlOf(api) }).exited,
       startGateway(['health'], { CROSSGEAR_WEB_PORT: '1' }).exited,
@@ -47,7 +45,7 @@ describe.skipIf(lacksRedis)('the program', () => {
   })
 
   test.skipIf(lacksScript)('top is drawn again on a terminal, and its keys work', async () => {
-    const api = await openApi(open)
+    const api = await openApi()
     const client = await api.gateway.peer()
     for (const fn of ['alpha', 'beta', 'beta']) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
     const { child, exited, text, frame } = topOn(urlOf(api), 'cols 100 rows 20')
@@ -67,7 +65,7 @@ describe.skipIf(lacksRedis)('the program', () => {
   test.skipIf(lacksScript)(
     'top fills a terminal that becomes higher, and fits a low one',
     async () => {
-      const api = await openApi(open)
+      const api = await openApi()
       const client = await api.gateway.peer()
       const names = Array.from({ length: 12 }, (_none, at) => `low-${100 + at}`)
       for (const fn of names) await client.submit('SUBMIT_JOB_BG', fn, '', 'x')
@@ -95,7 +93,7 @@ describe.skipIf(lacksRedis)('the program', () => {
   test.skipIf(lacksScript)(
     'top asks a gateway with many functions only for the first ones',
     async () => {
-      const api = await openApi(open)
+      const api = await openApi()
       const client = await api.gateway.peer()
       const submitted = Array.from({ length: 1_100 }, (_none, at) =>
         client.submit('SUBMIT_JOB_BG', `many-${1000 + at}`, '', 'x'),
@@ -118,9 +116,7 @@ describe.skipIf(lacksRedis)('the program', () => {
   test.skipIf(lacksScript)(
     'top says that a gateway is silent and how old its figures are, and goes on when it does',
     async () => {
-      const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
-      const store = ['--redis-url', `unix://${redis().path}`, '--web-password', 'sesame']
-      const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store])
+      const gateway = startGateway([...wordsOn(redis(), 'web'), '--web-password', 'sesame'])
       onTestFinished(() => void gateway.child.kill('SIGKILL'))
       const { port } = await gateway.ready
       const url = `http://127.0.0.1:${port('web')}`

@@ -1,5 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { ManualClock } from '@crossgear/store-testkit'
+import { RedisStore } from '@crossgear/redis-store'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
@@ -7,6 +10,7 @@ import { DeadJobNotices } from '../../src/webhook/dead-job-notices.ts'
 import { openOnRedis } from '../options/composed-gateway.ts'
 import { startTarget } from '../push/support/target.ts'
 import { recordingLog } from '../support/recording-log.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe.skipIf(lacksRedis)('a job that dies', () => {
   const { open, redis } = openOnRedis({ isEmptied: true })
@@ -60,8 +64,7 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     const consumer = await gateway.consumer()
     const failed = async (retry: number): Promise<string> => {
       const jid = randomUUID()
-      const job = { jid, jobtype: 'sum', args: [], queue: 'bulk', retry }
-      expect(await consumer.ask(`PUSH ${JSON.stringify(job)}`)).toBe('+OK')
+      expect(await consumer.push(jid, { jobtype: 'sum', queue: 'bulk', retry })).toBe('+OK')
       await consumer.ask('FETCH bulk')
       const report = { jid, errtype: 'TypeError', message: 'oh', backtrace: [] }
       expect(await consumer.ask(`FAIL ${JSON.stringify(report)}`)).toBe('+OK')
@@ -106,6 +109,31 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     expect(JSON.parse((await target.next()).body.toString())).toMatchObject({
       ...{ errtype: 'WorkersLost', lost_workers: 1 },
     })
+  })
+
+  test('is posted when its last worker vanished with a gateway', async () => {
+    const { target, gateway } = await notifying({ jobRetries: '1' })
+    const client = await gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    const store = new RedisStore({ path: redis().path })
+    await store.open()
+    onTestFinished(() => store.close())
+    await store.nodes.beat()
+    const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
+    expect(await store.steps.claim(claim)).toHaveLength(1)
+    // It beats no more.
+    expect(JSON.parse((await target.next()).body.toString())).toMatchObject({
+      ...{ errtype: 'WorkersLost', lost_workers: 1 },
+    })
+  })
+
+  test('is posted when it has waited longer than its route allows', async () => {
+    const config = join(await temporaryFolder(), 'crossgear.toml')
+    await writeFile(config, '[routes.mail]\nmax_age = 1')
+    const { target, gateway } = await notifying({ config })
+    const client = await gateway.peer()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', '')
+    expect(JSON.parse((await target.next()).body.toString())).toMatchObject({ errtype: 'Expired' })
   })
 
   test('is not posted to a private address, or by http, unless that is allowed', () => {

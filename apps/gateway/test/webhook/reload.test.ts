@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { expect, test } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { startTarget } from '../push/support/target.ts'
 import { gatewayOfTest } from '../support/gateway-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { configFile } from '../support/temporary-folder.ts'
 
 const redis = redisOfSuite()
 
@@ -14,9 +13,8 @@ test.skipIf(lacksRedis)(
   'a reload turns notices of dead jobs on and off, and refuses a wrong URL',
   async () => {
     const target = await startTarget()
-    const file = join(await temporaryFolder(), 'crossgear.toml')
     const settings = `gearman_port = 0\nfaktory_port = "off"\nweb_port = "off"\nredis_url = "unix://${redis().path}"\n`
-    writeFileSync(file, settings)
+    const file = await configFile(settings)
     const gateway = gatewayOfTest(['--config', file])
     const { port } = await gateway.ready
     const reload = async (table: string, said: RegExp): Promise<string> => {

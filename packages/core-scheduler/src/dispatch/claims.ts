@@ -32,9 +32,7 @@ export class Claims {
   readonly #batch: BatchQueue<FetchRequest>
   readonly #local: LocalAnswers
   readonly #roomTimers: RoomTimers
-  readonly #dropped = ({ lane, door, how }: DroppedJob): void => {
-    this.#parts.observer.dropped(lane, door, how)
-  }
+  readonly #dropped = (job: DroppedJob): void => this.#parts.observer.dropped(job)
   /** Calls in progress that prefetch, and who waits for their answers. */
   #prefetching = 0
   readonly #whenAnswered: (() => void)[] = []
@@ -165,12 +163,12 @@ export class Claims {
     }
     // More requests may stand behind a full batch: what is prefetched comes after their jobs.
     const isFull = all.length >= maxStepItems
-    const ahead = isFull ? 0 : this.#local.ask(subscription, min)
-    if (requests.length + ahead === 0) return
-    this.#send(subscription, requests, ahead)
+    const prefetch = isFull ? 0 : this.#local.ask(subscription, min)
+    if (requests.length + prefetch === 0) return
+    this.#send(subscription, requests, prefetch)
   }
 
-  #send(subscription: Subscription, requests: readonly FetchRequest[], ahead: number): void {
+  #send(subscription: Subscription, requests: readonly FetchRequest[], prefetch: number): void {
     const { steps, clock, registry, subscriptions, activeLeases, pauses } = this.#parts
     const { arrivals } = this.#parts.wakeups
     const isHeard = subscriptions.announcesAll(subscription)
@@ -179,7 +177,7 @@ export class Claims {
     const left = { isEmpty: false, isHeldBack: false }
     const sentMs = clock.nowMs()
     activeLeases.claiming()
-    if (ahead > 0) this.#prefetching += 1
+    if (prefetch > 0) this.#prefetching += 1
     const { groups, paused } = pauses.unpaused(subscription.by, subscription.groups(registry))
     const [first] = requests
     const isLimited = first !== undefined && this.#parts.limits.concerns(subscription)
@@ -190,7 +188,7 @@ export class Claims {
       ...{ groups, ...(paused.size > 0 && { paused }) },
       byLevel: subscription.byLevel ?? false,
       max: requests.length,
-      ahead,
+      prefetch,
       throttled: (limit, waitMs) => {
         left.isHeldBack = true
         if (!this.#stopped) this.#roomTimers.arm(limit, waitMs)
@@ -211,15 +209,15 @@ export class Claims {
         }
         if (left.isHeldBack && jobs.length === 0)
           this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
-        const gotAll = jobs.length >= requests.length + ahead
+        const gotAll = jobs.length >= requests.length + prefetch
         const hasMore = subscription.by === 'named' ? !left.isEmpty : gotAll
         this.#handOut(subscription, requests, jobs, hasMore)
       }
-      for (const request of this.#local.answered(subscription, ahead)) {
+      for (const request of this.#local.answered(subscription, prefetch)) {
         if (!request.gone) this.add(request)
       }
       activeLeases.claimed()
-      if (ahead > 0) this.#prefetchAnswered()
+      if (prefetch > 0) this.#prefetchAnswered()
     })
   }
 

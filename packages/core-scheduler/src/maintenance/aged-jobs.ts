@@ -48,8 +48,9 @@ export class AgedJobs {
   async #endIn(lanes: readonly string[]): Promise<readonly string[]> {
     const { store, observer } = this.#parts
     const ended = new Map<string, number>()
-    for (const { lane, door, how } of await store.queues.endStale(lanes, jobsPerCall)) {
-      observer.dropped(lane, door, how)
+    for (const job of await store.queues.endStale(lanes, jobsPerCall)) {
+      const { lane } = job
+      observer.dropped(job)
       ended.set(lane, (ended.get(lane) ?? 0) + 1)
     }
     return [...ended].flatMap(([lane, jobs]) => (jobs >= jobsPerCall ? [lane] : []))

@@ -51,13 +51,14 @@ export class DeadNodeReclaimer {
   }
 
   async #reclaim(node: string): Promise<void> {
-    const { store, registry, wakeups, retryPolicy, holders } = this.#parts
+    const { store, registry, wakeups, retryPolicy, holders, observer } = this.#parts
     if (!(await store.nodes.declareDead(node))) return
     const lanes = this.#left.get(node) ?? [...registry.all()]
     this.#left.set(node, lanes)
     const loss = retryPolicy.ofLoss()
-    const { woken, refused, consumed } = await store.nodes.reclaim(node, lanes, loss)
+    const { woken, refused, consumed, dropped } = await store.nodes.reclaim(node, lanes, loss)
     for (const lane of woken) wakeups.wake(lane, 1)
+    for (const job of dropped) observer.dropped(job)
     await holders.reclaimed(consumed)
     this.#left.set(node, [...refused.keys()])
     const [refusal] = refused.values()

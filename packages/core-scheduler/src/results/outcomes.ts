@@ -183,7 +183,7 @@ export class Outcomes {
     if (door === undefined || end === undefined) return
     const { observer, clock } = this.#parts
     const { lane, id, token } = outcome
-    if (result === 'expired' || result === 'lost') observer.dropped(lane, door, result)
+    if (result === 'expired' || result === 'lost') observer.dropped({ lane, id, door, how: result })
     const by = token === 'native' ? 'native' : holderOf(token)
     const hasRunHere = assignment && !assignment.isLookedUp
     const runMs = hasRunHere ? clock.nowMs() - assignment.sinceMs : undefined

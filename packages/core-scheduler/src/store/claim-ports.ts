@@ -1,4 +1,4 @@
-import type { ClaimBy, Door } from '../model/job.ts'
+import type { ClaimBy, Door, JobRef } from '../model/job.ts'
 import type { LaneAccess, LaneGroup } from '../model/subscription.ts'
 
 /** Limits of a Faktory queue or a function for workers behind gateways. Absent: none. */
@@ -20,11 +20,13 @@ export interface Throttle {
   readonly isPerTurn?: true
 }
 
-/** A job that ended without a run. `died`: it is among the dead. */
-export interface DroppedJob {
-  readonly lane: string
+/**
+ * A job that ended without an outcome of its worker. `expired`: too late, or no client waits for it any more. `lost`: too many
+ * workers vanished with it. `died`: one of these, and it is among the dead.
+ */
+export interface DroppedJob extends JobRef {
   readonly door: Door
-  readonly how: 'expired' | 'died'
+  readonly how: 'expired' | 'lost' | 'died'
 }
 
 export interface ClaimRequest {
@@ -46,7 +48,7 @@ export interface ClaimRequest {
   /**
    * Jobs to prefetch on top, for workers that will ask in a moment; none of lanes with a limit. The node holds them: those of consumers until a {@link LeaseStart}. Default 0.
    */
-  readonly ahead?: number
+  readonly prefetch?: number
   /**
    * Called before the answer for each limit that holds jobs back, by its name: `waitMs` until its rate or timeout allows
    * more, 0 until one of its jobs ends. Then {@link StoreListener.woken} or {@link StoreListener.roomMade} follows.

@@ -1,5 +1,6 @@
 import type { LeasedRef, Loss } from '../model/job.ts'
 import type { StoreError } from '../model/store-errors.ts'
+import type { DroppedJob } from './claim-ports.ts'
 
 /** The answer to a heartbeat. */
 export interface HeartbeatReply {
@@ -24,6 +25,8 @@ export interface Reclaimed {
   readonly refused: ReadonlyMap<string, StoreError>
   /** Leases of its consumers, which stand. */
   readonly consumed: readonly LeasedRef[]
+  /** Jobs of its by-name workers that ended with it. */
+  readonly dropped: readonly DroppedJob[]
 }
 
 /** The part of the store by which nodes come, live and go. */

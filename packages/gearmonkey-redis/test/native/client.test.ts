@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { GearMonkeyClient, GearMonkeyWorker, type GearMonkeyError } from '../../src/native/index.ts'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
 
 /** The error that a call ends with. */
 async function errorOf(call: Promise<unknown>): Promise<GearMonkeyError> {
@@ -14,14 +15,9 @@ describe.skipIf(lacksRedis)('with redis-server, a client', () => {
   let redis: RedisServer
   let client: GearMonkeyClient
 
-  beforeAll(async () => {
-    redis = await RedisServer.start()
+  withRedisServer((server) => {
+    redis = server
     client = new GearMonkeyClient(redis.connect())
-  })
-
-  afterAll(async () => {
-    client.close()
-    await redis.stop()
   })
 
   test('gets every byte value back unchanged', async () => {

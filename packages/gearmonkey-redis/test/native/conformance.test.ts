@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { afterAll, describe, expect, test } from 'vitest'
 import { main } from '../../src/conformance/main.ts'
 
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
@@ -91,16 +92,15 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
   let redis: RedisServer
   let dir: string
 
-  beforeAll(async () => {
-    redis = await RedisServer.start()
+  withRedisServer((server) => {
+    redis = server
     dir = mkdtempSync(join(tmpdir(), 'xg-conformance-'))
     process.env['REDIS_CLI'] = `redis-cli -s ${redis.path}`
   })
 
-  afterAll(async () => {
+  afterAll(() => {
     delete process.env['REDIS_CLI']
     rmSync(dir, { recursive: true, force: true })
-    await redis.stop()
   })
 
   async function run(...argv: string[]): Promise<{ code: number; lines: string[] }> {

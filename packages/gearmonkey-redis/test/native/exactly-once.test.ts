@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
 
 const workers = 2
 const jobsEach = 2_000
@@ -8,11 +9,7 @@ const jobsEach = 2_000
 describe.skipIf(lacksRedis)('with redis-server', () => {
   let redis: RedisServer
 
-  beforeAll(async () => {
-    redis = await RedisServer.start()
-  })
-
-  afterAll(() => redis.stop())
+  withRedisServer((server) => (redis = server))
 
   test(`${workers} workers do ${workers * jobsEach} jobs, each once, and leave nothing behind`, async () => {
     const total = workers * jobsEach

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dueScript, GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
 import { record, type Recording } from './support/monitor.ts'
 
 const sha1 = '5231827cd49b540660ef44969b38cc858f157824'
@@ -47,16 +48,10 @@ describe.skipIf(lacksRedis)('with redis-server, MONITOR shows', () => {
   let recording: Recording
   let client: GearMonkeyClient
 
-  beforeAll(async () => {
-    redis = await RedisServer.start()
+  withRedisServer(async (server) => {
+    redis = server
     recording = await record(redis.connect())
     client = new GearMonkeyClient(redis.connect())
-  })
-
-  afterAll(async () => {
-    client.close()
-    recording.stop()
-    await redis.stop()
   })
 
   test.each(['high', 'normal', 'low'] as const)('the sequence of one %s job', async (priority) => {

@@ -1,8 +1,9 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
 
 const script = (name: string): string =>
   fileURLToPath(new URL(`../../../../tools/peers/gearmonkey-${name}.sh`, import.meta.url))
@@ -14,12 +15,10 @@ describe.skipIf(lacksRedis)('with redis-server and a peer made of redis-cli', ()
   let redis: RedisServer
   let env: NodeJS.ProcessEnv
 
-  beforeAll(async () => {
-    redis = await RedisServer.start()
+  withRedisServer((server) => {
+    redis = server
     env = { ...process.env, REDIS_CLI: `redis-cli -s ${redis.path}` }
   })
-
-  afterAll(() => redis.stop())
 
   test("the client's jobs are done by the shell worker, byte for byte", async () => {
     const worker = spawn(script('worker'), ['copy', 'sh', '-c', 'cat; test $GEARMONKEY_ID != 3'], {

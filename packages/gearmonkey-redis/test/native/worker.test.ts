@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { GearMonkeyClient, GearMonkeyWorker } from '../../src/native/index.ts'
 import type { GearMonkeyError, Job, JobRecord } from '../../src/native/index.ts'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
 
 /** Something that a test waits for. */
 function gate<T = void>(): { open: (value: T) => void; opened: Promise<T> } {
@@ -14,14 +15,9 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
   let redis: RedisServer
   let client: GearMonkeyClient
 
-  beforeAll(async () => {
-    redis = await RedisServer.start()
+  withRedisServer((server) => {
+    redis = server
     client = new GearMonkeyClient(redis.connect())
-  })
-
-  afterAll(async () => {
-    client.close()
-    await redis.stop()
   })
 
   test('takes due jobs first, then high, normal and low, each first in first out', async () => {

@@ -1,12 +1,12 @@
 /** Acts in progress; each has a follow-up, run in the order in which the acts began. */
 export class InOrder {
-  readonly #most: number
+  readonly #max: number
   #followed: Promise<void> = Promise.resolve()
   readonly #ends: Promise<void>[] = []
 
-  /** `most`: acts that may be in progress when {@link add} settles. */
+  /** `max`: acts that may be in progress when {@link add} settles. */
   constructor(max: number) {
-    this.#most = max
+    this.#max = max
   }
 
   /** Waits until there is room for another. Throws the error of an earlier one. */
@@ -22,7 +22,7 @@ export class InOrder {
     followed.catch(() => undefined)
     this.#followed = followed
     this.#ends.push(followed)
-    while (this.#ends.length > this.#most) await this.#ends.shift()
+    while (this.#ends.length > this.#max) await this.#ends.shift()
   }
 
   /** Settles when all is done. */

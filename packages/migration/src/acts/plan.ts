@@ -1,7 +1,7 @@
 import { faultOf } from '../record/fit.ts'
 import { importIdOf } from '../record/identity.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
-import type { JobRecord, RecordState, Reject, RejectReason } from '../record/record.ts'
+import type { JobRecord, Mutable, RecordState, RejectReason } from '../record/record.ts'
 import type { Selection } from './selection.ts'
 import type { Source, SurveyRow } from '../source.ts'
 import type { Fault, Target } from '../target.ts'
@@ -50,7 +50,7 @@ const usualRate = 10_000
 /** Unique ids remembered, 40 bytes each. */
 const maxUnique = 1_000_000
 
-type RowDraft = { -readonly [Name in keyof PlanRow]: PlanRow[Name] }
+type RowDraft = Mutable<PlanRow>
 
 /** Reads everything at a source and changes nothing. */
 export async function makePlan(
@@ -114,7 +114,7 @@ class PlanDraft {
     this.#row(fn, queue, state).jobs += jobs
   }
 
-  reject(reason: Reject['reason'], example: string): void {
+  reject(reason: RejectReason, example: string): void {
     const known = this.#rejects.get(reason)
     if (known) known.jobs += 1
     else this.#rejects.set(reason, { jobs: 1, example })

@@ -1,10 +1,11 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
 import type { ImportNote, RedisImports, StandingJob } from '@crossgear/redis-store'
-import { MigrationError, reaching } from '../errors.ts'
+import { MigrationError } from '../errors.ts'
 import { tagOf } from '../record/identity.ts'
+import type { Mutable } from '../record/record.ts'
 import type { Source } from '../source.ts'
 import { recordOfStanding } from '../record/stored-job.ts'
-import { lanesOf } from './lanes.ts'
+import { inTarget, lanesOf } from './lanes.ts'
 
 /** Counts of a rollback. */
 export interface RollbackCounts {
@@ -28,7 +29,7 @@ export interface RollbackParts {
   readonly onProgress?: (counts: RollbackCounts) => void
 }
 
-type Counts = { -readonly [Name in keyof RollbackCounts]: RollbackCounts[Name] }
+type Counts = Mutable<RollbackCounts>
 
 const jobsAtOnce = 100
 /** Expiry of a job on its way back, in case the rollback stops half way for good: 180 days. */
@@ -44,9 +45,7 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
   if (lanes.length === 0) {
     throw new MigrationError('USAGE', `There is no migration ${name} in the target store.`)
   }
-  const { mode, state } = await reaching('The target store', () =>
-    imports.migrations.progress(name),
-  )
+  const { mode, state } = await inTarget(() => imports.migrations.progress(name))
   if (mode === 'move' && state !== 'done') {
     const advice = 'let the same run go on to its end first'
     throw new MigrationError('USAGE', `The migration ${name} is half done: ${advice}.`)
@@ -54,7 +53,7 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
   for (const lane of lanes) {
     counts.lanes += 1
     const notes: ImportNote[] = []
-    await reaching('The target store', async () => {
+    await inTarget(async () => {
       for await (const some of imports.notesOf(lane, tagOf(name))) notes.push(...some)
     })
     // The oldest stand at the end of their queue that is searched first.
@@ -64,9 +63,7 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
       parts.onProgress?.(counts)
     }
   }
-  await reaching('The target store', () =>
-    imports.migrations.saveProgress(name, { state: 'done', cursor: '' }),
-  )
+  await inTarget(() => imports.migrations.saveProgress(name, { state: 'done', cursor: '' }))
   return counts
 }
 
@@ -77,12 +74,8 @@ async function undoSome(
   counts: Counts,
 ): Promise<void> {
   const { imports, source } = parts
-  const standing = await reaching('The target store', () =>
-    imports.standing(
-      lane,
-      notes.map(({ id }) => id),
-    ),
-  )
+  const ids = notes.map(({ id }) => id)
+  const standing = await inTarget(() => imports.jobsInLane(lane, ids))
   const copied: Taken[] = []
   const moved: Taken[] = []
   for (const [at, note] of notes.entries()) {
@@ -123,9 +116,8 @@ async function hold(
   { imports }: RollbackParts,
   counts: Counts,
 ): Promise<readonly Taken[]> {
-  const results = await reaching('The target store', () =>
-    imports.undo(lane, taken.map(requestOf), Date.now() + heldMs),
-  )
+  const untilMs = Date.now() + heldMs
+  const results = await inTarget(() => imports.undo(lane, taken.map(requestOf), untilMs))
   counts.begun += results.filter((result) => result === 'begun').length
   return taken.flatMap(({ note, found }, at) => {
     if (results[at] !== 'done') return []
@@ -141,7 +133,7 @@ async function drop(
   counts: Counts,
 ): Promise<number> {
   if (taken.length === 0) return 0
-  const results = await reaching('The target store', () => imports.undo(lane, taken.map(requestOf)))
+  const results = await inTarget(() => imports.undo(lane, taken.map(requestOf)))
   counts.begun += results.filter((result) => result === 'begun').length
   const undone = results.filter((result) => result === 'done').length
   counts.undone += undone

@@ -4,7 +4,7 @@ import { faultOf, rejectOf } from '../record/fit.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
 import { InOrder } from './in-order.ts'
 import { LatestNote } from './latest-note.ts'
-import type { JobRecord, Reject } from '../record/record.ts'
+import type { JobRecord, Mutable, Reject } from '../record/record.ts'
 import type { Selection } from './selection.ts'
 import type { Page, Source } from '../source.ts'
 import type { Ledger, Target } from '../target.ts'
@@ -43,14 +43,14 @@ export interface RunParts {
 }
 
 /** Pages being stored while another one is read. */
-const pagesAhead = 3
+const pagesInAdvance = 3
 
 const noCounts: RunCounts = {
   ...{ read: 0, created: 0, known: 0, joined: 0 },
   ...{ repeated: 0, rejected: 0, leftOut: 0, removed: 0 },
 }
 
-type Counts = { -readonly [Name in keyof RunCounts]: RunCounts[Name] }
+type Counts = Mutable<RunCounts>
 
 /** How a run ended. */
 export interface RunResult {
@@ -90,8 +90,8 @@ export async function run(parts: RunParts): Promise<RunResult> {
   if (isMoving && !isFirst) await target.movedIds?.((await source.lastRemoved?.()) ?? [])
   const startedMs = Date.now()
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
-  const isAhead = isSteady && target.takesPagesAhead === true
-  const underWay = new InOrder(isAhead ? pagesAhead : 0)
+  const isPipelined = isSteady && target.takesPagesInAdvance === true
+  const underWay = new InOrder(isPipelined ? pagesInAdvance : 0)
   const pageNotes = new LatestNote((fields: { readonly cursor: string; readonly counts: string }) =>
     note({ ...fields, updated: new Date().toISOString() }),
   )
@@ -99,7 +99,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
     await underWay.end()
     await pageNotes.end()
   }
-  for await (const page of isSteady ? aheadOf(pages) : pages) {
+  for await (const page of isSteady ? inAdvance(pages) : pages) {
     const moving = movePage(page, parts, counts)
     await underWay.add(moving, () => {
       pageNotes.add({ cursor: page.cursor, ...counted() })
@@ -136,7 +136,7 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
     const record = selection.pick(origin)
     const fault = record && (faultOf(record, max) ?? target.faultOf?.(record))
     if (!record) counts.leftOut += 1
-    else if (fault) reject(rejectOf(record, ...fault))
+    else if (fault) reject(rejectOf(fault[0], record.fn, fault[1], record.payload))
     else {
       picked.push(record)
       origins.push(origin)
@@ -155,8 +155,9 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
   for (const [at, result] of results.entries()) {
     const record = picked[at]
     if (!record) continue
-    if (result.kind === 'rejected') reject(rejectOf(record, result.reason, result.message))
-    else {
+    if (result.kind === 'rejected') {
+      reject(rejectOf(result.reason, record.fn, result.message, record.payload))
+    } else {
       counts[result.kind] += 1
       there.push(at)
     }
@@ -203,7 +204,7 @@ function sumText(counts: RunCounts, earlier = '{}'): string {
 }
 
 /** The same items; the next one is fetched while one is being handled. */
-async function* aheadOf<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
+async function* inAdvance<Item>(items: AsyncGenerator<Item>): AsyncGenerator<Item> {
   let next = items.next()
   try {
     for (;;) {

@@ -1,10 +1,10 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
 import type { ImportNote, RedisImports } from '@crossgear/redis-store'
-import { reaching } from '../errors.ts'
 import { faultOf } from '../record/fit.ts'
 import { tagOf } from '../record/identity.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
-import { lanesOf } from './lanes.ts'
+import { inTarget, lanesOf } from './lanes.ts'
+import { grouped } from '../picked.ts'
 import type { JobRecord } from '../record/record.ts'
 import type { Selection } from './selection.ts'
 import type { Source } from '../source.ts'
@@ -53,20 +53,10 @@ export async function verifyCopy(
   const sums = new Sums()
   const max = parts.options.maxPayloadBytes ?? defaultMaxPayloadBytes
   for await (const { records, rejects } of source.pages(undefined, boundsOf(parts.options))) {
-    const byLane = new Map<string, JobRecord[]>()
-    sums.rejected += rejects.length
-    for (const origin of records) {
-      const record = selection.pick(origin)
-      if (!record) continue
-      if (faultOf(record, max)) {
-        sums.rejected += 1
-        continue
-      }
-      const lane = laneOf(record, parts.names)
-      const some = byLane.get(lane)
-      if (some) some.push(record)
-      else byLane.set(lane, [record])
-    }
+    const wanted = records.flatMap((record) => selection.pick(record) ?? [])
+    const sound = wanted.filter((record) => !faultOf(record, max))
+    sums.rejected += rejects.length + wanted.length - sound.length
+    const byLane = grouped(sound, (record) => laneOf(record, parts.names))
     for (const [lane, some] of byLane) await compareRecords(lane, some, parts, sums)
   }
   return sums.finish()
@@ -79,7 +69,7 @@ export async function verifyMoved(parts: VerifyParts): Promise<Verification> {
   for (const lane of await lanesOf(imports, options.name)) {
     for await (const notes of imports.notesOf(lane, tagOf(options.name))) {
       const expected = notes.map((note) => ({ note, digest: note.digest }))
-      await reaching('The target store', () => compare(lane, expected, parts, sums))
+      await inTarget(() => compare(lane, expected, parts, sums))
     }
   }
   return sums.finish()
@@ -91,7 +81,7 @@ async function compareRecords(
   parts: VerifyParts,
   sums: Sums,
 ): Promise<void> {
-  await reaching('The target store', async () => {
+  await inTarget(async () => {
     const ids = records.map(({ importId }) => importId)
     const notes = await parts.imports.notes(lane, ids)
     const expected = records.map((record, at) => ({
@@ -117,7 +107,7 @@ async function compare(
   sums: Sums,
 ): Promise<void> {
   const ids = expected.map(({ note }) => note?.id ?? 0)
-  const standing = await imports.standing(lane, ids)
+  const standing = await imports.jobsInLane(lane, ids)
   const row = sums.row(lane)
   for (const [at, { note, digest, dueAtMs }] of expected.entries()) {
     const found = standing[at]

@@ -1,11 +1,12 @@
 import { type LaneNames, type Level, nativeDoor } from '@crossgear/core-scheduler'
 import type { RedisStore } from '@crossgear/redis-store'
 import { reaching } from '../errors.ts'
-import { keptRejectBytes } from '../record/fit.ts'
+import { rejectOf } from '../record/fit.ts'
 import { importIdOf } from '../record/identity.ts'
 import type { JobRecord, Reject } from '../record/record.ts'
 import { recordOfStanding } from '../record/stored-job.ts'
-import type { Page, PageBounds, Source } from '../source.ts'
+import { grouped } from '../picked.ts'
+import { type Page, type PageBounds, pageOf, type Source } from '../source.ts'
 import { IdSet } from '../sources/id-set.ts'
 
 /** A job's location and queueing time: all that is kept of each in memory. */
@@ -36,11 +37,6 @@ export class BackupSource implements Source {
     this.#store = store
     this.#names = names
     this.identity = address
-  }
-
-  /** Only known when all are found. */
-  total(): Promise<undefined> {
-    return Promise.resolve(undefined)
   }
 
   async *pages(_after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
@@ -99,25 +95,21 @@ export class BackupSource implements Source {
     some: Uint32Array,
     levels: ReadonlyMap<string, ReadonlyMap<number, Level>>,
   ): Promise<Page> {
-    const byLane = new Map<string, number[]>()
-    for (const at of some) {
-      const lane = found.lanes[found.laneAt[at] ?? 0] ?? ''
-      const places = byLane.get(lane)
-      if (places) places.push(at)
-      else byLane.set(lane, [at])
-    }
+    const byLane = grouped(some, (at) => found.lanes[found.laneAt[at] ?? 0] ?? '')
     const results = new Map<number, JobRecord | Reject>()
     for (const [lane, places] of byLane) {
       const ids = places.map((at) => found.ids[at] ?? 0)
-      const standing = await this.#store.imports.standing(lane, ids)
+      const standing = await this.#store.imports.jobsInLane(lane, ids)
       for (const [index, at] of places.entries()) {
         const one = standing[index]
         // It has ended since it was found.
         if (!one || one.job.status === 'success') continue
         if (one.job.status === 'error' && one.forgetAtMs === undefined) continue
         const id = ids[index] ?? 0
-        if (one.job.foreground) results.set(at, awaited(lane, id, one.job.input))
-        else {
+        if (one.job.foreground) {
+          const message = `job ${id} of ${lane} has a waiting client`
+          results.set(at, rejectOf('foreground', `${lane} ${id}`, message, one.job.input))
+        } else {
           const importId = importIdOf(this.identity, lane, String(id), one.job.input)
           const record = recordOfStanding(one, importId, this.#names)
           const level = one.job.door === nativeDoor ? levels.get(lane)?.get(id) : undefined
@@ -125,12 +117,7 @@ export class BackupSource implements Source {
         }
       }
     }
-    const inOrder = Array.from(some, (at) => results.get(at)).filter((one) => one !== undefined)
-    return {
-      records: inOrder.filter((one): one is JobRecord => !('reason' in one)),
-      rejects: inOrder.filter((one): one is Reject => 'reason' in one),
-      cursor: '',
-    }
+    return pageOf(Array.from(some, (at) => results.get(at) ?? []).flat())
   }
 }
 
@@ -144,13 +131,4 @@ function orderOf({ ids, enqueuedAtMs, laneAt }: Found): Uint32Array {
       of(laneAt, one) - of(laneAt, other) ||
       of(ids, one) - of(ids, other),
   )
-}
-
-function awaited(lane: string, id: number, input: Buffer): Reject {
-  return {
-    reason: 'foreground',
-    message: `job ${id} of ${lane} has a waiting client`,
-    where: `${lane} ${id}`,
-    raw: input.subarray(0, keptRejectBytes),
-  }
 }

@@ -16,7 +16,7 @@ export interface WholeFile {
   readonly settings: number
 }
 
-/** The lines of a file beside its jobs. */
+/** The lines of a file that are no jobs. */
 export async function* remarksOf(path: string): AsyncGenerator<Remark> {
   for await (const line of readLines(path)) {
     const remark = remarkOf(line.toString())

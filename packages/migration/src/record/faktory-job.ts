@@ -13,19 +13,10 @@ import {
   type FwpJob,
 } from '@crossgear/fwp-codec'
 import { importIdOf } from './identity.ts'
-import { keptRejectBytes } from './fit.ts'
-import type { JobRecord, RecordState, Reject } from './record.ts'
+import { rejectOf } from './fit.ts'
+import type { JobPlace, JobRecord, Mutable, Reject } from './record.ts'
 
 const minReserveSeconds = 60
-
-/** A job's place, and that place's data about it. */
-export interface FaktoryPlace {
-  readonly state: RecordState
-  readonly dueAtMs?: number
-  readonly forgetAtMs?: number
-  /** For a person. */
-  readonly where: string
-}
 
 /**
  * A Faktory job, JSON bytes, as a record. `identity`: the source's. Numbers, key order and unknown
@@ -33,7 +24,7 @@ export interface FaktoryPlace {
  */
 export function recordOfFaktory(
   raw: Buffer,
-  place: FaktoryPlace,
+  place: JobPlace,
   identity: string,
 ): JobRecord | Reject {
   try {
@@ -41,20 +32,14 @@ export function recordOfFaktory(
     return toRecord(parseJob(raw), place, identity)
   } catch (error) {
     if (!(error instanceof FwpError)) throw error
-    return {
-      reason: 'bad_job',
-      message: `a member of ${place.where} is no job: ${error.message}`,
-      where: place.where,
-      raw: raw.subarray(0, keptRejectBytes),
-    }
+    const { where } = place
+    return rejectOf('bad_job', where, `a member of ${where} is no job: ${error.message}`, raw)
   }
 }
 
-type Draft = { -readonly [Name in keyof JobRecord]: JobRecord[Name] }
-
-function toRecord(job: FwpJob, place: FaktoryPlace, identity: string): JobRecord {
+function toRecord(job: FwpJob, place: JobPlace, identity: string): JobRecord {
   const { jid, jobtype, queue, priority, args, retry, reserveForSeconds, createdAt } = job
-  const record: Draft = {
+  const record: Mutable<JobRecord> = {
     // A job that moves between two looks is still the same.
     importId: importIdOf(identity, jid, jobtype, createdAt ?? '', args),
     state: place.state,

@@ -6,7 +6,7 @@ import type { Fault } from '../target.ts'
 const maxUniqueBytes = 64
 const control = /[\0-\x1f\x7f]/
 /** Bytes kept of a reject. */
-export const keptRejectBytes = 65_536
+const keptRejectBytes = 65_536
 
 /**
  * The reason why Crossgear's doors would refuse a job. `maxPayloadBytes`: the gateway's
@@ -39,7 +39,12 @@ export function faultOf(
   return undefined
 }
 
-/** A record as a reject. */
-export function rejectOf(record: JobRecord, reason: RejectReason, message: string): Reject {
-  return { reason, message, where: record.fn, raw: record.payload.subarray(0, keptRejectBytes) }
+/** An item that stays. `raw`: its bytes, of which the first are kept. */
+export function rejectOf(
+  reason: RejectReason,
+  where: string,
+  message: string,
+  raw: Uint8Array = Buffer.alloc(0),
+): Reject {
+  return { reason, message, where, raw: Buffer.from(raw.subarray(0, keptRejectBytes)) }
 }

@@ -8,24 +8,16 @@ import {
   inputOfArgs,
   scanObject,
 } from '@crossgear/fwp-codec'
-import { keptRejectBytes } from './fit.ts'
+import { rejectOf } from './fit.ts'
 import { importIdOf } from './identity.ts'
-import type { JobRecord, RecordState, Reject, RejectReason } from './record.ts'
+import { picked } from '../picked.ts'
+import type { JobPlace, JobRecord, Reject, RejectReason } from './record.ts'
 
 /** Members of a JSON object: name to raw value. */
 export type RawFields = ReadonlyMap<string, string>
 
 /** Job systems other than Faktory with a class or name, arguments and a queue. */
 export type JobSystem = 'sidekiq' | 'resque' | 'bullmq'
-
-/** The place of a job in such a system. */
-export interface QueuedPlace {
-  readonly state: RecordState
-  readonly dueAtMs?: number
-  readonly forgetAtMs?: number
-  /** For a person. */
-  readonly where: string
-}
 
 /** A job in its system's own form. JSON is raw text, so that numbers do not change. */
 export interface QueuedJob {
@@ -51,8 +43,8 @@ export interface QueuedJob {
 const minJidBytes = 8
 
 /** The record of such a job. Workers find the original under `custom`, by its system's name. */
-export function recordOfQueued(job: QueuedJob, place: QueuedPlace, identity: string): JobRecord {
-  const { jobtype, queue, args, retries, level = 5, createdAtMs, failure } = job
+export function recordOfQueued(job: QueuedJob, place: JobPlace, identity: string): JobRecord {
+  const { jobtype, queue, args, retries, level = 5, createdAtMs } = job
   const importId = importIdOf(identity, ...job.parts)
   const jid =
     job.jid !== undefined && Buffer.byteLength(job.jid) >= minJidBytes
@@ -77,10 +69,9 @@ export function recordOfQueued(job: QueuedJob, place: QueuedPlace, identity: str
     jid,
     envelope: `{${fields.map(([name, raw]) => `"${name}":${raw}`).join()}}`,
     retries,
-    ...(place.dueAtMs !== undefined && { dueAtMs: place.dueAtMs }),
-    ...(place.forgetAtMs !== undefined && { forgetAtMs: place.forgetAtMs }),
+    ...picked(place, ['dueAtMs', 'forgetAtMs']),
     ...(place.state === 'queued' && createdAtMs !== undefined && { enqueuedAtMs: createdAtMs }),
-    ...(failure !== undefined && { failure }),
+    ...picked(job, ['failure']),
   }
 }
 
@@ -108,12 +99,8 @@ export function readQueued(
   where: string,
   read: (fields: RawFields) => JobRecord | LeftThere | string,
 ): JobRecord | Reject {
-  const reject = (reason: RejectReason, fault: string): Reject => ({
-    reason,
-    message: `a member of ${where} ${fault}`,
-    where,
-    raw: raw.subarray(0, keptRejectBytes),
-  })
+  const reject = (reason: RejectReason, fault: string): Reject =>
+    rejectOf(reason, where, `a member of ${where} ${fault}`, raw)
   if (!isUtf8(raw)) return reject('bad_job', 'is no job: it is no UTF-8')
   try {
     const result = read(scanObject(raw.toString()))

@@ -49,6 +49,15 @@ export interface JobRecord {
   readonly sourceKey?: Buffer
 }
 
+/** The same, while it is being made. */
+export type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
+
+/** A job's place in another system, and that place's data about it. */
+export interface JobPlace extends Pick<JobRecord, 'state' | 'dueAtMs' | 'forgetAtMs'> {
+  /** For a person. */
+  readonly where: string
+}
+
 /** Why an item at a source cannot be moved. */
 export type RejectReason =
   | 'bad_function'
@@ -77,4 +86,9 @@ export interface Reject {
   readonly where: string
   /** Its first bytes. */
   readonly raw: Buffer
+}
+
+/** True for a job, false for an item that stays. */
+export function isRecord(result: JobRecord | Reject): result is JobRecord {
+  return 'importId' in result
 }

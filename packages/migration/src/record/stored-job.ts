@@ -1,6 +1,7 @@
 import { type LaneNames, nativeDoor } from '@crossgear/core-scheduler'
 import type { ImportedJob, StandingJob } from '@crossgear/redis-store'
 import { digestOf } from './identity.ts'
+import { picked } from '../picked.ts'
 import type { JobRecord, RecordState } from './record.ts'
 import { keyOfUnique, uniqueOfKey } from './unique-key.ts'
 
@@ -14,7 +15,11 @@ const placeOf: Readonly<Record<RecordState, ImportedJob['place']>> = {
   dead: 'dead',
 }
 
-type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
+/** Fields that a record and a stored job have alike. */
+const alike = [
+  ...(['reducer', 'jid', 'envelope', 'retries'] as const),
+  ...(['reserveForSeconds', 'retentionSeconds'] as const),
+] as const
 
 /** The lane for a record. */
 export function laneOf({ fn, queue }: JobRecord, names: LaneNames): string {
@@ -28,23 +33,18 @@ export function laneOf({ fn, queue }: JobRecord, names: LaneNames): string {
 export function importedOf(record: JobRecord, nowMs: number, arrivedUs: number): ImportedJob {
   const { importId, state, door, level, payload, jid } = record
   const place = placeOf[state]
-  const job: Mutable<ImportedJob['job']> = { input: payload, level }
   const key = keyOf(record)
-  if (key) job.unique = key
-  if (state === 'scheduled' || state === 'retry') job.dueAtMs = record.dueAtMs ?? nowMs
-  if (record.reducer) job.reducer = record.reducer
-  if (jid !== undefined) job.jid = jid
-  if (record.envelope !== undefined) job.envelope = record.envelope
-  if (record.retries !== undefined) job.retries = record.retries
-  if (record.reserveForSeconds !== undefined) job.reserveForSeconds = record.reserveForSeconds
-  if (record.retentionSeconds !== undefined) job.retentionSeconds = record.retentionSeconds
-  if (record.staleAtMs !== undefined) job.staleAtMs = record.staleAtMs
-  const digest = digestOf(payload, level, jid, key)
-  const imported: Mutable<ImportedJob> = { importId, digest, place, door, arrivedUs, job }
-  if (record.failure !== undefined) imported.failure = record.failure
-  if (record.further) imported.further = record.further
-  if (place === 'dead') imported.forgetAtMs = record.forgetAtMs ?? nowMs + deadForMs
-  return imported
+  const isTimed = state === 'scheduled' || state === 'retry'
+  return {
+    ...{ importId, digest: digestOf(payload, level, jid, key), place, door, arrivedUs },
+    job: {
+      ...{ input: payload, level, ...picked(record, [...alike, 'staleAtMs']) },
+      ...(key && { unique: key }),
+      ...(isTimed && { dueAtMs: record.dueAtMs ?? nowMs }),
+    },
+    ...picked(record, ['failure', 'further']),
+    ...(place === 'dead' && { forgetAtMs: record.forgetAtMs ?? nowMs + deadForMs }),
+  }
 }
 
 /** The digest of a record as stored. */
@@ -63,10 +63,11 @@ export function digestOfStanding({ job }: StandingJob): Buffer {
 
 /** A stored job as a record under an import id. */
 export function recordOfStanding(
-  { job, dueAtMs, forgetAtMs, staleAtMs, further, heldFrom }: StandingJob,
+  stored: StandingJob,
   importId: Buffer,
   names: LaneNames,
 ): JobRecord {
+  const { job, dueAtMs, heldFrom } = stored
   const { fn, queue } = names.parse(job.lane)
   const unique = uniqueOfKey(job.unique)
   return {
@@ -77,19 +78,10 @@ export function recordOfStanding(
     level: job.level,
     payload: job.input,
     state: heldFrom ?? stateOf(job, dueAtMs),
-    ...(forgetAtMs !== undefined && { forgetAtMs }),
-    ...(dueAtMs !== undefined && { dueAtMs }),
-    ...(staleAtMs !== undefined && { staleAtMs }),
-    ...(further && { further }),
+    ...picked(stored, ['forgetAtMs', 'dueAtMs', 'staleAtMs', 'further']),
     ...(unique && { unique }),
     ...(job.enqueuedAtMs !== undefined && { enqueuedAtMs: Math.floor(job.enqueuedAtMs) }),
-    ...(job.reducer && { reducer: job.reducer }),
-    ...(job.jid !== undefined && { jid: job.jid }),
-    ...(job.envelope !== undefined && { envelope: job.envelope }),
-    ...(job.failure !== undefined && { failure: job.failure }),
-    ...(job.retries !== undefined && { retries: job.retries }),
-    ...(job.reserveForSeconds !== undefined && { reserveForSeconds: job.reserveForSeconds }),
-    ...(job.retentionSeconds !== undefined && { retentionSeconds: job.retentionSeconds }),
+    ...picked(job, [...alike, 'failure']),
   }
 }
 

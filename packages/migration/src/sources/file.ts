@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { keptRejectBytes } from '../record/fit.ts'
+import { rejectOf } from '../record/fit.ts'
 import { readWholeFile } from '../backup/whole-file.ts'
 import { reaching } from '../errors.ts'
 import { isCompressed, readLines } from '../record/lines.ts'
@@ -34,11 +34,6 @@ export class FileSource implements Source {
     return reaching(path, async () => new FileSource(path, (await stat(path)).size, identity))
   }
 
-  /** Only known after reading. */
-  total(): Promise<undefined> {
-    return Promise.resolve(undefined)
-  }
-
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     let offset = Number(after ?? 0)
     if (offset >= this.#bytes) return
@@ -54,7 +49,10 @@ export class FileSource implements Source {
       if (line.length > 0 && remarkOf(text) === undefined) {
         const record = isTooLong ? 'it is too long' : recordOfLine(text)
         if (typeof record !== 'string') records.push(record)
-        else rejects.push(rejected(line, start, record))
+        else {
+          const message = `the line at byte ${start} is no job: ${record}`
+          rejects.push(rejectOf('bad_row', `byte ${start}`, message, line))
+        }
       }
       if (records.length + rejects.length >= bounds.jobs || bytes >= bounds.bytes) {
         yield { records, rejects, cursor: String(offset) }
@@ -68,14 +66,5 @@ export class FileSource implements Source {
 
   close(): Promise<void> {
     return Promise.resolve()
-  }
-}
-
-function rejected(line: Buffer, offset: number, fault: string): Reject {
-  return {
-    reason: 'bad_row',
-    message: `the line at byte ${offset} is no job: ${fault}`,
-    where: `byte ${offset}`,
-    raw: Buffer.from(line.subarray(0, keptRejectBytes)),
   }
 }

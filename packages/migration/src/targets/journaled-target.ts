@@ -16,7 +16,7 @@ const inDoubt: Stored = {
   message: 'it was sent before without an answer',
 }
 
-/** A server that keeps no notes, and beside it a journal of what was sent. */
+/** A server that keeps no notes, and with it a journal of what was sent. */
 export class JournaledTarget implements Target {
   readonly #carrier: Carrier
   readonly #journal: Journal

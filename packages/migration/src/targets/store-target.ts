@@ -1,11 +1,11 @@
 import type { LaneNames } from '@crossgear/core-scheduler'
 import type { ImportResult, RedisStore } from '@crossgear/redis-store'
-import { reaching } from '../errors.ts'
 import { tagOf } from '../record/identity.ts'
+import { grouped } from '../picked.ts'
 import type { JobRecord } from '../record/record.ts'
 import { Arrivals } from './arrivals.ts'
 import { importedOf, laneOf } from '../record/stored-job.ts'
-import { lanesOf } from '../acts/lanes.ts'
+import { inTarget, lanesOf } from '../acts/lanes.ts'
 import type { Ledger, Stored, Target } from '../target.ts'
 
 const full: Readonly<Record<'dead' | 'notes', Stored>> = {
@@ -21,8 +21,6 @@ const full: Readonly<Record<'dead' | 'notes', Stored>> = {
   },
 }
 
-const side = 'The target store'
-
 /** A Crossgear store. */
 export class StoreTarget implements Target, Ledger {
   readonly #redis: RedisStore
@@ -31,11 +29,11 @@ export class StoreTarget implements Target, Ledger {
   readonly #tag: Buffer
   readonly #lanes = new Set<string>()
   readonly #arrivals: Arrivals
-  /** By function and queue. */
-  readonly #laneOf = new Map<string, string>()
+  /** Lanes by function and queue. */
+  readonly #known = new Map<string, string>()
   /** Settles when the page before is sent: jobs of a lane keep their order. */
   #turn: Promise<unknown> = Promise.resolve()
-  readonly takesPagesAhead = true
+  readonly takesPagesInAdvance = true
 
   constructor(store: RedisStore, names: LaneNames, name: string) {
     this.#redis = store
@@ -46,11 +44,11 @@ export class StoreTarget implements Target, Ledger {
   }
 
   store(records: readonly JobRecord[]): Promise<readonly Stored[]> {
-    return reaching(side, () => this.#storeAll(records))
+    return inTarget(() => this.#storeAll(records))
   }
 
   known(records: readonly JobRecord[]): Promise<readonly boolean[]> {
-    return reaching(side, async () => {
+    return inTarget(async () => {
       const results = new Array<boolean>(records.length)
       for (const [lane, places] of this.#byLane(records)) {
         const importIds = places.map((at) => (records[at] as JobRecord).importId)
@@ -65,7 +63,7 @@ export class StoreTarget implements Target, Ledger {
   }
 
   moved(records: readonly JobRecord[]): Promise<void> {
-    return reaching(side, async () => {
+    return inTarget(async () => {
       const importId = (at: number): Buffer => (records[at] as JobRecord).importId
       for (const [lane, places] of this.#byLane(records)) {
         await this.#redis.imports.moved(lane, places.map(importId))
@@ -74,33 +72,30 @@ export class StoreTarget implements Target, Ledger {
   }
 
   movedIds(importIds: readonly Buffer[]): Promise<void> {
-    return reaching(side, async () => {
+    return inTarget(async () => {
       const { imports } = this.#redis
       for (const lane of await lanesOf(imports, this.#name)) await imports.moved(lane, importIds)
     })
   }
 
   movedAll(): Promise<void> {
-    return reaching(side, async () => {
+    return inTarget(async () => {
       const { imports } = this.#redis
       for (const lane of await lanesOf(imports, this.#name)) {
         for await (const notes of imports.notesOf(lane, this.#tag)) {
-          const left = notes.filter(({ kind }) => kind === 'created')
-          await imports.moved(
-            lane,
-            left.map(({ importId }) => importId),
-          )
+          const left = notes.flatMap(({ kind, importId }) => (kind === 'created' ? importId : []))
+          await imports.moved(lane, left)
         }
       }
     })
   }
 
   progress(name: string): Promise<Readonly<Record<string, string>>> {
-    return reaching(side, () => this.#redis.imports.migrations.progress(name))
+    return inTarget(() => this.#redis.imports.migrations.progress(name))
   }
 
   saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    return reaching(side, () => this.#redis.imports.migrations.saveProgress(name, fields))
+    return inTarget(() => this.#redis.imports.migrations.saveProgress(name, fields))
   }
 
   close(): Promise<void> {
@@ -159,19 +154,14 @@ export class StoreTarget implements Target, Ledger {
 
   /** Places of the records of each lane. */
   #byLane(records: readonly JobRecord[]): ReadonlyMap<string, number[]> {
-    const lanes = new Map<string, number[]>()
-    for (const [at, record] of records.entries()) {
-      const name = `${record.fn}\0${record.queue ?? ''}`
-      let lane = this.#laneOf.get(name)
-      if (lane === undefined) {
-        lane = laneOf(record, this.#names)
-        this.#laneOf.set(name, lane)
-      }
-      const places = lanes.get(lane)
-      if (places) places.push(at)
-      else lanes.set(lane, [at])
-    }
-    return lanes
+    return grouped(records.keys(), (at) => this.#laneOf(records[at] as JobRecord))
+  }
+
+  #laneOf(record: JobRecord): string {
+    const name = `${record.fn}\0${record.queue ?? ''}`
+    const lane = this.#known.get(name) ?? laneOf(record, this.#names)
+    this.#known.set(name, lane)
+    return lane
   }
 }
 

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest'
 import { tagOf } from '../../src/record/identity.ts'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
 import type { Page } from '../../src/source.ts'
 import { Gearmand, lacksGearmand } from '@crossgear/tools/gearmand'
 import { assortedJobs, expectArrived } from '../support/jobs.ts'
@@ -54,13 +52,7 @@ sourceContract(
     const { move, open } = queue
 
     test('a move that was killed after the removal treats identical later jobs as others', async () => {
-      const killed = queue.target.as(migration)
-      killed.moved = () => Promise.reject(new Error('killed'))
-      const source = await open(true)
-      const parts = { source, target: killed, ledger: killed, selection: new Selection() }
-      const options = { name: migration, isMove: true, batch }
-      await expect(run({ ...parts, options })).rejects.toThrow('killed')
-      await source.close()
+      await queue.moveAndDie()
       await queue.fixture.fill()
       // The jobs that had gone came once more; their unique ids join those that wait.
       const { counts } = await move(true)

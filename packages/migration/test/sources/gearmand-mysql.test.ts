@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { Gearmand } from '@crossgear/tools/gearmand'
-import { gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
+import { gearmandSqlContract, testOthersAreReported } from '../support/gearmand-sql-contract.ts'
 import { lacksMariadb, Mariadb } from '../support/mariadb.ts'
 import { expectRefusal } from '../support/source-contract.ts'
 
@@ -29,11 +28,7 @@ gearmandSqlContract(
   lacksMariadb,
   start,
   (queue) => {
-    test('a database that others have open is reported', async () => {
-      const gearmand = await Gearmand.start(...queue.fixture.database.words)
-      expect(await queue.liveReason()).toContain('other connections')
-      await gearmand.stop()
-    })
+    testOthersAreReported(queue)
 
     test('names that are equal in the collation stay two, and bytes stay bytes', async () => {
       server.sql('TRUNCATE gearman_queue; ALTER TABLE gearman_queue DROP INDEX unique_key')

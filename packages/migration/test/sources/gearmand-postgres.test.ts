@@ -1,6 +1,5 @@
-import { expect, test } from 'vitest'
-import { Gearmand } from '@crossgear/tools/gearmand'
-import { gearmandSqlContract } from '../support/gearmand-sql-contract.ts'
+import { test } from 'vitest'
+import { gearmandSqlContract, testOthersAreReported } from '../support/gearmand-sql-contract.ts'
 import { lacksPostgres, Postgres } from '../support/postgres.ts'
 import { expectRefusal } from '../support/source-contract.ts'
 
@@ -27,11 +26,7 @@ gearmandSqlContract(
   lacksPostgres,
   start,
   (queue) => {
-    test('a database that others have open is reported', async () => {
-      const gearmand = await Gearmand.start(...queue.fixture.database.words)
-      expect(await queue.liveReason()).toContain('other connections')
-      await gearmand.stop()
-    })
+    testOthersAreReported(queue)
 
     test.each([
       ['PORT/none', 'database "none" does not exist'],

@@ -1,10 +1,8 @@
 import type { Lacking } from '@crossgear/tools/lacks'
 import { expect, test } from 'vitest'
-import { run } from '../../src/acts/run.ts'
-import { Selection } from '../../src/acts/selection.ts'
 import { Gearmand, lacksGearmand, type Submission } from '@crossgear/tools/gearmand'
 import { assortedJobs, expectArrived } from './jobs.ts'
-import { migration, type QueueFixture, sourceContract, type TestQueue } from './source-contract.ts'
+import { type QueueFixture, sourceContract, type TestQueue } from './source-contract.ts'
 
 /** A database with gearmand's table. */
 export interface GearmandDatabase {
@@ -75,7 +73,7 @@ export function gearmandSqlContract(
       },
     },
     (queue) => {
-      const { open, move } = queue
+      const { move } = queue
       const sql = (text: string): string => {
         const { database } = queue.fixture
         return database.sql(text.replace('$', database.table))
@@ -83,13 +81,7 @@ export function gearmandSqlContract(
       const left = (): number => Number(sql('SELECT count(*) FROM $'))
 
       test('a move that was killed after the removal treats identical later jobs as others', async () => {
-        const killed = queue.target.as(migration)
-        killed.moved = () => Promise.reject(new Error('killed'))
-        const source = await open(true)
-        const parts = { source, target: killed, ledger: killed, selection: new Selection() }
-        const options = { name: migration, isMove: true, batch }
-        await expect(run({ ...parts, options })).rejects.toThrow('killed')
-        await source.close()
+        await queue.moveAndDie()
         // The same jobs again, while the others still wait.
         expect(left()).toBe(jobs - batch)
         sql(queue.fixture.database.refill)
@@ -113,4 +105,13 @@ export function gearmandSqlContract(
       others(Object.assign(queue, { submitted }))
     },
   )
+}
+
+/** A server tells of those who have its database open. */
+export function testOthersAreReported(queue: GearmandQueue): void {
+  test('a database that others have open is reported', async () => {
+    const gearmand = await Gearmand.start(...queue.fixture.database.words)
+    expect(await queue.liveReason()).toContain('other connections')
+    await gearmand.stop()
+  })
 }

@@ -2,6 +2,8 @@ import type { Lacking } from '@crossgear/tools/lacks'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { RunOptions } from '../../src/acts/options.ts'
+import { run } from '../../src/acts/run.ts'
+import { Selection } from '../../src/acts/selection.ts'
 import { verifyMoved } from '../../src/acts/verify.ts'
 import { openSource } from '../../src/sources/open-source.ts'
 import type { Reject } from '../../src/record/record.ts'
@@ -57,6 +59,8 @@ export interface TestQueue<Fixture extends QueueFixture> {
   /** Why it must not be read now. */
   readonly liveReason: () => Promise<string | undefined>
   readonly move: (isMove: boolean, options?: Move) => Promise<Taken>
+  /** A move that is killed when its first page has left the source. */
+  readonly moveAndDie: () => Promise<void>
 }
 
 /** The name of a migration. */
@@ -112,6 +116,16 @@ export function sourceContract<Fixture extends QueueFixture>(
       return target.take(source, { name: migration, ...others, isMove, batch })
     }
 
+    const moveAndDie = async (): Promise<void> => {
+      const killed = target.as(migration)
+      killed.moved = () => Promise.reject(new Error('killed'))
+      const source = await open(true)
+      const parts = { source, target: killed, ledger: killed, selection: new Selection() }
+      const options = { name: migration, isMove: true, batch }
+      await expect(run({ ...parts, options })).rejects.toThrow('killed')
+      await source.close()
+    }
+
     test('a copy brings every job once, as verify proves, and further copies bring none', async () => {
       const { counts, rejects } = await move(false)
       expect(counts).toMatchObject({ read: jobs + rejected, created: jobs, rejected })
@@ -150,7 +164,7 @@ export function sourceContract<Fixture extends QueueFixture>(
       expect(await verifyMoved(parts)).toMatchObject({ isEqual: true })
       await fixture.emptied?.()
       const source = await open(true)
-      if (!isScanned) expect(await source.total()).toBe(rejected)
+      if (!isScanned) expect(await source.total?.()).toBe(rejected)
       const restore = source.restore?.bind(source)
       source.restore = async (records) => {
         await restore?.(records)
@@ -171,7 +185,7 @@ export function sourceContract<Fixture extends QueueFixture>(
     })
 
     others({
-      ...{ open, openNow, liveReason, move },
+      ...{ open, openNow, liveReason, move, moveAndDie },
       get fixture() {
         return fixture
       },

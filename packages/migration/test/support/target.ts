@@ -101,7 +101,7 @@ export class TestTarget {
   async jobs(lane: string): Promise<StandingJob[]> {
     const last = Number(await this.server.ask('GET', `uid:${lane}`))
     const ids = Array.from({ length: last }, (_none, at) => at + 1)
-    const found = await this.store.imports.standing(lane, ids)
+    const found = await this.store.imports.jobsInLane(lane, ids)
     return found.flatMap((job) => job ?? [])
   }
 

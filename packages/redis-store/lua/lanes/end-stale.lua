@@ -6,7 +6,7 @@
 --   4 how long a dead job is kept: integer, seconds
 --   5 most jobs of a band: integer
 --   6 and more: lanes: strings
--- Returns flat per job: lane, door, how (expired, died).
+-- Returns flat per job: lane, id, door, how (expired, died).
 --#include keys
 --#include levels
 --#include jobs
@@ -40,7 +40,7 @@ for at = 6, #ARGV do
       if redis.call('LREM', key, -1, fields.id) == 1 then
         if fields.level then tookLevel(lane, fields.level) end
         local how = endStale(lane, fields.id, fields, '', now, most, seconds)
-        for _, word in ipairs({ lane, fields.door, how }) do
+        for _, word in ipairs({ lane, fields.id, fields.door, how }) do
           ended[#ended + 1] = word
         end
       end

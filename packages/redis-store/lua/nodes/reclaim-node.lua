@@ -16,7 +16,7 @@
 --   12 place (1 for the first): integer
 --   13 cursor in it (0 for its start): integer
 -- Returns { jobs put back, next place (0: that was all), cursor in it, flat per lease of a consumer: id, token, door, what was
--- refused (empty for nothing) }.
+-- refused (empty for nothing), flat per job that ended: lane, id, door, how (expired, lost, died) }.
 --#include keys
 --#include levels
 --#include jobs
@@ -29,7 +29,7 @@ local now, back, left, mine = nowMs(), {}, 500, ARGV[4] .. '-'
 -- Leases with half a millisecond in their deadline: no consumer is known to have the job.
 local heldAhead = {}
 local piece, graceMs, failure = left, tonumber(ARGV[8]), ARGV[9]
-local consumed, problem = {}, ''
+local consumed, dropped, problem = {}, {}, ''
 
 -- Each place is read by a function from cursor to ids and the next cursor, nil for the end.
 local function ofSet(key)
@@ -88,9 +88,13 @@ local function putBack(id, waiting)
     local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }
     if failure ~= '' and not read.isForeground(v[1], v[5], waiting) then
       bury(job)
+      ending = 'died'
     else
       finishJob(lane, job, '', 'error', '')
       book(lane, ending, 1)
+    end
+    for _, word in ipairs({ lane, id, doorIn(v[1]) or 'native', ending }) do
+      dropped[#dropped + 1] = word
     end
     return
   end
@@ -155,4 +159,4 @@ if #back > 0 then
   hintReady(ARGV[5], lane, now)
   redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
 end
-return { #back, place <= #places and place or 0, cursor, consumed, problem }
+return { #back, place <= #places and place or 0, cursor, consumed, problem, dropped }

@@ -55,7 +55,7 @@ export class ClusterClaim {
   constructor(parts: ClusterClaimParts, request: ClaimRequest) {
     this.#parts = parts
     this.#request = request
-    this.#most = request.max + (parts.throttles.limit(request.groups) ? 0 : (request.ahead ?? 0))
+    this.#most = request.max + (parts.throttles.limit(request.groups) ? 0 : (request.prefetch ?? 0))
   }
 
   /** Throws if it found nothing and could not look everywhere. */
@@ -163,8 +163,14 @@ export class ClusterClaim {
       return 0
     }
     const asked = Math.min(most, due)
-    const ahead = most - asked
-    const wanted = { by, max: asked, ahead, ...(access && { access }), ...(dropped && { dropped }) }
+    const prefetch = most - asked
+    const wanted = {
+      by,
+      max: asked,
+      prefetch,
+      ...(access && { access }),
+      ...(dropped && { dropped }),
+    }
     const taken = await this.#ignoreUnavailable(() => slots.claim(lane, wanted, leaseMs))
     if (!taken) {
       this.#away.add(lane)

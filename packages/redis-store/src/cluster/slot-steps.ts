@@ -84,7 +84,7 @@ export class SlotSteps {
       lane,
       'claims',
       { ...request, groups: [group] },
-      request.max + (request.ahead ?? 0),
+      request.max + (request.prefetch ?? 0),
       0,
     )
   }

@@ -131,7 +131,7 @@ export class RedisImports {
   }
 
   /** The current state of jobs, in bounded reads. */
-  async standing(lane: string, ids: readonly number[]): Promise<(StandingJob | undefined)[]> {
+  async jobsInLane(lane: string, ids: readonly number[]): Promise<(StandingJob | undefined)[]> {
     const { keys } = this.#context
     const sizes = await this.#context.pipeline((pipeline) => {
       for (const id of ids) pipeline.hstrlen(keys.job(lane, id), 'input')

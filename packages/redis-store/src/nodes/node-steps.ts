@@ -1,4 +1,5 @@
 import {
+  type DroppedJob,
   nativeDoor,
   type HeartbeatReply,
   type LeasedRef,
@@ -14,6 +15,7 @@ import type { Events } from '../connection/events.ts'
 import type { DeadBounds, RedisNativeStore } from '../native/native-store.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { Schema } from '../schema/schema.ts'
+import { droppedJobs } from '../step/step-reply.ts'
 
 /** Lanes walked at once. */
 const lanesAtOnce = 500
@@ -24,8 +26,14 @@ interface Departure {
   readonly loss?: Loss
 }
 
-/** Jobs put back, the next place, the cursor in it, leases of consumers, and what was refused. */
-type ReclaimReply = readonly [number, number, Buffer, readonly Buffer[], Buffer]
+/** Jobs put back, the next place, the cursor in it, leases of consumers, what was refused, and ended jobs. */
+type ReclaimReply = readonly [number, number, Buffer, readonly Buffer[], Buffer, readonly Buffer[]]
+
+/** What is found in the lanes of a node. */
+interface Found {
+  readonly consumed: LeasedRef[]
+  readonly dropped: DroppedJob[]
+}
 
 interface Parts {
   readonly context: RedisContext
@@ -124,19 +132,19 @@ export class RedisNodes implements NodeStore {
     const { isCluster } = this.#context
     const woken: string[] = []
     const refused = new Map<string, StoreError>()
-    const consumed: LeasedRef[] = []
+    const found: Found = { consumed: [], dropped: [] }
     const concerned = isCluster ? lanes : await this.#lanesOf(departure.node, lanes)
     for (const some of chunks(concerned, lanesAtOnce)) {
       const forget = async (lane: string): Promise<void> => {
         try {
-          if ((await this.#forgetIn(lane, departure, consumed)) > 0) woken.push(lane)
+          if ((await this.#forgetIn(lane, departure, found)) > 0) woken.push(lane)
         } catch (error) {
           refused.set(lane, storeErrorOf(error))
         }
       }
       await Promise.all(some.map(forget))
     }
-    return { woken, refused, consumed }
+    return { woken, refused, ...found }
   }
 
   /** Lanes with traces of the node: most have none. */
@@ -149,8 +157,8 @@ export class RedisNodes implements NodeStore {
     return found.map(String)
   }
 
-  /** Walks a lane in pieces; returns the number of requeued jobs. Appends leases of consumers. */
-  async #forgetIn(lane: string, { node, loss }: Departure, consumed: LeasedRef[]): Promise<number> {
+  /** Walks a lane in pieces; returns the number of requeued jobs. Appends what it finds. */
+  async #forgetIn(lane: string, { node, loss }: Departure, found: Found): Promise<number> {
     const { run, keys, graceMs } = this.#context
     const { deadPerLane, deadSeconds } = this.#parts.dead
     const { maxLosses = 0, failure = '' } = loss ?? {}
@@ -160,10 +168,11 @@ export class RedisNodes implements NodeStore {
     let problem: string | undefined
     for (let place = 1, cursor = '0'; place > 0;) {
       const reply = await run('reclaim-node', [keys.busy(lane)], [...args, place, cursor])
-      const [jobs, next, from, leases, refusal] = reply as ReclaimReply
+      const [jobs, next, from, leases, refusal, ended] = reply as ReclaimReply
       for (const [id, token = '', door] of chunks(leases.map(String), 3)) {
-        consumed.push({ lane, id: Number(id), token, door: door ?? nativeDoor })
+        found.consumed.push({ lane, id: Number(id), token, door: door ?? nativeDoor })
       }
+      found.dropped.push(...droppedJobs(ended))
       putBack += jobs
       place = next
       cursor = from.toString()

@@ -50,7 +50,10 @@ export function functionOf(
 
 /** True for a function, and for a table with something in it: an empty one is filled by each call. */
 function isFixed(piece: string): boolean {
-  return piece.startsWith('local function') || /^local \w+ = \{[^}][\s\S]*\}\s*$/.test(piece)
+  return (
+    /^(?:local function|\w+\.\w+ = function)/.test(piece) ||
+    /^local \w+ = \{[^}][\s\S]*\}\s*$/.test(piece)
+  )
 }
 
 /**

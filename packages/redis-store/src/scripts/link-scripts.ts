@@ -92,7 +92,7 @@ function piecesOf(lua: string): string[] {
     .replace(/^--#include \w+\n/gm, '')
     .replace(/^ *--(?!#include).*\n/gm, '')
     .replace(/^\n+/gm, '')
-    .split(/(?<=^end\n)|^(?=local )/m)
+    .split(/(?<=^end\n)|^(?=local |\w+\.\w+ = function)/m)
 }
 
 /** True for a function with includes of its own. */

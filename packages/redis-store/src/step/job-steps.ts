@@ -279,7 +279,7 @@ export class JobSteps {
   ): Promise<readonly Lease[]> {
     const max = claim.max - taken.length
     if (max <= 0) return taken
-    const claims = [{ ...claim, max, ahead: 0 }]
+    const claims = [{ ...claim, max, prefetch: 0 }]
     const answer = await this.step({ ...noStep, claims }, { unlimited })
     return [...taken, ...soleAnswer(answer.claims)]
   }

@@ -151,9 +151,9 @@ export function addClaim(
   request: ClaimRequest,
   { names, throttles }: ClaimLimits,
 ): number {
-  const { groups, ahead = 0, paused = nothingPaused } = request
+  const { groups, prefetch = 0, paused = nothingPaused } = request
   const limits = throttleArguments(request, names, throttles)
-  const held = isLimited(groups, names, throttles) ? 0 : ahead
+  const held = isLimited(groups, names, throttles) ? 0 : prefetch
   const max = request.max + held
   args.push(wayOf(request), max, held, groups.length)
   for (const { lanes, queue, leaseMs } of groups) {

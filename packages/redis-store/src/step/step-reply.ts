@@ -59,10 +59,11 @@ export function outcomesOf(
   return settled.length === outcomes.length ? settled : refusalOf(answer)
 }
 
-/** Jobs that a claim dropped, flat: lane, door and how. */
+/** Dropped jobs, flat: lane, id, door and how. */
 export function droppedJobs(words: readonly Buffer[]): DroppedJob[] {
-  return [...chunks(words, 3)].map(([lane, door, how]) => ({
+  return [...chunks(words, 4)].map(([lane, id, door, how]) => ({
     lane: String(lane),
+    id: Number(String(id)),
     door: String(door),
     how: String(how) as DroppedJob['how'],
   }))

@@ -1,13 +1,12 @@
 import { LaneNames, noStep, soleAnswer, type NewJob, type Lease } from '@crossgear/core-scheduler'
-import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../../src/connection/clock-offset.ts'
 import { connect } from '../../src/connection/connection.ts'
 import { JobSteps } from '../../src/step/job-steps.ts'
 import { RedisContext } from '../../src/connection/redis-context.ts'
-import { RedisWorld } from '../support/redis-world.ts'
+import { aCluster, eachInNewWorld } from '../support/servers.ts'
 
 const bid = 'b1'
 const bounds = { deadPerLane: 10, deadSeconds: 10, reserveForSeconds: 10 }
@@ -21,19 +20,10 @@ const job = (input: string): NewJob => ({
 const callback = (name: string) => ({ lane: 'calls', job: { ...job(name), jid: `jid-${name}` } })
 
 describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a batch', () => {
-  let cluster: RedisCluster
-  let world: RedisWorld
   let store: SteppedStore
   let dying: RedisContext
 
-  beforeAll(async () => {
-    cluster = await RedisCluster.start({ words: patientCluster })
-  }, 30_000)
-  afterAll(() => cluster.stop())
-
-  beforeEach(async () => {
-    const address = { nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })) }
-    world = await RedisWorld.open(address)
+  eachInNewWorld(aCluster, async (world, { address }) => {
     store = await world.node()
     for (const lane of ['mail', 'calls']) {
       await store.lanes.register(lane)
@@ -42,10 +32,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     dying = new RedisContext(address, new LaneNames(), 0)
     await connect(dying.redis)
   })
-  afterEach(async () => {
-    dying.redis.disconnect()
-    await world.close()
-  })
+  afterEach(() => dying.redis.disconnect())
 
   async function take(lane: string): Promise<Lease | undefined> {
     const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })

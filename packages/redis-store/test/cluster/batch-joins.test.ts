@@ -1,14 +1,14 @@
 import { LaneNames, noStep, soleAnswer, type NewJob } from '@crossgear/core-scheduler'
-import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../../src/connection/clock-offset.ts'
 import { BatchJoins, type Join } from '../../src/cluster/batch-joins.ts'
 import { JobSteps } from '../../src/step/job-steps.ts'
 import { RedisContext } from '../../src/connection/redis-context.ts'
 import { connect } from '../../src/connection/connection.ts'
-import { RedisWorld } from '../support/redis-world.ts'
+import type { RedisWorld } from '../support/redis-world.ts'
+import { aCluster, eachInNewWorld } from '../support/servers.ts'
 
 const bid = 'b1'
 const job: NewJob = {
@@ -53,19 +53,12 @@ class DyingNode {
 }
 
 describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node dies', () => {
-  let cluster: RedisCluster
   let world: RedisWorld
   let store: SteppedStore
   let dying: DyingNode
 
-  beforeAll(async () => {
-    cluster = await RedisCluster.start({ words: patientCluster })
-  }, 30_000)
-  afterAll(() => cluster.stop())
-
-  beforeEach(async () => {
-    const address = { nodes: cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port })) }
-    world = await RedisWorld.open(address)
+  eachInNewWorld(aCluster, async (opened, { address }) => {
+    world = opened
     store = await world.node()
     await store.lanes.register('mail')
     await store.lanes.open('mail')
@@ -74,10 +67,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
     await connect(context.redis)
     dying = new DyingNode(context)
   })
-  afterEach(async () => {
-    dying.dies()
-    await world.close()
-  })
+  afterEach(() => dying.dies())
 
   const state = () => store.batches.state(bid)
   const heal = () => store.lanes.heal(['mail'])

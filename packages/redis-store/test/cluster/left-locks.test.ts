@@ -1,17 +1,12 @@
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'
-
-let cluster: RedisCluster | undefined
-beforeAll(async () => {
-  if (!lacksRedis) cluster = await RedisCluster.start()
-}, 30_000)
-afterAll(() => cluster?.stop())
+import { aCluster } from '../support/servers.ts'
 
 test.skipIf(lacksRedis)('in a cluster, locks of jobs that are gone get an end', async () => {
-  const nodes = cluster?.masters.map(({ port }) => ({ host: '127.0.0.1', port })) ?? []
-  const world = await RedisWorld.open({ nodes })
+  const { address, stop } = await aCluster()
+  onTestFinished(stop)
+  const world = await RedisWorld.open(address)
   onTestFinished(() => world.close())
   const store = await world.node()
   const lanes = ['mail', 'sms', 'fax', 'post']

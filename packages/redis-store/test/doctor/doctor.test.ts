@@ -1,16 +1,8 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-} from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { examine, type Finding } from '../../src/doctor/doctor.ts'
 import { serverChecks } from '../../src/doctor/server-checks.ts'
 import { RedisStore } from '../../src/index.ts'
@@ -26,9 +18,8 @@ describe.skipIf(lacksRedis)('an examination', () => {
   let server: RedisServer
   let store: RedisStore
 
-  beforeAll(async () => {
-    server = await RedisServer.start('--appendonly', 'yes', '--repl-diskless-sync-delay', '60')
-  })
+  const words = ['--appendonly', 'yes', '--repl-diskless-sync-delay', '60']
+  withRedisServer((started) => (server = started), ...words)
   beforeEach(async () => {
     await server.ask('FLUSHALL')
     store = new RedisStore({ path: server.path })
@@ -43,7 +34,6 @@ describe.skipIf(lacksRedis)('an examination', () => {
     for (const [name, value] of Object.entries(usual))
       await server.ask('CONFIG', 'SET', name, value)
   })
-  afterAll(() => server.stop())
 
   const look = () => examine({ path: server.path })
   /** The level of one check, with its words where it is not ok. */

@@ -144,7 +144,7 @@ describe.skipIf(lacksRedis).each(servers)('imports into %s', (_name, start) => {
     expect(await store.lanes.counts(['mail'])).toMatchObject([
       { scheduled: 2, retrying: 1, dead: 1, normal: 0 },
     ])
-    const [scheduled, again, gone] = await store.imports.standing('mail', [1, 2, 3])
+    const [scheduled, again, gone] = await store.imports.jobsInLane('mail', [1, 2, 3])
     expect(scheduled).toMatchObject({ dueAtMs, job: { status: 'idle' } })
     expect(again?.job.failure).toBe('{"retry_count":3}')
     expect(gone?.job.status).toBe('error')

@@ -1,4 +1,5 @@
 import { RedisServer } from '@crossgear/tools/redis-server'
+import type { WorldOptions } from '@crossgear/store-testkit'
 import type { Redis } from 'ioredis'
 import { expect } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'
@@ -27,9 +28,9 @@ export class FilledStore {
     this.world = world
   }
 
-  static async open(): Promise<FilledStore> {
+  static async open(options: WorldOptions = {}): Promise<FilledStore> {
     const server = await RedisServer.start()
-    return new FilledStore(server, await RedisWorld.open({ path: server.path }))
+    return new FilledStore(server, await RedisWorld.open({ path: server.path }, options))
   }
 
   get redis(): Redis {

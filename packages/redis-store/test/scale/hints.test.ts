@@ -1,28 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { SteppedStore } from '@crossgear/store-testkit'
-import { RedisWorld } from '../support/redis-world.ts'
+import type { RedisWorld } from '../support/redis-world.ts'
+import { eachInNewWorld, oneServer } from '../support/servers.ts'
 
 const lanes = 1_000
 
 describe.skipIf(lacksRedis)('a queue whose hint index is wrong about 1,000 lanes', () => {
-  let server: RedisServer
   let world: RedisWorld
   let store: SteppedStore
 
-  beforeAll(async () => {
-    server = await RedisServer.start()
-    world = await RedisWorld.open({ path: server.path })
+  eachInNewWorld(oneServer, async (opened) => {
+    world = opened
     store = await world.node()
     await store.steps.submit('last', [
       { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false },
     ])
     const hints = Array.from({ length: lanes }, (_none, at) => [at, `gone${at}`]).flat()
     await world.server.zadd('xg:ready:default', ...hints)
-  })
-  afterAll(async () => {
-    await world.close()
-    await server.stop()
   })
 
   test('still hands out its jobs, in short calls', async () => {

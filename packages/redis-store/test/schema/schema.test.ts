@@ -1,18 +1,16 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RedisStore, type SchemaNews, type SchemaStep } from '../../src/index.ts'
 
 describe.skipIf(lacksRedis)('the version of the structures', () => {
   let server: RedisServer
   const stores: RedisStore[] = []
-  beforeAll(async () => {
-    server = await RedisServer.start()
-  })
+  withRedisServer((started) => (server = started))
   beforeEach(() => server.ask('FLUSHALL'))
   afterEach(async () => {
     for (const store of stores.splice(0)) await store.close()
   })
-  afterAll(() => server.stop())
 
   /** A node that knows as many steps, with what it hears of the version. */
   function node(schemaSteps: readonly SchemaStep[] = []) {

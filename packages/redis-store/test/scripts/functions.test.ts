@@ -1,6 +1,7 @@
-import { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import type { Redis } from 'ioredis'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
 import { functionOf } from '../../src/scripts/function-text.ts'
 import { RedisStore } from '../../src/index.ts'
 
@@ -31,9 +32,9 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
   let server: RedisServer
   let redis: Redis
   let stores: RedisStore[]
-  beforeAll(async () => {
-    server = await RedisServer.start()
-    redis = new Redis({ path: server.path })
+  withRedisServer((started) => {
+    server = started
+    redis = server.connect()
   })
   test.each([true, false])(
     'takes the text of the step (%s): it has room for its locals',
@@ -51,10 +52,6 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
     return async () => {
       for (const store of stores) await store.close()
     }
-  })
-  afterAll(async () => {
-    redis.disconnect()
-    await server.stop()
   })
 
   async function open(): Promise<RedisStore> {

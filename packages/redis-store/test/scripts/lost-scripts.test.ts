@@ -1,6 +1,7 @@
 import { Redis, type Command } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { afterAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
 import { Scripts } from '../../src/scripts/scripts.ts'
 
 /** A connection before whose every command the server forgets its scripts, once told so. */
@@ -19,16 +20,9 @@ function isScript({ name }: Command): boolean {
 }
 
 describe.skipIf(lacksRedis)('a server that forgets its scripts before each call', () => {
-  let server: RedisServer
   let redis: Forgetful
-  beforeAll(async () => {
-    server = await RedisServer.start()
-    redis = new Forgetful({ path: server.path })
-  })
-  afterAll(async () => {
-    redis.disconnect()
-    await server.stop()
-  })
+  withRedisServer(({ path }) => (redis = new Forgetful({ path })))
+  afterAll(() => redis.disconnect())
 
   test('runs all calls of one moment, each once', async () => {
     const scripts = new Scripts(redis)

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { withRedisServer } from '@crossgear/tools/suites'
+import { describe, expect, test } from 'vitest'
 import { Packer, unpack } from '../../src/scripts/packed.ts'
 import { RedisStore } from '../../src/index.ts'
 
@@ -46,11 +47,10 @@ test('packing another list does not change earlier ones', () => {
 describe.skipIf(lacksRedis)('with redis-server,', () => {
   let server: RedisServer
   let redis: Redis
-  beforeAll(async () => {
-    server = await RedisServer.start()
+  withRedisServer((started) => {
+    server = started
     redis = server.connect()
   })
-  afterAll(() => server.stop())
 
   test('a list reaches a script unchanged', async () => {
     const value = fc.oneof(bytes, text, fc.maxSafeInteger(), fc.constant(0.5))

@@ -39,11 +39,12 @@ import type { StoreWorld, WorldOptions } from './store-world.ts'
 
 /**
  * The tests that every store must pass, as a vitest suite. `makeWorld` gives an empty store; after
- * each test it is checked for violations.
+ * each test it is checked for violations. `hasAudit`: false for a store without an audit.
  */
 export function storeContract(
   name: string,
   makeWorld: (options: WorldOptions) => Promise<StoreWorld>,
+  { hasAudit = true } = {},
 ): void {
   describe(`the contract of stores, kept by ${name}`, () => {
     const worlds: StoreWorld[] = []
@@ -89,7 +90,7 @@ export function storeContract(
     cronContract(tests)
     holderContract(tests)
     historyContract(tests)
-    auditContract(tests)
+    if (hasAudit) auditContract(tests)
     throttleContract(tests)
     functionLimitContract(tests)
     turnContract(tests)

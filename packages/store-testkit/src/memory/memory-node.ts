@@ -1,6 +1,5 @@
-import { StoreError, type Store } from '@crossgear/core-scheduler'
+import { StoreError, type AuditStore, type Store } from '@crossgear/core-scheduler'
 import { MemoryAdmin } from './lanes/memory-admin.ts'
-import { MemoryAudit } from './memory-audit.ts'
 import { MemoryBatches } from './jobs/memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
 import { MemoryEvents } from './memory-events.ts'
@@ -15,7 +14,12 @@ import { MemoryQueues } from './lanes/memory-queues.ts'
 import { MemorySteps } from './memory-steps.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
-/** One node's store in a {@link MemoryWorld}. */
+/** Each of its calls fails. */
+const noAudit = new Proxy({} as AuditStore, {
+  get: (_, name) => () => Promise.reject(new Error(`no audit.${String(name)} in memory`)),
+})
+
+/** One node's store in a {@link MemoryWorld}: all that schedulers use, so without an audit. */
 export class MemoryNode implements Store {
   readonly node: string
   readonly isSharded = false
@@ -31,7 +35,7 @@ export class MemoryNode implements Store {
   readonly inspect: MemoryInspection
   readonly native: MemoryNativeStore
   readonly history: MemoryHistory
-  readonly audit: MemoryAudit
+  readonly audit = noAudit
   readonly events: MemoryEvents
   readonly #world: MemoryWorld
   #crashed = false
@@ -52,7 +56,6 @@ export class MemoryNode implements Store {
     this.holders = new MemoryHolders(run)
     this.inspect = new MemoryInspection(run)
     this.history = new MemoryHistory(run)
-    this.audit = new MemoryAudit(run)
     this.events = new MemoryEvents(node, run)
   }
 

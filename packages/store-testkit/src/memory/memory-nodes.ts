@@ -1,4 +1,5 @@
 import type {
+  DroppedJob,
   HeartbeatReply,
   Loss,
   NativeStore,
@@ -51,11 +52,12 @@ export class MemoryNodes implements NodeStore {
   reclaim(node: string, lanes: readonly string[], loss: Loss): Promise<Reclaimed> {
     return this.#step((world) => {
       const departure = { node, loss }
+      const dropped: DroppedJob[] = []
       const woken = lanes.filter(
-        (lane) => forgetNodeIn(world, world.lane(lane), departure, this.#graceMs) > 0,
+        (lane) => forgetNodeIn(world, world.lane(lane), departure, this.#graceMs, dropped) > 0,
       )
       const consumed = lanes.flatMap((lane) => consumedIn(world, world.lane(lane), node))
-      return { woken, refused: new Map(), consumed }
+      return { woken, refused: new Map(), consumed, dropped }
     })
   }
 

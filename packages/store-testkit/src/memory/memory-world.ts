@@ -3,7 +3,6 @@ import {
   maxLanes,
   storeDefaults,
   StoreError,
-  type AuditEntry,
   type Clock,
   type HeldRef,
   type LaneTotals,
@@ -40,12 +39,6 @@ interface Death {
   readonly heartbeat?: number | undefined
 }
 
-/** Records of the jobs that one act deleted; undefined once they were put back. */
-export interface MemoryKept {
-  readonly records: readonly string[] | undefined
-  readonly untilMs: number
-}
-
 /** Fields of a {@link MemoryWorld} with data. */
 const dataFields = [
   'numbers',
@@ -56,8 +49,6 @@ const dataFields = [
   'starts',
   'cronEntries',
   'pausedCron',
-  'auditEntries',
-  'keptRecords',
   'batches',
   'bridged',
   'holders',
@@ -95,10 +86,6 @@ export class MemoryWorld {
   /** Cron entries by name, as text. */
   readonly cronEntries = new Map<string, string>()
   readonly pausedCron = new Set<string>()
-  /** The audit, the oldest entry first. */
-  readonly auditEntries: AuditEntry[] = []
-  /** Records of deleted jobs by act. */
-  readonly keptRecords = new Map<string, MemoryKept>()
   readonly batches = new Map<string, MemoryBatch>()
   /** Lanes that the automatic rule has opened to consumers. */
   readonly bridged = new Set<string>()

@@ -277,7 +277,7 @@ describe('a consumer that fetches often', () => {
       node.submit('mail', { door: 'faktory' })
       await cluster.turn()
       expect(steps).toHaveLength(1)
-      expect(claims()).toMatchObject([{ max: 0, ahead: 1 }])
+      expect(claims()).toMatchObject([{ max: 0, prefetch: 1 }])
       const worker = await fetchHeld(['default', 'low'])
       worker.complete('done')
       await cluster.turn()

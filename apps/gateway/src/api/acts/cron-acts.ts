@@ -13,11 +13,7 @@ interface Parts {
 }
 
 /** Acts on cron jobs. */
-export function cronActs({
-  scheduler,
-  names,
-  cron,
-}: Parts): Pick<Handlers, 'runCron' | 'pauseCron' | 'resumeCron'> {
+export function cronActs({ scheduler, names, cron }: Parts) {
   const unknown = (name: string): ApiError =>
     new ApiError('not_found', `there is no cron entry ${JSON.stringify(name)}`)
   const demand = async (entries: readonly string[], scope: Scope | undefined): Promise<void> => {
@@ -48,5 +44,5 @@ export function cronActs({
     pauseCron: (input) => setPaused(input, true),
 
     resumeCron: (input) => setPaused(input, false),
-  }
+  } satisfies Partial<Handlers>
 }

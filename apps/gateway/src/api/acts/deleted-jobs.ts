@@ -7,7 +7,7 @@ import { type Done, type Group, settled } from './group.ts'
 /** The parts of the store that read jobs as a whole and store them again. */
 export type Imports = Pick<
   RedisStore['imports'],
-  'bytesOf' | 'standing' | 'store' | 'notes' | 'nowUs'
+  'bytesOf' | 'jobsInLane' | 'store' | 'notes' | 'nowUs'
 >
 
 /** Bytes of a record: base64, and the names of its fields. */
@@ -20,7 +20,7 @@ interface KeptGroup extends Group {
 }
 
 /** The parts that read jobs as a whole. */
-export type JobReader = Pick<Imports, 'bytesOf' | 'standing'>
+export type JobReader = Pick<Imports, 'bytesOf' | 'jobsInLane'>
 
 /** How an act can be undone. */
 export interface Undoing {
@@ -90,7 +90,7 @@ export class DeletedJobs {
     if (this.#isFull) return new Map()
     const { names } = this.#scheduler.registry
     const lines = new Map<number, string>()
-    for (const standing of await this.#imports.standing(lane, ids)) {
+    for (const standing of await this.#imports.jobsInLane(lane, ids)) {
       if (!standing) continue
       const importId = randomBytes(importIdBytes)
       const isOfBatch = standing.further?.bid !== undefined

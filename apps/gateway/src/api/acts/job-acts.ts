@@ -22,9 +22,7 @@ interface JobActParts {
 }
 
 /** Acts on jobs: each on some that are named, or on all that a filter takes, in pieces of a bounded size. */
-export function jobActs(
-  parts: JobActParts,
-): Pick<Handlers, 'retryJobs' | 'cancelJobs' | 'deleteJobs' | 'moveJobs'> {
+export function jobActs(parts: JobActParts) {
   const { scheduler, move, imports } = parts
   const ending = new Ending(scheduler)
   const retry: GroupAct = async ({ lane, place, found }, isDry) => {
@@ -56,7 +54,7 @@ export function jobActs(
       run(parts, input, (group, isDry) =>
         move.group(group, input.body.to_queue, isDry, input.scope),
       ),
-  }
+  } satisfies Partial<Handlers>
 }
 
 type Result = Static<typeof actResult>

@@ -1,4 +1,5 @@
 import type { Job, NewJob, Scheduler } from '@crossgear/core-scheduler'
+import { picked } from '@crossgear/migration'
 import { membersOf } from '../../bridge/stored-json.ts'
 import { ApiError } from '../api-error.ts'
 import type { FoundJob } from '../reads/job-scan.ts'
@@ -103,27 +104,18 @@ function isOfBatch({ envelope }: Job): boolean {
   return envelope?.includes('"bid"') ?? false
 }
 
+/** Fields that a copy has like the job. */
+const copied = [
+  ...(['unique', 'reducer', 'jid', 'trace', 'origin', 'retries', 'backoff', 'isTimed'] as const),
+  ...(['reserveForSeconds', 'retentionSeconds', 'staleAtMs', 'diesStale', 'onDeath'] as const),
+]
+
 function copyOf(job: Job, queue: string): NewJob {
-  const { input, level, unique, reducer, jid, envelope, trace, origin } = job
-  const { retries, backoff, reserveForSeconds, isTimed, retentionSeconds } = job
-  const { staleAtMs, diesStale, onDeath } = job
+  const { input, level, door, envelope } = job
   return {
-    ...{ input, door: job.door === 'native' ? 'http' : job.door, level, foreground: false },
-    isMoved: true,
-    ...(unique && { unique }),
-    ...(reducer && { reducer }),
-    ...(jid !== undefined && { jid }),
+    ...{ input, level, door: door === 'native' ? 'http' : door, foreground: false, isMoved: true },
+    ...picked(job, copied),
     ...(envelope !== undefined && { envelope: inQueue(envelope, queue) }),
-    ...(trace !== undefined && { trace }),
-    ...(origin !== undefined && { origin }),
-    ...(retries !== undefined && { retries }),
-    ...(backoff !== undefined && { backoff }),
-    ...(isTimed && { isTimed }),
-    ...(reserveForSeconds !== undefined && { reserveForSeconds }),
-    ...(retentionSeconds !== undefined && { retentionSeconds }),
-    ...(staleAtMs !== undefined && { staleAtMs }),
-    ...(onDeath !== undefined && { onDeath }),
-    ...(diesStale && { diesStale }),
   }
 }
 

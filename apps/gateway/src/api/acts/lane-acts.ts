@@ -9,21 +9,7 @@ const allWorkers = 'all'
 const maxPaused = 10_000
 
 /** Acts on functions, queues and workers as wholes. */
-export function laneActs(
-  scheduler: Scheduler,
-): Pick<
-  Handlers,
-  | 'pauseQueues'
-  | 'resumeQueues'
-  | 'dropQueues'
-  | 'pauseFunctions'
-  | 'resumeFunctions'
-  | 'openFunctions'
-  | 'closeFunctions'
-  | 'setLimits'
-  | 'dropFunctions'
-  | 'orderWorkers'
-> {
+export function laneActs(scheduler: Scheduler) {
   const { registry, admin, queues } = scheduler
 
   /** All lanes of a function, or the one lane of it that is named; none where none is known. */
@@ -115,5 +101,5 @@ export function laneActs(
       await queues.order(wid === allWorkers ? '*' : wid, signal)
       return { wid, signal }
     },
-  }
+  } satisfies Partial<Handlers>
 }

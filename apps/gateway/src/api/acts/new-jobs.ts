@@ -5,6 +5,7 @@ import {
   type Scheduler,
   type Submitted,
 } from '@crossgear/core-scheduler'
+import { picked } from '@crossgear/migration'
 import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
@@ -46,7 +47,7 @@ interface Parts {
 }
 
 /** Submits an operator's jobs: new ones, and copies of earlier ones. */
-export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob' | 'resubmitJob'> {
+export function newJobs({ scheduler, names }: Parts) {
   const { registry } = scheduler
   const dueAfter = (seconds: number | undefined) =>
     seconds ? { dueAtMs: scheduler.storeNowMs() + seconds * 1000 } : {}
@@ -76,16 +77,13 @@ export function newJobs({ scheduler, names }: Parts): Pick<Handlers, 'submitJob'
       const job: NewJob = {
         input: body.payload === undefined ? old.input : bytesOf(body.payload),
         ...{ door: 'http', level: levelOf(body.level ?? old.level), foreground: false },
-        ...(old.retries !== undefined && { retries: old.retries }),
-        ...(old.reserveForSeconds !== undefined && { reserveForSeconds: old.reserveForSeconds }),
-        ...(old.retentionSeconds !== undefined && { retentionSeconds: old.retentionSeconds }),
-        ...(old.onDeath !== undefined && { onDeath: old.onDeath }),
+        ...picked(old, ['retries', 'reserveForSeconds', 'retentionSeconds', 'onDeath']),
         ...dueAfter(body.delay_seconds),
         origin: names.of(old),
       }
       return submittedView(names, await handIn(scheduler, lane, job))
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 function bytesOf(payload: PayloadGiven | undefined): Buffer {

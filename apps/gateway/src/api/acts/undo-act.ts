@@ -1,6 +1,13 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
 import type { ImportResult } from '@crossgear/redis-store'
-import { importedOf, laneOf, recordOfLine, tagOf, type JobRecord } from '@crossgear/migration'
+import {
+  grouped,
+  importedOf,
+  type JobRecord,
+  laneOf,
+  recordOfLine,
+  tagOf,
+} from '@crossgear/migration'
 import { actOf } from '../../ops/audit/audit-trail.ts'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
@@ -26,7 +33,7 @@ interface Parts {
 }
 
 /** Puts the jobs of an act back where they were. */
-export function undoActs({ scheduler, imports }: Parts): Pick<Handlers, 'undoAct'> {
+export function undoActs({ scheduler, imports }: Parts) {
   const { audit, registry } = scheduler
 
   const linesOf = async (entryId: string): Promise<{ undo: string; lines: readonly string[] }> => {
@@ -43,28 +50,17 @@ export function undoActs({ scheduler, imports }: Parts): Pick<Handlers, 'undoAct
 
   /** The records by lane; each that is not put back is counted. */
   const readable = (lines: readonly string[], left: Left, scope: Scope | undefined) => {
-    const byLane = new Map<string, JobRecord[]>()
-    for (const line of lines) {
-      const record = recordOfLine(line)
-      if (typeof record === 'string') {
-        left.add('unread')
-        continue
-      }
-      const lane = laneOf(record, registry.names)
-      scope?.demandLane(lane)
-      const some = byLane.get(lane)
-      if (some) some.push(record)
-      else byLane.set(lane, [record])
-    }
+    const records = lines.map(recordOfLine).filter((record) => typeof record !== 'string')
+    left.add('unread', lines.length - records.length)
+    const byLane = grouped(records, (record) => laneOf(record, registry.names))
+    for (const lane of byLane.keys()) scope?.demandLane(lane)
     return byLane
   }
 
   /** Records that are not there again, under this import or as a job of the same jid. */
   const absent = async (lane: string, records: readonly JobRecord[], left: Left) => {
-    const notes = await imports.notes(
-      lane,
-      records.map(({ importId }) => importId),
-    )
+    const ids = records.map(({ importId }) => importId)
+    const notes = await imports.notes(lane, ids)
     const wanted: JobRecord[] = []
     for (const [at, record] of records.entries()) {
       const { jid } = record
@@ -95,7 +91,7 @@ export function undoActs({ scheduler, imports }: Parts): Pick<Handlers, 'undoAct
       await audit.undone(undo)
       return { restored, left: left.list() }
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 /** Undefined for a job that is there again. */
@@ -108,8 +104,8 @@ function reasonOf(result: ImportResult): Reason | undefined {
 class Left {
   readonly #jobs = new Map<Reason, number>()
 
-  add(reason: Reason): void {
-    this.#jobs.set(reason, (this.#jobs.get(reason) ?? 0) + 1)
+  add(reason: Reason, jobs = 1): void {
+    if (jobs > 0) this.#jobs.set(reason, (this.#jobs.get(reason) ?? 0) + jobs)
   }
 
   list() {

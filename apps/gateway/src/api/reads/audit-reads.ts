@@ -9,7 +9,7 @@ const lookedAt = 2_000
 const perStep = 500
 
 /** Reads who did what. */
-export function auditReads({ audit, storeNowMs }: AuditParts): Pick<Handlers, 'listAudit'> {
+export function auditReads({ audit, storeNowMs }: AuditParts) {
   return {
     async listAudit({ query }) {
       const { who, since_seconds: since = Infinity, limit = auditPage.usual } = query
@@ -36,7 +36,7 @@ export function auditReads({ audit, storeNowMs }: AuditParts): Pick<Handlers, 'l
       }
       return { entries: await shown(audit, found), cursor: isOver ? null : (cursor ?? null) }
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 interface AuditParts {

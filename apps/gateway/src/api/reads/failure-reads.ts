@@ -15,7 +15,7 @@ interface Parts {
 }
 
 /** Failed jobs by what went wrong. */
-export function failureReads({ scheduler, names, scan }: Parts): Pick<Handlers, 'listFailures'> {
+export function failureReads({ scheduler, names, scan }: Parts) {
   return {
     async listFailures({ query, scope }) {
       const { state = 'dead', cursor, ...place } = query
@@ -36,7 +36,7 @@ export function failureReads({ scheduler, names, scan }: Parts): Pick<Handlers, 
         cursor: next,
       }
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 const noJobs = { jobs: 0, last_failed_at: null }

@@ -29,23 +29,7 @@ export interface FleetParts {
 }
 
 /** Reads about nodes, their connections and what else runs. */
-export function fleetReads({
-  scheduler,
-  gearman,
-  cron,
-  fleet,
-  node,
-  migrations,
-}: FleetParts): Pick<
-  Handlers,
-  | 'listConnections'
-  | 'listNodes'
-  | 'listCron'
-  | 'listBatches'
-  | 'getBatch'
-  | 'listMigrations'
-  | 'getMigration'
-> {
+export function fleetReads({ scheduler, gearman, cron, fleet, node, migrations }: FleetParts) {
   return {
     listConnections({ query }) {
       const { page, ...rest } = pageOf(gearman?.connections() ?? [], query)
@@ -120,7 +104,7 @@ export function fleetReads({
       }
       return { migration: params.migration, fields }
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 function batchView({ bid, parent, createdAtMs, ...rest }: BatchState) {

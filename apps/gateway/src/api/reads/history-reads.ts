@@ -22,7 +22,7 @@ const bucketsOf = { hour: 'minute', day: 'hour' } as const
 type Sums = ReadonlyMap<string, number>
 
 /** Events of the last hour or day, at all nodes: of all jobs, or of one function or queue. */
-export function historyReads(scheduler: Scheduler): Pick<Handlers, 'getHistory'> {
+export function historyReads(scheduler: Scheduler) {
   return {
     async getHistory({ query }) {
       const { span = 'hour', function: fn, queue } = query
@@ -45,7 +45,7 @@ export function historyReads(scheduler: Scheduler): Pick<Handlers, 'getHistory'>
         }),
       }
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 function thingOf(fn: string | undefined, queue: string | undefined): string | undefined {

@@ -30,7 +30,7 @@ interface Parts {
 }
 
 /** Lists of jobs, and single jobs. */
-export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
+export function jobReads(parts: Parts) {
   const { scheduler, names, scan, fleet } = parts
   const shown = ({ job, placed }: FoundJob) =>
     summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
@@ -78,7 +78,7 @@ export function jobReads(parts: Parts): Pick<Handlers, 'listJobs' | 'getJob'> {
         output: hasEnded ? viewOf(whole?.output, standing.outputBytes, payload, maxBytes) : null,
       } satisfies Static<typeof jobDetail>
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 /**

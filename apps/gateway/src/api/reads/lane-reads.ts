@@ -18,37 +18,18 @@ interface Parts {
   readonly scheduler: Scheduler
   /** Figures of all lanes, a second old at most. */
   readonly view: LatestView
-  /** As they are now. */
-  readonly throttles: () => Config['throttles']
-  readonly routes: () => Config['routes']
-  readonly bridgeFaktory: Config['bridgeFaktory']
+  /** As it is now. */
+  readonly config: () => Pick<Config, 'throttles' | 'routes' | 'bridgeFaktory'>
   readonly node: string
   readonly version: string
 }
 
 /** Reads about whole functions and queues, from figures that all callers share. */
-export function laneReads({
-  scheduler,
-  view,
-  throttles,
-  routes,
-  bridgeFaktory,
-  node,
-  version,
-}: Parts): Pick<
-  Handlers,
-  | 'getOverview'
-  | 'listFunctions'
-  | 'listQueues'
-  | 'getFunction'
-  | 'getQueue'
-  | 'getScale'
-  | 'listThrottles'
-> {
+export function laneReads({ scheduler, view, config, node, version }: Parts) {
   const shown = (lane: LaneFigures): FunctionView => ({
     ...functionView(lane),
     openness:
-      bridgeFaktory === 'routed' && lane.counts.openness === 'auto'
+      config().bridgeFaktory === 'routed' && lane.counts.openness === 'auto'
         ? 'unrouted'
         : lane.counts.openness,
     is_paused: scheduler.queues.paused.has(lane.queue),
@@ -138,7 +119,7 @@ export function laneReads({
       return {
         ...{ at: latest.at, function: fn, workers: sums.workers, limits: await limitsOf(fn) },
         ...{ ...sums.standing(), ...sums.totals(), ...entries },
-        limit: limitView(routes().get(fn)?.limit),
+        limit: limitView(config().routes.get(fn)?.limit),
         ...(await latelyOf('f', fn, scheduler)),
       }
     },
@@ -153,7 +134,7 @@ export function laneReads({
         throw new ApiError('unknown_queue', 'no job has come to such a queue')
       }
       const { sums, ...entries } = entriesOf(own)
-      const throttle = throttles().get(queue)
+      const throttle = config().throttles.get(queue)
       return {
         ...{ at: latest.at, queue, is_paused: isPaused },
         ...{ ...sums.standing(), ...sums.totals(), ...entries },
@@ -176,12 +157,12 @@ export function laneReads({
     },
 
     listThrottles({ scope }) {
-      const own = [...throttles()].filter(([queue]) => scope?.has(queue) !== false)
+      const own = [...config().throttles].filter(([queue]) => scope?.has(queue) !== false)
       return Promise.resolve({
         throttles: own.map(([queue, throttle]) => throttleView(queue, throttle)),
       })
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 function unknownFunction(): ApiError {

@@ -1,4 +1,5 @@
 import type { JobState, Scheduler } from '@crossgear/core-scheduler'
+import { grouped } from '@crossgear/migration'
 import type { Static } from '@sinclair/typebox'
 import type { Fleet, FleetPage, FleetWorker } from '../../ops/fleet/fleet.ts'
 import type { Answers, HeldView, WorkerFilter } from '../../ops/fleet/node-answers.ts'
@@ -21,7 +22,7 @@ type WorkersAnswer = Static<typeof workers>
 type WorkerAnswer = Omit<Static<typeof oneWorker>, 'cursor'>
 
 /** Reads about the workers of all gateways and their jobs. */
-export function workerReads(parts: Parts): Pick<Handlers, 'listWorkers' | 'getWorker'> {
+export function workerReads(parts: Parts) {
   const { fleet } = parts
   return {
     async listWorkers({ query, scope }) {
@@ -53,7 +54,7 @@ export function workerReads(parts: Parts): Pick<Handlers, 'listWorkers' | 'getWo
       const hasMore = next > jobsFrom && next < view.jobs_total
       return { ...view, cursor: hasMore ? cursorOf([next]) : null }
     },
-  }
+  } satisfies Partial<Handlers>
 }
 
 function unknownWorker({ silent }: FleetPage): ApiError {
@@ -103,14 +104,8 @@ async function jobsOf(
   held: readonly HeldView[],
   scheduler: Scheduler,
 ): Promise<ReadonlyMap<string, JobState>> {
-  const byLane = new Map<string, HeldView[]>()
-  for (const ref of held) {
-    const same = byLane.get(ref.lane)
-    if (same) same.push(ref)
-    else byLane.set(ref.lane, [ref])
-  }
   const jobs = new Map<string, JobState>()
-  for (const [lane, refs] of byLane) {
+  for (const [lane, refs] of grouped(held, (ref) => ref.lane)) {
     const ids = refs.map(({ id }) => id)
     for (const job of await scheduler.jobs.lookAll(lane, ids)) {
       if (job?.token !== undefined) jobs.set(job.token, job)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { lineOf, MigrationError } from '@crossgear/migration'
+import { reaching } from '@crossgear/migration'
 import type { MirrorCounts } from '../counts.ts'
 import type { ServerAddress } from '../server-address.ts'
 import type { CopySide, PassedClient } from './copy-side.ts'
@@ -42,13 +42,13 @@ export class Mirror {
   /** The port that clients come to. Throws a MigrationError where a side cannot be reached. */
   async open(): Promise<number> {
     const { from, to, listen, side } = this.#options
-    await reached(from.name, async () => {
+    await reaching(from.name, async () => {
       const probe = connect(from.port, from.host)
       await once(probe, 'connect')
       probe.destroy()
     })
-    await reached(to, () => side.open())
-    await reached(`--listen ${listen.host}:${listen.port}`, async () => {
+    await reaching(to, () => side.open())
+    await reaching(`--listen ${listen.host}:${listen.port}`, async () => {
       this.#server.listen(listen.port, listen.host)
       await once(this.#server, 'listening')
     })
@@ -75,14 +75,5 @@ export class Mirror {
   #accept(socket: Socket): void {
     const client = this.#options.side.accept(socket, () => this.#clients.delete(client))
     this.#clients.add(client)
-  }
-}
-
-async function reached(side: string, act: () => Promise<void>): Promise<void> {
-  try {
-    await act()
-  } catch (error) {
-    if (error instanceof MigrationError) throw error
-    throw new MigrationError('UNREACHABLE', `${side}: ${lineOf(error)}.`, { cause: error })
   }
 }

@@ -4,6 +4,7 @@ import { openTargetStore } from '../../migrate/target-store.ts'
 import type { MirrorArguments } from '../arguments.ts'
 import type { Difference } from '../results/comparisons.ts'
 import type { MirrorCounts } from '../counts.ts'
+import { nameOf } from '../server-address.ts'
 import { FaktorySink } from './faktory-sink.ts'
 import { GearmanSink } from './gearman-sink.ts'
 import { StoreMirror, type StoreMirrorOptions } from './store-mirror.ts'
@@ -44,8 +45,7 @@ export async function openFromStore(
   } catch (error) {
     await close()
     if (error instanceof MigrationError) throw error
-    const where = 'identity' in to ? to.identity : to.name
-    throw new MigrationError('UNREACHABLE', `${where}: ${lineOf(error)}.`, { cause: error })
+    throw new MigrationError('UNREACHABLE', `${nameOf(to)}: ${lineOf(error)}.`, { cause: error })
   }
   return { counts: mirror.counts, wind: () => mirror.wind(), close }
 }

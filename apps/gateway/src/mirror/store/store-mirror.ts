@@ -131,7 +131,7 @@ export class StoreMirror {
     try {
       const [, jobs] = await Promise.all([
         store.jobs.keepOutcomes(lane, ids, Math.ceil(timeoutMs / 1_000)),
-        store.imports.standing(lane, ids),
+        store.imports.jobsInLane(lane, ids),
       ])
       for (const [at, standing] of jobs.entries()) this.#copy(lane, ids[at] ?? 0, standing)
     } catch (error) {

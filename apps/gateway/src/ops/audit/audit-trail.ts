@@ -15,17 +15,12 @@ interface Parts {
   readonly log: Logger
 }
 
-/** Notes who did what, in the store and in the log, once it is done. */
-export class AuditTrail {
-  readonly #parts: Parts
-
-  constructor(parts: Parts) {
-    this.#parts = parts
-  }
-
-  /** Never rejects: what was done is not undone because it could not be noted. */
-  readonly note: OnAct = async (act) => {
-    const { store, node, log } = this.#parts
+/**
+ * Notes who did what, in the store and in the log, once it is done. Never rejects: what was done is not undone because it
+ * could not be noted.
+ */
+export function auditTrail({ store, node, log }: Parts): OnAct {
+  return async (act) => {
     const { operation, door } = act
     if (door !== 'web') log.info({ ...act }, `${operation} by the ${door} port.`)
     try {

@@ -10,6 +10,7 @@ import {
   valuesOf,
 } from '../command-row.ts'
 import { limitOption, optionsOf } from '../option-rows.ts'
+import { rowsUpTo } from '../pages.ts'
 import { shownAge, shownName, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { ExitName } from '../terminal-error.ts'
@@ -108,18 +109,12 @@ async function list(context: CommandContext): Promise<ExitName> {
   const { client, given, stderr, isJson } = context
   const limit = numberOf(given, 'limit') ?? usual
   const filter = valuesOf(given, filterOptions) as NonNullable<Asked<'listWorkers'>['query']>
-  const workers: Worker[] = []
-  const ask = (cursor?: string): Promise<Workers> => {
-    const wanted = Math.min(limit - workers.length, pageSizes.max)
-    const query = { ...filter, limit: wanted, ...(cursor !== undefined && { cursor }) }
-    return client.call('listWorkers', { query })
-  }
-  const first = await ask()
-  workers.push(...first.workers)
-  for (let page = first; page.cursor !== null && workers.length < limit;) {
-    page = await ask(page.cursor)
-    workers.push(...page.workers)
-  }
+  const { rows: workers, first } = await rowsUpTo(
+    limit,
+    pageSizes.max,
+    (query) => client.call('listWorkers', { query: { ...filter, ...query } }),
+    (page) => page.workers,
+  )
   const parts = [
     first.functions.length > 0 && tableLines(byFunction, first.functions, context.columns),
     first.queues.length > 0 && tableLines(byQueue, first.queues, context.columns),

@@ -12,10 +12,10 @@ import { shownAge, shownWait } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { ExitName } from '../terminal-error.ts'
 import { limitOption, optionsOf } from '../option-rows.ts'
+import { rowsUpTo } from '../pages.ts'
 import { pageSizes } from '../../api/schemas/common.ts'
 
-type Page = Answer<'listJobs'>
-type Job = Page['jobs'][number]
+type Job = Answer<'listJobs'>['jobs'][number]
 type Group = Answer<'listFailures'>['groups'][number]
 
 /** The options that say which jobs: those of the API's filter. */
@@ -36,24 +36,22 @@ async function run(context: CommandContext): Promise<ExitName> {
   const { client, given, stderr, isJson, columns } = context
   const limit = numberOf(given, 'limit') ?? usual
   const filter = valuesOf(given, filterOptions) as JobFilter
-  const jobs: Job[] = []
   let [lookedAt, unsearched] = [0, 0]
-  let cursor: string | null | undefined
-  do {
-    const query = { ...filter, limit: Math.min(limit - jobs.length, pageSizes.max) }
-    const page: Page = await client.call('listJobs', {
-      query: { ...query, ...(cursor && { cursor }) },
-    })
-    jobs.push(...page.jobs)
-    lookedAt += page.looked_at
-    unsearched += page.unsearched
-    cursor = page.cursor
-  } while (cursor !== null && jobs.length < limit)
+  const { rows: jobs, hasMore } = await rowsUpTo(
+    limit,
+    pageSizes.max,
+    (query) => client.call('listJobs', { query: { ...filter, ...query } }),
+    (page) => {
+      lookedAt += page.looked_at
+      unsearched += page.unsearched
+      return page.jobs
+    },
+  )
   if (jobs.length > 0)
     printAll(context, jobs, () => tableLines(columnsAt(Date.now()), jobs, columns))
   if (isJson) return jobs.length > 0 ? 'done' : 'notFound'
   if (jobs.length === 0) stderr.write(`No job matches (${lookedAt} looked at).\n`)
-  if (cursor !== null) stderr.write(`There are more: --limit ${limit} was reached.\n`)
+  if (hasMore) stderr.write(`There are more: --limit ${limit} was reached.\n`)
   if (unsearched > 0) stderr.write(`${unsearched} payloads are too long to be searched.\n`)
   return jobs.length > 0 ? 'done' : 'notFound'
 }

@@ -1,13 +1,13 @@
-import { LaneNames, type LaneOpenness } from '@crossgear/core-scheduler'
+import type { LaneNames, LaneOpenness } from '@crossgear/core-scheduler'
 import { RedisStore } from '@crossgear/redis-store'
 import pino from 'pino'
 import { storeAddressOf } from '../../cli/store-address-of.ts'
 import type { Config } from '../../config/load-config.ts'
-import { routedHomes } from '../../config/routes.ts'
+import { laneNamesOf } from '../../config/routes.ts'
 import { oneLine, StartError } from '../../errors.ts'
 import { checkGivenStore } from '../../redis-server/given-store.ts'
 
-type FunctionAction = 'list' | 'open' | 'close'
+export type FunctionAction = 'list' | 'open' | 'close'
 
 type Write = (line: string) => void
 
@@ -22,7 +22,7 @@ export async function functionsAtStore(
   config: Config,
   write: Write,
 ): Promise<void> {
-  const names = new LaneNames(routedHomes(config.routes))
+  const names = laneNamesOf(config)
   const address = await storeAddressOf(config)
   await checkGivenStore(address, pino({ level: 'silent' }))
   const store = new RedisStore(address, { names })

@@ -11,7 +11,9 @@ import {
 } from '../command-row.ts'
 import type { Column } from '../table.ts'
 import { TerminalError } from '../terminal-error.ts'
-import { allPages, containsOption, sayPlace, standingColumns } from './queues.ts'
+import type { FunctionAction } from './functions-at-store.ts'
+import { allPages } from '../pages.ts'
+import { containsOption, sayPlace, standingColumns } from './queues.ts'
 
 export type FunctionEntry = Answer<'listFunctions'>['functions'][number]
 
@@ -63,7 +65,7 @@ const closed = 'closed to Faktory consumers until it is opened'
 const pause = 'stop giving their jobs to workers at gateways; new jobs are still accepted'
 
 /** The same command at the store, where an option names that. */
-function orAtStore(row: CommandRow, action: 'list' | 'open' | 'close'): CommandRow {
+function orAtStore(row: CommandRow, action: FunctionAction): CommandRow {
   return {
     ...row,
     gatewayOptions: storeOptions,
@@ -121,7 +123,7 @@ async function listed({ client, given }: CommandContext): Promise<readonly Funct
 /** Acts at the store where an option names it; undefined where none does. */
 async function atStore(
   { given, env, print }: CommandContext,
-  action: 'list' | 'open' | 'close',
+  action: FunctionAction,
 ): Promise<'done' | undefined> {
   const { flags } = given
   if (flags.redisUrl === undefined && flags.dataDir === undefined) return undefined

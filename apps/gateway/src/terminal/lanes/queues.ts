@@ -1,4 +1,3 @@
-import { pageSizes } from '../../api/schemas/common.ts'
 import type { OptionRow } from '../../config/option-row.ts'
 import type { Answer } from '../api-client.ts'
 import {
@@ -10,6 +9,7 @@ import {
   textOf,
 } from '../command-row.ts'
 import { emptyOptions, emptyQueue } from '../jobs/acts.ts'
+import { allPages } from '../pages.ts'
 import { shownName, shownRate, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 
@@ -41,21 +41,6 @@ export const standingColumns: readonly Column<Standing>[] = [
 /** The age of the oldest waiting job. */
 export function oldestOf({ waiting, oldest_waiting_seconds: seconds }: Standing): string {
   return waiting === 0 ? '-' : shownSeconds(seconds)
-}
-
-/** All pages of a list; no more than `max` of them. */
-export async function allPages<Page extends { readonly cursor: string | null }>(
-  ask: (query: { readonly limit: number; readonly cursor?: string }) => Promise<Page>,
-  max = Infinity,
-): Promise<readonly Page[]> {
-  const pages: Page[] = []
-  let cursor: string | null = null
-  do {
-    const page: Page = await ask({ limit: pageSizes.max, ...(cursor !== null && { cursor }) })
-    pages.push(page)
-    cursor = page.cursor
-  } while (cursor !== null && pages.length < max)
-  return pages
 }
 
 type One = Answer<'getFunction'> | Answer<'getQueue'>

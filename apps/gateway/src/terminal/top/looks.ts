@@ -1,7 +1,8 @@
 import type { functionSorts } from '../../api/schemas/lanes.ts'
 import type { Answer, ApiClient } from '../api-client.ts'
-import { allPages } from '../lanes/queues.ts'
 import type { FunctionEntry } from '../lanes/functions.ts'
+import type { Standing } from '../lanes/queues.ts'
+import { allPages } from '../pages.ts'
 
 /** Pages of functions that one look takes, of a thousand each, where the gateway does not sort them as they are shown. */
 const maxPages = 10
@@ -59,22 +60,13 @@ export async function takeLook(
 }
 
 /** One line of the table. */
-export interface TopRow {
-  readonly function: string
-  readonly queue: string
-  readonly waiting: number
-  readonly running: number
+export interface TopRow
+  extends
+    Standing,
+    Pick<FunctionEntry, 'function' | 'queue' | 'workers' | 'is_paused' | 'is_function_paused'> {
   /** Jobs done a second. */
   readonly rate: number
-  readonly oldest_waiting_seconds: number
-  readonly scheduled: number
-  readonly retry: number
-  readonly dead: number
-  /** Of all gateways, native ones too. */
-  readonly workers: number
   readonly by_door: Readonly<Record<string, { readonly idle: number; readonly busy: number }>>
-  readonly is_paused: boolean
-  readonly is_function_paused: boolean
 }
 
 /** Turns looks into rows, with the rates between them. */

@@ -3,7 +3,8 @@ import { type Agent, request, type IncomingMessage, type OutgoingHttpHeaders } f
 import type { Static } from '@sinclair/typebox'
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { onTestFinished } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, onTestFinished } from 'vitest'
 import type { AccessOptions } from '../../../src/api/access.ts'
 import { endpoints } from '../../../src/api/endpoints.ts'
 import { openApiDocument } from '../../../src/api/open-api.ts'
@@ -12,7 +13,8 @@ import type { jobDetail, jobPage } from '../../../src/api/schemas/jobs.ts'
 import type { WebLimit } from '../../../src/ops/web-limits.ts'
 import { webEndpoints } from '../../../src/api/web-endpoints.ts'
 import { createWebServer } from '../../../src/web/web-server.ts'
-import { type ComposedGateway, type Flags, type Open } from '../../options/composed-gateway.ts'
+import type { FwpClient } from '../../faktory/support/fwp-client.ts'
+import { type ComposedGateway, type Open, openOnRedis } from '../../options/composed-gateway.ts'
 import { recordingLog, type RecordingLog } from '../../support/recording-log.ts'
 
 export type JobPage = Static<typeof jobPage>
@@ -47,6 +49,8 @@ export interface ApiGateway {
   /** The body of a GET that must succeed. */
   readonly get: (path: string) => Promise<unknown>
   readonly jobs: (query: string) => Promise<JobPage>
+  /** Jobs of the queue `q` that ran at a consumer, which is returned, and failed for good. */
+  readonly deadJobs: (...jids: readonly string[]) => Promise<FwpClient>
   readonly job: (name: string, query?: string) => Promise<JobDetail>
   /** The body of a POST by the operator that must succeed. */
   readonly act: (path: string, body?: unknown) => Promise<unknown>
@@ -69,16 +73,26 @@ export const publishedDocument: unknown = JSON.parse(
 
 export const operatorPassword = 'sesame, open'
 export const readerPassword = 'only looking'
+/** A client of another machine comes so through a proxy on this one. */
+export const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
 export const bearer = (password: string) => ({ Authorization: `Bearer ${password}` })
 
 export const guarded: AccessOptions = { password: operatorPassword, readerPassword }
 
-export async function openApi(
-  open: Open,
-  flags: Flags = {},
-  access: AccessOptions = guarded,
-): Promise<ApiGateway> {
-  const gateway = await open(flags)
+/** The API of gateways on a Redis of the file, which is emptied before each test if it is to be. */
+export function apiOnRedis(how?: Parameters<typeof openOnRedis>[0]) {
+  const { open, redis } = openOnRedis(how)
+  return {
+    redis,
+    openApi: (access?: AccessOptions) => openApi(open, access),
+    /** A suite, which is skipped where there is no Redis. */
+    describeApi: (name: string, body: () => void): void =>
+      void describe.skipIf(lacksRedis)(name, body),
+  }
+}
+
+export async function openApi(open: Open, access: AccessOptions = guarded): Promise<ApiGateway> {
+  const gateway = await open()
   const log = recordingLog()
   const limits = new Set<WebLimit>()
   const failedLogins: string[] = []
@@ -113,6 +127,14 @@ export async function openApi(
     ...{ gateway, port, log, limits, failedLogins, ask, get, act },
     configure: (next) => web.configure(next),
     close: () => web.close(),
+    deadJobs: async (...jids) => {
+      const client = await gateway.consumer()
+      for (const jid of jids) {
+        await client.pushAndFetch(jid, { jobtype: 'f', queue: 'q', args: [jid], retry: -1 })
+        await client.ask(`FAIL {"jid":"${jid}","errtype":"E","message":"disk full ${jid}"}`)
+      }
+      return client
+    },
     jobs: async (query) => (await get(`/jobs?${query}`)) as JobPage,
     job: async (name, query = '') =>
       (await get(`/jobs/${encodeURIComponent(name)}?${query}`)) as JobDetail,

@@ -1,5 +1,6 @@
 import { type Operator, type OperatorRole, readOperators } from '../../../src/config/operators.ts'
 import { hashPassword } from '../../../src/config/password-hash.ts'
+import { elsewhere } from './api-gateway.ts'
 
 /** People with their passwords. */
 export const passwords = {
@@ -26,9 +27,6 @@ export function people(
   ])
   return readOperators(Object.fromEntries(tables), 'crossgear.toml')
 }
-
-/** A client of another machine comes so through a proxy on this one. */
-export const elsewhere = { 'X-Forwarded-For': '192.0.2.7' }
 
 export const basic = (name: string, password: string) => ({
   ...elsewhere,

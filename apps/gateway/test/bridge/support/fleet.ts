@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll } from 'vitest'
-import { RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { lacksRedis, RedisServer, type ServerShape } from '@crossgear/tools/redis-server'
+import { soon } from '@crossgear/tools/wait-for'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { startGateway } from '../../support/gateway-process.ts'
@@ -28,6 +29,15 @@ export interface FleetNode {
 
 /** The web port stays shut where nobody asks for it: opening it is a third of the start. */
 const anyPorts = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
+
+/** A suite with a fleet whose first gateway has these words; skipped where there is no Redis. */
+export function describeFleet(
+  name: string,
+  words: readonly string[],
+  body: (fleet: Fleet) => void,
+): void {
+  describe.skipIf(lacksRedis)(name, () => body(Fleet.ofSuite(words)))
+}
 
 /** A Redis and gateways on it that come and go. */
 export class Fleet {
@@ -101,6 +111,13 @@ export class Fleet {
     }
     this.#nodes.add(node)
     return node
+  }
+
+  /** Waits until so many workers of a lane are counted. */
+  counted(lane: string, workers: number, patience: object = soon): Promise<void> {
+    return vi.waitFor(async () => {
+      expect(Number(await this.redis.get(`count:${lane}`))).toBe(workers)
+    }, patience)
   }
 
   /** Ends all gateways. */

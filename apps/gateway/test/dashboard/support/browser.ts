@@ -83,6 +83,13 @@ export async function signIn(page: Page): Promise<void> {
   await page.getByText('Operator', { exact: true }).waitFor()
 }
 
+/** Presses a button of the dialog's foot, and waits until the dialog is gone. */
+export async function confirmed(page: Page, button: string): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.locator('footer').getByRole('button', { name: button, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
 /** Shown while a list is not yet that of its filters and its search. */
 const unsettled = 'main :is([aria-busy="true"], [data-search="ahead"], .loading)'
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { startGateway } from '../../support/gateway-process.ts'
+import { startGateway, wordsOn } from '../../support/gateway-process.ts'
 import { RedisServer } from '@crossgear/tools/redis-server'
 
 export const operatorPassword = 'sesame, open'
@@ -26,9 +26,8 @@ export async function startDashboardGateway(
   ...options: readonly string[]
 ): Promise<DashboardGateway> {
   const redis = await RedisServer.start()
-  const ports = ['gearman', 'faktory', 'http', 'web'].flatMap((door) => [`--${door}-port`, '0'])
-  const store = ['--redis-url', `unix://${redis.path}`, '--web-password', operatorPassword]
-  const gateway = startGateway(['serve', '--host', '127.0.0.1', ...ports, ...store, ...options])
+  const words = wordsOn(redis, 'gearman', 'faktory', 'http', 'web')
+  const gateway = startGateway([...words, '--web-password', operatorPassword, ...options])
   const { port } = await gateway.ready
   const children = new Set<ReturnType<typeof spawn>>()
   const spawnGearman = (...words: readonly string[]): ReturnType<typeof spawn> => {

@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { RedisServer } from '@crossgear/tools/redis-server'
-import { withPassword } from '../../reload/support/with-password.ts'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -48,7 +47,7 @@ export async function startFaktory(
       const port = (await door('faktory'))?.port ?? 0
       const client = await (password === undefined
         ? FwpClient.greeted(port, { wid })
-        : withPassword(port, password, wid))
+        : FwpClient.loggedIn(port, password, wid))
       onTestFinished(() => client.close())
       return client
     },

@@ -1,7 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
 
 const success = { jobtype: 'succeeded', args: ['letters'], queue: 'calls' }
@@ -17,33 +15,35 @@ async function newBatch(
   return bid
 }
 
+const statusOf = (client: FwpClient, bid: string) => client.askJson(`BATCH STATUS ${bid}`)
+const commit = (client: FwpClient, bid: string) => client.ask(`BATCH COMMIT ${bid}`)
+
+/** A batch of one job, `job00001`, to which no more is to come. */
+async function batchOfOne(client: FwpClient): Promise<string> {
+  const bid = await newBatch(client)
+  await client.push('job00001', { custom: { bid } })
+  await commit(client, bid)
+  return bid
+}
+
 async function run(client: FwpClient, queue = 'default'): Promise<Record<string, unknown>> {
   const job = (await client.askJson(`FETCH ${queue}`)) as Record<string, unknown>
   await client.ask(`ACK ${JSON.stringify({ jid: job['jid'] })}`)
   return job
 }
 
-describe.skipIf(lacksRedis)('BATCH', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('BATCH', (gateways) => {
   test('pushes its callbacks once when its jobs are done, over two nodes', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [producer, worker] = [await here.client(), await there.client({ wid: 'w1' })]
     const bid = await newBatch(producer)
     for (const jid of ['job00001', 'job00002']) {
-      expect(await producer.ask(pushLine(jid, { custom: { bid } }))).toBe('+OK')
+      expect(await producer.push(jid, { custom: { bid } })).toBe('+OK')
     }
-    expect(await producer.ask(`BATCH COMMIT ${bid}`)).toBe('+OK')
-    expect(await producer.askJson(`BATCH STATUS ${bid}`)).toEqual({
-      ...{
-        bid,
-        description: 'd',
-        total: 2,
-        pending: 2,
-        failed: 0,
-        complete_st: '',
-        success_st: '',
-      },
+    expect(await commit(producer, bid)).toBe('+OK')
+    expect(await statusOf(producer, bid)).toEqual({
+      ...{ bid, description: 'd', total: 2, pending: 2, failed: 0 },
+      ...{ complete_st: '', success_st: '' },
       created_at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
     })
     worker.send('FETCH calls')
@@ -51,13 +51,13 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     await run(other)
     await run(other)
     expect(await worker.reply()).toContain('"jid":"complete1"')
-    expect(await producer.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+    expect(await statusOf(producer, bid)).toMatchObject({
       ...{ pending: 0, complete_st: '1', success_st: '' },
     })
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
     expect(await worker.ask('ACK {"jid":"complete1"}')).toBe('+OK')
     expect(await run(worker, 'calls')).toMatchObject({ jobtype: 'succeeded', args: ['letters'] })
-    expect(await producer.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+    expect(await statusOf(producer, bid)).toMatchObject({
       ...{ total: 2, pending: 0, failed: 0, complete_st: '2', success_st: '2' },
     })
     expect((await producer.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
@@ -69,7 +69,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
       complete: { ...complete, jid: null, args: null, custom: { own: 1 } },
       success: { ...success, custom: null },
     })
-    await one.ask(`BATCH COMMIT ${bid}`)
+    await commit(one, bid)
     const done = await run(one, 'calls')
     expect(done).toMatchObject({ args: [], custom: { _bid: bid, _cb: 'complete', own: 1 } })
     expect(done['jid']).toMatch(/^[\w-]{16}$/)
@@ -78,12 +78,10 @@ describe.skipIf(lacksRedis)('BATCH', () => {
 
   test('is complete when each job has run, and successful when a failed one has been done', async () => {
     const one = await gateways.client({ wid: 'w1' })
-    const bid = await newBatch(one)
-    await one.ask(pushLine('job00001', { custom: { bid } }))
-    await one.ask(`BATCH COMMIT ${bid}`)
+    const bid = await batchOfOne(one)
     await one.ask('FETCH')
     await one.ask('FAIL {"jid":"job00001"}')
-    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
+    expect(await statusOf(one, bid)).toMatchObject({
       ...{ pending: 0, failed: 1, complete_st: '1', success_st: '' },
     })
     await run(one, 'calls')
@@ -96,9 +94,7 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   test('survives the end of its node', async () => {
     const first = await gateways.open()
     const producer = await first.client()
-    const bid = await newBatch(producer)
-    await producer.ask(pushLine('job00001', { custom: { bid } }))
-    await producer.ask(`BATCH COMMIT ${bid}`)
+    await batchOfOne(producer)
     await first.door.close()
     await first.scheduler.stop()
     const worker = await (await gateways.open()).client({ wid: 'w1' })
@@ -108,15 +104,13 @@ describe.skipIf(lacksRedis)('BATCH', () => {
 
   test('a job can open its batch and add to it', async () => {
     const one = await gateways.client({ wid: 'w1' })
-    const bid = await newBatch(one)
-    await one.ask(pushLine('job00001', { custom: { bid } }))
-    await one.ask(`BATCH COMMIT ${bid}`)
+    const bid = await batchOfOne(one)
     await one.ask('FETCH')
     expect(await one.ask(`BATCH OPEN ${bid}`)).toBe(`$${bid.length}\r\n${bid}`)
-    await one.ask(pushLine('job00002', { custom: { bid } }))
+    await one.push('job00002', { custom: { bid } })
     await one.ask('ACK {"jid":"job00001"}')
-    await one.ask(`BATCH COMMIT ${bid}`)
-    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({ total: 2, pending: 1 })
+    await commit(one, bid)
+    expect(await statusOf(one, bid)).toMatchObject({ total: 2, pending: 1 })
     await run(one)
     expect(await run(one, 'calls')).toMatchObject({ jid: 'complete1' })
   })
@@ -124,32 +118,26 @@ describe.skipIf(lacksRedis)('BATCH', () => {
   test('calls back success although its complete callback died, and complete when that is requeued', async () => {
     const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one, { success, complete: { ...complete, retry: -1 } })
-    await one.ask(`BATCH COMMIT ${bid}`)
+    await commit(one, bid)
     await one.ask('FETCH calls')
     expect(await one.ask('FAIL {"jid":"complete1"}')).toBe('+OK')
-    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
-      ...{ complete_st: '1', success_st: '1' },
-    })
+    expect(await statusOf(one, bid)).toMatchObject({ complete_st: '1', success_st: '1' })
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
     await one.ask('MUTATE {"cmd":"requeue","target":"dead"}')
     expect(await run(one, 'calls')).toMatchObject({ jid: 'complete1' })
-    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
-      ...{ complete_st: '2', success_st: '2' },
-    })
+    expect(await statusOf(one, bid)).toMatchObject({ complete_st: '2', success_st: '2' })
   })
 
   test('that succeeded is opened and added to again', async () => {
     const one = await gateways.client({ wid: 'w1' })
     const bid = await newBatch(one, { success })
-    await one.ask(`BATCH COMMIT ${bid}`)
+    await commit(one, bid)
     await run(one, 'calls')
     expect(await one.ask(`BATCH OPEN ${bid}`)).toContain(bid)
-    expect(await one.ask(pushLine('job00001', { custom: { bid } }))).toBe('+OK')
-    expect(await one.ask(`BATCH COMMIT ${bid}`)).toBe('+OK')
-    expect(await one.ask(pushLine('job00002', { custom: { bid } }))).toBe('+OK')
-    expect(await one.askJson(`BATCH STATUS ${bid}`)).toMatchObject({
-      ...{ total: 2, pending: 2, success_st: '2' },
-    })
+    expect(await one.push('job00001', { custom: { bid } })).toBe('+OK')
+    expect(await commit(one, bid)).toBe('+OK')
+    expect(await one.push('job00002', { custom: { bid } })).toBe('+OK')
+    expect(await statusOf(one, bid)).toMatchObject({ total: 2, pending: 2, success_st: '2' })
     await run(one)
     await run(one)
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })
@@ -162,12 +150,12 @@ describe.skipIf(lacksRedis)('BATCH', () => {
       parent_bid: parent,
       ...{ complete: { jobtype: 'cc', args: [] }, success: { jobtype: 'cs', args: [] } },
     })
-    await one.ask(`BATCH COMMIT ${child}`)
-    await one.ask(`BATCH COMMIT ${parent}`)
+    await commit(one, child)
+    await commit(one, parent)
     expect(await run(one)).toMatchObject({ jobtype: 'cc' })
-    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({ complete_st: '' })
+    expect(await statusOf(one, parent)).toMatchObject({ complete_st: '' })
     expect(await run(one)).toMatchObject({ jobtype: 'cs' })
-    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({ complete_st: '1' })
+    expect(await statusOf(one, parent)).toMatchObject({ complete_st: '1' })
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'completed' })
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
   })
@@ -176,24 +164,20 @@ describe.skipIf(lacksRedis)('BATCH', () => {
     const one = await gateways.client({ wid: 'w1' })
     const parent = await newBatch(one)
     const child = await newBatch(one, { parent_bid: parent, success: { jobtype: 'c', args: [] } })
-    await one.ask(pushLine('job00001', { custom: { bid: child } }))
-    await one.ask(`BATCH COMMIT ${child}`)
-    await one.ask(`BATCH COMMIT ${parent}`)
+    await one.push('job00001', { custom: { bid: child } })
+    await commit(one, child)
+    await commit(one, parent)
     await run(one)
-    expect(await one.askJson(`BATCH STATUS ${parent}`)).toMatchObject({
-      ...{ complete_st: '', success_st: '' },
-    })
+    expect(await statusOf(one, parent)).toMatchObject({ complete_st: '', success_st: '' })
     expect(await run(one)).toMatchObject({ jobtype: 'c' })
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'completed' })
     expect(await run(one, 'calls')).toMatchObject({ jobtype: 'succeeded' })
-    expect(await one.askJson(`BATCH STATUS ${child}`)).toMatchObject({ parent_bid: parent })
+    expect(await statusOf(one, child)).toMatchObject({ parent_bid: parent })
   })
 
   test('FLUSH deletes batches without calling back', async () => {
     const one = await gateways.client()
-    const bid = await newBatch(one)
-    await one.ask(pushLine('job00001', { custom: { bid } }))
-    await one.ask(`BATCH COMMIT ${bid}`)
+    const bid = await batchOfOne(one)
     await one.ask('FLUSH')
     expect(await one.ask(`BATCH STATUS ${bid}`)).toBe(`-ERR No such batch ${bid}`)
     expect((await one.askJson('INFO'))['faktory']).toMatchObject({ total_enqueued: 0 })

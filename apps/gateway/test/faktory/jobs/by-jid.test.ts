@@ -1,12 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 const jobtypes = 2_000
 
-describe.skipIf(lacksRedis)(`a jid among ${jobtypes} job types`, () => {
-  const { open, redis } = faktoryGateways()
-
+describeFaktory(`a jid among ${jobtypes} job types`, ({ open, redis }) => {
   /** Look-ups in hashes, of all that the server has done since the figures were set to zero. */
   async function lookups(): Promise<number> {
     const stats = await redis('INFO', 'commandstats')
@@ -28,7 +25,7 @@ describe.skipIf(lacksRedis)(`a jid among ${jobtypes} job types`, () => {
       custom: { track: 1 },
     }))
     await producer.ask(`PUSHB ${JSON.stringify(jobs)}`)
-    await producer.ask('PUSH {"jid":"held-0001","jobtype":"held","args":[]}')
+    await producer.push('held-0001', { jobtype: 'held' })
     expect(await worker.askJson('FETCH')).toMatchObject({ jid: 'held-0001' })
     await redis('CONFIG', 'RESETSTAT')
     const jids = Array.from({ length: 500 }, (_none, at) => `unknown-${at}`)

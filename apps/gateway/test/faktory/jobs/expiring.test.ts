@@ -1,14 +1,11 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { claimByName } from '../../support/claims.ts'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 const past = '2020-01-01T00:00:00Z'
 const ahead = '2999-01-01T00:00:00Z'
 
-describe.skipIf(lacksRedis)('expiring jobs', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('expiring jobs', (gateways) => {
   test.each([
     ['at a time that is past', { expires_at: past }],
     ['at once', { expires_in: 0 }],
@@ -16,8 +13,8 @@ describe.skipIf(lacksRedis)('expiring jobs', () => {
   ])('that expire %s are not given out, on any node, and are counted', async (_name, custom) => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const producer = await here.client()
-    expect(await producer.ask(pushLine('expired1', { custom }))).toBe('+OK')
-    await producer.ask(pushLine('lasting1'))
+    expect(await producer.push('expired1', { custom })).toBe('+OK')
+    await producer.push('lasting1')
     const worker = await there.client({ wid: 'w1' })
     expect((await worker.askJson('FETCH default'))['jid']).toBe('lasting1')
     expect(await worker.ask('ACK {"jid":"expired1"}')).toBe('+OK')
@@ -29,33 +26,23 @@ describe.skipIf(lacksRedis)('expiring jobs', () => {
   test('are not handed out to a worker that named the function either', async () => {
     const { client, scheduler } = await gateways.open()
     const producer = await client()
-    await producer.ask(pushLine('expired1', { custom: { expires_at: past } }))
-    await producer.ask(pushLine('lasting1'))
-    const jid = await new Promise((resolve, reject) => {
-      scheduler.claim({
-        subscription: scheduler.namedSubscription([{ fn: 't' }]),
-        gone: false,
-        assigned: ({ job }) => resolve(job.jid),
-        onEmpty: () => resolve('nothing'),
-        refused: reject,
-        failed: reject,
-      })
-    })
-    expect(jid).toBe('lasting1')
+    await producer.push('expired1', { custom: { expires_at: past } })
+    await producer.push('lasting1')
+    expect((await claimByName(scheduler, 't'))?.job.jid).toBe('lasting1')
   })
 
   test.each([{ expires_at: ahead }, { expires_in: 3600 }, { expires_in: '1h30m' }])(
     'are handed out before their time, with their custom as it was: %j',
     async (custom) => {
       const one = await gateways.client()
-      await one.ask(pushLine('lasting1', { custom }))
+      await one.push('lasting1', { custom })
       expect(await one.askJson('FETCH')).toMatchObject({ jid: 'lasting1', custom })
     },
   )
 
   test('a time in seconds counts from when the job is due', async () => {
     const at = '2030-01-01T00:00:00Z'
-    await (await gateways.client()).ask(pushLine('lasting1', { at, custom: { expires_in: 60 } }))
+    await (await gateways.client()).push('lasting1', { at, custom: { expires_in: 60 } })
     const stale = Date.parse(at) + 60_000
     expect(await gateways.redis('HGET', 'job:t:1', 'stale')).toContain(String(stale))
   })

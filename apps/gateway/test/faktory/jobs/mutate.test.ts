@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
+import { figures, nothing } from '../support/figures.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
 
 const later = '2999-01-01T00:00:00Z'
@@ -13,38 +12,29 @@ function mutate(cmd: string, target: string, filter?: object): string {
 /** Three scheduled jobs, three that wait for another try, three dead. */
 async function fill(client: FwpClient): Promise<void> {
   for (const [at, retry] of [25, 25, 25, -1, -1, -1].entries()) {
-    await client.ask(pushLine(`${retry < 0 ? 'dead' : 'retry'}-${at}000`, { retry, args: [at] }))
-    const job = await client.askJson('FETCH')
+    const job = await client.pushAndFetch(`${retry < 0 ? 'dead' : 'retry'}-${at}000`, {
+      retry,
+      args: [at],
+    })
     await client.ask(`FAIL ${JSON.stringify({ jid: job['jid'] })}`)
   }
   for (const [at, jobtype] of ['t', 'other', 'other'].entries()) {
-    await client.ask(pushLine(`later-${at}000`, { at: later, jobtype, args: [`arg ${at}`] }))
+    await client.push(`later-${at}000`, { at: later, jobtype, args: [`arg ${at}`] })
   }
 }
 
-describe.skipIf(lacksRedis)('MUTATE', () => {
-  const gateways = faktoryGateways()
+describeFaktory('MUTATE', (gateways) => {
   const full = { ...nothing, scheduled: 3, retries: 3, dead: 3, processed: 6, failures: 6 }
 
+  const tooLong = 'is too long: at most 1000 characters'
   test.each([
-    [
-      `{"cmd":"kill","target":"dead","filter":{"regexp":"${'?'.repeat(1_001)}"}}`,
-      'regexp is too long: at most 1000 characters',
-    ],
-    [
-      `{"cmd":"kill","target":"dead","filter":{"jobtype":"${'*'.repeat(1_001)}"}}`,
-      'jobtype is too long: at most 1000 characters',
-    ],
-    [
-      `{"cmd":"kill","target":"dead","filter":{"jids":["${'*'.repeat(1_001)}"]}}`,
-      'a jid with a star is too long: at most 1000 characters',
-    ],
-    [
-      `{"cmd":"kill","target":"dead","filter":{"jids":[${'"*",'.repeat(100)}"*"]}}`,
-      'invalid format',
-    ],
-  ])('refuses %j', async (argument, text) => {
-    expect(await (await gateways.client()).ask(`MUTATE ${argument}`)).toBe(`-ERR ${text}`)
+    [{ regexp: '?'.repeat(1_001) }, `regexp ${tooLong}`],
+    [{ jobtype: '*'.repeat(1_001) }, `jobtype ${tooLong}`],
+    [{ jids: ['*'.repeat(1_001)] }, `a jid with a star ${tooLong}`],
+    [{ jids: Array<string>(101).fill('*') }, 'invalid format'],
+  ])('refuses the filter %j', async (filter, text) => {
+    const one = await gateways.client()
+    expect(await one.ask(mutate('kill', 'dead', filter))).toBe(`-ERR ${text}`)
   })
 
   test.each([{}, { regexp: '*' }])(
@@ -54,7 +44,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
       const jids = Array.from({ length: 12 }, (_, at) => `later-${at + 10}0`)
       for (const [at, jid] of [...jids.entries()].reverse()) {
         const due = `2999-01-01T00:00:${at + 10}Z`
-        await one.ask(pushLine(jid, { at: due, jobtype: ['a', 'b', 'c'][at % 3] }))
+        await one.push(jid, { at: due, jobtype: ['a', 'b', 'c'][at % 3] })
       }
       await one.ask(mutate('requeue', 'scheduled', filter))
       const fetched: unknown[] = []
@@ -68,7 +58,7 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
 
   test('keeps the order of pipelined commands', async () => {
     const one = await gateways.client()
-    await one.ask(pushLine('12345678', { at: later }))
+    await one.push('12345678', { at: later })
     one.send(mutate('kill', 'scheduled', { jids: ['12345678'] }), mutate('requeue', 'dead'))
     expect([await one.reply(), await one.reply()]).toEqual(['+OK', '+OK'])
     expect(await figures(one)).toEqual({ ...nothing, enqueued: 1 })
@@ -109,17 +99,11 @@ describe.skipIf(lacksRedis)('MUTATE', () => {
     [mutate('discard', 'scheduled', { regexp: 'nothing like it' }), {}],
     [
       mutate('requeue', 'retries', { jids: ['retry-1000', 'dead-3000', 'no-such-job'] }),
-      {
-        retries: 2,
-        enqueued: 1,
-      },
+      { retries: 2, enqueued: 1 },
     ],
     [
       mutate('kill', 'scheduled', { jids: ['later-0000'], jobtype: 'other' }),
-      {
-        scheduled: 2,
-        dead: 4,
-      },
+      { scheduled: 2, dead: 4 },
     ],
     ['MUTATE { "cmd" : "clear" , "target" : "dead" }', { dead: 0 }],
   ])('%s', async (line, change) => {

@@ -1,15 +1,11 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
-import { figures, nothing, pushLine } from '../support/figures.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { describeFaktory, type FaktoryGateway } from '../support/faktory-gateway.ts'
+import { figures, nothing } from '../support/figures.ts'
 
-describe.skipIf(lacksRedis)('ACK', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('ACK', (gateways) => {
   test('is harmless the second time, and for an unknown job', async () => {
     const worker = await gateways.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     for (const jid of ['12345678', '12345678', 'unknown-1', '', 'xg-1-0001', 'xg-zzz-1']) {
       expect(await worker.ask(`ACK {"jid":"${jid}"}`)).toBe('+OK')
     }
@@ -20,8 +16,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     const here = await gateways.open()
     const there = await gateways.open()
     const worker = await here.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     expect(await (await there.client()).ask('ACK {"jid":"12345678"}')).toBe('+OK')
     expect(await figures(worker)).toMatchObject({ working: 0, processed: 1 })
   })
@@ -30,8 +25,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const one = await here.client({ wid: 'worker-1' })
     const two = await there.client({ wid: 'worker-1' })
-    await one.ask(pushLine('12345678'))
-    await one.ask('FETCH')
+    await one.pushAndFetch('12345678')
     const heard = new Promise((resolve) => {
       onTestFinished(here.scheduler.queues.onConsumerNews((_wid, news) => resolve(news)))
     })
@@ -48,8 +42,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
     const { client, scheduler } = await gateways.open()
     const late = await client({ wid: 'worker-1' })
     const next = await client({ wid: 'worker-2' })
-    await late.ask(pushLine('12345678'))
-    await late.ask('FETCH')
+    await late.pushAndFetch('12345678')
     await takeBack(scheduler, '12345678')
     await next.ask('FETCH')
     expect(await late.ask('ACK {"jid":"12345678"}')).toBe('+OK')
@@ -63,8 +56,7 @@ describe.skipIf(lacksRedis)('ACK', () => {
   test('counts again for a worker that got the job a second time', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     await takeBack(scheduler, '12345678')
     await worker.ask('ACK {"jid":"12345678"}')
     await worker.ask('FETCH')
@@ -73,17 +65,14 @@ describe.skipIf(lacksRedis)('ACK', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('FAIL', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('FAIL', (gateways) => {
   test.each([
     [2, 2],
     [0, 5],
     [undefined, 5],
   ])('keeps as many lines as a backtrace of %j asks for', async (backtrace, kept) => {
     const worker = await gateways.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { backtrace }))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678', { backtrace })
     const lines = ['1', '2', '3', '4', '5']
     await worker.ask(`FAIL ${JSON.stringify({ jid: '12345678', backtrace: lines })}`)
     await makeDue('t', 1)
@@ -95,7 +84,7 @@ describe.skipIf(lacksRedis)('FAIL', () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
     const failure = { retry_count: 1, failed_at: '2020-02-03T04:05:06Z', message: 'old' }
-    await worker.ask(pushLine('12345678', { retry: 3, failure }))
+    await worker.push('12345678', { retry: 3, failure })
     expect((await worker.askJson('FETCH'))['failure']).toEqual(failure)
     await worker.ask('FAIL {"jid":"12345678","message":"new"}')
     await makeDue('t', 1)
@@ -129,9 +118,7 @@ describe.skipIf(lacksRedis)('FAIL', () => {
   }
 })
 
-describe.skipIf(lacksRedis)('a job of another door', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('a job of another door', (gateways) => {
   test.each([
     ['text', 'hello', ['hello'], undefined],
     ['a JSON array', '[1,"two"]', [1, 'two'], undefined],

@@ -1,16 +1,12 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
-describe.skipIf(lacksRedis)('PUSH', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('PUSH', (gateways) => {
   test('shows the retry of its route', async () => {
     const routes = new Map([['routed', { retries: 7 }]])
     const { client } = await gateways.open({ schedulerOptions: { routes } })
     const one = await client()
-    await one.ask(pushLine('12345678', { jobtype: 'routed' }))
+    await one.push('12345678', { jobtype: 'routed' })
     expect((await one.askJson('FETCH'))['retry']).toBe(7)
   })
 
@@ -63,8 +59,8 @@ describe.skipIf(lacksRedis)('PUSH', () => {
 
   test('keeps a jobtype apart from the lane of another queue', async () => {
     const one = await gateways.client()
-    await one.ask('PUSH {"jid":"12345678","jobtype":"mail@bulk","args":[]}')
-    await one.ask('PUSH {"jid":"23456789","jobtype":"mail","queue":"bulk","args":[]}')
+    await one.push('12345678', { jobtype: 'mail@bulk' })
+    await one.push('23456789', { jobtype: 'mail', queue: 'bulk' })
     expect(await one.askJson('FETCH default')).toMatchObject({
       jid: '12345678',
       jobtype: 'mail@bulk',
@@ -86,9 +82,7 @@ describe.skipIf(lacksRedis)('PUSH', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('PUSHB', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('PUSHB', (gateways) => {
   test('queues a thousand in their order', async () => {
     const one = await gateways.client()
     const jobs = Array.from({ length: 1000 }, (_none, at) => ({

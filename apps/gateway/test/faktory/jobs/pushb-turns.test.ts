@@ -1,12 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { TurnsByHand } from '../../support/turns-by-hand.ts'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
-import type { FwpClient } from '../support/fwp-client.ts'
+import { describeFaktory } from '../support/faktory-gateway.ts'
+import { type FwpClient, pushLine } from '../support/fwp-client.ts'
 
-describe.skipIf(lacksRedis)('a long PUSHB', () => {
-  const gateways = faktoryGateways()
+describeFaktory('a long PUSHB', (gateways) => {
   const jobs = 1_000
   const line = (jobtype: string): string => {
     const list = Array.from({ length: jobs }, (_none, at) => ({
@@ -43,7 +40,7 @@ describe.skipIf(lacksRedis)('a long PUSHB', () => {
     const [flooder, other] = [await client(), await client()]
     flooder.send(line('new-type'), pushLine('behind-1', { jobtype: 'behind' }))
     await expect.poll(() => hand.areAwaited).toBe(true)
-    expect(await other.ask(pushLine('other-00'))).toBe('+OK')
+    expect(await other.push('other-00')).toBe('+OK')
     expect(await queued()).toBe(0)
     expect(await replyIn(hand, flooder)).toBe('$2\r\n{}')
     expect(await queued()).toBe(jobs)
@@ -72,6 +69,6 @@ describe.skipIf(lacksRedis)('a long PUSHB', () => {
     producer.send(`${line('new-type').slice(0, -1)},`)
     expect(await replyIn(hand, producer)).toMatch(/^-ERR invalid JSON/)
     expect(await queued()).toBe(0)
-    expect(await producer.ask(pushLine('other-00'))).toBe('+OK')
+    expect(await producer.push('other-00')).toBe('+OK')
   })
 })

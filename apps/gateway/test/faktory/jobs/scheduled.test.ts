@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/net/clock.ts'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 import { figures, nothing } from '../support/figures.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
 
@@ -12,9 +11,7 @@ interface Shown {
   readonly enqueued_at: string
 }
 
-describe.skipIf(lacksRedis)('scheduled jobs', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('scheduled jobs', (gateways) => {
   /** Takes jobs until there are enough in the hands of all workers together. */
   async function work(client: FwpClient, all: Shown[], enough: number): Promise<void> {
     while (all.length < enough) {

@@ -1,17 +1,13 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)
 
-describe.skipIf(lacksRedis)('TRACK', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('TRACK', (gateways) => {
   test('GET of a job whose producer does not want tracking says no more', async () => {
     const one = await gateways.client({ wid: 'worker-1' })
     const unknown = { jid: '12345678', state: 'unknown', updated_at: '' }
-    await one.ask(pushLine('12345678', { custom: { track: 0 } }))
+    await one.push('12345678', { custom: { track: 0 } })
     expect(await one.askJson('TRACK GET 12345678')).toEqual(unknown)
     await one.ask('FETCH')
     expect(await one.ask('TRACK SET {"jid":"12345678","percent":7}')).toBe('+OK')
@@ -21,7 +17,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
   test('SET is taken for a queued and for a finished job, at every node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [worker, producer] = [await here.client({ wid: 'worker-1' }), await there.client()]
-    await producer.ask(pushLine('12345678', { custom: { track: 1 } }))
+    await producer.push('12345678', { custom: { track: 1 } })
     for (const [percent, state, then] of [
       [1, 'enqueued', 'FETCH'],
       [50, 'working', 'ACK {"jid":"12345678"}'],
@@ -42,7 +38,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     const producer = await client()
     const get = 'TRACK GET 12345678'
     const at = { updated_at: timestamp }
-    await producer.ask(pushLine('12345678', { custom: { track: 1 } }))
+    await producer.push('12345678', { custom: { track: 1 } })
     expect(await producer.askJson(get)).toMatchObject({ state: 'enqueued', percent: 0, ...at })
     await worker.ask('FETCH')
     expect(await producer.askJson(get)).toMatchObject({ state: 'working', percent: 0 })
@@ -53,42 +49,27 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     expect(await producer.askJson(get)).toEqual({ ...set, state: 'success', ...at })
   })
 
-  test.each([
-    ['a scheduled job', { at: '2999-01-01T00:00:00Z' }, 'scheduled'],
-    ['a queued job', {}, 'enqueued'],
-  ])('GET of %s', async (_name, fields, state) => {
+  const at = '2999-01-01T00:00:00Z'
+  const failed = ['FETCH', 'FAIL {"jid":"12345678"}']
+  const requeue = (target: string) => `MUTATE {"cmd":"requeue","target":"${target}"}`
+  test.each<readonly [string, object, readonly string[], string]>([
+    ['scheduled job', { at }, [], 'scheduled'],
+    ['queued job', {}, [], 'enqueued'],
+    ['failed job that will be tried again', { retry: 3 }, failed, 'failed'],
+    ['failed job that is dead', { retry: -1 }, failed, 'dead'],
+    ['failed job that is gone', { retry: 0 }, failed, 'failed'],
+    ['job that MUTATE put back from scheduled', { at }, [requeue('scheduled')], 'enqueued'],
+    ['job that MUTATE put back from retries', {}, [...failed, requeue('retries')], 'enqueued'],
+  ])('GET of a %s', async (_name, fields, lines, state) => {
     const one = await gateways.client()
-    await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
+    await one.push('12345678', { ...fields, custom: { track: 1 } })
+    for (const line of lines) await one.ask(line)
     expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
-  })
-
-  test.each([
-    ['will be tried again', 3, 'failed'],
-    ['is dead', -1, 'dead'],
-    ['is gone', 0, 'failed'],
-  ])('GET of a failed job that %s', async (_name, retry, state) => {
-    const one = await gateways.client()
-    await one.ask(pushLine('12345678', { retry, custom: { track: 1 } }))
-    await one.ask('FETCH')
-    await one.ask('FAIL {"jid":"12345678"}')
-    expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state })
-  })
-
-  test.each([
-    ['scheduled', { at: '2999-01-01T00:00:00Z' }, []],
-    ['retries', {}, ['FETCH', 'FAIL {"jid":"12345678"}']],
-  ])('GET of a job that MUTATE put back from %s', async (target, fields, before) => {
-    const one = await gateways.client()
-    await one.ask(pushLine('12345678', { ...fields, custom: { track: 1 } }))
-    for (const line of before) await one.ask(line)
-    await one.ask(`MUTATE {"cmd":"requeue","target":"${target}"}`)
-    expect(await one.askJson('TRACK GET 12345678')).toMatchObject({ state: 'enqueued' })
   })
 
   test('SET extends a lease', async () => {
     const worker = await gateways.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     const until = new Date(Date.now() + 7_200_000)
     const set = { jid: '12345678', reserve_until: until.toISOString() }
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
@@ -100,8 +81,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
     ['a time that is over', () => '2020-01-01T00:00:00Z'],
   ])('SET with %s leaves it as it is', async (_name, until) => {
     const worker = await gateways.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { reserve_for: 600, custom: { track: 1 } }))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678', { reserve_for: 600, custom: { track: 1 } })
     const before = await gateways.redis('ZSCORE', 'xg:busy:t', '1')
     const set = { jid: '12345678', desc: 'more', reserve_until: until() }
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
@@ -112,8 +92,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
   test('SET extends a lease by a day at most, and cuts a text to its bound', async () => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { custom: { track: 1 } }))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678', { custom: { track: 1 } })
     const set = { jid: '12345678', desc: 'd'.repeat(2_000), reserve_until: '2999-01-01T00:00:00Z' }
     const beforeMs = scheduler.storeNowMs()
     expect(await worker.ask(`TRACK SET ${JSON.stringify(set)}`)).toBe('+OK')
@@ -124,32 +103,23 @@ describe.skipIf(lacksRedis)('TRACK', () => {
   })
 
   test.each([
-    ['a text', '"done"', ',"result":"done"'],
-    [
-      'an object',
-      '{"b":1.0,"a":12345678901234567890}',
-      ',"result":{"b":1.0,"a":12345678901234567890}',
-    ],
-    ['a list', '[1,"two"]', ',"result":[1,"two"]'],
-    ['a number', '1.50', ',"result":1.50'],
-    ['nothing', 'null', ''],
-  ])(
-    'GET of a job that was done with %s has its result, at every node',
-    async (_name, result, shown) => {
-      const [here, there] = [await gateways.open(), await gateways.open()]
-      const worker = await here.client({ wid: 'worker-1' })
-      await worker.ask(pushLine('12345678', { custom: { track: true } }))
-      await worker.ask('FETCH')
-      expect(await worker.ask(`ACK {"jid":"12345678","result":${result}}`)).toBe('+OK')
-      const reply = await (await there.client()).ask('TRACK GET 12345678')
-      const body = reply
-        .slice(reply.indexOf('{'))
-        .replace(/"updated_at":"[^"]+"/, '"updated_at":""')
-      expect(body).toBe(
-        `{"jid":"12345678","percent":0,"desc":"","state":"success","updated_at":""${shown}}`,
-      )
-    },
-  )
+    ['a text', '"done"'],
+    ['an object', '{"b":1.0,"a":12345678901234567890}'],
+    ['a list', '[1,"two"]'],
+    ['a number', '1.50'],
+    ['nothing', 'null'],
+  ])('GET of a job that was done with %s has its result, at every node', async (_name, result) => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const worker = await here.client({ wid: 'worker-1' })
+    await worker.pushAndFetch('12345678', { custom: { track: true } })
+    expect(await worker.ask(`ACK {"jid":"12345678","result":${result}}`)).toBe('+OK')
+    const reply = await (await there.client()).ask('TRACK GET 12345678')
+    const body = reply.slice(reply.indexOf('{')).replace(/"updated_at":"[^"]+"/, '"updated_at":""')
+    const shown = result === 'null' ? '' : `,"result":${result}`
+    expect(body).toBe(
+      `{"jid":"12345678","percent":0,"desc":"","state":"success","updated_at":""${shown}}`,
+    )
+  })
 
   test('a tracked job is kept for half an hour after success or failure', async () => {
     const one = await gateways.client({ wid: 'worker-1' })
@@ -157,8 +127,7 @@ describe.skipIf(lacksRedis)('TRACK', () => {
       ['succeeded', 'ACK'],
       ['failed-00', 'FAIL'],
     ]) {
-      await one.ask(pushLine(jid!, { custom: { track: 1 }, retry: 0 }))
-      await one.ask('FETCH')
+      await one.pushAndFetch(jid!, { custom: { track: 1 }, retry: 0 })
       await one.ask(`${outcome} {"jid":"${jid}"}`)
     }
     expect(await one.askJson('TRACK GET succeeded')).toMatchObject({ state: 'success' })

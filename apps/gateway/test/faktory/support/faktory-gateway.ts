@@ -1,4 +1,6 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe } from 'vitest'
 import { FaktoryDoor, type FaktoryDoorOptions } from '../../../src/faktory/faktory-door.ts'
 import {
   schedulersOfFile,
@@ -23,13 +25,20 @@ export interface FaktoryGateway {
 
 export interface GatewayOptions extends Partial<FaktoryDoorOptions>, SchedulerSettings {}
 
-/** A Redis for the test file, and gateways that end with each test. */
-export function faktoryGateways(): {
+export interface FaktoryGateways {
   readonly open: (options?: GatewayOptions) => Promise<FaktoryGateway>
   /** A connection that has said HELLO to a gateway of its own. */
   readonly client: FaktoryGateway['client']
   readonly redis: Schedulers['redis']
-} {
+}
+
+/** A suite with gateways; skipped where there is no Redis. */
+export function describeFaktory(name: string, body: (gateways: FaktoryGateways) => void): void {
+  describe.skipIf(lacksRedis)(name, () => body(faktoryGateways()))
+}
+
+/** A Redis for the suite, and gateways that end with each test. */
+export function faktoryGateways(): FaktoryGateways {
   const schedulers = schedulersOfFile()
   const gateways = {
     redis: schedulers.redis,

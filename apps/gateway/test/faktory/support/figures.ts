@@ -46,8 +46,3 @@ export interface Info {
 export async function infoOf(client: FwpClient): Promise<Info> {
   return (await client.askJson('INFO'))['faktory'] as unknown as Info
 }
-
-/** A PUSH of type `t` without args. */
-export function pushLine(jid: string, fields: object = {}): string {
-  return `PUSH ${JSON.stringify({ jid, jobtype: 't', args: [], ...fields })}`
-}

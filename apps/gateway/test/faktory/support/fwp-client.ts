@@ -1,6 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { hashPassword } from '@crossgear/fwp-codec'
 import { onTestFinished } from 'vitest'
+
+interface Challenge {
+  readonly i: number
+  readonly s: string
+}
+
+/** A PUSH of type `t` without args, unless the fields say otherwise. */
+export function pushLine(jid: string, fields: object = {}): string {
+  return `PUSH ${JSON.stringify({ jid, jobtype: 't', args: [], ...fields })}`
+}
 
 /** A client that sends lines and reads replies as the bytes they are. */
 export class FwpClient {
@@ -38,7 +49,23 @@ export class FwpClient {
     return client
   }
 
-  /** One that is closed when the test ends. */
+  /** One that has proved to know the password. Throws the refusal. */
+  static async loggedIn(port: number, password: string, wid: string): Promise<FwpClient> {
+    const client = await FwpClient.connect(port)
+    const answer = await client.logIn(password, { wid })
+    if (answer === '+OK') return client
+    client.close()
+    throw new Error(answer)
+  }
+
+  /** One that has said nothing, and is closed when the test ends. */
+  static async strangerOfTest(port: number): Promise<FwpClient> {
+    const client = await FwpClient.connect(port)
+    onTestFinished(() => client.close())
+    return client
+  }
+
+  /** One that has said HELLO, and is closed when the test ends. */
   static async ofTest(port: number, hello?: object): Promise<FwpClient> {
     const client = await FwpClient.greeted(port, hello)
     onTestFinished(() => client.close())
@@ -58,12 +85,44 @@ export class FwpClient {
     return this.reply()
   }
 
+  /** The challenge of the greeting of a server with a password. */
+  async challenge(): Promise<Challenge> {
+    const hi = await this.reply()
+    if (!/^\+HI \{"v":2,"i":\d+,"s":"[0-9a-f]+"\}$/.test(hi))
+      throw new Error(`the greeting was ${hi}`)
+    return JSON.parse(hi.slice('+HI '.length)) as Challenge
+  }
+
+  /** Says HELLO as one who knows the password of a challenge; returns the answer. */
+  prove(password: string, { i, s }: Challenge, hello: object = {}): Promise<string> {
+    const pwdhash = hashPassword(password, s, i)
+    return this.ask(`HELLO ${JSON.stringify({ v: 2, pwdhash, ...hello })}`)
+  }
+
+  /** Reads the greeting and says HELLO with the password; returns the answer. */
+  async logIn(password: string, hello?: object): Promise<string> {
+    return this.prove(password, await this.challenge(), hello)
+  }
+
   /** A bulk reply that is JSON. */
   async askJson(line: string): Promise<Record<string, never>> {
     const reply = await this.ask(line)
     const body = /^\$\d+\r\n([\s\S]*)$/.exec(reply)?.[1]
     if (body === undefined) throw new Error(`${line} was answered ${reply}`)
     return JSON.parse(body) as Record<string, never>
+  }
+
+  push(jid: string, fields?: object): Promise<string> {
+    return this.ask(pushLine(jid, fields))
+  }
+
+  /** Pushes a job and fetches the next of its queue, which must be there. */
+  async pushAndFetch(
+    jid: string,
+    fields: { readonly queue?: string; readonly [name: string]: unknown } = {},
+  ): Promise<Record<string, never>> {
+    await this.push(jid, fields)
+    return this.askJson(fields.queue === undefined ? 'FETCH' : `FETCH ${fields.queue}`)
   }
 
   /** One reply without its end: `+OK`, `-ERR ...`, `$-1`, `$<bytes> CRLF body`. */

@@ -1,15 +1,12 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, onTestFinished, test } from 'vitest'
 import { FaktoryRetries } from '../../../src/bridge/faktory-retries.ts'
 import type { WorkerConnection } from '../../../src/faktory/workers.ts'
-import { infoOf, pushLine, type Info } from '../support/figures.ts'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { infoOf, type Info } from '../support/figures.ts'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 const blocksMs = 2_000
 
-describe.skipIf(lacksRedis)('BEAT', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('BEAT', (gateways) => {
   test('changes no other worker, whatever the wid', async () => {
     const { client, stranger, door } = await gateways.open()
     await client({ wid: 'worker-1' })
@@ -40,14 +37,13 @@ describe.skipIf(lacksRedis)('BEAT', () => {
   test('of a process that starts again with a wid is not that of the old one, which left a job', async () => {
     const { client, door } = await gateways.open()
     const old = await client({ wid: 'worker-1' })
-    await old.ask(pushLine('12345678'))
-    await old.ask('FETCH')
+    await old.pushAndFetch('12345678')
     expect(await old.ask('BEAT {"wid":"worker-1","current_state":"terminate"}')).toContain('term')
     old.close()
     await expect.poll(() => door.workers.find('worker-1')?.connections.size).toBe(0)
     const again = await client({ wid: 'worker-1' })
     expect(await again.ask('BEAT {"wid":"worker-1"}')).toBe('+OK')
-    await again.ask(pushLine('87654321'))
+    await again.push('87654321')
     expect(await again.ask('FETCH')).toContain('"jid":"87654321"')
     expect(await again.ask('ACK {"jid":"12345678"}')).toBe('+OK')
     expect((await infoOf(again)).tasks).toMatchObject({ Busy: { size: 1 } })
@@ -65,7 +61,7 @@ describe.skipIf(lacksRedis)('BEAT', () => {
     await clock.armed(blocksMs, 2)
     other.send('FETCH')
     await clock.armed(blocksMs, 3)
-    await (await client()).ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
+    await (await client()).push('12345678')
     expect(await other.reply()).toContain('12345678')
     clock.advance(blocksMs)
     expect(await one.reply()).toBe('$-1')
@@ -120,13 +116,11 @@ describe.skipIf(lacksRedis)('BEAT', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('INFO', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('INFO', (gateways) => {
   test('has every field that clients and dashboards read', async () => {
     const one = await gateways.client({ wid: 'worker-1' })
-    await one.ask('PUSH {"jid":"12345678","jobtype":"t","args":[]}')
-    await one.ask('PUSH {"jid":"23456789","jobtype":"t","queue":"bulk","args":[]}')
+    await one.push('12345678')
+    await one.push('23456789', { queue: 'bulk' })
     const info = await one.askJson('INFO')
     const [cycles, wallTimeSec] = [expect.any(Number), expect.any(Number)] as unknown[]
     const scanned = { size: 0, enqueued: 0, cycles, wall_time_sec: wallTimeSec }
@@ -169,10 +163,9 @@ describe.skipIf(lacksRedis)('INFO', () => {
     const one = await client({ wid: 'worker-1' })
     const tasks = async (): Promise<Info['tasks']> => (await infoOf(one)).tasks
     const soon = new Date(Date.now() + 2_000).toISOString()
-    await one.ask(pushLine('scheduled', { queue: 'later', at: soon }))
+    await one.push('scheduled', { queue: 'later', at: soon })
     await expect.poll(tasks).toMatchObject({ Scheduled: { enqueued: 1 }, Retries: { enqueued: 0 } })
-    await one.ask(pushLine('12345678'))
-    await one.ask('FETCH')
+    await one.pushAndFetch('12345678')
     await one.ask('FAIL {"jid":"12345678"}')
     await gateways.redis('ZADD', 'queue:t:scheduled', '0', '1')
     await gateways.redis('ZADD', 'xg:due', '0', 't')

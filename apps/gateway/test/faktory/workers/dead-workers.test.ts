@@ -1,14 +1,11 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 /** Long enough for two looks, which are a second apart. */
 const deadWorkerMs = 3_000
 const patience = { timeout: 30_000, interval: 50 }
 
-describe.skipIf(lacksRedis)('a Faktory worker that dies', () => {
-  const gateways = faktoryGateways()
+describeFaktory('a Faktory worker that dies', (gateways) => {
   const open = (deadWorkerRequeue: 'others' | 'all' = 'others') =>
     gateways.open({ schedulerOptions: { deadWorkerMs, deadWorkerRequeue } })
 
@@ -58,8 +55,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', () => {
     const { client, scheduler } = await open('all')
     await scheduler.openLane('t')
     const dying = await client({ wid: 'dying' })
-    await dying.ask(pushLine('12345678'))
-    await dying.askJson('FETCH')
+    await dying.pushAndFetch('12345678')
     await expect.poll(holders, patience).toContain('wdying')
     dying.close()
     await expect.poll(() => status(1), patience).toBe('idle')
@@ -69,8 +65,7 @@ describe.skipIf(lacksRedis)('a Faktory worker that dies', () => {
     const { client, scheduler } = await open()
     await scheduler.openLane('t')
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.askJson('FETCH')
+    await worker.pushAndFetch('12345678')
     expect(await holders()).toBe('')
     await pushNative('[2]')
     const { jid } = await worker.askJson('FETCH')

@@ -1,13 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 const blocksMs = 2_000
 
-describe.skipIf(lacksRedis)('FETCH', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('FETCH', (gateways) => {
   test('answers null after two seconds', async () => {
     const { client, clock } = await gateways.open()
     const one = await client()
@@ -26,9 +22,9 @@ describe.skipIf(lacksRedis)('FETCH', () => {
 
   test('takes from the queues strictly left to right, and first in first out in each', async () => {
     const one = await gateways.client()
-    for (const jid of ['default-1', 'default-2']) await one.ask(pushLine(jid))
+    for (const jid of ['default-1', 'default-2']) await one.push(jid)
     for (const jid of ['critical-1', 'critical-2']) {
-      await one.ask(pushLine(jid, { queue: 'critical', priority: 1 }))
+      await one.push(jid, { queue: 'critical', priority: 1 })
     }
     const jids = []
     for (let times = 0; times < 4; times += 1) {
@@ -40,9 +36,9 @@ describe.skipIf(lacksRedis)('FETCH', () => {
   test('takes the higher priority first, over all job types of a queue', async () => {
     const one = await gateways.client()
     for (const priority of [5, 1, 9, 3, 7, 8, 2, 6, 4]) {
-      await one.ask(pushLine(`priority-${priority}`, { priority, jobtype: `type${priority % 3}` }))
+      await one.push(`priority-${priority}`, { priority, jobtype: `type${priority % 3}` })
     }
-    await one.ask(pushLine('priority-none'))
+    await one.push('priority-none')
     const jids = []
     for (let times = 0; times < 10; times += 1) jids.push((await one.askJson('FETCH'))['jid'])
     expect(jids).toEqual([
@@ -65,7 +61,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     const producer = await client()
     worker.send('FETCH a b c')
     await clock.armed(blocksMs)
-    await producer.ask(pushLine('12345678', { queue }))
+    await producer.push('12345678', { queue })
     expect(await worker.reply()).toContain('"jid":"12345678"')
   })
 
@@ -75,7 +71,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     const worker = await here.client({ wid: 'worker-1' })
     worker.send('FETCH')
     await here.clock.armed(blocksMs)
-    await (await there.client()).ask(pushLine('12345678'))
+    await (await there.client()).push('12345678')
     expect(await worker.reply()).toContain('"jid":"12345678"')
   })
 
@@ -96,7 +92,7 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     for (const round of [1, 2, 3]) {
       const served = []
       for (const turn of workers.keys()) {
-        await producer.ask(pushLine(`jid-${round}000${turn}`))
+        await producer.push(`jid-${round}000${turn}`)
         const at = await Promise.race(replies.values())
         served.push(at)
         await wait(at)
@@ -116,21 +112,20 @@ describe.skipIf(lacksRedis)('FETCH', () => {
     stayer.send('FETCH')
     await clock.armed(blocksMs, 2)
     leaver.close()
-    await (await client()).ask(pushLine('12345678'))
+    await (await client()).push('12345678')
     expect(await stayer.reply()).toContain('"jid":"12345678"')
   })
 
   test('gives no jobs to a worker while the gateway drains, but takes the outcomes of its last ones', async () => {
     const { client, clock, door, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     const idler = await client({ wid: 'worker-2' })
     idler.send('FETCH')
     await clock.armed(blocksMs)
     scheduler.drain()
     door.drain()
-    expect(await worker.ask(pushLine('23456789'))).toBe('+OK')
+    expect(await worker.push('23456789')).toBe('+OK')
     expect(await worker.ask('ACK {"jid":"12345678"}')).toBe('+OK')
     worker.send('FETCH')
     await clock.armed(blocksMs, 2)
@@ -142,20 +137,18 @@ describe.skipIf(lacksRedis)('FETCH', () => {
 
   test('gives a worker with labels for functions the jobs of these alone', async () => {
     const worker = await gateways.client({ wid: 'worker-1', labels: ['golang', 'fn:mail'] })
-    await worker.ask(pushLine('type-t-0'))
-    await worker.ask(pushLine('type-mail', { jobtype: 'mail' }))
+    await worker.push('type-t-0')
+    await worker.push('type-mail', { jobtype: 'mail' })
     expect(await worker.askJson('FETCH')).toMatchObject({ jid: 'type-mail' })
   })
 })
 
-describe.skipIf(lacksRedis)('a job whose hash is damaged', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('a job whose hash is damaged', (gateways) => {
   test('is handed out without what is wrong with it, and others go on', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const [one, producer] = [await here.client(), await there.client()]
-    await producer.ask(pushLine('spoilt-00'))
-    await producer.ask(pushLine('12345678'))
+    await producer.push('spoilt-00')
+    await producer.push('12345678')
     await gateways.redis('HSET', 'job:t:1', 'envelope', 'no JSON')
     expect(await one.askJson('FETCH')).toMatchObject({ jid: 'spoilt-00', jobtype: 't' })
     expect(await one.ask('FETCH')).toContain('12345678')

@@ -1,7 +1,7 @@
 import { Client } from 'faktory-worker'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { startGateway } from '../../support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from '../../support/gateway-process.ts'
 import { redisOfSuite } from '../../support/redis-of-suite.ts'
 
 const jobs = 400
@@ -13,10 +13,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed', () => {
   const redis = redisOfSuite()
 
   async function gateway() {
-    const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
-    const store = ['--redis-url', `unix://${redis().path}`]
-    const running = startGateway([...ports, ...store, '--log-format', 'json'])
-    onTestFinished(() => running.end('SIGKILL'))
+    const running = gatewayOfTest(wordsOn(redis(), 'faktory'))
     const { port } = await running.ready
     return { ...running, port: port('faktory') }
   }

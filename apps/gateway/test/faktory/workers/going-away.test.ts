@@ -1,22 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, onTestFinished, test } from 'vitest'
 import { warnOfGoingAway } from '../../../src/faktory/build-faktory.ts'
 import { warnings } from '../../../src/server/doors.ts'
 import { recordingLog } from '../../support/recording-log.ts'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { figures, pushLine } from '../support/figures.ts'
+import { describeFaktory } from '../support/faktory-gateway.ts'
+import { figures } from '../support/figures.ts'
 
 const example = fileURLToPath(
   new URL('../../../../../examples/wordcount-worker.mjs', import.meta.url),
 )
 const patience = { timeout: 30_000 }
 
-describe.skipIf(lacksRedis)('a worker that goes away', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('a worker that goes away', (gateways) => {
   async function open(givesBack = false) {
     const recorded = recordingLog()
     const goingAway = warnOfGoingAway(
@@ -29,7 +26,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', () => {
   test('and still gets a job from a running FETCH is logged once', async () => {
     const { client, recorded } = await open()
     const worker = await client({ wid: 'worker-1' })
-    for (const jid of ['job-00001', 'job-00002']) await worker.ask(pushLine(jid))
+    for (const jid of ['job-00001', 'job-00002']) await worker.push(jid)
     worker.send('FETCH', 'FETCH', 'BEAT {"wid":"worker-1","current_state":"quiet"}')
     const replies = [await worker.reply(), await worker.reply(), await worker.reply()]
     expect(replies.map((reply) => /job-\d+|quiet/.exec(reply)?.[0])).toEqual([
@@ -48,8 +45,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', () => {
   ])('with an unfinished job is logged (which goes back: %s)', async (givesBack, words) => {
     const { client, recorded } = await open(givesBack)
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     worker.close()
     expect(await recorded.said(/left with unfinished jobs/)).toContain(words)
   })
@@ -57,8 +53,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', () => {
   test('without one is not', async () => {
     const { client, recorded, door } = await open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678'))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678')
     await worker.ask('ACK {"jid":"12345678"}')
     worker.close()
     await expect.poll(() => door.connections).toBe(0)
@@ -75,8 +70,7 @@ describe.skipIf(lacksRedis)('a worker that goes away', () => {
       onTestFinished(() => void child.kill('SIGKILL'))
       const ended = once(child, 'exit')
       // It asks for one job after the other from then on.
-      const push = (jid: string) =>
-        producer.ask(pushLine(jid, { jobtype: 'wordcount', args: ['one two'] }))
+      const push = (jid: string) => producer.push(jid, { jobtype: 'wordcount', args: ['one two'] })
       await push('before-01')
       await expect
         .poll(async () => (await figures(producer)).processed, patience)

@@ -1,15 +1,12 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { figures, infoOf, nothing, pushLine } from '../support/figures.ts'
+import { expect, test } from 'vitest'
+import { describeFaktory } from '../support/faktory-gateway.ts'
+import { figures, infoOf, nothing } from '../support/figures.ts'
 
 const halfYearMs = 180 * 24 * 3600 * 1000
 /** The store's clock as of the last heartbeat is off by the way to the store: a busy machine takes its time. */
 const slackMs = 30_000
 
-describe.skipIf(lacksRedis)('a lease that runs out', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('a lease that runs out', (gateways) => {
   /** As if the worker had had the job for as long as it may. Leases are looked at each second. */
   async function runOut(id: number): Promise<void> {
     expect(await gateways.redis('ZADD', 'xg:busy:t', 'XX', 'CH', '0', String(id))).toBe('1')
@@ -24,8 +21,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const dead = await here.client({ wid: 'worker-1' })
     const next = await there.client({ wid: 'worker-2' })
-    await dead.ask(pushLine('12345678'))
-    await dead.ask('FETCH')
+    await dead.pushAndFetch('12345678')
     await runOut(1)
     await expect
       .poll(() => figures(next))
@@ -46,8 +42,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', () => {
     ['none left is dead', -1, { dead: 1 }],
   ])('of a job with %s', async (_name, retry, left) => {
     const worker = await gateways.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { retry }))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678', { retry })
     await runOut(1)
     await expect
       .poll(() => figures(worker))
@@ -58,8 +53,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const silent = await here.client({ wid: 'silent' })
     const next = await there.client({ wid: 'next' })
-    await silent.ask(pushLine('12345678'))
-    await silent.ask('FETCH')
+    await silent.pushAndFetch('12345678')
     here.clock.advance(60_000)
     await silent.closed()
     expect(here.rejections).toEqual(['dead'])
@@ -78,7 +72,7 @@ describe.skipIf(lacksRedis)('a lease that runs out', () => {
   ])('of a job %s does so at its time', async (_name, fields, seconds) => {
     const { client, scheduler } = await gateways.open()
     const worker = await client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', fields))
+    await worker.push('12345678', fields)
     const beforeMs = scheduler.storeNowMs()
     await worker.ask('FETCH')
     const score = await gateways.redis('ZSCORE', 'xg:busy:t', '1')
@@ -86,15 +80,12 @@ describe.skipIf(lacksRedis)('a lease that runs out', () => {
   })
 })
 
-describe.skipIf(lacksRedis)('dead jobs', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('dead jobs', (gateways) => {
   test('are bounded, and the oldest go', async () => {
     const { client } = await gateways.open({ storeOptions: { deadPerLane: 3 } })
     const worker = await client({ wid: 'worker-1' })
     for (let n = 0; n < 5; n += 1) {
-      await worker.ask(pushLine(`dead-000${n}`, { retry: -1, custom: { track: 1 } }))
-      await worker.ask('FETCH')
+      await worker.pushAndFetch(`dead-000${n}`, { retry: -1, custom: { track: 1 } })
       await worker.ask(`FAIL {"jid":"dead-000${n}"}`)
     }
     expect(await figures(worker)).toEqual({ ...nothing, dead: 3, processed: 5, failures: 5 })
@@ -108,8 +99,7 @@ describe.skipIf(lacksRedis)('dead jobs', () => {
   test('are kept for 180 days, and then deleted by any node', async () => {
     const [here, there] = [await gateways.open(), await gateways.open()]
     const worker = await here.client({ wid: 'worker-1' })
-    await worker.ask(pushLine('12345678', { retry: -1 }))
-    await worker.ask('FETCH')
+    await worker.pushAndFetch('12345678', { retry: -1 })
     const beforeMs = here.scheduler.storeNowMs()
     await worker.ask('FAIL {"jid":"12345678"}')
     const score = await gateways.redis('ZSCORE', 'xg:dead:t', '1')

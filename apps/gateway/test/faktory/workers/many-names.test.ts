@@ -1,16 +1,12 @@
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
+import { expect, test } from 'vitest'
 import { InputBudget } from '../../../src/net/input-budget.ts'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 
 const fetchLine = (names: number, first = 0) =>
   `FETCH ${Array.from({ length: names }, (_, n) => `${first + n}-`.padEnd(200, 'x')).join(' ')}`
 const tooMuch = '-ERR the gateway holds too much already: name fewer queues, or try again later'
 
-describe.skipIf(lacksRedis)('the names of queues in a FETCH', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('the names of queues in a FETCH', (gateways) => {
   /** A door with room for the names of three such requests. */
   const open = () =>
     gateways.open({ connectionLimits: { inputBudget: new InputBudget(4_000_000) } })
@@ -41,7 +37,7 @@ describe.skipIf(lacksRedis)('the names of queues in a FETCH', () => {
     for (const [at, worker] of waiting.entries()) worker.send(fetchLine(1_000, at * 1_000))
     await clock.armed(2_000, 3)
     const worker = await client()
-    await worker.ask(pushLine('12345678'))
+    await worker.push('12345678')
     expect(await worker.ask('FETCH critical default bulk')).toContain('12345678')
   })
 })

@@ -1,7 +1,6 @@
 import { Client } from 'faktory-worker'
 import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways } from '../support/faktory-gateway.ts'
+import { describeFaktory } from '../support/faktory-gateway.ts'
 import { figures } from '../support/figures.ts'
 import type { FwpClient } from '../support/fwp-client.ts'
 
@@ -52,9 +51,7 @@ const ways: Readonly<Record<string, (producer: FwpClient) => Promise<void>>> = {
   },
 }
 
-describe.skipIf(lacksRedis)('jobs of ten types in one queue', () => {
-  const gateways = faktoryGateways()
-
+describeFaktory('jobs of ten types in one queue', (gateways) => {
   describe.each(Object.entries(ways))('by %s', (_name, push) => {
     test('are fetched in the order in which they were sent', async () => {
       const { client } = await gateways.open()
@@ -118,7 +115,7 @@ describe.skipIf(lacksRedis)('jobs of ten types in one queue', () => {
     const { client } = await gateways.open()
     const producer = await client()
     const consumer = await client({ wid: 'worker-1' })
-    await producer.ask('PUSH {"jid":"legacy-1","jobtype":"legacy","args":[100]}')
+    await producer.push('legacy-1', { jobtype: 'legacy', args: [100] })
     expect(await fetchAll(consumer, 1)).toEqual([100])
     await producer.ask(`PUSH ${JSON.stringify(jobOf(0))}`)
     for (const id of [2, 3, 4]) {

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Client } from 'faktory-worker'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { startGateway } from '../../support/gateway-process.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { startGateway, wordsOn } from '../../support/gateway-process.ts'
+import { redisOfSuite } from '../../support/redis-of-suite.ts'
 
 const program = fileURLToPath(new URL('../programs/stock-worker.mjs', import.meta.url))
 const patience = { timeout: 30_000, interval: 20 }
@@ -25,26 +26,17 @@ async function stockWorker(port: number, wid: string) {
 }
 
 describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker', () => {
-  let redis: RedisServer
+  const redis = redisOfSuite()
   let gateways: ReturnType<typeof startGateway>[] = []
   let ports: { readonly faktory: number; readonly web: number }[] = []
   beforeAll(async () => {
-    redis = await RedisServer.start()
-    const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
-    const words = [...doors, '--redis-url', `unix://${redis.path}`]
+    const words = wordsOn(redis(), 'faktory', 'web')
     gateways = [startGateway(words), startGateway(words)]
     const ready = await Promise.all(gateways.map((gateway) => gateway.ready))
-    ports = ready.map((line) => {
-      const port = (door: string) => line.doors.find(({ name }) => name === door)?.port ?? 0
-      return { faktory: port('faktory'), web: port('web') }
-    })
+    ports = ready.map(({ port }) => ({ faktory: port('faktory'), web: port('web') }))
   })
   afterAll(async () => {
-    for (const { child, exited } of gateways) {
-      child.kill('SIGTERM')
-      await exited
-    }
-    await redis.stop()
+    for (const gateway of gateways) await gateway.end()
   })
 
   function producer(): Client {

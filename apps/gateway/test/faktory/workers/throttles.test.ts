@@ -1,13 +1,11 @@
-import { functionLimit, type Assignment, type Throttle } from '@crossgear/core-scheduler'
-import { describe, expect, test } from 'vitest'
-import { lacksRedis } from '@crossgear/tools/redis-server'
-import { faktoryGateways, type FaktoryGateway } from '../support/faktory-gateway.ts'
-import { pushLine } from '../support/figures.ts'
+import { functionLimit, type Throttle } from '@crossgear/core-scheduler'
+import { expect, test } from 'vitest'
+import { claimByName } from '../../support/claims.ts'
+import { describeFaktory, type FaktoryGateway } from '../support/faktory-gateway.ts'
 
 const blocksMs = 2_000
 
-describe.skipIf(lacksRedis)('throttles', () => {
-  const gateways = faktoryGateways()
+describeFaktory('throttles', (gateways) => {
   const open = (throttle: Throttle): Promise<FaktoryGateway> =>
     gateways.open({
       storeOptions: { throttles: new Map([['bulk', throttle]]) },
@@ -17,7 +15,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
   test('limit the jobs that run at a time, over two nodes, and wake the next worker as soon as one ends', async () => {
     const [here, there] = [await open({ concurrency: 1 }), await open({ concurrency: 1 })]
     const [one, other] = [await here.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
-    for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
+    for (const at of [1, 2, 3]) await one.push(`job0000${at}`, { queue: 'bulk' })
     expect(await one.askJson('FETCH bulk')).toMatchObject({ jid: 'job00001' })
     other.send('FETCH bulk')
     await there.clock.armed(blocksMs)
@@ -35,9 +33,9 @@ describe.skipIf(lacksRedis)('throttles', () => {
     const [here, there] = [await gateways.open(settings), await gateways.open(settings)]
     const [one, other] = [await here.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
     const tight = { jobtype: 'tight' }
-    await one.ask(pushLine('job00001', { ...tight, queue: 'bulk' }))
-    await one.ask(pushLine('job00002', tight))
-    await one.ask(pushLine('job00003'))
+    await one.push('job00001', { ...tight, queue: 'bulk' })
+    await one.push('job00002', tight)
+    await one.push('job00003')
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00001' })
     expect(await other.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00003' })
     other.send('FETCH bulk default')
@@ -49,8 +47,8 @@ describe.skipIf(lacksRedis)('throttles', () => {
   test('hold back no other queue', async () => {
     const { client } = await open({ concurrency: 1 })
     const one = await client({ wid: 'w1' })
-    for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
-    await one.ask(pushLine('job00003'))
+    for (const at of [1, 2]) await one.push(`job0000${at}`, { queue: 'bulk' })
+    await one.push('job00003')
     await one.ask('FETCH bulk')
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00003' })
   })
@@ -59,7 +57,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
     const [here, there] = [await open({ perWorker: 1 }), await open({ perWorker: 1 })]
     const one = await here.client({ wid: 'w1' })
     const [same, other] = [await there.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
-    for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
+    for (const at of [1, 2, 3]) await one.push(`job0000${at}`, { queue: 'bulk' })
     expect(await one.askJson('FETCH bulk')).toMatchObject({ jid: 'job00001' })
     same.send('FETCH bulk')
     await there.clock.armed(blocksMs)
@@ -75,21 +73,20 @@ describe.skipIf(lacksRedis)('throttles', () => {
       await client({ wid: 'w1' }),
       await client({ wid: 'w2' }),
     ]
-    await full.ask(pushLine('job00001', { queue: 'bulk' }))
-    await full.ask('FETCH bulk')
+    await full.pushAndFetch('job00001', { queue: 'bulk' })
     waiting.send('FETCH bulk')
     await clock.armed(blocksMs)
     free.send('FETCH bulk')
     await clock.armed(blocksMs, 2)
-    await full.ask(pushLine('job00002', { queue: 'bulk' }))
+    await full.push('job00002', { queue: 'bulk' })
     expect(await free.reply()).toContain('"jid":"job00002"')
   })
 
   test('count each connection without a wid for itself', async () => {
     const { client } = await open({ perWorker: 1 })
     const [one, other] = [await client(), await client()]
-    for (const at of [1, 2, 3]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
-    await one.ask(pushLine('job00004'))
+    for (const at of [1, 2, 3]) await one.push(`job0000${at}`, { queue: 'bulk' })
+    await one.push('job00004')
     expect(await one.askJson('FETCH bulk')).toMatchObject({ jid: 'job00001' })
     expect(await other.askJson('FETCH bulk')).toMatchObject({ jid: 'job00002' })
     expect(await one.askJson('FETCH bulk default')).toMatchObject({ jid: 'job00004' })
@@ -98,7 +95,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
   test('let a job that exceeds their timeout continue, and hand out the next', async () => {
     const { client } = await open({ concurrency: 1, timeoutMs: 300 })
     const [one, other] = [await client({ wid: 'w1' }), await client({ wid: 'w2' })]
-    for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
+    for (const at of [1, 2]) await one.push(`job0000${at}`, { queue: 'bulk' })
     const startMs = performance.now()
     await one.ask('FETCH bulk')
     expect(await other.askJson('FETCH bulk')).toMatchObject({ jid: 'job00002' })
@@ -114,7 +111,7 @@ describe.skipIf(lacksRedis)('throttles', () => {
       await open({ rate: { jobs: 2, perMs } }),
     ]
     const [one, other] = [await here.client({ wid: 'w1' }), await there.client({ wid: 'w2' })]
-    for (const at of [1, 2, 3, 4]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
+    for (const at of [1, 2, 3, 4]) await one.push(`job0000${at}`, { queue: 'bulk' })
     const startMs = performance.now()
     await one.ask('FETCH bulk')
     await other.ask('FETCH bulk')
@@ -129,18 +126,8 @@ describe.skipIf(lacksRedis)('throttles', () => {
   test('also apply to by-name workers', async () => {
     const { client, scheduler } = await open({ concurrency: 1 })
     const one = await client({ wid: 'w1' })
-    for (const at of [1, 2]) await one.ask(pushLine(`job0000${at}`, { queue: 'bulk' }))
-    const claim = (): Promise<Assignment | undefined> =>
-      new Promise((resolve, reject) => {
-        scheduler.claim({
-          subscription: scheduler.namedSubscription([{ fn: 't' }]),
-          gone: false,
-          assigned: resolve,
-          onEmpty: () => resolve(undefined),
-          refused: reject,
-          failed: reject,
-        })
-      })
+    for (const at of [1, 2]) await one.push(`job0000${at}`, { queue: 'bulk' })
+    const claim = () => claimByName(scheduler, 't')
     const first = await claim()
     expect(first?.job.jid).toBe('job00001')
     expect(await claim()).toBeUndefined()

@@ -117,14 +117,6 @@ describe('the workers of a node', () => {
     expect([silent.drops, beating.drops, workers.find('silent')]).toEqual([1, 0, undefined])
   })
 
-  test('live by signs of life that other nodes got', async () => {
-    gone('one')
-    await clock.advance(deadAfterMs - reapEveryMs)
-    workers.onNews('one', 'alive')
-    await clock.advance(deadAfterMs - reapEveryMs)
-    expect(workers.size).toBe(1)
-  })
-
   describe('that give jobs of producers back', () => {
     beforeEach(() => open(true))
 

@@ -1,4 +1,6 @@
 import type { Scheduler } from '@crossgear/core-scheduler'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe } from 'vitest'
 import type { GearmanDoorOptions } from '../../../src/gearman/door-options.ts'
 import { GearmanDoor } from '../../../src/gearman/gearman-door.ts'
 import {
@@ -22,12 +24,19 @@ export interface GearmanGateway {
 
 export interface GatewayOptions extends Partial<GearmanDoorOptions>, SchedulerSettings {}
 
-/** A Redis for the test file, and gateways that end with each test. */
-export function gearmanGateways(): {
+export interface GearmanGateways {
   readonly open: (options?: GatewayOptions) => Promise<GearmanGateway>
   readonly redis: Schedulers['redis']
   readonly connection: Schedulers['connection']
-} {
+}
+
+/** A suite with gateways; skipped where there is no Redis. */
+export function describeGearman(name: string, body: (gateways: GearmanGateways) => void): void {
+  describe.skipIf(lacksRedis)(name, () => body(gearmanGateways()))
+}
+
+/** A Redis for the suite, and gateways that end with each test. */
+export function gearmanGateways(): GearmanGateways {
   const schedulers = schedulersOfFile()
   return {
     redis: schedulers.redis,

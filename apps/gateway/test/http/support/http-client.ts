@@ -34,6 +34,15 @@ export async function ask(
   return { status: answer.statusCode, headers: answer.headers, body: Buffer.concat(chunks) }
 }
 
+/** The header that puts a job into the background. */
+export const background = { 'X-Gearman-Background': 'true' }
+
+/** A POST as text, with more lines of its head. */
+export function postText(fn: string, body = '', more = ''): string {
+  const head = `POST /${fn} HTTP/1.1\r\nHost: localhost\r\n${more}`
+  return `${head}Content-Length: ${body.length}\r\n\r\n${body}`
+}
+
 /** Keeps one connection. */
 export function oneConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 })

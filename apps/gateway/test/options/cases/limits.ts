@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect, Server } from 'node:net'
+import { connect, type ListenOptions, Server } from 'node:net'
 import { expect, onTestFinished, vi } from 'vitest'
 import type { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
-import { ask } from '../../http/support/http-client.ts'
-import type { Open } from '../composed-gateway.ts'
+import { ask, background } from '../../http/support/http-client.ts'
+import type { Flags, Open } from '../composed-gateway.ts'
 import type { Cases } from './case.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
@@ -26,6 +26,13 @@ async function stallPeer(port: number): Promise<void> {
     socket.write(Buffer.concat([head, Buffer.alloc(1 << 20)]))
 }
 
+/** A peer that reads nothing is dropped, and counted. */
+async function dropsStalled(open: Open, flags: Flags): Promise<void> {
+  const gateway = await open(flags)
+  await stallPeer(gateway.port('gearman'))
+  await expect.poll(() => gateway.metrics(), patience).toContain(slow)
+}
+
 /** Options that bound what comes from outside. */
 export const limitCases = (open: Open): Cases => ({
   ...Object.fromEntries(
@@ -45,23 +52,32 @@ export const limitCases = (open: Open): Cases => ({
   backlog: async () => {
     const listen = vi.spyOn(Server.prototype, 'listen')
     onTestFinished(() => listen.mockRestore())
-    await open({ backlog: '7' })
-    expect(listen.mock.calls).toContainEqual([expect.objectContaining({ backlog: 7 })])
+    /** The backlogs of all doors. */
+    const backlogs = async (flags: Flags): Promise<unknown> => {
+      listen.mockClear()
+      await open(flags)
+      return new Set(listen.mock.calls.map(([options]) => (options as ListenOptions).backlog))
+    }
+    expect(await backlogs({})).toEqual(new Set([1024]))
+    expect(await backlogs({ backlog: '7' })).toEqual(new Set([7]))
   },
   keepaliveSeconds: async () => {
-    const gateway = await open({ keepaliveSeconds: '30000' })
-    await (await gateway.peer()).sync()
-    // 127.0.0.1 as Linux writes it: clients at other addresses may have the same port.
-    const port = gateway.port('gearman').toString(16).toUpperCase().padStart(4, '0')
-    const address = `0100007F:${port}`
-    const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
-    const timers = rows
-      .map((row) => row.trim().split(/\s+/))
-      .filter(([, local = '', , state]) => local === address && state === '01')
-      .map(([, , , , , timer = '']) =>
-        Math.round(parseInt(timer.split(':')[1] ?? '', 16) / 3_000_000),
-      )
-    expect(timers).toEqual([1])
+    /** Timers of the gateway's ends of Gearman connections: the kind, and in how many of these seconds each is due. */
+    const timers = async (flags: Flags, seconds: number): Promise<unknown> => {
+      const gateway = await open(flags)
+      await (await gateway.peer()).sync()
+      // 127.0.0.1 as Linux writes it: clients at other addresses may have the same port.
+      const port = gateway.port('gearman').toString(16).toUpperCase().padStart(4, '0')
+      const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n')
+      return rows
+        .map((row) => row.trim().split(/\s+/))
+        .filter(([, local, , state]) => local === `0100007F:${port}` && state === '01')
+        .map(([, , , , , timer = '']) => timer.split(':'))
+        .map(([kind, ticks = '']) => [kind, Math.round(parseInt(ticks, 16) / 100 / seconds)])
+    }
+    const ofKeepalive = '02'
+    expect(await timers({}, 60)).toEqual([[ofKeepalive, 1]])
+    expect(await timers({ keepaliveSeconds: '30000' }, 30_000)).toEqual([[ofKeepalive, 1]])
   },
   maxPacketBytes: async () => {
     const answered = async (maxPacketBytes: string): Promise<string> => {
@@ -82,11 +98,9 @@ export const limitCases = (open: Open): Cases => ({
     const peer = await gateway.peer('first of its address')
     await peer.sync()
     const client = await gateway.faktory({})
-    const job = (jobtype: string): string =>
-      JSON.stringify({ jid: `jid-${jobtype}`, jobtype, args: [] })
     const answers = async (fn: string) => [
       (await peer.ask('SUBMIT_JOB_BG', fn, '', 'x')).slice(0, 2).join(' '),
-      await client.ask(`PUSH ${job(fn)}`),
+      await client.push(`jid-${fn}`, { jobtype: fn }),
       (await ask(gateway.port('http'), `/${fn}`)).status,
     ]
     expect(await answers('second-of-its-address')).toEqual([
@@ -127,21 +141,13 @@ export const limitCases = (open: Open): Cases => ({
   maxBufferedBytes: async () => {
     const posted = async (maxBufferedBytes: string): Promise<number | undefined> => {
       const gateway = await open({ maxBufferedBytes })
-      const headers = { 'X-Gearman-Background': 'true' }
-      return (await ask(gateway.port('http'), '/f', { headers }, Buffer.alloc(2 << 20))).status
+      const body = Buffer.alloc(2 << 20)
+      return (await ask(gateway.port('http'), '/f', { headers: background }, body)).status
     }
     expect([await posted('1048576'), await posted('8388608')]).toEqual([503, 200])
   },
-  maxUnsentBytes: async () => {
-    const gateway = await open({ maxUnsentBytes: '65536' })
-    await stallPeer(gateway.port('gearman'))
-    await expect.poll(() => gateway.metrics(), patience).toContain(slow)
-  },
-  stallSeconds: async () => {
-    const gateway = await open({ stallSeconds: '1' })
-    await stallPeer(gateway.port('gearman'))
-    await expect.poll(() => gateway.metrics(), patience).toContain(slow)
-  },
+  maxUnsentBytes: () => dropsStalled(open, { maxUnsentBytes: '65536' }),
+  stallSeconds: () => dropsStalled(open, { stallSeconds: '1' }),
   handshakeSeconds: async () => {
     const [late, soon] = [
       await open({ handshakeSeconds: '2' }),

@@ -1,12 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import type { RedisServer } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
-import { startGateway } from '../../support/gateway-process.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { startGateway, wordsOn } from '../../support/gateway-process.ts'
+import { configFile, temporaryFolder } from '../../support/temporary-folder.ts'
 import type { Cases } from './case.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
@@ -24,12 +23,8 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
   const store = (): readonly string[] => ['--redis-url', `unix://${redis().path}`]
   return {
     drainSeconds: async () => {
-      const doors = ['--faktory-port', 'off', '--gearman-port', '0', '--web-port', 'off']
-      const gateway = ownProcess(...doors, ...store(), '--drain-seconds', '0')
-      const [gearman] = (await gateway.ready).doors
-      const worker = connect(gearman?.port ?? 0, '127.0.0.1')
-      onTestFinished(() => void worker.destroy())
-      const peer = new GearmanPeer(worker)
+      const gateway = ownProcess(...wordsOn(redis(), 'gearman'), '--drain-seconds', '0')
+      const peer = await GearmanPeer.ofTest((await gateway.ready).port('gearman'))
       await peer.submit('SUBMIT_JOB_BG', 'd', '', 'x')
       await peer.send('CAN_DO', 'd').ask('GRAB_JOB')
       gateway.child.kill('SIGTERM')
@@ -43,8 +38,8 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       await expect(fetch(`http://127.0.0.1:${web?.port ?? 0}/healthz`)).rejects.toThrow()
     },
     webHost: async () => {
-      const words = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
-      const gateway = ownProcess(...words, '--web-host', '127.0.0.2', ...store())
+      const words = wordsOn(redis(), 'gearman', 'web')
+      const gateway = ownProcess(...words, '--web-host', '127.0.0.2')
       const { doors } = await gateway.ready
       expect(doors.map(({ name, host }) => `${name} ${host}`)).toEqual([
         ...['gearman 127.0.0.1', 'web 127.0.0.2'],
@@ -71,8 +66,7 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
     },
     config: async () => {
-      const file = join(await temporaryFolder(), 'crossgear.toml')
-      writeFileSync(file, 'gearman_port = "off"\nfaktory_port = "off"\nweb_port = 0\n')
+      const file = await configFile('gearman_port = "off"\nfaktory_port = "off"\nweb_port = 0\n')
       const { doors } = await ownProcess('--config', file, ...store()).ready
       expect(doors.map(({ name }) => name)).toEqual(['web'])
     },

@@ -1,6 +1,4 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { configFile } from '../../support/temporary-folder.ts'
 
 export type Keys = Readonly<Record<string, string | number | boolean>>
 
@@ -15,10 +13,8 @@ export function routesText(routes: Readonly<Record<string, Keys>>): string {
 }
 
 /** A file with these routes, which is gone after the test. */
-export async function routesFile(routes: Readonly<Record<string, Keys>>): Promise<string> {
-  const path = join(await temporaryFolder(), 'crossgear.toml')
-  writeFileSync(path, routesText(routes))
-  return path
+export function routesFile(routes: Readonly<Record<string, Keys>>): Promise<string> {
+  return configFile(routesText(routes))
 }
 
 /** A route to a target of a test. */

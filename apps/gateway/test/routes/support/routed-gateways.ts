@@ -1,33 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { FwpClient } from '../../faktory/support/fwp-client.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
-import type { ComposedGateway } from '../../options/composed-gateway.ts'
-import { openOnRedis } from '../../options/composed-gateway.ts'
+import { background } from '../../http/support/http-client.ts'
+import { configFile } from '../../support/temporary-folder.ts'
+import { type ComposedGateway, openOnRedis } from '../../options/composed-gateway.ts'
 
 /** Gateways on one Redis, each with a file of these tables. */
 export function routedGateways() {
   const { open, redis } = openOnRedis({ isEmptied: true })
   return {
     redis,
-    open: async (tables: string): Promise<ComposedGateway> => {
-      const config = join(await temporaryFolder(), 'crossgear.toml')
-      await writeFile(config, tables)
-      return open({ config })
-    },
+    open: async (tables: string): Promise<ComposedGateway> =>
+      open({ config: await configFile(tables) }),
   }
 }
 
 /** Pushes a job to a Faktory port; the answer. */
 export function push(client: FwpClient, jobtype: string, more: object = {}): Promise<string> {
-  const job = { jid: randomUUID(), jobtype, args: [], ...more }
-  return client.ask(`PUSH ${JSON.stringify(job)}`)
+  return client.push(randomUUID(), { jobtype, ...more })
 }
 
 /** Posts a background job to the HTTP port. */
 export function post(gateway: ComposedGateway, fn: string, body = ''): Promise<Response> {
-  const headers = { 'X-Gearman-Background': 'true' }
   const url = `http://127.0.0.1:${gateway.port('http')}/${fn}`
-  return fetch(url, { method: 'POST', headers, body })
+  return fetch(url, { method: 'POST', headers: background, body })
 }

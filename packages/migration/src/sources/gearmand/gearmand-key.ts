@@ -1,3 +1,6 @@
+import { rejectOf } from '../../record/fit.ts'
+import type { Reject } from '../../record/record.ts'
+
 /** Parts of a key in gearmand's Redis or memcached queue. */
 export interface KeyName {
   readonly fn: Buffer
@@ -18,6 +21,12 @@ export function splitKey(rest: Buffer, functions: readonly string[]): KeyName | 
   )
   const [only] = known
   return only !== undefined && known.length === 1 ? cut(rest, Buffer.byteLength(only)) : undefined
+}
+
+/** A key that may be of several functions. */
+export function ambiguous(where: string, data: Buffer | undefined): Reject {
+  const message = `${where}: its function is known only if --function names it`
+  return rejectOf('ambiguous_name', where, message, data)
 }
 
 function cut(rest: Buffer, at: number): KeyName {

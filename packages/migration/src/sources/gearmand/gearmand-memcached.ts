@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { reaching } from '../../errors.ts'
-import { keptRejectBytes } from '../../record/fit.ts'
+import { rejectOf } from '../../record/fit.ts'
 import { tagOf } from '../../record/identity.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
-import { splitKey } from './gearmand-key.ts'
+import { type Page, type PageBounds, pageOf, type Source } from '../../source.ts'
+import { ambiguous, splitKey } from './gearmand-key.ts'
 import { recordOfRow } from './gearmand-row.ts'
-import { nameOf, pageOf, priorityOf } from './gearmand-table.ts'
+import { nameOf, priorityOf } from './gearmand-table.ts'
 import { DigestSet } from './digest-set.ts'
 import { MemcachedConnection, type Item } from './memcached-connection.ts'
 import { listKeys, type Listed } from './memcached-listing.ts'
@@ -70,11 +70,6 @@ export class GearmandMemcachedSource implements Source {
         throw error
       }
     })
-  }
-
-  /** Other programs may have keys there too. */
-  total(): Promise<undefined> {
-    return Promise.resolve(undefined)
   }
 
   /**
@@ -217,23 +212,13 @@ export class GearmandMemcachedSource implements Source {
     const nowMs = Date.now()
     this.#cas.clear()
     for (const { key, cas } of items) this.#cas.set(key.toString('latin1'), cas)
-    return pageOf(
-      items.map((item) => this.#recordOf(item, nowMs)),
-      '',
-    )
+    return pageOf(items.map((item) => this.#recordOf(item, nowMs)))
   }
 
   #recordOf({ key, flags, data }: Item, nowMs: number): JobRecord | Reject {
     const where = `key ${key.toString()}`
     const name = splitKey(key.subarray(this.#prefix.length), this.#options.functions)
-    if (!name) {
-      return {
-        reason: 'ambiguous_name',
-        message: `${where}: its function is known only if --function names it`,
-        where,
-        raw: data.subarray(0, keptRejectBytes),
-      }
-    }
+    if (!name) return ambiguous(where, data)
     return recordOfRow(
       {
         ...name,
@@ -255,12 +240,8 @@ function setOf(key: string, data: Buffer): Buffer {
 }
 
 function notListed(items: number): Reject {
-  return {
-    reason: 'not_read',
-    message: `${items} items are kept and not listed by memcached: some may be jobs, run again`,
-    where: 'lru_crawler metadump',
-    raw: Buffer.alloc(0),
-  }
+  const message = `${items} items are kept and not listed by memcached: some may be jobs, run again`
+  return rejectOf('not_read', 'lru_crawler metadump', message)
 }
 
 async function statistic(connection: MemcachedConnection, name: string): Promise<number> {

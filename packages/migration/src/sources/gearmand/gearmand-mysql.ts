@@ -1,16 +1,15 @@
 import type { Query, RowDataPacket } from 'mysql2'
 import { MigrationError, reaching } from '../../errors.ts'
 import type { JobRecord } from '../../record/record.ts'
-import type { Page, PageBounds } from '../../source.ts'
+import { type Page, type PageBounds, pageOf } from '../../source.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { GearmandSqlSource, othersOpen } from './gearmand-sql.ts'
-import { pageOf } from './gearmand-table.ts'
 import { describeTable, sessionOf, type Session, type Table } from './mysql-table.ts'
 
 const limits = ['This table keeps no order, and foreground jobs are never in it.']
 
 /** Rows buffered by the driver. */
-const rowsAhead = 4
+const bufferedRows = 4
 
 export interface GearmandMysqlOptions {
   readonly host: string
@@ -97,7 +96,7 @@ export class GearmandMysqlSource extends GearmandSqlSource {
   async *#read(query: Query, bounds: PageBounds): AsyncGenerator<Page> {
     let rows: DataRow[] = []
     let bytes = 0
-    const stream = query.stream({ highWaterMark: rowsAhead })
+    const stream = query.stream({ highWaterMark: bufferedRows })
     const found = (stream as AsyncIterable<DataRow, undefined>)[Symbol.asyncIterator]()
     for (;;) {
       const next = await this.reaching(() => found.next())

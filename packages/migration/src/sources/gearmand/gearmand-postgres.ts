@@ -1,10 +1,10 @@
 import type { Client } from 'pg'
 import { reaching } from '../../errors.ts'
 import type { JobRecord } from '../../record/record.ts'
-import type { Page, PageBounds } from '../../source.ts'
+import { type Page, type PageBounds, pageOf } from '../../source.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { GearmandSqlSource, othersOpen, type SqlSession, transaction } from './gearmand-sql.ts'
-import { hasRunTimes, pageOf, removedTable } from './gearmand-table.ts'
+import { hasRunTimes, removedTable } from './gearmand-table.ts'
 
 const limits = ['This table keeps no order, and foreground jobs are never in it.']
 

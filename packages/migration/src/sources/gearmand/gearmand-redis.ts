@@ -1,11 +1,11 @@
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
-import { keptRejectBytes } from '../../record/fit.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
-import { splitKey } from './gearmand-key.ts'
-import { isRecord, recordOfRow } from './gearmand-row.ts'
-import { escapedPattern, otherClients } from '../redis/redis-reads.ts'
+import { type Page, type PageBounds, pageOf, type Source } from '../../source.ts'
+import { ambiguous, splitKey } from './gearmand-key.ts'
+import { recordOfRow } from './gearmand-row.ts'
+import { nameOf, priorityOf } from './gearmand-table.ts'
+import { countIn, escapedPattern, otherClients, repliesTo } from '../redis/redis-reads.ts'
 import { RemovedNote } from '../removed-note.ts'
 
 const limits = [
@@ -57,11 +57,6 @@ export class GearmandRedisSource implements Source {
     )
   }
 
-  /** Other programs may have keys there too. */
-  total(): Promise<undefined> {
-    return Promise.resolve(undefined)
-  }
-
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     const pattern = `${escapedPattern(this.#start.toString())}*`
     let cursor = after ?? '0'
@@ -71,18 +66,17 @@ export class GearmandRedisSource implements Source {
       )
       const entries = await reaching(this.identity, () => this.#entries(keys))
       for (let first = 0; first < entries.length;) {
-        let end = first
-        for (
-          let bytes = 0;
-          end < entries.length && (end === first || bytes < bounds.bytes);
-          end += 1
-        ) {
-          bytes += entries[end]?.bytes ?? 0
-        }
-        const some = entries.slice(first, end)
-        first = end
+        const sizes = entries.slice(first).map(({ bytes }) => bytes)
+        const some = entries.slice(first, first + countIn(sizes, bounds.bytes))
+        first += some.length
+        const results = await reaching(this.identity, () =>
+          Promise.all(some.map((entry) => this.#recordOf(entry))),
+        )
         // Keys scanned with this page come again if the run ends before all are stored.
-        yield { ...(await reaching(this.identity, () => this.#read(some))), cursor }
+        yield pageOf(
+          results.flatMap((result) => result ?? []),
+          cursor,
+        )
       }
       cursor = next.toString()
     } while (cursor !== '0')
@@ -94,7 +88,7 @@ export class GearmandRedisSource implements Source {
       if (keys.length === 0) return
       const transaction = this.#redis.multi().unlink(...keys)
       this.#note.write(transaction, records)
-      for (const [error] of (await transaction.exec()) ?? []) if (error) throw error
+      await repliesTo(transaction)
     })
   }
 
@@ -110,13 +104,12 @@ export class GearmandRedisSource implements Source {
   restore(records: readonly JobRecord[]): Promise<void> {
     return reaching(this.identity, async () => {
       const transaction = this.#redis.multi()
-      for (const { fn, queue, unique, level, payload } of records) {
-        const name = Buffer.from(queue === undefined ? fn : `${fn}@${queue}`)
-        const key = Buffer.concat([this.#start, name, Buffer.from('-'), unique ?? Buffer.alloc(0)])
-        const priority = level >= 7 ? 0 : level >= 4 ? 1 : 2
-        transaction.hset(key, 'data', payload, 'priority', priority)
+      for (const record of records) {
+        const { unique = Buffer.alloc(0), payload } = record
+        const key = Buffer.concat([this.#start, Buffer.from(`${nameOf(record)}-`), unique])
+        transaction.hset(key, 'data', payload, 'priority', priorityOf(record))
       }
-      for (const [error] of (await transaction.exec()) ?? []) if (error) throw error
+      await repliesTo(transaction)
     })
   }
 
@@ -140,14 +133,6 @@ export class GearmandRedisSource implements Source {
     return found.map((entry, at) => ({ ...entry, bytes: sizes[at] ?? 0 }))
   }
 
-  async #read(entries: readonly Entry[]): Promise<Pick<Page, 'records' | 'rejects'>> {
-    const results = await Promise.all(entries.map((entry) => this.#recordOf(entry)))
-    return {
-      records: results.flatMap((result) => (result && isRecord(result) ? [result] : [])),
-      rejects: results.flatMap((result) => (result && !isRecord(result) ? [result] : [])),
-    }
-  }
-
   /** Undefined if the key is gone. */
   async #recordOf({ key, isHash }: Entry): Promise<JobRecord | Reject | undefined> {
     const fields = isHash
@@ -159,14 +144,7 @@ export class GearmandRedisSource implements Source {
     const name = fn
       ? { fn, unique: unique ?? Buffer.alloc(0) }
       : splitKey(key.subarray(this.#start.length), this.#functions)
-    if (!name) {
-      return {
-        reason: 'ambiguous_name',
-        message: `${where}: its function is known only if --function names it`,
-        where,
-        raw: (data ?? Buffer.alloc(0)).subarray(0, keptRejectBytes),
-      }
-    }
+    if (!name) return ambiguous(where, data ?? undefined)
     const row = {
       ...name,
       priority: priority ? Number(priority.toString()) : undefined,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Level } from '@crossgear/core-scheduler'
-import { keptRejectBytes } from '../../record/fit.ts'
+import { rejectOf } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
-import type { JobRecord, Reject } from '../../record/record.ts'
+import type { JobRecord, Mutable, Reject } from '../../record/record.ts'
 
 /** A job in gearmand's queues. Bytes stay bytes; absent values are undefined. */
 export interface GearmandRow {
@@ -24,8 +24,6 @@ export interface GearmandRow {
 const levels: readonly Level[] = [8, 5, 2]
 const empty = Buffer.alloc(0)
 
-type Draft = { -readonly [Name in keyof JobRecord]: JobRecord[Name] }
-
 /** The record of a row, or its reject. */
 export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): JobRecord | Reject {
   const { priority = 1, whenToRun = 0 } = row
@@ -40,7 +38,7 @@ export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): 
   if (!Number.isSafeInteger(whenToRun)) return reject(row, 'when_to_run is no time')
   const dueAtMs = whenToRun * 1000
   const isScheduled = dueAtMs > nowMs
-  const record: Draft = {
+  const record: Mutable<JobRecord> = {
     importId: importIdOf(identity, fn, unique, payload, String(whenToRun)),
     state: isScheduled ? 'scheduled' : 'queued',
     door: 'gearman',
@@ -56,17 +54,7 @@ export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): 
 
 function reject(row: GearmandRow, message: string): Reject {
   const where = row.where()
-  return {
-    reason: 'bad_row',
-    message: `${where}: ${message}`,
-    where,
-    raw: bytesOf(row.data).subarray(0, keptRejectBytes),
-  }
-}
-
-/** True for a record. */
-export function isRecord(result: JobRecord | Reject): result is JobRecord {
-  return 'importId' in result
+  return rejectOf('bad_row', where, `${where}: ${message}`, row.data)
 }
 
 function bytesOf(value: Uint8Array | undefined): Buffer {

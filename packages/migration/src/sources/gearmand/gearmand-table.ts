@@ -1,9 +1,7 @@
 import { MigrationError } from '../../errors.ts'
-import type { JobRecord, Reject } from '../../record/record.ts'
-import type { Page } from '../../source.ts'
-import { isRecord } from './gearmand-row.ts'
+import type { JobRecord } from '../../record/record.ts'
 
-/** Import ids of the last removal, a table beside gearmand's; dropped when a move is done. */
+/** Import ids of the last removal, a table next to gearmand's; dropped when a move is done. */
 export const removedTable = 'crossgear_removed'
 
 /** Columns that every table of gearmand's has. */
@@ -46,13 +44,4 @@ export function nameOf({ fn, queue }: JobRecord): string {
 export function priorityOf({ level }: JobRecord): number {
   if (level >= 7) return 0
   return level >= 4 ? 1 : 2
-}
-
-/** A page of the results of rows. */
-export function pageOf(results: readonly (JobRecord | Reject)[], cursor: string): Page {
-  return {
-    records: results.filter(isRecord),
-    rejects: results.filter((result): result is Reject => !isRecord(result)),
-    cursor,
-  }
 }

@@ -23,7 +23,7 @@ export interface Table extends SqlTable {
   readonly fn: string
   readonly unique: string
   readonly time: string
-  /** Connections to the database beside this one. */
+  /** Other connections to the database. */
   readonly others: number
 }
 

@@ -28,7 +28,7 @@ export function whenFree<Result>(side: string, act: () => Result): Promise<Resul
   })
 }
 
-/** True if changes may be in `-wal` beside the file. */
+/** True if changes may be in `-wal` next to the file. */
 export async function isInWalMode(path: string): Promise<boolean> {
   const file = await open(path)
   try {

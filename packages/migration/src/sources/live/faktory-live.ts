@@ -3,8 +3,7 @@ import { FaktoryConnection, type FaktoryLogin } from '@crossgear/peers'
 import { reaching } from '../../errors.ts'
 import { faktoryOfRecord, recordOfFaktory } from '../../record/faktory-job.ts'
 import type { JobRecord, Reject } from '../../record/record.ts'
-import type { Page, PageBounds, Source, SurveyRow } from '../../source.ts'
-import { isRecord } from '../gearmand/gearmand-row.ts'
+import { type Page, type PageBounds, pageOf, type Source, type SurveyRow } from '../../source.ts'
 
 const limits = [
   'A live server gives away ready jobs alone: scheduled jobs, retries and the dead stay. Read its Redis for all of it.',
@@ -93,8 +92,7 @@ export class FaktoryLiveSource implements Source {
   }
 
   async #page(queue: string, left: number, bounds: PageBounds): Promise<Page> {
-    const records: JobRecord[] = []
-    const rejects: Reject[] = []
+    const results: (JobRecord | Reject)[] = []
     let bytes = 0
     for (let max = Math.min(left, bounds.jobs); max > 0 && bytes < bounds.bytes;) {
       const asked = Math.min(max, fetchedAtOnce)
@@ -104,12 +102,10 @@ export class FaktoryLiveSource implements Source {
       for (const raw of found) {
         const text = Buffer.from(raw)
         bytes += text.length
-        const result = recordOfFaktory(text, { state: 'queued', where: queue }, this.identity)
-        if (isRecord(result)) records.push(result)
-        else rejects.push(result)
+        results.push(recordOfFaktory(text, { state: 'queued', where: queue }, this.identity))
       }
       if (found.length < asked) break
     }
-    return { records, rejects, cursor: '' }
+    return pageOf(results)
   }
 }

@@ -2,12 +2,11 @@ import { submissionName } from '@crossgear/gearman-codec'
 import { bandLevel, bandOf, bands, type Level } from '@crossgear/core-scheduler'
 import { GearmanConnection, type ServerPort } from '@crossgear/peers'
 import { reaching } from '../../errors.ts'
-import { keptRejectBytes } from '../../record/fit.ts'
+import { rejectOf } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
-import type { JobRecord, Reject } from '../../record/record.ts'
-import type { Page, PageBounds, Source, SurveyRow } from '../../source.ts'
+import { isRecord, type JobRecord, type Reject } from '../../record/record.ts'
+import { type Page, type PageBounds, pageOf, type Source, type SurveyRow } from '../../source.ts'
 import { type Waiting, waitingFor, type Assigned } from './waiting-clients.ts'
-import { isRecord } from '../gearmand/gearmand-row.ts'
 
 const limits = [
   'A live server gives jobs away: what is stored is completed there, with an empty result.',
@@ -144,7 +143,7 @@ export class GearmanLiveSource implements Source {
       this.#isHeldBack = true
       const count = sumOf(counts)
       const message = `${count} jobs of ${fn} are not handed out now: they are due later, or gone`
-      return pageOf([notRead(fn, message)])
+      return pageOf([rejectOf('not_read', fn, message)])
     }
     const waiting = await waitingFor(assigned, this.#worker, this.#client)
     const level = bandLevel[bands[band] ?? 'normal']
@@ -184,7 +183,8 @@ export class GearmanLiveSource implements Source {
     this.#worker.send('CANT_DO', fn)
     const left = this.#doubtful.size
     this.#doubtful.clear()
-    if (left > 0) yield pageOf([notRead(fn, `${left} jobs of ${fn} went to another worker`)])
+    const message = `${left} jobs of ${fn} went to another worker`
+    if (left > 0) yield pageOf([rejectOf('not_read', fn, message)])
   }
 
   async #grab(
@@ -225,12 +225,7 @@ export class GearmanLiveSource implements Source {
           ? 'nobody can tell whether a client waits for it; ?assume=background takes it'
           : 'a client waits for it'
       const where = `job ${handle.toString()} of ${fn}`
-      return {
-        reason: 'foreground',
-        message: `${where}: ${why}`,
-        where,
-        raw: data.subarray(0, keptRejectBytes),
-      }
+      return rejectOf('foreground', where, `${where}: ${why}`, data)
     }
     return this.#record(fn, level, { ...job, data })
   }
@@ -277,13 +272,4 @@ function assignedOf(name: string, args: readonly Buffer[]): Assigned {
  */
 function mayBeCut({ unique, data }: Assigned): boolean {
   return unique.length === 63 && data[0] === 0
-}
-
-function pageOf(results: readonly (JobRecord | Reject)[]): Page {
-  const rejects = results.filter((result): result is Reject => !isRecord(result))
-  return { records: results.filter(isRecord), rejects, cursor: '' }
-}
-
-function notRead(fn: string, message: string): Reject {
-  return { reason: 'not_read', message, where: fn, raw: nothing }
 }

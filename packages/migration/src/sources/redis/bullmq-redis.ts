@@ -3,7 +3,7 @@ import { defaultLevel, type Level } from '@crossgear/core-scheduler'
 import { FwpError, scanArray, scanObject } from '@crossgear/fwp-codec'
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
-import { keptRejectBytes } from '../../record/fit.ts'
+import { rejectOf } from '../../record/fit.ts'
 import {
   failureText,
   objectOf,
@@ -14,8 +14,8 @@ import {
 } from '../../record/queued-job.ts'
 import type { JobRecord, Reject, RejectReason } from '../../record/record.ts'
 import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Commands, type Member, type Place } from './redis-places.ts'
-import { escapedPattern, otherClients, scanKeys } from './redis-reads.ts'
+import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import { type Commands, escapedPattern, otherClients, scanKeys } from './redis-reads.ts'
 
 const limits = [
   'Jobs of flows and of job schedulers stay; backoff, rate limits and what keeps ids apart are not read.',
@@ -34,7 +34,7 @@ const structures: readonly (Pick<Place, 'type' | 'state'> & { readonly name: str
 ]
 
 /** Keys of a job that extend its hash's name. */
-const besideHash = ['logs', 'dependencies', 'processed', 'failed', 'unsuccessful']
+const nextToHash = ['logs', 'dependencies', 'processed', 'failed', 'unsuccessful']
 /** A delayed job's score is its time in milliseconds times this, plus a number. */
 const scorePerMs = 4096
 /** Most traces of earlier failures that are read. */
@@ -61,7 +61,7 @@ export class BullmqRedisSource extends PlacesSource {
       identity,
       limits,
       clients: found.clients,
-      users: 'queues or workers of BullMQ run on it',
+      users: 'Redis: queues or workers of BullMQ run on it',
     })
     this.#prefix = `${prefix}:`
     const places = found.queues.flatMap((queue) =>
@@ -77,7 +77,7 @@ export class BullmqRedisSource extends PlacesSource {
       recordsOf: (place, members) => this.#records(place, members),
       onRemove: (commands, { place: { queue = '' }, member }) => {
         const key = this.#keyOf(queue, member.raw.toString())
-        commands.unlink(key, ...besideHash.map((name) => `${key}:${name}`))
+        commands.unlink(key, ...nextToHash.map((name) => `${key}:${name}`))
       },
     })
   }
@@ -135,13 +135,10 @@ export class BullmqRedisSource extends PlacesSource {
     member: Member & { readonly id: string },
     hash: Hash,
   ): JobRecord | Reject {
-    const where = `${place.key} ${member.id}`
-    const reject = (reason: RejectReason, fault: string): Reject => ({
-      reason,
-      message: `the job ${member.id} of ${place.key} ${fault}`,
-      where,
-      raw: (hash['data'] ?? member.raw).subarray(0, keptRejectBytes),
-    })
+    const reject = (reason: RejectReason, fault: string): Reject => {
+      const message = `the job ${member.id} of ${place.key} ${fault}`
+      return rejectOf(reason, `${place.key} ${member.id}`, message, hash['data'] ?? member.raw)
+    }
     const left = leftThere.find(({ isIt }) => isIt(place, hash))
     if (left) return reject('not_read', `stays: ${left.reason}`)
     if (!hash['name'] || !hash['data'])

@@ -1,9 +1,9 @@
 import { FwpError, scanFields } from '@crossgear/fwp-codec'
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
-import { faktoryOfRecord, recordOfFaktory, type FaktoryPlace } from '../../record/faktory-job.ts'
-import { keptRejectBytes } from '../../record/fit.ts'
-import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
+import { faktoryOfRecord, recordOfFaktory } from '../../record/faktory-job.ts'
+import { rejectOf } from '../../record/fit.ts'
+import type { JobPlace, JobRecord, RecordState, Reject } from '../../record/record.ts'
 import { PlacesSource } from './places-source.ts'
 import { RedisPlaces, type Member, type Place } from './redis-places.ts'
 import { otherClients, scanKeys } from './redis-reads.ts'
@@ -40,7 +40,7 @@ export class FaktoryRedisSource extends PlacesSource {
     redis: ServerConnection,
     { identity, places, clients }: { identity: string; places: readonly Place[]; clients: number },
   ) {
-    super(redis, { identity, limits, clients, users: 'a Faktory server runs on it' })
+    super(redis, { identity, limits, clients, users: 'Redis: a Faktory server runs on it' })
     this.#isOld = places.some(({ key, type }) => type === 'list' && !key.startsWith('q:'))
     this.places = new RedisPlaces(redis, {
       identity,
@@ -75,7 +75,7 @@ function recordOf(
   identity: string,
 ): JobRecord | Reject {
   const ms = Math.round(score * 1000)
-  const place: FaktoryPlace = {
+  const place: JobPlace = {
     state,
     where: key,
     ...((state === 'scheduled' || state === 'retry') && { dueAtMs: ms }),
@@ -84,8 +84,7 @@ function recordOf(
   if (state !== 'working') return recordOfFaktory(raw, place, identity)
   const job = jobOfWorking(raw)
   if (job) return recordOfFaktory(job, place, identity)
-  const message = 'a member of working has no job'
-  return { reason: 'bad_job', message, where: key, raw: raw.subarray(0, keptRejectBytes) }
+  return rejectOf('bad_job', key, 'a member of working has no job', raw)
 }
 
 /** The job's bytes in `{"job":{...},"reserved_at",...}`; its numbers must not change. */

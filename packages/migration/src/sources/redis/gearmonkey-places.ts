@@ -1,4 +1,4 @@
-import { bandLevel, type Level } from '@crossgear/core-scheduler'
+import { bandLevel, bands, type Level } from '@crossgear/core-scheduler'
 import type { ServerConnection, StoreKeys } from '@crossgear/redis-store'
 import type { RecordState } from '../../record/record.ts'
 import type { Place } from './redis-places.ts'
@@ -13,24 +13,10 @@ const structures: readonly {
   readonly level?: Level
 }[] = [
   { type: 'zset', state: 'working', key: (keys, lane) => keys.busy(lane) },
-  {
-    type: 'list',
-    state: 'queued',
-    key: (keys, lane) => keys.queue(lane, 'high'),
-    level: bandLevel.high,
-  },
-  {
-    type: 'list',
-    state: 'queued',
-    key: (keys, lane) => keys.queue(lane, 'normal'),
-    level: bandLevel.normal,
-  },
-  {
-    type: 'list',
-    state: 'queued',
-    key: (keys, lane) => keys.queue(lane, 'low'),
-    level: bandLevel.low,
-  },
+  ...bands.map((band) => ({
+    ...({ type: 'list', state: 'queued', level: bandLevel[band] } as const),
+    key: (keys: StoreKeys, lane: string) => keys.queue(lane, band),
+  })),
   { type: 'zset', state: 'scheduled', key: (keys, lane) => keys.queue(lane, 'scheduled') },
   { type: 'zset', state: 'dead', key: (keys, lane) => keys.dead(lane) },
 ]

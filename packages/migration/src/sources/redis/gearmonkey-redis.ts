@@ -7,17 +7,23 @@ import {
   type ServerConnection,
 } from '@crossgear/redis-store'
 import { MigrationError, reaching } from '../../errors.ts'
-import { keptRejectBytes } from '../../record/fit.ts'
+import { rejectOf } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
-import type { JobRecord, RecordState, Reject, RejectReason } from '../../record/record.ts'
-import type { Page, PageBounds, Source } from '../../source.ts'
+import {
+  isRecord,
+  type JobRecord,
+  type RecordState,
+  type Reject,
+  type RejectReason,
+} from '../../record/record.ts'
+import { type Page, type PageBounds, pageOf } from '../../source.ts'
 import { recordOfStanding } from '../../record/stored-job.ts'
 import { StoreTarget } from '../../targets/store-target.ts'
-import { isRecord } from '../gearmand/gearmand-row.ts'
 import { lanePlacesOf, type LanePlace } from './gearmonkey-places.ts'
 import { IdSet } from '../id-set.ts'
-import { countIn, RedisPlaces, type Commands, type Member, type Place } from './redis-places.ts'
-import { otherClients, scanKeys } from './redis-reads.ts'
+import { PlacesSource } from './places-source.ts'
+import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import { type Commands, countIn, otherClients, scanKeys } from './redis-reads.ts'
 
 const limits = [
   'Batches, locks and cron entries of the other store are not read; a job that clients wait for stays.',
@@ -30,16 +36,12 @@ export interface GearmonkeyRedisOptions {
 }
 
 /** GearMonkey's structures in another Redis: a Crossgear store, or native clients' data. */
-export class GearmonkeyRedisSource implements Source {
-  readonly identity: string
-  readonly limits = limits
-  readonly liveReason?: string
-  readonly #redis: ServerConnection
+export class GearmonkeyRedisSource extends PlacesSource {
   readonly #options: GearmonkeyRedisOptions
   readonly #keys: StoreKeys
   /** The other store's routes are unknown: a lane names its queue. */
   readonly #names = new LaneNames()
-  readonly #places: RedisPlaces
+  protected readonly places: RedisPlaces
   /** By key. */
   readonly #lanes: ReadonlyMap<string, LanePlace>
   /** Jobs in no place, by record. */
@@ -56,12 +58,14 @@ export class GearmonkeyRedisSource implements Source {
       readonly clients: number
     },
   ) {
-    this.#redis = redis
+    super(redis, {
+      ...{ identity: options.identity, limits, clients: found.clients },
+      users: 'database: gateways or native programs run on it',
+    })
     this.#options = options
-    this.identity = options.identity
     this.#keys = found.keys
     this.#lanes = new Map(found.lanes.map((lane) => [lane.place.key, lane]))
-    this.#places = new RedisPlaces(redis, {
+    this.places = new RedisPlaces(redis, {
       identity: options.identity,
       places: found.lanes.map(({ place }) => place),
       sizesOf: (place, members) => this.#sizes(place, members),
@@ -71,9 +75,6 @@ export class GearmonkeyRedisSource implements Source {
         this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
       },
     })
-    if (found.clients > 0) {
-      this.liveReason = `${found.clients} other connections are open to this database: gateways or native programs run on it`
-    }
   }
 
   static open(
@@ -97,36 +98,24 @@ export class GearmonkeyRedisSource implements Source {
     })
   }
 
-  total(): Promise<number> {
-    return this.#places.total()
-  }
-
-  async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
+  override async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
     await reaching(this.identity, () => this.#refuseTarget())
     const scan = after === undefined ? undefined : (JSON.parse(after) as { scan?: string }).scan
-    if (scan === undefined) yield* this.#places.pages(after, bounds)
+    if (scan === undefined) yield* super.pages(after, bounds)
     yield* this.#leftovers(scan ?? '0', bounds)
   }
 
-  async remove(records: readonly JobRecord[]): Promise<void> {
-    await this.#places.remove(records)
+  override async remove(records: readonly JobRecord[]): Promise<void> {
+    await super.remove(records)
     const left = records.filter((record) => this.#left.has(record))
     await reaching(this.identity, async () => {
-      const transaction = this.#redis.multi()
+      const transaction = this.redis.multi()
       for (const record of left) {
         const job = this.#left.get(record)
         if (job) this.#forget(transaction, job, record)
       }
       await transaction.exec()
     })
-  }
-
-  lastRemoved(): Promise<readonly Buffer[]> {
-    return this.#places.lastRemoved()
-  }
-
-  forgetRemoved(): Promise<void> {
-    return this.#places.forgetRemoved()
   }
 
   /** Done as an import into that store, which keeps notes: a killed rollback can be repeated. */
@@ -143,15 +132,10 @@ export class GearmonkeyRedisSource implements Source {
     }
   }
 
-  close(): Promise<void> {
-    this.#redis.disconnect()
-    return Promise.resolve()
-  }
-
   /** A job stored in its own source would be read again. */
   async #refuseTarget(): Promise<void> {
-    for (const key of await scanKeys(this.#redis, this.#keys.migration('*'))) {
-      if ((await this.#redis.hget(key, 'source')) !== this.identity) continue
+    for (const key of await scanKeys(this.redis, this.#keys.migration('*'))) {
+      if ((await this.redis.hget(key, 'source')) !== this.identity) continue
       throw new MigrationError('USAGE', 'The source and the target are the same store.')
     }
   }
@@ -161,7 +145,7 @@ export class GearmonkeyRedisSource implements Source {
     let scan = after
     do {
       const [next, keys] = await reaching(this.identity, () =>
-        this.#redis.scan(scan, 'MATCH', 'job:*', 'COUNT', bounds.jobs),
+        this.redis.scan(scan, 'MATCH', 'job:*', 'COUNT', bounds.jobs),
       )
       const jobs = keys.flatMap((key) => this.#keys.jobOf(key) ?? [])
       const found = await reaching(this.identity, () => this.#unfinished(jobs))
@@ -177,11 +161,7 @@ export class GearmonkeyRedisSource implements Source {
           if (job && isRecord(result)) this.#left.set(result, job)
         }
         // Keys scanned with these come again if the run ends before all are stored.
-        yield {
-          records: results.filter(isRecord),
-          rejects: results.filter((result): result is Reject => !isRecord(result)),
-          cursor: JSON.stringify({ scan }),
-        }
+        yield pageOf(results, JSON.stringify({ scan }))
       }
       scan = next
     } while (scan !== '0')
@@ -192,11 +172,11 @@ export class GearmonkeyRedisSource implements Source {
     const unmet = jobs.filter(({ lane, id }) => !this.#met.has(lane, id))
     const found = unmet.map(async ({ lane, id }): Promise<readonly Leftover[]> => {
       const key = this.#keys.job(lane, id)
-      const type = await this.#redis.type(key)
+      const type = await this.redis.type(key)
       if (type !== 'hash') return []
       const [status, bytes] = await Promise.all([
-        this.#redis.hget(key, 'status'),
-        this.#redis.hstrlen(key, 'input'),
+        this.redis.hget(key, 'status'),
+        this.redis.hstrlen(key, 'input'),
       ])
       const state = stateOf[status ?? '']
       return state ? [{ lane, id, state, bytes }] : []
@@ -207,7 +187,7 @@ export class GearmonkeyRedisSource implements Source {
   #sizes(place: Place, members: readonly Member[]): Promise<readonly number[]> {
     const lane = this.#lanes.get(place.key)?.lane ?? ''
     return Promise.all(
-      members.map(({ raw }) => this.#redis.hstrlen(this.#keys.job(lane, raw.toString()), 'input')),
+      members.map(({ raw }) => this.redis.hstrlen(this.#keys.job(lane, raw.toString()), 'input')),
     )
   }
 
@@ -235,13 +215,11 @@ export class GearmonkeyRedisSource implements Source {
     { level, ...place }: JobPlace,
   ): Promise<JobRecord | Reject> {
     const key = this.#keys.job(lane, id)
-    const hash = await this.#redis.hgetallBuffer(key)
+    const hash = await this.redis.hgetallBuffer(key)
     const pairs = Object.entries(hash).flatMap(([name, value]) => [Buffer.from(name), value])
     const job = jobOf(lane, id, pairs)
-    const reject = (reason: RejectReason, fault: string): Reject => ({
-      ...{ reason, message: `${key} ${fault}`, where: key },
-      raw: (hash['input'] ?? Buffer.alloc(0)).subarray(0, keptRejectBytes),
-    })
+    const reject = (reason: RejectReason, fault: string): Reject =>
+      rejectOf(reason, key, `${key} ${fault}`, hash['input'])
     if (!job) return reject('bad_job', 'is no job: it has no status')
     const { state } = place
     if (job.foreground && state !== 'dead') return reject('foreground', 'has a waiting client')

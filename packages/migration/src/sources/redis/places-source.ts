@@ -6,9 +6,9 @@ import type { RedisPlaces } from './redis-places.ts'
 export interface PlacesSourceOptions {
   readonly identity: string
   readonly limits: readonly string[]
-  /** Connections to the server beside this one. */
+  /** Other connections to the server. */
   readonly clients: number
-  /** Programs that may have these, as the reason tells it. */
+  /** Of what, and programs that may have these, as the reason tells it: `Redis: Sidekiq runs on it`. */
   readonly users: string
 }
 
@@ -25,7 +25,7 @@ export abstract class PlacesSource implements Source {
     this.identity = identity
     this.limits = limits
     if (clients > 0) {
-      this.liveReason = `${clients} other connections are open to this Redis: ${users}`
+      this.liveReason = `${clients} other connections are open to this ${users}`
     }
   }
 

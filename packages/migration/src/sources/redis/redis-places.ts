@@ -1,9 +1,8 @@
 import type { ServerConnection } from '@crossgear/redis-store'
 import { reaching } from '../../errors.ts'
-import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
+import { isRecord, type JobRecord, type RecordState, type Reject } from '../../record/record.ts'
 import type { Page, PageBounds } from '../../source.ts'
-import { isRecord } from '../gearmand/gearmand-row.ts'
-import { averageBytes } from './redis-reads.ts'
+import { averageBytes, type Commands, countIn, repliesTo } from './redis-reads.ts'
 import { RemovedNote } from '../removed-note.ts'
 
 /** A list or sorted set, and how to read its members. */
@@ -31,9 +30,6 @@ export interface ReadMember {
 }
 
 export type Result = JobRecord | Reject | undefined
-
-/** Commands that are sent together. */
-export type Commands = ReturnType<ServerConnection['pipeline']>
 
 export interface PlacesOptions {
   readonly identity: string
@@ -131,7 +127,7 @@ export class RedisPlaces {
       for (const read of found) this.#options.onRemove?.(transaction, read)
       for (const record of records) transaction.del(markOf(record))
       this.#note.write(transaction, records)
-      const replies = await done(transaction)
+      const replies = await repliesTo(transaction)
       for (const [at, { place }] of found.entries()) {
         this.#removed.set(place.key, (this.#removed.get(place.key) ?? 0) + Number(replies[at]))
       }
@@ -157,14 +153,14 @@ export class RedisPlaces {
     return reaching(this.#options.identity, async () => {
       const asking = this.#redis.pipeline()
       for (const record of records) asking.exists(markOf(record))
-      const present = await done(asking)
+      const present = await repliesTo(asking)
       const transaction = this.#redis.multi()
       for (const [at, record] of records.entries()) {
         if (present[at] === 1) continue
         transaction.set(markOf(record), 1, 'EX', markKeptSeconds)
         add(transaction, record)
       }
-      await done(transaction)
+      await repliesTo(transaction)
     })
   }
 
@@ -209,15 +205,6 @@ export class RedisPlaces {
   }
 }
 
-/** How many fit into this many bytes, at least one. */
-export function countIn(sizes: readonly number[], bytes: number): number {
-  let count = 0
-  for (let sum = 0; count < sizes.length && (count === 0 || sum < bytes); count += 1) {
-    sum += sizes[count] ?? 0
-  }
-  return count
-}
-
 interface Draft {
   readonly records: JobRecord[]
   readonly rejects: Reject[]
@@ -235,11 +222,4 @@ function jobsOf({ records, rejects }: Draft): number {
 /** Mark at the source of a returned job. */
 function markOf({ importId }: JobRecord): string {
   return `crossgear:restored:${importId.toString('hex')}`
-}
-
-/** Sends commands; returns their replies. Throws the first error among them. */
-async function done(commands: Commands): Promise<unknown[]> {
-  const replies = (await commands.exec()) ?? []
-  for (const [error] of replies) if (error) throw error
-  return replies.map(([, reply]) => reply)
 }

@@ -30,6 +30,25 @@ export async function otherClients(redis: ServerConnection, gateways = false): P
   return lines.filter((line) => !line.startsWith(own)).length
 }
 
+/** How many fit into this many bytes, at least one. */
+export function countIn(sizes: readonly number[], bytes: number): number {
+  let count = 0
+  for (let sum = 0; count < sizes.length && (count === 0 || sum < bytes); count += 1) {
+    sum += sizes[count] ?? 0
+  }
+  return count
+}
+
+/** Commands that are sent together. */
+export type Commands = ReturnType<ServerConnection['pipeline']>
+
+/** Sends commands; returns their replies. Throws the first error among them. */
+export async function repliesTo(commands: Commands): Promise<unknown[]> {
+  const replies = (await commands.exec()) ?? []
+  for (const [error] of replies) if (error) throw error
+  return replies.map(([, reply]) => reply)
+}
+
 /** Average bytes of a list's or sorted set's members; 1 if it is empty. */
 export async function averageBytes(
   redis: ServerConnection,

@@ -12,13 +12,12 @@ import {
   textOf,
   type LeftThere,
   type RawFields,
-  type QueuedPlace,
 } from '../../record/queued-job.ts'
-import type { JobRecord } from '../../record/record.ts'
+import type { JobPlace, JobRecord } from '../../record/record.ts'
 import { Copies } from '../copies.ts'
 import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Commands, type Place, type ReadMember } from './redis-places.ts'
-import { otherClients } from './redis-reads.ts'
+import { RedisPlaces, type Place, type ReadMember } from './redis-places.ts'
+import { type Commands, otherClients } from './redis-reads.ts'
 
 const limits = [
   'Jobs that workers are running are not read: let the workers end first (QUIT).',
@@ -50,7 +49,7 @@ export class ResqueRedisSource extends PlacesSource {
       identity,
       limits,
       clients: found.clients,
-      users: 'Resque or its clients run on it',
+      users: 'Redis: Resque or its clients run on it',
     })
     this.#prefix = `${namespace}:`
     const copies = new Copies(redis)
@@ -159,7 +158,7 @@ function recordOf(
   if (typeof work === 'string') return work
   if (home === undefined) return 'it names no queue'
   const kept = objectOf(payload, { args: 'null' })
-  const place: QueuedPlace = {
+  const place: JobPlace = {
     ...{ state, where: key },
     ...(state === 'scheduled' && { dueAtMs: Number(key.slice(key.lastIndexOf(':') + 1)) * 1000 }),
   }

@@ -9,9 +9,8 @@ import {
   recordOfQueued,
   textOf,
   type RawFields,
-  type QueuedPlace,
 } from '../../record/queued-job.ts'
-import type { JobRecord, RecordState, Reject } from '../../record/record.ts'
+import type { JobPlace, JobRecord, RecordState, Reject } from '../../record/record.ts'
 import { PlacesSource } from './places-source.ts'
 import { RedisPlaces, type Member, type Place } from './redis-places.ts'
 import { otherClients } from './redis-reads.ts'
@@ -54,7 +53,7 @@ export class SidekiqRedisSource extends PlacesSource {
       identity,
       limits,
       clients: found.clients,
-      users: 'Sidekiq or its clients run on it',
+      users: 'Redis: Sidekiq or its clients run on it',
     })
     this.#prefix = prefixOf(namespace)
     const places: Place[] = found.queues.map((queue) => {
@@ -106,7 +105,7 @@ function recordOf(
 ): JobRecord | Reject {
   const atMs = Math.round(score * 1000)
   const isTimed = state === 'scheduled' || state === 'retry'
-  const place: QueuedPlace = {
+  const place: JobPlace = {
     ...{ state, where: key },
     ...(isTimed && { dueAtMs: atMs }),
     ...(state === 'dead' && { forgetAtMs: atMs + deadForMs }),

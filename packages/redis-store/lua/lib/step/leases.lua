@@ -77,17 +77,18 @@ local function readJob(lane, id)
 end
 
 -- Notes a job that is dropped instead of leased.
-local function countDropped(claim, lane, door, how)
+local function countDropped(claim, lane, id, door, how)
   claim.dropped = claim.dropped or {}
-  local dropped = claim.dropped
-  dropped[#dropped + 1], dropped[#dropped + 2], dropped[#dropped + 3] = lane, doorIn(door) or 'native', how
+  for _, word in ipairs({ lane, id, doorIn(door) or 'native', how }) do
+    claim.dropped[#claim.dropped + 1] = word
+  end
 end
 
 -- Ends a job that nobody wants to run any more.
 local function expire(claim, lane, id, fields)
   --#include jobs
   --#include stale
-  countDropped(claim, lane, fields.door, endStale(lane, id, fields, '', now, given[3], given[4]))
+  countDropped(claim, lane, id, fields.door, endStale(lane, id, fields, '', now, given[3], given[4]))
 end
 
 -- Ends a job of a native client whose id no worker behind a gateway could name.
@@ -174,7 +175,7 @@ local function leaseJob(claim, lane, band, id, leaseMs, job)
     forgetIndexes(lane, id, v[1], v[2])
     redis.call('DEL', key)
     book(lane, 'expired', 1)
-    countDropped(claim, lane, v[3], 'expired')
+    countDropped(claim, lane, id, v[3], 'expired')
     return
   end
   if job.stale and doorIn(job.door) and read.isStale(job.stale, now) then return expire(claim, lane, id, job) end

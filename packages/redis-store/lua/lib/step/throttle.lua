@@ -3,6 +3,8 @@
 
 -- One table: a script has at most 200 locals.
 local slots = {
+  looked = 200, -- slots of a full limit that a claim looks at
+
   of = function(lane, id) return lane .. '\0' .. id end,
 
   limits = function(throttle) return throttle.concurrency > 0 or throttle.perWorker > 0 end,
@@ -52,8 +54,9 @@ slots.hasRoom = function(throttle, now)
     slots.free(queue, slot)
   end
   if not isCluster and slots.areTaken(throttle) then
-    -- Slots whose job is no longer leased were left by a step without throttles.
-    for _, slot in ipairs(redis.call('ZRANGE', slotsKey(queue), 0, -1)) do
+    -- Slots whose job is no longer leased were left by a step without throttles. Each millisecond looks at another piece.
+    local from = now * slots.looked % math.max(1, redis.call('ZCARD', slotsKey(queue)) - slots.looked + 1)
+    for _, slot in ipairs(redis.call('ZRANGE', slotsKey(queue), from, from + slots.looked - 1)) do
       local lane, id = string.match(slot, '^(.*)%z(%d+)$')
       if not redis.call('ZSCORE', busyKey(lane), id) then slots.free(queue, slot) end
     end

@@ -19,7 +19,6 @@ import {
   submitOne,
   take,
   takeOne,
-  reclaimNode,
 } from '../kit.ts'
 
 const failure = '{"retry_count":0,"errtype":"Broken"}'
@@ -180,8 +179,17 @@ export function deadContract({ open, test }: ContractTests): void {
     test('because their nodes died with them are kept', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const id = await submitOne(alive, 'mail')
-      await takeOne(dead, 'mail')
-      expect(await reclaimNode(alive, dead.node, ['mail'], { maxLosses: 1, failure })).toEqual([])
+      const asked = await submitOne(alive, 'mail', { foreground: true })
+      await take(dead, ['mail'], 2)
+      expect(await alive.nodes.declareDead(dead.node)).toBe(true)
+      const loss = { maxLosses: 1, failure }
+      const { woken, dropped } = await alive.nodes.reclaim(dead.node, ['mail'], loss)
+      expect(woken).toEqual([])
+      const ended = dropped.toSorted((one, other) => one.id - other.id)
+      expect(ended).toEqual([
+        { lane: 'mail', id, door: 'gearman', how: 'died' },
+        { lane: 'mail', id: asked, door: 'gearman', how: 'lost' },
+      ])
       expect(await deadOf(alive)).toEqual([id])
       expect(await seen(alive, 'mail', id)).toMatchObject({ failure, status: 'error' })
     })

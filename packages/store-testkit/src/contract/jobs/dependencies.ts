@@ -38,7 +38,7 @@ export function dependenciesContract({ open, test }: ContractTests): void {
         const dropped = (job: DroppedJob): void => void all.push(job)
         const claim = { by, groups: [{ lanes: ['mail'] }], max: 9, dropped }
         expect((await store.steps.claim(claim)).map(({ id }) => id)).toEqual([2])
-        expect(all).toEqual([{ lane: 'mail', door: 'faktory', how: 'expired' }])
+        expect(all).toEqual([{ lane: 'mail', id: 1, door: 'faktory', how: 'expired' }])
         expect(await readOne(store, 'mail', 1)).toBeUndefined()
         expect(await store.jobs.findJid('stale-001')).toBeUndefined()
         expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, failed: 0 })

@@ -36,7 +36,7 @@ export function routedJobContract({ open, test }: ContractTests): void {
       const dropped = (job: DroppedJob): void => void all.push(job)
       const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 9, dropped } as const
       expect(idsOf(await store.steps.claim(claim))).toEqual([2])
-      expect(all).toEqual([{ lane: 'mail', door: 'faktory', how: 'died' }])
+      expect(all).toEqual([{ lane: 'mail', id: 1, door: 'faktory', how: 'died' }])
       expect(await deadOf(store)).toEqual([1])
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({
         died: 1,
@@ -61,8 +61,8 @@ export function routedJobContract({ open, test }: ContractTests): void {
       expect(await there.queues.endStale(['mail', 'news', 'none'], 9)).toEqual([])
       await world.pass(10_001)
       const ended = await there.queues.endStale(['mail', 'news', 'none'], 9)
-      expect(ended.map(({ lane, door, how }) => `${lane} ${door} ${how}`)).toEqual([
-        ...['mail gearman died', 'mail gearman expired', 'mail gearman expired'],
+      expect(ended.map(({ lane, id, door, how }) => `${lane} ${id} ${door} ${how}`)).toEqual([
+        ...['mail 1 gearman died', 'mail 2 gearman expired', 'mail 4 gearman expired'],
       ])
       await log.waitFor('relayed')
       expect(await deadOf(here)).toEqual([1])

@@ -135,11 +135,11 @@ export function functionLimitContract({ open, test }: ContractTests): void {
       const lanes = ['mail', 'news']
       await submitAll(store, 'mail', jobs(3))
       await submitAll(store, 'news', jobs(3))
-      const ask = (max: number, ahead: number): Promise<readonly Lease[]> =>
+      const ask = (max: number, prefetch: number): Promise<readonly Lease[]> =>
         store.steps.claim({
           by: 'consumer',
           groups: [{ lanes, queue: 'default' }],
-          ...{ max, ahead },
+          ...{ max, prefetch },
         })
       expect(namesOf(await ask(1, 2))).toEqual(['mail:1', 'news:1', 'news:2'])
       expect(namesOf(await ask(0, 5))).toEqual(['news:3'])

@@ -98,7 +98,7 @@ export function sharingContract({ test }: ContractTests): void {
       const dropped = (job: DroppedJob): void => void all.push(job)
       const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 9, dropped } as const
       expect(idsOf(await store.steps.claim(claim))).toEqual([2])
-      expect(all).toEqual([{ lane: 'mail', door: 'http', how: 'expired' }])
+      expect(all).toEqual([{ lane: 'mail', id: 1, door: 'http', how: 'expired' }])
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ expired: 1, running: 1 })
       expect(await readOne(store, 'mail', 1)).toBeUndefined()
       expect(await findUnique(store, unique, ['mail'])).toEqual([])

@@ -73,8 +73,10 @@ export function aheadContract({ open, test }: ContractTests): void {
     test('jobs are reserved ahead in the same call', async ({ store }) => {
       await store.steps.submit('mail', jobsOf(5, 5, 5))
       const groups = [{ lanes: ['mail'] }]
-      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 0, ahead: 1 }))).toEqual([1])
-      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 1, ahead: 9 }))).toEqual([
+      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 0, prefetch: 1 }))).toEqual([
+        1,
+      ])
+      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 1, prefetch: 9 }))).toEqual([
         2, 3,
       ])
     })
@@ -120,8 +122,8 @@ export function aheadContract({ open, test }: ContractTests): void {
     describe('for consumers', () => {
       const groups = [{ queue: 'default', lanes: ['mail'] }]
       const leaseMs = 10_000
-      const claim = (store: SteppedStore, max: number, ahead: number) =>
-        store.steps.claim({ by: 'consumer', groups, max, ahead })
+      const claim = (store: SteppedStore, max: number, prefetch: number) =>
+        store.steps.claim({ by: 'consumer', groups, max, prefetch })
       const startOf = ({ lane, id, token }: Lease, heldMs = 0): LeaseStart => ({
         ...{ lane, id, token, kind: 'lease', heldMs },
       })
@@ -200,7 +202,9 @@ export function aheadContract({ open, test }: ContractTests): void {
       const store = await (await open({ throttles })).node()
       await submitAll(store, 'mail@bulk', [aJob(), aJob(), aJob()])
       const groups = [{ lanes: ['mail@bulk'] }]
-      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 1, ahead: 5 }))).toEqual([1])
+      expect(idsOf(await store.steps.claim({ by: 'named', groups, max: 1, prefetch: 5 }))).toEqual([
+        1,
+      ])
     })
   })
 }

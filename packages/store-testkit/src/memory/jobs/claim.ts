@@ -36,7 +36,7 @@ export function claimJobs(
     groups,
     byLevel = false,
     max: asked,
-    ahead = 0,
+    prefetch = 0,
     throttled,
     dropped,
     emptied,
@@ -46,7 +46,7 @@ export function claimJobs(
   token: () => string,
 ): Lease[] {
   const claimed: Lease[] = []
-  const max = groups.some((group) => isThrottled(world, group)) ? asked : asked + ahead
+  const max = groups.some((group) => isThrottled(world, group)) ? asked : asked + prefetch
   const heldBack = new Map<string, number>()
   const mayTake = (lane: MemoryLane): boolean =>
     (claimed.length < asked || !isLimited(world, lane)) && hasRoom(world, lane, worker, heldBack)
@@ -75,7 +75,7 @@ export function claimJobs(
       lane.delete(job.id)
       lane.counters.expired += 1
       turns?.pass(job)
-      dropped?.({ lane: lane.lane, door: job.door, how: 'expired' })
+      dropped?.({ lane: lane.lane, id: job.id, door: job.door, how: 'expired' })
       continue
     }
     if (isStale(world, job)) {

@@ -11,11 +11,11 @@ export function isStale(world: MemoryWorld, { terms }: MemoryJob): boolean {
 
 /** Ends such a job, which is in no queue any more. */
 export function endStale(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): DroppedJob {
-  const { door, terms } = job
+  const { id, door, terms } = job
   if (!terms?.diesStale || isForeground(job)) {
     lane.counters.expired += 1
     endJob(world, '', lane, job, 'error', Buffer.from('expired'), 'expired')
-    return { lane: lane.lane, door, how: 'expired' }
+    return { lane: lane.lane, id, door, how: 'expired' }
   }
   const message = 'it waited longer than its route allows'
   job.output = Buffer.from(message)
@@ -23,7 +23,7 @@ export function endStale(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): 
   const { staleAtMs, diesStale, ...rest } = terms
   job.terms = rest
   buryJob(world, '', lane, job, 'died')
-  return { lane: lane.lane, door, how: 'died' }
+  return { lane: lane.lane, id, door, how: 'died' }
 }
 
 /** Ends jobs at the head of each band, at most `max`; those behind one whose time is still to come are younger. */

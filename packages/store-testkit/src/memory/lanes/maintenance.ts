@@ -2,6 +2,7 @@ import {
   holderOf,
   jobEnds,
   type HeldRef,
+  type DroppedJob,
   type JobEvent,
   type LeasedJob,
   type LeasedRef,
@@ -121,12 +122,13 @@ interface Departure {
   readonly loss?: Loss
 }
 
-/** Forgets a node in a lane: its clients, its workers, and the jobs of its by-name workers. */
+/** Forgets a node in a lane: its clients, its workers, and the jobs of its by-name workers. Returns how many were requeued. */
 export function forgetNodeIn(
   world: MemoryWorld,
   lane: MemoryLane,
   { node, loss }: Departure,
   graceMs: number,
+  dropped: DroppedJob[] = [],
 ): number {
   for (const job of lane.all()) {
     if (!job.waiting.includes(node)) continue
@@ -143,8 +145,16 @@ export function forgetNodeIn(
   if (lane.workers.get(node)?.named) lane.noteNamed(world.nowMs(), graceMs)
   lane.workers.delete(node)
   // All nodes are notified, this one too: it has clients of its own.
-  const settled = held.map((job) => release(world, '', lane, job, loss))
-  return settled.filter((outcome) => outcome === 'requeued').length
+  let requeued = 0
+  for (const job of held) {
+    const { id, door } = job
+    const how = release(world, '', lane, job, loss)
+    if (how === 'requeued') requeued += 1
+    if (how === 'expired' || how === 'lost' || how === 'died') {
+      dropped.push({ lane: lane.lane, id, door, how })
+    }
+  }
+  return requeued
 }
 
 /** A node that was only cut off asks for the outcome when it is back. */

@@ -1,5 +1,12 @@
 import { maxLanes } from '@crossgear/core-scheduler'
-import type { Door, EndedRun, JobAct, LaneNames, Lease } from '@crossgear/core-scheduler'
+import type {
+  Door,
+  DroppedJob,
+  EndedRun,
+  JobAct,
+  LaneNames,
+  Lease,
+} from '@crossgear/core-scheduler'
 import type { Figure } from '../figure.ts'
 import {
   actCounters,
@@ -40,7 +47,7 @@ export class JobFigures {
     if (runMs !== undefined) figures.time('run', door, by, runMs, trace)
   }
 
-  dropped(lane: string, door: Door, how: 'expired' | 'lost' | 'died'): void {
+  dropped(lane: string, door: Door, how: DroppedJob['how']): void {
     this.#of(lane).count(how, door)
   }
 
