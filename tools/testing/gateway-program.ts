@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const builtVariable = 'GATEWAY_BUILT'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const bundle = `${root}apps/gateway/out-tsc/bundle/main.js`
+const bundle = `${root}apps/gateway/out-tsc/bundle/main.cjs`
 
 /**
  * Builds the gateway once for all that this process and its children start: it starts in half the time that the
@@ -64,5 +64,7 @@ export function gatewayWords(): readonly string[] {
 
 /** The same with the bundle, where there is one: for tests that start it often. */
 export function bundleWords(): readonly string[] {
-  return isBuilt() && existsSync(bundle) ? [bundle] : gatewayWords()
+  return isBuilt() && existsSync(bundle)
+    ? [`${root}tools/testing/bundled-gateway.cjs`]
+    : gatewayWords()
 }

@@ -136,6 +136,7 @@ async function allWritten(): Promise<void> {
 /** Half of their work is none: a reader that goes away leaves it undone. */
 const works: readonly (string | undefined)[] = ['backup', 'restore', 'migrate', 'mirror']
 const releaseOutput = guardOutput(process, works.includes(process.argv[2]) ? 4 : 0)
-const code = await main()
-await allWritten()
-process.exit(code)
+void main().then(async (code) => {
+  await allWritten()
+  process.exit(code)
+})

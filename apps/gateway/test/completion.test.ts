@@ -94,7 +94,7 @@ print -r -- "\${\${said##*LINE<}%%>*}"`
   const file = join(await temporaryFolder(), 'completion')
   writeFileSync(file, completionScript('zsh'))
   const words = ['-fc', script, 'zsh', file, typed]
-  const { stdout } = spawnSync('zsh', words, { encoding: 'utf8', timeout: 20_000 })
+  const { stdout } = spawnSync('zsh', words, { encoding: 'utf8', timeout: 120_000 })
   expect(stdout).toBe(`${line}\n`)
 })
 

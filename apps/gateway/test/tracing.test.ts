@@ -162,5 +162,5 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
       return await page.text()
     })
     expect((await Promise.all(pages)).join('')).toContain(`# {trace_id="${traceId}"}`)
-  }, 60_000)
+  })
 })

@@ -210,12 +210,13 @@ function onlyJson(app: FastifyInstance): void {
   })
 }
 
+// Our own schemas are not checked: that takes 100 ms and more at the first call, while no door is served.
+const schemaOptions = { strict: false, allErrors: false, meta: false, validateSchema: false }
+const exact = new Ajv(schemaOptions)
+const lenient = new Ajv({ ...schemaOptions, coerceTypes: true })
+
 /** Texts of a query may stand for numbers; values of a body are what they are. */
 function checkWith(app: FastifyInstance): void {
-  // Our own schemas are not checked: that takes 100 ms and more at the first call, while no door is served.
-  const options = { strict: false, allErrors: false, meta: false, validateSchema: false }
-  const exact = new Ajv(options)
-  const lenient = new Ajv({ ...options, coerceTypes: true })
   app.setValidatorCompiler<TSchema>(({ schema, httpPart }) => {
     // Compiled at the first call: half a second of the start for all of them.
     let compiled: ValidateFunction | undefined

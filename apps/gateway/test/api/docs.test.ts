@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { expect, test } from 'vitest'
 import { apiErrors } from '../../src/api/api-error.ts'
 import { callBounds } from '../../src/api/limits/call-cost.ts'
@@ -7,7 +8,10 @@ import { endpoints } from '../../src/api/endpoints.ts'
 import { openApiDocument } from '../../src/api/open-api.ts'
 import { webEndpoints } from '../../src/api/web-endpoints.ts'
 import { apiPrefix } from '../../src/ops/page.ts'
+import { openOnRedis } from '../options/composed-gateway.ts'
+import { openApi, publishedDocument } from './support/api-gateway.ts'
 
+const { open } = openOnRedis()
 const page = readFileSync(new URL('../../../../docs/reference/api.md', import.meta.url), 'utf8')
 const all: Readonly<Record<string, Endpoint>> = { ...webEndpoints, ...endpoints }
 
@@ -60,3 +64,11 @@ test('the OpenAPI document has each operation once, with its role and a schema o
   expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(all).sort())
   expect(operations.every((operation) => operation['x-role'] !== '')).toBe(true)
 })
+
+test.skipIf(lacksRedis)(
+  'a gateway serves the OpenAPI document that the answers of tests are checked against',
+  async () => {
+    const api = await openApi(open)
+    expect(await api.get('/openapi.json')).toEqual(publishedDocument)
+  },
+)

@@ -93,7 +93,7 @@ test('a reader that takes nothing holds no more than some pages in memory, and i
   }
   const port = await served(call, { stalledMs: 300, limited: (limit) => limits.push(limit) })
   const [response] = (await once(get({ port, host: '127.0.0.1' }), 'response')) as [IncomingMessage]
-  await expect.poll(() => limits, { timeout: 10_000 }).toEqual(['slow'])
+  await expect.poll(() => limits).toEqual(['slow'])
   // Buffers of the sockets take some.
   expect(pages).toBeLessThan(200)
   await expect(response.toArray()).rejects.toThrow('aborted')

@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import { fastify } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
@@ -69,11 +70,13 @@ describe.skipIf(lacksRedis)('requests through a proxy on this machine', () => {
     const paths = await pathsOf(port)
     expect(paths).toEqual(expect.arrayContaining(['/busy', '/cron', '/api/v1/jobs/delete']))
     const reached: string[] = []
+    const agent = new Agent({ keepAlive: true })
+    onTestFinished(() => agent.destroy())
     for (const [kind, headers] of Object.entries(proxied)) {
       for (const path of paths) {
         for (const method of walked) {
           const body = method === 'POST' ? { wid: 'all', signal: 'quiet' } : undefined
-          const { status, code } = await sent(port, path, { method, headers, body })
+          const { status, code } = await sent(port, path, { method, headers, body, agent })
           if (isForAnybody(method, path, code)) continue
           if (!refusals.includes(status)) reached.push(`${kind}: ${method} ${path} ${status}`)
         }

@@ -20,7 +20,7 @@ describeApi('workers of all gateways', () => {
     there = await openApi()
     // Each knows the other by its heartbeat.
     for (const api of [here, there]) {
-      await expect.poll(async () => (await nodesOf(api)).length, { timeout: 10_000 }).toBe(2)
+      await expect.poll(async () => (await nodesOf(api)).length).toBe(2)
     }
   })
 

@@ -61,10 +61,10 @@ describe.skipIf(lacksRedis)('a Faktory worker that died together with its gatewa
       Accident.happens('--faktory-dead-worker-requeue', 'all'),
     ])
     ;[byDefault, withAll] = accidents as [Accident, Accident]
-  }, 120_000)
+  })
   afterAll(async () => {
     await Promise.all(accidents.map(({ fleet }) => fleet.close()))
-  }, 60_000)
+  })
 
   test('gives a Gearman client’s job back to the next worker', async () => {
     await expect.poll(() => byDefault.status(foreign), patience).toBe('idle')

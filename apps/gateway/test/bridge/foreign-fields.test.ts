@@ -55,12 +55,15 @@ describe.skipIf(lacksRedis)(
       for (const [at, value] of values.entries()) {
         const id = await redis.incr('uid:mail')
         const own = { status: 'idle', input: `theirs-${at}`, ...(door !== undefined && { door }) }
-        await redis.hset(`job:mail:${id}`, own)
         // With a lease of a second the consumer would have to be as quick.
         const isShort = field === 'reserve_for' && value === '1'
-        await redis.hset(`job:mail:${id}`, field, isShort ? '61' : value)
-        await redis.publish('channel:mail', `create:${id}`)
-        await redis.lpush('queue:mail:normal', id)
+        await redis
+          .pipeline()
+          .hset(`job:mail:${id}`, own)
+          .hset(`job:mail:${id}`, field, isShort ? '61' : value)
+          .publish('channel:mail', `create:${id}`)
+          .lpush('queue:mail:normal', id)
+          .exec()
         await client.submit('SUBMIT_JOB', 'mail', '', `ours-${at}`)
         payloads.push(`theirs-${at}`, `ours-${at}`)
       }
@@ -70,7 +73,8 @@ describe.skipIf(lacksRedis)(
     /** The pages of the jobs. Returns their handles. */
     async function inspect(api: ApiGateway): Promise<string[]> {
       const { jobs } = await api.jobs('function=mail&limit=100')
-      for (const { id } of jobs) expect(await api.job(id)).toMatchObject({ id, function: 'mail' })
+      const read = await Promise.all(jobs.map(({ id }) => api.job(id)))
+      expect(read).toMatchObject(jobs.map(({ id }) => ({ id, function: 'mail' })))
       return jobs.map(({ handle }) => handle)
     }
 
@@ -119,33 +123,35 @@ describe.skipIf(lacksRedis)(
           const payloads = await fill(client, field, door)
           const [asking, handles] = [await api.gateway.peer(), await inspect(api)]
           expect(handles).toHaveLength(payloads.length)
-          for (const handle of handles) {
-            expect((await asking.ask('GET_STATUS', handle)).slice(0, 3)).toEqual([
-              'STATUS_RES',
-              handle,
-              '1',
-            ])
-          }
+          for (const handle of handles) asking.send('GET_STATUS', handle)
+          const known = (await asking.receiveMany(handles.length)).map((status) =>
+            status.slice(0, 3),
+          )
+          expect(known).toEqual(handles.map((handle) => ['STATUS_RES', handle, '1']))
           const taken: string[] = []
           const jids: string[] = []
           for (let left = payloads.length; left > 0; left -= 1) {
             const { jid, payload } = (await fetch(consumer)) ?? { jid: '', payload: '' }
-            expect(await consumer.ask(`TRACK GET ${jid}`)).toMatch(/^\$\d+\r\n\{"jid"/)
-            expect(
-              await consumer.ask(`TRACK SET {"jid":${JSON.stringify(jid)},"percent":1,"desc":"d"}`),
-            ).toBe('+OK')
+            consumer.send(
+              `TRACK GET ${jid}`,
+              `TRACK SET {"jid":${JSON.stringify(jid)},"percent":1,"desc":"d"}`,
+            )
+            expect(await consumer.reply()).toMatch(/^\$\d+\r\n\{"jid"/)
+            expect(await consumer.reply()).toBe('+OK')
             taken.push(payload)
             jids.push(jid)
           }
           expect(taken.toSorted()).toEqual(payloads)
           expect(new Set(jids).size).toBe(jids.length)
           await inspect(api)
-          for (const [at, jid] of jids.entries()) {
+          const ended = jids.map((jid, at) => {
             const isTheirs = taken[at]?.startsWith('theirs') ?? false
             const end = isTheirs ? 'FAIL' : 'ACK'
             const how = isTheirs ? ',"message":"no","errtype":"E","backtrace":["a","b"]' : ''
-            expect(await consumer.ask(`${end} {"jid":${JSON.stringify(jid)}${how}}`)).toBe('+OK')
-          }
+            return `${end} {"jid":${JSON.stringify(jid)}${how}}`
+          })
+          consumer.send(...ended)
+          for (const end of ended) expect([end, await consumer.reply()]).toEqual([end, '+OK'])
           expect(new Set(await ends(client))).toEqual(new Set(['WORK_COMPLETE']))
           expect(await inspect(api)).toHaveLength(values.length)
           expect(await retryAll(api)).toBe(values.length)

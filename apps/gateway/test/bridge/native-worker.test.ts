@@ -5,7 +5,7 @@ import { stoppableLooks } from '../support/schedulers.ts'
 import { describeGearman } from '../gearman/support/gearman-gateway.ts'
 import { describeFleet } from './support/fleet.ts'
 
-const patience = { timeout: 5_000, interval: 10 }
+const patience = { timeout: 30_000, interval: 10 }
 
 describeGearman('a native worker', (gateways) => {
   test('reaches a client at once, round after round, by events alone', async () => {
@@ -95,13 +95,10 @@ describeFleet('a native worker of jobs from a gateway', [], (fleet) => {
     }
     expect(await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)).toBe(3)
     await fleet.node()
-    await vi.waitFor(
-      async () => {
-        const left = await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)
-        expect(left).toBe(0)
-      },
-      { timeout: 10_000, interval: 20 },
-    )
+    await vi.waitFor(async () => {
+      const left = await fleet.redis.exists(`job:${fn}:1`, `job:${fn}:2`, `xg:unique:${fn}`)
+      expect(left).toBe(0)
+    }, patience)
     await native.stop()
   })
 

@@ -16,7 +16,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
   let last: FleetNode
   beforeAll(async () => {
     last = nodes === 1 ? fleet.first : await fleet.node(...words)
-  }, 30_000)
+  })
 
   async function state(client: FwpClient): Promise<unknown> {
     return (await client.askJson(`TRACK GET ${jid}`))['state']
@@ -50,7 +50,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'at last' })
     const { faktory: info } = await producer.askJson('INFO')
     expect(info).toMatchObject({ total_processed: 4, total_failures: 3, sets: { dead: 0 } })
-  }, 30_000)
+  })
 
   test("a native worker takes a due retry with its protocol's script, and does it", async () => {
     const jobtype = `due-${randomUUID()}`
@@ -75,7 +75,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     await vi.waitFor(async () => expect(await state(producer)).toBe('success'), patience)
     expect(await producer.askJson(`TRACK GET ${jid}`)).toMatchObject({ result: 'native did it' })
     await native.stop()
-  }, 30_000)
+  })
 
   test('a Gearman client’s foreground job whose Faktory worker died is done by another', async () => {
     const fn = `orphan-${randomUUID()}`
@@ -95,7 +95,7 @@ describe.skipIf(lacksRedis).each([1, 2])('with %i gateways', (nodes) => {
     expect(await next.ask(`ACK ${done}`)).toBe('+OK')
     const [name, , output] = await client.receive()
     expect([name, output]).toEqual(['WORK_COMPLETE', 'done'])
-  }, 30_000)
+  })
 
   test('leaves the store in order', async () => {
     await vi.waitFor(async () => {

@@ -10,8 +10,8 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', () => {
   beforeAll(async () => {
     fleet = await Fleet.start()
     ;[one, two] = await Promise.all([fleet.nodeOn(1), fleet.nodeOn(2)])
-  }, 30_000)
-  afterAll(() => fleet.close(), 30_000)
+  })
+  afterAll(() => fleet.close())
 
   /** A job that a worker of the same node has, with the client that waits for it. */
   async function running(node: FleetNode, fn: string) {

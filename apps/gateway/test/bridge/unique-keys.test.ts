@@ -27,7 +27,7 @@ describe.skipIf(lacksRedis || lacksGearman)(
     beforeEach(() => {
       fn = randomUUID()
     })
-    afterAll(() => fleet.close(), 30_000)
+    afterAll(() => fleet.close())
 
     /** The only gateway has these options from now on. */
     async function start(...words: readonly string[]): Promise<void> {

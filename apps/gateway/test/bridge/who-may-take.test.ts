@@ -8,7 +8,7 @@ describeFleet('a Faktory consumer', [], (fleet) => {
   let other: FleetNode
   beforeAll(async () => {
     ;[usual, other] = [fleet.first, await fleet.node()]
-  }, 60_000)
+  })
 
   const consumer = (node: FleetNode, hello: object = {}): Promise<FwpClient> =>
     node.client({ wid: randomUUID(), ...hello })

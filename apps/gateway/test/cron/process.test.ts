@@ -62,5 +62,5 @@ describe.skipIf(lacksRedis)('two gateways with a cron entry in their file', () =
     expect(page).toMatchObject({
       cron: [{ name: entry, source: 'file', last_run: time, next_run: time }],
     })
-  }, 30_000)
+  })
 })

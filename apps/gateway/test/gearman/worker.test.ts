@@ -122,7 +122,7 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
       expect(await next.receive()).toEqual(['NOOP'])
       expect((await worker.ask('GRAB_JOB'))[0]).toBe('JOB_ASSIGN')
     }
-  }, 30_000)
+  })
 
   test('that reports results and grabs jobs fifty times in one write gets all answers in order', async () => {
     const { client, worker, handle } = await working()

@@ -39,12 +39,12 @@ describe.skipIf(lacksRedis)('a function with a hostile name', () => {
   beforeAll(async () => {
     target = await Target.start()
     await target.redis.set('foreign', 'untouched')
-  }, 30_000)
+  })
   afterAll(async () => {
     expect(await target.redis.get('foreign')).toBe('untouched')
     await target.stands()
     await target.stop()
-  }, 60_000)
+  })
 
   async function peer(): Promise<GearmanPeer> {
     const opened = await GearmanPeer.ofTest(target.ports.gearman)

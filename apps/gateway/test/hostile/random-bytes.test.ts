@@ -58,8 +58,8 @@ describe.skipIf(lacksRedis)(`random bytes, seed ${seed}`, () => {
   let target: Target
   beforeAll(async () => {
     target = await Target.start()
-  }, 30_000)
-  afterAll(() => target.stop(), 30_000)
+  })
+  afterAll(() => target.stop())
 
   test.each(doors)('at the $door port harm no other client', async ({ door, nearly }) => {
     const random = new Random(seed)

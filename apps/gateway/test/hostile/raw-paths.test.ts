@@ -14,8 +14,8 @@ describe.skipIf(lacksRedis)('the web port', () => {
   let target: Target
   beforeAll(async () => {
     target = await Target.start()
-  }, 30_000)
-  afterAll(() => target.stop(), 30_000)
+  })
+  afterAll(() => target.stop())
 
   test.each(paths)('serves no file for %s, which no client has normalised', async (path) => {
     const socket = await openRaw(target.ports.web)

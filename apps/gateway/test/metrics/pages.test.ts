@@ -240,7 +240,7 @@ describe.skipIf(lacksRedis)('the metrics of a gateway', () => {
     expect(page).toEqual({})
     await vi.waitFor(async () => {
       expect(await lines(away, 'crossgear_store_up')).toEqual({ '': 0 })
-    }, 10_000)
+    }, patience)
     await (await away.peer()).ask('SUBMIT_JOB_BG', 'mail', '', 'x')
     const errors = await lines(away, 'crossgear_store_errors_total')
     expect(errors['kind="unreachable"']).toBeGreaterThan(0)

@@ -181,5 +181,5 @@ describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheu
         expect([title, expr, value !== undefined || quiet.has(title)]).toEqual([title, expr, true])
       }, patience)
     }
-  }, 60_000)
+  })
 })

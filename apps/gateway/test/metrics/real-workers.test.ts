@@ -26,11 +26,11 @@ describe.skipIf(lacksRedis || lacksGearman)(
     const ends: (() => unknown)[] = []
     beforeAll(async () => {
       fleet = await Fleet.start()
-    }, 60_000)
+    })
     afterEach(async () => {
       for (const end of ends.splice(0).reverse()) await end()
     })
-    afterAll(() => fleet.close(), 60_000)
+    afterAll(() => fleet.close())
 
     const open = (): Promise<FleetNode> => fleet.node('--web-port', '0')
 

@@ -7,7 +7,7 @@ import { post, push, routedGateways } from './support/routed-gateways.ts'
 const full = ['ERROR', 'QUEUE_ERROR', 'Job queue is full']
 const unattended = ['ERROR', 'QUEUE_ERROR', 'No worker is there for the function']
 /** Workers are counted from then on, a while after the start of a gateway. */
-const counted = { timeout: 20_000, interval: 100 }
+const counted = { timeout: 60_000, interval: 100 }
 
 describe.skipIf(lacksRedis)('a route with max_waiting', () => {
   const { open } = routedGateways()
@@ -107,7 +107,7 @@ describe.skipIf(lacksRedis)('a route with without_workers', () => {
     const consumer = await other.consumer({ labels: ['fn:mail'] })
     consumer.send('FETCH default')
     await expect.poll(() => push(producer, 'mail'), counted).toBe('+OK')
-  }, 60_000)
+  })
 
   test.skipIf(lacks('gearman', '-H') || lacks('php', '-r', 'new GearmanClient();'))(
     'is told by stock clients to their programs',

@@ -3,7 +3,7 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import { figures } from '../faktory/support/figures.ts'
 import { push, routedGateways } from './support/routed-gateways.ts'
 
-const patience = { timeout: 10_000, interval: 50 }
+const patience = { timeout: 30_000, interval: 50 }
 
 describe.skipIf(lacksRedis)('a route with max_age', () => {
   const { open } = routedGateways()

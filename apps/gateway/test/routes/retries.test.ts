@@ -169,6 +169,6 @@ describe.skipIf(lacksRedis)('a route', () => {
     await client.submit('SUBMIT_JOB_BG', 'mail', '', '{"slow":false}')
     const first = await late.askJson('FETCH default')
     const again = (): Promise<string> => other.ask('FETCH default')
-    await expect.poll(again, { timeout: 15_000 }).toContain(String(first['jid']))
+    await expect.poll(again).toContain(String(first['jid']))
   })
 })

@@ -76,7 +76,7 @@ describe.skipIf(lacksRedis)('after a restart with older data, a gateway', () => 
     expect(await gateway.faktory.ask(`PUSH ${JSON.stringify(push)}`)).toBe('+OK')
     await server.ask('FLUSHALL')
     const open = () => server.ask('HGET', 'xg:lane:video', 'open')
-    await vi.waitFor(async () => expect(await open()).toBe('1'), { timeout: 5_000, interval: 50 })
+    await vi.waitFor(async () => expect(await open()).toBe('1'), patience)
     await gateway.takesJobs()
   })
 })

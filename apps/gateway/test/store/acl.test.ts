@@ -88,7 +88,7 @@ describe.skipIf(lacksRedis)('a Redis with the users of docs/operate/security.md'
     for (const words of forbidden) {
       expect([words[0], await may(...words)]).toEqual([words[0], expect.stringContaining('NOPERM')])
     }
-  }, 60_000)
+  })
 
   test('lets a native program work on its function, and reach no other job', async () => {
     const url = `redis://mailer:another-password@127.0.0.1:${redis.port}`
@@ -103,5 +103,5 @@ describe.skipIf(lacksRedis)('a Redis with the users of docs/operate/security.md'
     for (const key of ['job:sms:1', 'xg:nodes', 'queue:mailing:high']) {
       expect(await refusal('mailer', 'another-password', 'EXISTS', key)).toContain('NOPERM')
     }
-  }, 30_000)
+  })
 })

@@ -2,12 +2,21 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, first. Vitest would begin with large files, and these are small. */
 const longest = [
+  /bridge\/dead-faktory/,
   /differential\/jobs/,
+  /bridge\/foreign-fields/,
   /bridge\/pairs\//,
   /dashboard\/acts/,
   /bridge\/who-may-take/,
   /store-trouble\/failover/,
-  /bridge\/(dead-faktory|lost-gateway)/,
+  /push\/processes/,
+  /dashboard\/(comfort|long-lists)/,
+  /faktory-command\/process/,
+  /api\/proxied-requests/,
+  /routes\/early/,
+  /bridge\/(lost-gateway|worker-counts)/,
+  /metrics\/real-workers/,
+  /hostile\/hostile/,
   /stock\/pairs/,
   /migrate\/server-targets/,
   /differential\/wire/,

@@ -80,8 +80,8 @@ export function ninePairs(store: string, { engine, nodes, isThorough = false }: 
     let bridge: Bridge
     beforeAll(async () => {
       bridge = await startBridge(nodes, engine)
-    }, 30_000)
-    afterAll(() => bridge.close(), 30_000)
+    })
+    afterAll(() => bridge.close())
 
     if (isThorough) driveAll(() => bridge, everyPayload, everyPayload)
     else driveAll(() => bridge, storedPayloads, somePayloads)

@@ -60,8 +60,8 @@ export class Fleet {
     beforeAll(async () => {
       await fleet.#open(shape())
       fleet.#first = await fleet.node(...words)
-    }, 60_000)
-    afterAll(() => fleet.close(), 60_000)
+    })
+    afterAll(() => fleet.close())
     return fleet
   }
 

@@ -56,7 +56,7 @@ export async function startBrowser(webPort: number): Promise<TestBrowser> {
     const url = request.url()
     if (!url.startsWith(`${base}/`) && !url.startsWith('data:')) faults.push(`a request to ${url}`)
   })
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(60_000)
   return {
     page,
     faults,

@@ -73,7 +73,7 @@ export class Connection {
   }
 
   /** Resolves when the condition holds; false where it does not before the deadline. */
-  waitFor(holds: () => boolean, withinMs = 10_000): Promise<boolean> {
+  waitFor(holds: () => boolean, withinMs = 60_000): Promise<boolean> {
     if (holds()) return Promise.resolve(true)
     return new Promise((resolve) => {
       const done = (result: boolean): void => {

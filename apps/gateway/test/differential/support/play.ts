@@ -9,8 +9,8 @@ import type { Server } from './server.ts'
 export type Transcript = readonly string[]
 
 /** How long what is expected may take to come, milliseconds. */
-const patienceMs = 20_000
-const clockMs = 20_000
+const patienceMs = 60_000
+const clockMs = 60_000
 const readsOnly = /^(status|prioritystatus|show|workers)\b/i
 const toNodeOne = /^(client|other)/
 

@@ -40,5 +40,5 @@ describeFaktory(`a jid among ${jobtypes} job types`, ({ open, redis }) => {
     expect(await lookups()).toBeLessThan(50_000)
     expect(await stranger.askJson('TRACK GET jid-1999-0000')).toMatchObject({ state: 'failed' })
     expect(await stranger.askJson('TRACK GET held-0001')).toMatchObject({ state: 'unknown' })
-  }, 60_000)
+  })
 })

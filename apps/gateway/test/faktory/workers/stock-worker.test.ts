@@ -34,10 +34,10 @@ describe.skipIf(lacksRedis)('a worker process of the npm package faktory-worker'
     gateways = [startGateway(words), startGateway(words)]
     const ready = await Promise.all(gateways.map((gateway) => gateway.ready))
     ports = ready.map(({ port }) => ({ faktory: port('faktory'), web: port('web') }))
-  }, 30_000)
+  })
   afterAll(async () => {
     for (const gateway of gateways) await gateway.end()
-  }, 30_000)
+  })
 
   function producer(): Client {
     const client = new Client({ host: '127.0.0.1', port: ports[0]!.faktory })

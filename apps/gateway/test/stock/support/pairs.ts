@@ -41,7 +41,7 @@ export function pairs(stage: Stage): void {
 
   beforeAll(async () => {
     for (const kit of present) workers.set(kit, await stage.lastingWorker(kit, prefixOf(kit)))
-  }, 30_000)
+  })
 
   const all = present.flatMap((from) => present.map((to) => ({ from, to })))
 

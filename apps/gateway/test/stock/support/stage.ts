@@ -33,14 +33,14 @@ export function onStage(nodes: 1 | 2, suite: (stage: Stage) => void): void {
 
     beforeAll(async () => {
       bridge = await startBridge(nodes)
-    }, 30_000)
+    })
     afterEach(async () => {
       for (const program of passing.splice(0)) await program.stop()
     })
     afterAll(async () => {
       for (const program of [...clients.values(), ...lasting]) await program.stop()
       await bridge?.close()
-    }, 30_000)
+    })
 
     for (const kit of kits.filter(({ needs }) => needs !== undefined)) {
       test.skipIf(absent.includes(kit) && kit.needs)(
