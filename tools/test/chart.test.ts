@@ -272,7 +272,6 @@ describe.skipIf(lacksHelm)('the Helm chart', () => {
         expect(await bridgedByGearman(port, 'hello', gearman[(at + 1) % 4])).toBe('HELLO')
       }
     },
-    60_000,
   )
 
   // Kubernetes puts these beside a Service of that name, unless enableServiceLinks is false.

@@ -180,7 +180,7 @@ describe.skipIf(cannotRun)('the steps of the Dockerfile, in a clean folder', () 
     buildGateway()
     for (const { keyword, words } of build) run[keyword]?.(words)
     for (const words of of(image, 'COPY')) run['COPY']?.(words)
-  }, 120_000)
+  })
 
   afterAll(() => fs.rmSync(folder, { recursive: true }))
 

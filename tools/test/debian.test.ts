@@ -29,7 +29,7 @@ beforeAll(() => {
   program = join(folder, 'program')
   stageProgram(root, program, inject('packed').packs)
   file = buildDebianPackage({ root, program, into: folder, date, compression })
-}, 120_000)
+})
 
 afterAll(() => {
   if (!cannotRun) fs.rmSync(folder, { recursive: true })
@@ -104,7 +104,7 @@ describe.skipIf(cannotRun)('the Debian package', () => {
     fs.mkdirSync(again)
     const other = buildDebianPackage({ root, program, into: again, date, compression })
     expect(fs.readFileSync(other).equals(fs.readFileSync(file))).toBe(true)
-  }, 60_000)
+  })
 
   test('shadows no other package: it has no program gearmand or faktory, and nothing outside the usual folders', () => {
     const paths = deb('--contents', file)
@@ -169,7 +169,7 @@ describe.skipIf(cannotRun)('the Debian package', () => {
 
     system.dpkg('--purge', 'crossgear')
     expect(system.leftOver()).toEqual([])
-  }, 60_000)
+  })
 })
 
 describe.skipIf(

@@ -25,6 +25,5 @@ describe.skipIf(lacksRedis || lacksPhp)('needs redis-server and php-gearman: the
         await source.stop()
       }
     },
-    120_000,
   )
 })

@@ -86,7 +86,7 @@ describe.skipIf(lacksRedis).each(['redis', 'cluster'] as const)(
     let world: RedisWorld
     beforeAll(async () => {
       ;({ address, stop } = await engines[engine]())
-    }, 60_000)
+    })
     afterEach(() => world.close())
     afterAll(() => stop())
 

@@ -235,5 +235,5 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
       { numRuns: 150 },
     )
     await real.close()
-  }, 60_000)
+  })
 })

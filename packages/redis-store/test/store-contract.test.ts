@@ -25,7 +25,7 @@ describe.skipIf(lacksRedis)('with a cluster of three,', () => {
   let cluster: RedisCluster
   beforeAll(async () => {
     cluster = await RedisCluster.start({ words: patientCluster })
-  }, 30_000)
+  })
   afterAll(() => cluster.stop())
   storeContract('Redis Cluster', (options) => {
     const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))

@@ -24,7 +24,7 @@ describe.skipIf(lacking)(`worlds on the real scripts${lacking && ` (lacks ${lack
     return { ...end, story: lines.join('\n') }
   }
 
-  test('come to rest with nothing wrong', { timeout: 60_000 }, async () => {
+  test('come to rest with nothing wrong', async () => {
     for (const seed of seeds) {
       const { problems, events } = await live(seed)
       expect({ seed, problems }).toEqual({ seed, problems: [] })

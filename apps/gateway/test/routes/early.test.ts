@@ -125,7 +125,6 @@ describe.skipIf(lacksRedis)('a route with without_workers', () => {
       const php = await run('php', ['-r', program])
       expect(php.out.toString()).toContain('QUEUE_ERROR')
     },
-    60_000,
   )
 })
 

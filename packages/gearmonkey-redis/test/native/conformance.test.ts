@@ -127,22 +127,18 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     const { code, lines } = await run('--timeout-seconds', '20', '--client-command', command)
     expect(failed(lines)).toEqual([])
     expect(code).toBe(0)
-  }, 60_000)
+  })
 
-  test.each([1, 16])(
-    'finds nothing wrong with a worker of %i jobs at once',
-    async (max) => {
-      const file = pathOf('./support/library-worker.ts')
-      const command = `GEARMONKEY_CONCURRENCY=${max} exec ${node} ${file}`
-      const options = ['--worker-command', command, '--fail-input', 'fail']
-      const { code, lines } = await run(
-        ...['--timeout-seconds', '20', '--worker-function', 'library', ...options],
-      )
-      expect(failed(lines)).toEqual([])
-      expect(code).toBe(0)
-    },
-    60_000,
-  )
+  test.each([1, 16])('finds nothing wrong with a worker of %i jobs at once', async (max) => {
+    const file = pathOf('./support/library-worker.ts')
+    const command = `GEARMONKEY_CONCURRENCY=${max} exec ${node} ${file}`
+    const options = ['--worker-command', command, '--fail-input', 'fail']
+    const { code, lines } = await run(
+      ...['--timeout-seconds', '20', '--worker-function', 'library', ...options],
+    )
+    expect(failed(lines)).toEqual([])
+    expect(code).toBe(0)
+  })
 
   test('finds nothing wrong with the shell peers', async () => {
     const client = await run('--client-command', `${peer('client')} run ${clientArguments}`)
@@ -153,7 +149,7 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     )
     expect(failed(worker.lines)).toEqual([])
     expect(worker.lines.at(-1)).toMatch(/^\d+ passed, 0 failed, 0 skipped$/)
-  }, 60_000)
+  })
 
   test.concurrent.each(clientFaults)(
     'finds a client with %s',
@@ -163,7 +159,6 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
       expect(code).toBe(1)
       expect(failed(lines).join('\n')).toContain(must)
     },
-    60_000,
   )
 
   test('finds a client that pushes before it publishes', async () => {
@@ -180,19 +175,15 @@ describe.skipIf(lacksRedis)('with redis-server, gearmonkey-conformance', () => {
     ])
   })
 
-  test.concurrent.each(workerFaults)(
-    'finds a worker with %s',
-    async (fault, from, to, must) => {
-      const command = `exec ${faulty('worker', fault, from, to)} ${workerArguments}`
-      const fn = fault.replaceAll(' ', '-')
-      const { code, lines } = await run(
-        ...['--worker-function', fn, '--worker-command', command, '--fail-input', 'fail'],
-      )
-      expect(code).toBe(1)
-      expect(failed(lines).join('\n')).toContain(must)
-    },
-    60_000,
-  )
+  test.concurrent.each(workerFaults)('finds a worker with %s', async (fault, from, to, must) => {
+    const command = `exec ${faulty('worker', fault, from, to)} ${workerArguments}`
+    const fn = fault.replaceAll(' ', '-')
+    const { code, lines } = await run(
+      ...['--worker-function', fn, '--worker-command', command, '--fail-input', 'fail'],
+    )
+    expect(code).toBe(1)
+    expect(failed(lines).join('\n')).toContain(must)
+  })
 
   test('watches a worker that was started by others', async () => {
     const { lines, code } = await run('--worker-function', 'nobody')

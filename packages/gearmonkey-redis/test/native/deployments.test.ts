@@ -44,7 +44,7 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
     await expect(client.run('a}b', '')).rejects.toMatchObject({ code: 'BAD_ARGUMENT' })
     cluster.disconnect()
     await server.stop()
-  }, 15_000)
+  })
 
   test('a blocking call fails where a Cluster does not serve all slots', async () => {
     const server = await RedisServer.start(
@@ -68,7 +68,7 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
     await server.ask('CONFIG', 'SET', 'requirepass', 'secret')
     await tryOut(`redis+cluster://:secret@127.0.0.1:${server.port}`)
     await server.stop()
-  }, 15_000)
+  })
 
   test('Sentinels are named by a URL, with the master’s password and database', async () => {
     const server = await RedisServer.start('--requirepass', 'secret')
@@ -84,7 +84,7 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
     const client = new GearMonkeyClient(`redis+sentinel://127.0.0.1:${await freePort()}/main`)
     await expect(client.run('echo', '')).rejects.toMatchObject({ code: 'NO_ID' })
     client.close()
-  }, 30_000)
+  })
 
   test.each(['redis+sentinel://127.0.0.1:1', 'redis+cluster://%zz@127.0.0.1:1', 'http://host'])(
     '%s is refused',

@@ -43,5 +43,5 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
     const last = await client.get('share', total)
     expect(last?.status).toBe('success')
     client.close()
-  }, 30_000)
+  })
 })

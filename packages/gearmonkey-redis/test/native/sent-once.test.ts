@@ -27,7 +27,7 @@ describe.skipIf(lacksRedis).each(['redis', 'redis+cluster'])(
       await line.open(port, server.path)
       client = new GearMonkeyClient(`${scheme}://127.0.0.1:${port}`)
       await client.get('mail', 1)
-    }, 15_000)
+    })
     afterEach(async () => {
       client.close()
       line.close()

@@ -112,7 +112,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     expect(line.cutAfter).toBeUndefined()
     expect(seen.toSorted()).toEqual(inputs.toSorted())
     expect(line.cuts).toBe(8)
-  }, 20_000)
+  })
 
   test.each([2, 8, 17])('holds at most %i jobs at any moment', async (concurrency) => {
     let held = 0
@@ -171,7 +171,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     const seen: number[] = []
     await work(20 - busy, ({ id }) => void seen.push(id))
     expect(seen).toEqual(ids.slice(busy))
-  }, 30_000)
+  })
 
   test('finds the jobs of a connection with a prefix for all keys', async () => {
     const prefixed = redis.connect({ keyPrefix: 'mine:' })
@@ -213,7 +213,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker of several jobs at once
     for (const id of ids) expect((await client.get('mail', id))?.status).toBe('success')
     expect([...codes].toSorted()).toEqual(['BAD_ID', 'OUTCOME_LOST', 'REPORT_FAILED'])
     expect(await control.keys('job:mail:*')).toHaveLength(3)
-  }, 20_000)
+  })
 
   test('reads long inputs and writes long outputs', async () => {
     const long = Buffer.alloc(300_000, 'abc')

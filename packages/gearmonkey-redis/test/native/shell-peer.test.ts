@@ -37,7 +37,7 @@ describe.skipIf(lacksRedis)('with redis-server and a peer made of redis-cli', ()
     await new Promise((resolve) => worker.once('exit', resolve))
     await expect(client.run('copy', '', { rollCall: true })).rejects.toThrow('copy: 0')
     client.close()
-  }, 15_000)
+  })
 
   test("the shell client's jobs are done by the worker, byte for byte", async () => {
     const worker = new GearMonkeyWorker(redis.url)
@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)('with redis-server and a peer made of redis-cli', ()
     const get = spawnSync(script('client'), ['get', 'turn', '1', 'output'], { env })
     expect(get.stdout).toEqual(Buffer.from(bytes).reverse())
     await worker.stop()
-  }, 15_000)
+  })
 })
 
 function says(child: ChildProcess, word: string): Promise<void> {

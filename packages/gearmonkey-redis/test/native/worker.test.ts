@@ -239,7 +239,7 @@ describe.skipIf(lacksRedis)('with redis-server, a worker', () => {
     await worker.stop()
     expect(errors).toContain('CONNECTION')
     expect(errors).toContain('OUTCOME_LOST')
-  }, 20_000)
+  })
 
   test('refuses a concurrency of 0', () => {
     expect(() => new GearMonkeyWorker(redis.url, { concurrency: 0 })).toThrow(/concurrency/)

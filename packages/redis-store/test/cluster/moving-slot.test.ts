@@ -24,7 +24,7 @@ describe.skipIf(lacksRedis)('in a cluster of which a slot moves,', () => {
     from = await cluster.masterOf(tag)
     to = cluster.masters.find((server) => server !== from)!
     slot = await from.ask('CLUSTER', 'KEYSLOT', tag)
-  }, 30_000)
+  })
   afterEach(async () => {
     await store.close()
     await cluster.stop()

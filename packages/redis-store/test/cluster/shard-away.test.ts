@@ -21,7 +21,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     store = new RedisStore({ nodes }, { answerWithinMs: 1_000 })
     await store.open()
     indexing = await cluster.masterOf(keys.ready('default'))
-  }, 30_000)
+  })
   afterEach(async () => {
     await store.close()
     await cluster.stop()
@@ -60,7 +60,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
       taken.map(({ id, token }) => ({ lane, id, token, kind: 'complete', output })),
     )
     expect(await store.batches.state(bid)).toMatchObject({ pending: 0 })
-  }, 30_000)
+  })
 
   test('a job that is stored is accepted, though the index of its queue is unreachable', async () => {
     const lane = await laneOn((server) => server !== indexing)

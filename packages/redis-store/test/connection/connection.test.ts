@@ -211,14 +211,14 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await store.events.watch(new Set(['mail']))
     cuts = 3
     await server.connect().call('CLIENT', 'KILL', 'TYPE', 'pubsub')
-    await vi.waitFor(() => expect(cuts).toBe(0), { timeout: 5_000 })
+    await vi.waitFor(() => expect(cuts).toBe(0), { timeout: 30_000 })
     const { store: other } = await open()
     await vi.waitFor(
       async () => {
         await other.steps.submit('mail', [job])
         expect(log.events.some(({ kind }) => kind === 'created')).toBe(true)
       },
-      { timeout: 5_000 },
+      { timeout: 30_000 },
     )
     between.close()
   })

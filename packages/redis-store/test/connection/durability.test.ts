@@ -162,7 +162,6 @@ test.skipIf(lacksRedis)(
       await sentinel.stop()
     }
   },
-  60_000,
 )
 
 test('a cluster is not asked', () => {

@@ -83,7 +83,7 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
     expect(await upgraded.jobs.findJid('sms-2499')).toEqual({ lane: 'sms', id: 2_500 })
     expect(await redis.hlen(keys.jids())).toBe(5_000)
     expect(await redis.exists(keys.jid('mail'), keys.jid('sms'))).toBe(0)
-  }, 20_000)
+  })
 })
 
 describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {

@@ -128,7 +128,7 @@ describe.skipIf(lacksRedis)('a store with many lanes, of which 64 of 65,000 hold
     store = await filled.world.node()
     await filled.fillLanes(lanes.length)
     for (const lane of full) await filled.fillQueue(lane, 10)
-  }, 60_000)
+  })
   afterAll(() => filled.close())
 
   test('all are counted in short calls, with one command for an empty one', async () => {

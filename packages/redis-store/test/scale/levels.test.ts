@@ -185,6 +185,5 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
         }
       }
     },
-    30_000,
   )
 })

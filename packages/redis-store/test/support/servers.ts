@@ -35,7 +35,7 @@ export function eachInNewWorld(
   let world: RedisWorld
   beforeAll(async () => {
     servers = await start()
-  }, 60_000)
+  })
   afterAll(() => servers.stop())
   beforeEach(async () => {
     world = await RedisWorld.open(servers.address)

@@ -71,7 +71,7 @@ describe('tenants with 100,000, 10 and 1 jobs', () => {
       await cluster.turn()
     }
     expect(inputsOf(worker).slice(30)).toContain('late:1')
-  }, 120_000)
+  })
 
   test('have so many running jobs each, over both nodes, whichever worker asks first', async () => {
     const { cluster, here, there } = await open(2)
