@@ -145,9 +145,10 @@ describe.skipIf(lacksRedis)('the bounds of a function', () => {
     await admin.sync()
     await admin.command('maxqueue mail 1 2 3')
     await admin.command('maxqueue news 5')
-    expect((await admin.list('show maxqueue')).sort()).toEqual([
-      ...['mail\t1\t2\t3\t7\t0', 'news\t5\t5\t5\t0\t0', 'resize\t0\t0\t0\t0\t1'],
-    ])
+    // Functions that the worker has just named are registered meanwhile.
+    await expect
+      .poll(async () => (await admin.list('show maxqueue')).sort())
+      .toEqual(['mail\t1\t2\t3\t7\t0', 'news\t5\t5\t5\t0\t0', 'resize\t0\t0\t0\t0\t1'])
     const limitsOf = async (fn: string): Promise<unknown> => {
       const input = { params: { function: fn }, query: {}, body: undefined }
       return ((await gateway.api.call('getFunction', input)).body as { limits: unknown }).limits

@@ -216,7 +216,10 @@ export class LocalAnswers {
     this.#stopWatching ??= this.#parts.clock.after(prefetchTtlMs, () => {
       this.#stopWatching = undefined
       const nowMs = this.#parts.clock.nowMs()
-      this.#parts.giveBack(this.#prefetched.overdue(nowMs))
+      const overdue = this.#prefetched.overdue(nowMs)
+      // The store has them in a moment.
+      if (overdue.length > 0) this.#emptyCache.clear()
+      this.#parts.giveBack(overdue)
       this.#emptyCache.prune(nowMs)
       if (!this.#prefetched.isEmpty || !this.#emptyCache.isEmpty) this.#watch()
     })
@@ -255,6 +258,10 @@ class EmptyCache {
   holds({ key }: Subscription, arrivals: number, nowMs: number): boolean {
     const known = this.#byKey.get(key)
     return known !== undefined && known.arrivals === arrivals && nowMs - known.sinceMs < emptyTtlMs
+  }
+
+  clear(): void {
+    this.#byKey.clear()
   }
 
   /** Drops entries that are no longer valid. */
