@@ -61,6 +61,28 @@ describe('a worker that grabs its next job at once', () => {
     expect(worker.jobs).toEqual(['mail:1', 'mail:2'])
   })
 
+  test('does not hear "no job" while jobs that were reserved for it go back', async () => {
+    const idler = node.worker('mail').sleep()
+    await cluster.pass(10)
+    node.scheduler.removeIdle(idler)
+    for (let at = 0; at < 25; at += 1) node.submit('mail')
+    await cluster.turn()
+    const worker = node.worker('mail').take()
+    await cluster.turn()
+    for (let at = 0; at < 19; at += 1) await next(worker)
+    await cluster.pass(20)
+    await next(worker)
+    const [done, nothings] = [worker.jobs.length, worker.nothings]
+    let ready = (): void => undefined
+    storeIsBusy = new Promise((resolve) => (ready = resolve))
+    await cluster.pass(25)
+    await next(worker)
+    expect(worker.nothings).toBe(nothings)
+    ready()
+    await cluster.turn()
+    expect(worker.jobs).toHaveLength(done + 1)
+  })
+
   test('finds its next job reserved, when it is woken for it', async () => {
     const worker = node.worker('mail').take()
     await cluster.turn()
