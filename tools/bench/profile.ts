@@ -1,4 +1,4 @@
-// `npm run profile -- [foreground|both|submit|latency] [jobs]`: where the gateway's time goes under load.
+// `npm run profile -- [foreground|latency|both|submit|cycle|apart|bridge] [jobs]`: where the gateway's time goes under load.
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +16,7 @@ const loads: Readonly<Record<string, { mode: Mode; phase: Omit<Phase, 'jobs'> }>
   both: { mode: 'both', phase: {} },
   submit: { mode: 'submit', phase: {} },
   cycle: { mode: 'cycle', phase: { clients: 10, workers: 10 } },
+  apart: { mode: 'apart', phase: { clients: 5, workers: 5, queues: 5 } },
   bridge: { mode: 'bridge', phase: { workers: 10 } },
 }
 

@@ -260,6 +260,7 @@ export class Claims {
    * then, or when the store has refused them.
    */
   async #giveBack(jobs: readonly Lease[]): Promise<void> {
+    if (jobs.length > 0) this.#local.forgetEmpty()
     const sinceMs = this.#parts.clock.nowMs()
     const returned = jobs.map((job) => {
       this.#parts.activeLeases.add({ job, sinceMs })

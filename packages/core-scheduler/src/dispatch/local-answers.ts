@@ -63,6 +63,11 @@ export class LocalAnswers {
     this.#watch()
   }
 
+  /** The store has jobs again in a moment, whatever it has said. */
+  forgetEmpty(): void {
+    this.#emptyCache.clear()
+  }
+
   /** Nothing is prefetched, and nothing prefetched handed out, until {@link resume}. */
   suspend(): void {
     this.#suspended += 1
@@ -144,8 +149,7 @@ export class LocalAnswers {
 
   /** Gives back what is held for consumers of a queue, if some of it has a lower level than a new job. */
   makeWay(queue: string, level: Level): void {
-    const back = this.#prefetched.below(queue, level, this.#parts.clock.nowMs())
-    if (back.length > 0) this.#parts.giveBack(back)
+    this.#parts.giveBack(this.#prefetched.below(queue, level, this.#parts.clock.nowMs()))
   }
 
   /** Takes out the prefetches to send. */
@@ -216,10 +220,7 @@ export class LocalAnswers {
     this.#stopWatching ??= this.#parts.clock.after(prefetchTtlMs, () => {
       this.#stopWatching = undefined
       const nowMs = this.#parts.clock.nowMs()
-      const overdue = this.#prefetched.overdue(nowMs)
-      // The store has them in a moment.
-      if (overdue.length > 0) this.#emptyCache.clear()
-      this.#parts.giveBack(overdue)
+      this.#parts.giveBack(this.#prefetched.overdue(nowMs))
       this.#emptyCache.prune(nowMs)
       if (!this.#prefetched.isEmpty || !this.#emptyCache.isEmpty) this.#watch()
     })

@@ -61,7 +61,16 @@ describe('a worker that grabs its next job at once', () => {
     expect(worker.jobs).toEqual(['mail:1', 'mail:2'])
   })
 
-  test('does not hear "no job" while jobs that were reserved for it go back', async () => {
+  test.each([
+    { why: 'in time', goBack: () => cluster.pass(25) },
+    {
+      why: 'as a lane is closed',
+      goBack: async () => {
+        await node.store.lanes.close('other')
+        await cluster.turn()
+      },
+    },
+  ])('does not hear "no job" while jobs reserved for it go back $why', async ({ goBack }) => {
     const idler = node.worker('mail').sleep()
     await cluster.pass(10)
     node.scheduler.removeIdle(idler)
@@ -75,7 +84,7 @@ describe('a worker that grabs its next job at once', () => {
     const [done, nothings] = [worker.jobs.length, worker.nothings]
     let ready = (): void => undefined
     storeIsBusy = new Promise((resolve) => (ready = resolve))
-    await cluster.pass(25)
+    await goBack()
     await next(worker)
     expect(worker.nothings).toBe(nothings)
     ready()
