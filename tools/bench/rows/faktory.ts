@@ -6,9 +6,9 @@ import { startGateway, type Server } from '../servers.ts'
 const connectionCount = 10
 const queueCounts = [1, 5] as const
 const steps = [
-  { mode: 'push', words: 'PUSH', target: undefined },
-  { mode: 'work', words: 'FETCH and ACK', target: undefined },
-  { mode: 'cycle', words: 'PUSH, FETCH and ACK in turn', target: atMost(3.8) },
+  { mode: 'push', words: 'PUSH', targets: {} },
+  { mode: 'work', words: 'FETCH and ACK', targets: {} },
+  { mode: 'cycle', words: 'PUSH, FETCH and ACK in turn', targets: { microseconds: atMost(3.8) } },
 ] as const
 /** As many producers, and as many consumers, as in the load test of the Faktory server. */
 const apartConnections = 5
@@ -32,10 +32,10 @@ export const faktory: RowGroup = {
       turns: theirs.flatMap(({ foreground }) => foreground ?? []),
     }
     return queueCounts.flatMap((count, at) =>
-      steps.flatMap(({ mode, words, target }): readonly Figure[] => {
+      steps.flatMap(({ mode, words, targets }): readonly Figure[] => {
         const name = `Faktory ${words}, ${connectionCount} connections${count > 1 ? `, ${count} queues` : ''}`
         const costs = ours.map(({ queues }) => queues[at]![mode])
-        return costFigures(name, costs, against, target)
+        return costFigures(name, costs, against, targets)
       }),
     )
   },
