@@ -22,7 +22,7 @@ describe.skipIf(lacksRedis)('needs redis-server: cutting over from a server that
   const gatewayOn = (server: RedisServer, ...words: readonly string[]) =>
     gatewayOfTest([...wordsOn(server, 'gearman', 'faktory'), ...words])
   const portsOn = async (...how: Parameters<typeof gatewayOn>) => {
-    const { port } = await portsOn(...how).ready
+    const { port } = await gatewayOn(...how).ready
     return { faktory: port('faktory'), gearman: port('gearman') }
   }
   const migrate = (...words: readonly string[]) => heard(runMigrate, words)
