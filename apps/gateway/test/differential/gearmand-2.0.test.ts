@@ -13,7 +13,6 @@ import { against } from './support/server.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const recording = recordingOf('2.0')
-const byName = new Map(improvements.map((improvement) => [improvement.name, improvement]))
 
 /** Of cases that are not in the recording 1.1 is compared alone. */
 const isRecorded = ({ name }: { readonly name: string }): boolean => name in recording.cases
@@ -24,7 +23,7 @@ describe.skipIf(lacksRedis)('beside gearmand 2.0, as recorded', () => {
   test.each(cases.filter(isRecorded))('$name', async (script) => {
     const gearmand = recording.cases[script.name]?.transcript ?? []
     const flags = { ...script.flags, version: '2.0' } as const
-    const improvement = byName.get(script.name)
+    const improvement = improvements[script.name]
     const expected = improvement?.mendedIn20 ? undefined : improvement
     const crossgear = await against(startCrossgear(redis(), 1, flags), (server) =>
       play(script, server),

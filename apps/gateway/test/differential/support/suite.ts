@@ -10,8 +10,6 @@ import { answersTo, recordingOf } from './recorded.ts'
 import { against } from './server.ts'
 import { redisOfSuite } from '../../support/redis-of-suite.ts'
 
-const known = new Map(improvements.map((improvement) => [improvement.name, improvement]))
-
 const arrangements = [
   { title: 'one node', nodeCount: 1 },
   { title: 'clients on one node, workers on the other', nodeCount: 2 },
@@ -38,7 +36,7 @@ export function compareAll(cases: readonly Case[]): void {
         if (recording && !(script.name in recording)) continue
         test(script.name, async () => {
           const gearmand = await byGearmand(script)
-          const improvement = known.get(script.name)
+          const improvement = improvements[script.name]
           const expected = improved(gearmand, improvement)
           const starting = startCrossgear(redis(), nodeCount, script.flags ?? {})
           const crossgear = await against(starting, (server) => play(script, server, expected))
