@@ -10,9 +10,10 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import { sent } from '../api/support/api-gateway.ts'
 import { ask } from '../http/support/http-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
-import { configFolder, ownRedis, startFaktory, writeFiles } from './support/faktory-command.ts'
+import { configFolder, startFaktory, writeFiles } from './support/faktory-command.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 const password = { 'conf.d/password.toml': '[faktory]\npassword = "sesame"\n' }
@@ -45,11 +46,14 @@ describe('crossgear faktory, without a gateway', () => {
 })
 
 describe.skipIf(lacksRedis)('crossgear faktory', () => {
+  const redis = redisOfSuite({ isEmptied: true })
+  const onRedis = () => ({ CROSSGEAR_REDIS_URL: `unix://${redis().path}` })
+
   test('opens its two ports where -b and -w say, and no other; SIGTERM ends it with 0', async () => {
     const [faktory, web] = [await freePort(), await freePort()]
     const words = ['-b', `127.0.0.2:${faktory}`, '--w', `127.0.0.3:${web}`]
     const { child, ready, exited } = await startFaktory(words, {
-      ...{ env: await ownRedis(), free: false },
+      ...{ env: onRedis(), free: false },
     })
     expect((await ready).doors).toMatchObject([
       { name: 'faktory', host: '127.0.0.2', port: faktory },
@@ -64,7 +68,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('-w :0 closes the web port, and -b :0 listens everywhere, with a warning; SIGINT ends it with 0', async () => {
     const words = ['-b=:0', '-w=:0']
     const { child, ready, said, exited } = await startFaktory(words, {
-      ...{ env: await ownRedis(), free: false },
+      ...{ env: onRedis(), free: false },
     })
     expect((await ready).doors).toMatchObject([{ name: 'faktory', host: '*' }])
     await said(/The Faktory port is open to the network without a password/)
@@ -73,10 +77,10 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   })
 
   test('a port that is in use is named by its letter', async () => {
-    const { port } = await startFaktory([], { env: await ownRedis() })
+    const { port } = await startFaktory([], { env: onRedis() })
     const taken = await port('faktory')
     const second = await startFaktory(['-b', `127.0.0.1:${taken}`, '-w', ':0'], {
-      ...{ env: await ownRedis(), free: false },
+      ...{ env: onRedis(), free: false },
     })
     const { code, stderr } = await second.exited
     expect(stderr).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use[^\n]+ -b\.\n$/)
@@ -112,7 +116,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   })
 
   test('-l error logs no word of a usual life, -l debug more than info', async () => {
-    const env = await ownRedis()
+    const env = onRedis()
     const web = await freePort()
     const quiet = await startFaktory(['-l', 'error', '-w', `127.0.0.1:${web}`], { env })
     const status = async (): Promise<number> =>
@@ -141,7 +145,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
       'conf.d/notes.txt': 'no settings',
     })
     const { port, client } = await startFaktory(['-c', folder, '-e', 'production'], {
-      env: await ownRedis(),
+      env: onRedis(),
     })
     await expect(client('wrong')).rejects.toThrow('-ERR Invalid password')
     const { cron } = await page(await port('web'), '/cron')
@@ -162,7 +166,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {
     const folder = await configFolder({ ...password, password: 'from the file\n' })
     const words = ['-c', folder]
-    const env = { ...(await ownRedis()), FAKTORY_ENV: 'production' }
+    const env = { ...onRedis(), FAKTORY_ENV: 'production' }
     const byVariable = await startFaktory(words, { env: { ...env, FAKTORY_PASSWORD: 'variable' } })
     await expect(byVariable.client('sesame')).rejects.toThrow('-ERR Invalid password')
     await byVariable.client('variable')
@@ -177,7 +181,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   })
 
   test('FAKTORY_SKIP_PASSWORD opens the ports in production without one', async () => {
-    const env = { ...(await ownRedis()), FAKTORY_SKIP_PASSWORD: 'yes' }
+    const env = { ...onRedis(), FAKTORY_SKIP_PASSWORD: 'yes' }
     const words = ['-e', 'production', '-b', ':0', '-w', '0.0.0.0:0']
     const { client, port } = await startFaktory(words, { env })
     await client()
@@ -192,7 +196,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     const folder = await configFolder({
       'conf.d/a.toml': `[faktory]\nbinding = "127.0.0.1:${inFile}"\n[web]\nbinding = ":0"\n`,
     })
-    const redis = await ownRedis()
+    const redis = onRedis()
     const started = async (words: readonly string[], env = {}) => {
       const all = ['-c', folder, ...words]
       const { door, child, exited } = await startFaktory(all, {
@@ -213,7 +217,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   })
 
   test('the web port has the password of [web], of FAKTORY_WEBUI_PASSWORD, or that of the Faktory port', async () => {
-    const env = await ownRedis()
+    const env = onRedis()
     const folder = await configFolder(password)
     const status = async (more: Record<string, string>, word: string): Promise<number> => {
       const { port } = await startFaktory(['-c', folder], { env: { ...env, ...more } })
@@ -233,7 +237,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     const folder = await configFolder()
     copyFileSync(server.cert, join(folder, 'public.cert.pem'))
     copyFileSync(server.key, join(folder, 'private.key.pem'))
-    const { port, said } = await startFaktory(['-c', folder], { env: await ownRedis() })
+    const { port, said } = await startFaktory(['-c', folder], { env: onRedis() })
     const socket = connect({ port: await port('faktory'), rejectUnauthorized: false })
     onTestFinished(() => void socket.destroy())
     const [hi] = (await once(socket, 'data')) as [Buffer]
@@ -244,7 +248,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('HUP takes changed files over, and leaves all as it is if one cannot be obeyed', async () => {
     const folder = await configFolder({ ...password, 'conf.d/cron.toml': cronEntry('Old') })
     const { child, port, client, said } = await startFaktory(['-c', folder], {
-      env: await ownRedis(),
+      env: onRedis(),
     })
     const types = async (): Promise<readonly string[]> =>
       (await page(await port('web'), '/cron')).cron.map(({ job }) => job.type)
@@ -266,7 +270,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
 
   test('in the environment of the container image both ports are open to the network', async () => {
     const ports = { CROSSGEAR_FAKTORY_PORT: '0', CROSSGEAR_WEB_PORT: '0' }
-    const env = { ...(await ownRedis()), ...ports, CROSSGEAR_HOST: '*', FAKTORY_PASSWORD: 'x' }
+    const env = { ...onRedis(), ...ports, CROSSGEAR_HOST: '*', FAKTORY_PASSWORD: 'x' }
     const { ready } = await startFaktory(['-e', 'production'], { env, free: false })
     expect((await ready).doors.map(({ name, host }) => [name, host])).toEqual([
       ['faktory', '*'],
@@ -275,7 +279,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   })
 
   test('opens the Gearman port where CROSSGEAR_GEARMAN_PORT says so', async () => {
-    const env = { ...(await ownRedis()), CROSSGEAR_GEARMAN_PORT: '0' }
+    const env = { ...onRedis(), CROSSGEAR_GEARMAN_PORT: '0' }
     const { door } = await startFaktory([], { env })
     expect(await door('gearman')).toMatchObject({ host: '127.0.0.1' })
   })
@@ -290,7 +294,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('serves stock clients: faktory-client pushes, faktory-worker works', async () => {
     const folder = await configFolder(password)
     const words = ['-c', folder, '-e', 'production']
-    const { port } = await startFaktory(words, { env: await ownRedis() })
+    const { port } = await startFaktory(words, { env: onRedis() })
     const url = `tcp://:sesame@127.0.0.1:${await port('faktory')}`
     const producer = await new FaktoryClient({ url }).connect()
     onTestFinished(() => producer.close())

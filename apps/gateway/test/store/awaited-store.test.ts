@@ -1,9 +1,10 @@
 import { createServer } from 'node:net'
 import { freePort } from '@crossgear/tools/free-port'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { listenOn } from '../../src/net/listen.ts'
 import { startGateway } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 
@@ -32,8 +33,7 @@ const waits = /cannot be reached \(.+\).* Waiting for it/
 
 describe.skipIf(lacksRedis)('a store that is away at the start', () => {
   test('is waited for with closed doors and a reason in /readyz', async () => {
-    const server = await RedisServer.start()
-    onTestFinished(() => server.stop())
+    const server = await redisOfTest()
     await server.kill()
     const gateway = await start('--redis-url', server.url)
     await gateway.said(waits)
@@ -71,10 +71,13 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
     expect(stdout).toContain(`"Stopping (${signal}) before the start is complete."`)
   })
 
-  test('is not waited for any longer than it was told to', async () => {
-    const gateway = await start('--redis-url', 'unix:///no/such.sock', '--store-wait', '1')
-    await gateway.said(waits)
-    const { code, stderr } = await gateway.exited
+  test.each([
+    ['0', /^$/],
+    ['1', waits],
+  ])('is not waited for any longer than it was told to, %s s', async (seconds, said) => {
+    const gateway = await start('--redis-url', 'unix:///no/such.sock', '--store-wait', seconds)
+    const { code, stdout, stderr } = await gateway.exited
+    expect(stdout).toMatch(said)
     expect([code, stderr]).toEqual([
       1,
       'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.\n',
@@ -90,8 +93,7 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
       /out of range/,
     ],
   ])('is not what a store is %s: that ends the start', async (_how, urlOf, said) => {
-    const server = await RedisServer.start('--requirepass', 'secret')
-    onTestFinished(() => server.stop())
+    const server = await redisOfTest('--requirepass', 'secret')
     const { code, stderr } = await (await start('--redis-url', urlOf(server.url))).exited
     expect(code).toBe(1)
     expect(stderr).toMatch(said)

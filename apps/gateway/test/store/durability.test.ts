@@ -1,6 +1,6 @@
 import type { StoreAddress } from '@crossgear/redis-store'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test, vi } from 'vitest'
 import { readDurability } from '../../src/config/value-kinds.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
@@ -8,6 +8,7 @@ import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 import { fakeAddress } from './support/fake-redis.ts'
 
 const levelOf = (durability: string) =>
@@ -70,11 +71,8 @@ describe('--durability', () => {
 })
 
 describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
-  async function start(...words: string[]): Promise<RedisServer> {
-    const server = await RedisServer.start('--repl-diskless-sync-delay', '0', ...words)
-    onTestFinished(() => server.stop())
-    return server
-  }
+  const start = (...words: string[]): Promise<RedisServer> =>
+    redisOfTest('--repl-diskless-sync-delay', '0', ...words)
 
   test('fsync is refused by a gateway whose Redis is too old', async ({ skip }) => {
     const server = await start('--appendonly', 'yes')

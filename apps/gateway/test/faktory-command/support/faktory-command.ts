@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { RedisServer } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -52,11 +51,4 @@ export async function startFaktory(
       return client
     },
   }
-}
-
-/** The variable that names an empty Redis of the test's own. */
-export async function ownRedis(): Promise<Record<string, string>> {
-  const redis = await RedisServer.start()
-  onTestFinished(() => redis.stop())
-  return { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
 }
