@@ -7,13 +7,15 @@ import FaktoryClient from 'faktory-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { sent } from '../api/support/api-gateway.ts'
+import { webHostOf } from '../../src/config/load-config.ts'
+import { checkOpenNetwork } from '../../src/server/open-network.ts'
 import { ask } from '../http/support/http-client.ts'
+import { sent } from '../api/support/api-gateway.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
-import { configFolder, startFaktory, writeFiles } from './support/faktory-command.ts'
+import { configFolder, settings, startFaktory, writeFiles } from './support/faktory-command.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 const password = { 'conf.d/password.toml': '[faktory]\npassword = "sesame"\n' }
@@ -42,6 +44,53 @@ describe('crossgear faktory, without a gateway', () => {
     const { code, stdout, stderr } = await exited
     expect(stderr).toMatch(/^\[statsd\] in \S+\/conf\.d\/statsd\.toml cannot be obeyed: [^\n]+\n$/)
     expect([code, stdout]).toEqual([2, ''])
+  })
+
+  test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {
+    const folder = await configFolder({ ...password, password: 'from the file\n' })
+    const found = (env = {}, ...words: string[]) =>
+      settings(['-c', folder, ...words], { FAKTORY_ENV: 'production', ...env }).faktoryPassword
+    expect(found({ FAKTORY_PASSWORD: 'variable' })).toBe('variable')
+    expect(found()).toBe('sesame')
+    writeFiles(folder, { 'conf.d/password.toml': '' })
+    expect(found()).toBe('from the file')
+    expect(found({}, '-e', 'development')).toBeUndefined()
+  })
+
+  test('the web port has the password of [web], of FAKTORY_WEBUI_PASSWORD, or that of the Faktory port', async () => {
+    const folder = await configFolder(password)
+    const found = (env = {}) => settings(['-c', folder], env).webPassword
+    expect(found()).toBe('sesame')
+    writeFiles(folder, { 'conf.d/web.toml': '[web]\npassword = "web"\n' })
+    expect(found()).toBe('web')
+    expect(found({ FAKTORY_WEBUI_PASSWORD: 'ui' })).toBe('ui')
+  })
+
+  test('bindings: an option wins over a variable, that over the file', async () => {
+    const text = '[faktory]\nbinding = "127.0.0.1:7001"\n[web]\nbinding = ":0"\n'
+    const folder = await configFolder({ 'conf.d/a.toml': text })
+    const ports = (words: readonly string[], env = {}) => {
+      const { faktoryPort, webPort } = settings(['-c', folder, ...words], env)
+      return [faktoryPort, webPort]
+    }
+    expect(ports([])).toEqual([7001, 'off'])
+    const variables = { CROSSGEAR_FAKTORY_PORT: '7002', CROSSGEAR_WEB_PORT: '0' }
+    expect(ports([], variables)).toEqual([7002, 0])
+    expect(ports(['-b', '127.0.0.1:7003'], variables)).toEqual([7003, 0])
+  })
+
+  test('in the environment of the container image both ports are open to the network', async () => {
+    const ports = { CROSSGEAR_FAKTORY_PORT: '0', CROSSGEAR_WEB_PORT: '0' }
+    const env = { ...ports, CROSSGEAR_HOST: '*', FAKTORY_PASSWORD: 'x' }
+    const config = settings(['-c', await configFolder(), '-e', 'production'], env)
+    expect([config.host, webHostOf(config), config.gearmanPort]).toEqual(['*', '*', 'off'])
+    expect(await checkOpenNetwork(config)).toEqual([])
+  })
+
+  test('the Gearman port is open where CROSSGEAR_GEARMAN_PORT says so', async () => {
+    const env = { CROSSGEAR_GEARMAN_PORT: '0' }
+    const { gearmanPort, host } = settings(['-c', await configFolder()], env)
+    expect([gearmanPort, host]).toEqual([0, 'localhost'])
   })
 })
 
@@ -163,23 +212,6 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     expect(await worker.ask('FETCH slow')).toContain('throttled-2')
   })
 
-  test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {
-    const folder = await configFolder({ ...password, password: 'from the file\n' })
-    const words = ['-c', folder]
-    const env = { ...onRedis(), FAKTORY_ENV: 'production' }
-    const byVariable = await startFaktory(words, { env: { ...env, FAKTORY_PASSWORD: 'variable' } })
-    await expect(byVariable.client('sesame')).rejects.toThrow('-ERR Invalid password')
-    await byVariable.client('variable')
-    const byFile = await startFaktory(words, { env })
-    await expect(byFile.client('from the file')).rejects.toThrow('-ERR Invalid password')
-    await byFile.client('sesame')
-    writeFiles(folder, { 'conf.d/password.toml': '' })
-    const byPasswordFile = await startFaktory(words, { env })
-    await byPasswordFile.client('from the file')
-    const inDevelopment = await startFaktory([...words, '-e', 'development'], { env })
-    await inDevelopment.client()
-  })
-
   test('FAKTORY_SKIP_PASSWORD opens the ports in production without one', async () => {
     const env = { ...onRedis(), FAKTORY_SKIP_PASSWORD: 'yes' }
     const words = ['-e', 'production', '-b', ':0', '-w', '0.0.0.0:0']
@@ -189,47 +221,6 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
       ...{ method: 'GET', headers: { Host: 'faktory.internal' } },
     })
     expect(named.status).toBe(200)
-  })
-
-  test('bindings: an option wins over a variable, that over the file', async () => {
-    const [inFile, byVariable] = [await freePort(), await freePort()]
-    const folder = await configFolder({
-      'conf.d/a.toml': `[faktory]\nbinding = "127.0.0.1:${inFile}"\n[web]\nbinding = ":0"\n`,
-    })
-    const redis = onRedis()
-    const started = async (words: readonly string[], env = {}) => {
-      const all = ['-c', folder, ...words]
-      const { door, child, exited } = await startFaktory(all, {
-        ...{ env: { ...redis, ...env }, free: false },
-      })
-      const ports = [(await door('faktory'))?.port, (await door('web'))?.port]
-      child.kill('SIGKILL')
-      await exited
-      return ports
-    }
-    expect(await started([])).toEqual([inFile, undefined])
-    const variables = { CROSSGEAR_FAKTORY_PORT: String(byVariable), CROSSGEAR_WEB_PORT: '0' }
-    expect(await started([], variables)).toEqual([byVariable, expect.any(Number)])
-    const option = await freePort()
-    expect(await started(['-b', `127.0.0.1:${option}`], variables)).toEqual([
-      ...[option, expect.any(Number)],
-    ])
-  })
-
-  test('the web port has the password of [web], of FAKTORY_WEBUI_PASSWORD, or that of the Faktory port', async () => {
-    const env = onRedis()
-    const folder = await configFolder(password)
-    const status = async (more: Record<string, string>, word: string): Promise<number> => {
-      const { port } = await startFaktory(['-c', folder], { env: { ...env, ...more } })
-      const headers = { Authorization: `Bearer ${word}` }
-      const options = { method: 'POST', headers }
-      return (await sent(await port('web'), '/api/v1/reload', options)).status
-    }
-    expect([await status({}, 'wrong'), await status({}, 'sesame')]).toEqual([401, 200])
-    writeFiles(folder, { 'conf.d/web.toml': '[web]\npassword = "web"\n' })
-    expect([await status({}, 'sesame'), await status({}, 'web')]).toEqual([401, 200])
-    const variable = { FAKTORY_WEBUI_PASSWORD: 'ui' }
-    expect([await status(variable, 'web'), await status(variable, 'ui')]).toEqual([401, 200])
   })
 
   test.skipIf(lacksOpenssl)('speaks TLS where the config folder has a certificate', async () => {
@@ -266,22 +257,6 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     expect(await types()).toEqual(['New'])
     await expect(client('sesame')).rejects.toThrow('-ERR Invalid password')
     await client('other')
-  })
-
-  test('in the environment of the container image both ports are open to the network', async () => {
-    const ports = { CROSSGEAR_FAKTORY_PORT: '0', CROSSGEAR_WEB_PORT: '0' }
-    const env = { ...onRedis(), ...ports, CROSSGEAR_HOST: '*', FAKTORY_PASSWORD: 'x' }
-    const { ready } = await startFaktory(['-e', 'production'], { env, free: false })
-    expect((await ready).doors.map(({ name, host }) => [name, host])).toEqual([
-      ['faktory', '*'],
-      ['web', '*'],
-    ])
-  })
-
-  test('opens the Gearman port where CROSSGEAR_GEARMAN_PORT says so', async () => {
-    const env = { ...onRedis(), CROSSGEAR_GEARMAN_PORT: '0' }
-    const { door } = await startFaktory([], { env })
-    expect(await door('gearman')).toMatchObject({ host: '127.0.0.1' })
   })
 
   test('REDIS_URL of an application has no effect, and the log says so', async () => {

@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { readWords } from '../../../src/faktory-command/program.ts'
+import { settle } from '../../../src/faktory-command/settings.ts'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -20,6 +22,13 @@ export async function configFolder(files: Files = {}): Promise<string> {
   const folder = await temporaryFolder()
   writeFiles(folder, files)
   return folder
+}
+
+/** The settings with which the command starts a gateway. */
+export function settings(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const given = readWords(words, { write: () => undefined })
+  if (!given) throw new Error('no gateway starts')
+  return settle(given, env).config
 }
 
 /** `crossgear faktory` in a process of its own, on a Redis, with free ports unless the words say which. */
