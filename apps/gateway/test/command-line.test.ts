@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { flagOf, optionNames } from '../src/config/options.ts'
-import { listenOn } from '../src/net/listen.ts'
 import { startGateway } from './support/gateway-process.ts'
 import { bundleWords } from '@crossgear/tools/gateway-program'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { portOfTest } from './support/port-of-test.ts'
 
 const webAlone = ['--gearman-port', 'off', '--faktory-port', 'off', '--store-port', '0']
 
@@ -111,9 +111,7 @@ describe('the help', () => {
 
 describe('a gateway', () => {
   test('whose port another program has: one line, exit code 1, and its store ends', async () => {
-    const server = createServer()
-    onTestFinished(() => void server.close())
-    const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--web-port')
+    const port = await portOfTest(createServer())
     const words = [...webAlone, '--web-port', String(port), '--data-dir', await temporaryFolder()]
     const { code, stdout, stderr } = await startGateway(words).exited
     expect(stdout).toBe('')

@@ -2,9 +2,9 @@ import { createServer } from 'node:net'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { listenOn } from '../../src/net/listen.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { redisOfTest } from '../support/redis-of-suite.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 
@@ -24,9 +24,7 @@ async function closingProxy(): Promise<string> {
     socket.on('error', () => undefined)
     socket.end()
   })
-  onTestFinished(() => void server.close())
-  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '')
-  return `redis://127.0.0.1:${port}`
+  return `redis://127.0.0.1:${await portOfTest(server)}`
 }
 
 const waits = /cannot be reached \(.+\).* Waiting for it/
