@@ -130,8 +130,7 @@ describe('a gateway', () => {
       const answer = await fetch(`http://127.0.0.1:${doors[0]!.port}/readyz`)
       expect(answer.status).toBe(200)
       gateway.child.kill(signal)
-      gateway.child.kill(signal)
-      const { code, stdout, stderr } = await gateway.exited
+      const { code, stdout, stderr } = await gateway.end(signal)
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout.trimEnd().split('\n').at(-1)).toContain('"msg":"Stopped."')
     },
@@ -141,8 +140,7 @@ describe('a gateway', () => {
     const words = [...webAlone, '--web-port', '0', '--data-dir', await temporaryFolder()]
     const gateway = startGateway(words, { PATH: '' })
     expect((await gateway.ready).store.kind).toBe('embedded')
-    gateway.child.kill('SIGTERM')
-    const { code, stdout, stderr } = await gateway.exited
+    const { code, stdout, stderr } = await gateway.end()
     const messages = stdout
       .trimEnd()
       .split('\n')

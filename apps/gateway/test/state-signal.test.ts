@@ -9,7 +9,7 @@ const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
 
 function started(words: readonly string[], env: Record<string, string>) {
   const gateway = startGateway(words, env)
-  onTestFinished(() => gateway.end('SIGKILL'))
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
   return gateway
 }
 
@@ -52,7 +52,6 @@ describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', () => {
     await gateway.said(/cannot be reached/)
     gateway.child.kill('SIGTTIN')
     await gateway.said(/State \(SIGTTIN\): the start is not complete\./)
-    gateway.child.kill('SIGTERM')
-    expect((await gateway.exited).code).toBe(0)
+    expect((await gateway.end()).code).toBe(0)
   })
 })

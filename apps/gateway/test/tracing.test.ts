@@ -148,8 +148,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     const env = { NODE_OPTIONS: `--import ${sdk.href}` }
     // Spans that the SDK still holds leave as the gateway ends.
     const { gateway } = await submitTo(env)
-    gateway.child.kill('SIGINT')
-    expect((await gateway.exited).stdout).toMatch(/^SPAN create mail$/m)
+    expect((await gateway.end('SIGINT')).stdout).toMatch(/^SPAN create mail$/m)
     const traced = await submitTo(env)
     const [, traceId = ''] = /00-([0-9a-f]{32})-[0-9a-f]{16}-01/.exec(await stored(3)) ?? []
     expect(traceId).not.toBe('')

@@ -171,16 +171,14 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     const status = async (): Promise<number> =>
       (await fetch(`http://127.0.0.1:${web}/healthz`).catch(() => undefined))?.status ?? 0
     await expect.poll(status, patience).toBe(200)
-    quiet.child.kill('SIGTERM')
-    expect(await quiet.exited).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await quiet.end()).toEqual({ code: 0, stdout: '', stderr: '' })
     for (const [level, lines] of [
       ['debug', 1],
       ['info', 0],
     ] as const) {
       const loud = await startFaktory(['-l', level], { env: { ...env, FAKTORY_PASSWORD: 'x' } })
       await expect(loud.client('wrong')).rejects.toThrow('-ERR Invalid password')
-      loud.child.kill('SIGTERM')
-      const { stdout } = await loud.exited
+      const { stdout } = await loud.end()
       expect(stdout.match(/Rejected at the faktory port: password/g) ?? []).toHaveLength(lines)
     }
   })

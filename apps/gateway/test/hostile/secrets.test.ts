@@ -50,8 +50,7 @@ describe.skipIf(lacksRedis)('the log', () => {
     const made = await ask(port('web'), '/api/v1/jobs', { headers }, JSON.stringify(job))
     expect(made.status).toBeLessThan(300)
     await ask(port('web'), `/api/v1/nothing?password=${secrets.wrong}`, { method: 'GET' })
-    gateway.child.kill('SIGTERM')
-    const { stdout, stderr } = await gateway.exited
+    const { stdout, stderr } = await gateway.end()
     expect(stdout).toContain('Ready.')
     for (const secret of Object.values(secrets)) expect(`${stdout}${stderr}`).not.toContain(secret)
   })

@@ -43,8 +43,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const words = ['run', '--from', `file://${file}`, '--to', target().url, '--batch', '20']
     const first = start(...words, '--rate', '400')
     await waitFor('it has begun', async () => (await stored()) > 0)
-    first.child.kill('SIGINT')
-    const stopped = await first.exited
+    const stopped = await first.end('SIGINT')
     expect(stopped.code).toBe(4)
     expect(stopped.stdout).toContain('Run the same command again to continue (migration file-')
     const before = await stored()

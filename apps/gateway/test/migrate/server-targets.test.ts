@@ -117,7 +117,7 @@ describe('crossgear migrate into another server', () => {
       gateway = startGateway([...wordsOn(server(), 'faktory'), '--faktory-password', 'secret'])
       port = (await gateway.ready).port('faktory')
     })
-    afterAll(() => gateway.end())
+    afterAll(async () => void (await gateway.end()))
 
     test('jobs of all doors arrive with all fields that Faktory has, and a stock worker does each once', async () => {
       const dueMs = Date.now() + 86_400_000

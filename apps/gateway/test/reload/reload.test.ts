@@ -97,8 +97,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
     await hangUp()
   })
   afterAll(async () => {
-    gateway.child.kill('SIGTERM')
-    const { code } = await gateway.exited
+    const { code } = await gateway.end()
     await redis.stop()
     rmSync(folder, { recursive: true })
     expect(code).toBe(0)

@@ -13,7 +13,7 @@ async function start(...words: readonly string[]) {
   const webPort = await freePort()
   const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', String(webPort)]
   const gateway = startGateway([...ports, '--log-format', 'json', ...words])
-  onTestFinished(() => gateway.end('SIGKILL'))
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
   const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${webPort}${path}`)
   return { ...gateway, ask }
 }
@@ -49,8 +49,7 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
     expect((await gateway.ready).doors.map(({ name }) => name)).toContain('gearman')
     await expect.poll(async () => (await gateway.ask('/readyz')).status, patience).toBe(200)
     expect((await gateway.ask('/metrics')).status).toBe(200)
-    gateway.child.kill('SIGTERM')
-    expect((await gateway.exited).code).toBe(0)
+    expect((await gateway.end()).code).toBe(0)
   })
 
   test('is waited for behind a proxy that closes the connection, and named as away', async () => {
@@ -63,8 +62,7 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('is given up at once at %s, with 0', async (signal) => {
     const gateway = await start('--redis-url', 'unix:///no/such.sock')
     await gateway.said(waits)
-    gateway.child.kill(signal)
-    const { code, stdout, stderr } = await gateway.exited
+    const { code, stdout, stderr } = await gateway.end(signal)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`"Stopping (${signal}) before the start is complete."`)
   })

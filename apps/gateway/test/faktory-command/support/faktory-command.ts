@@ -41,7 +41,7 @@ export async function startFaktory(
     HOME: await temporaryFolder(),
     ...env,
   })
-  onTestFinished(() => gateway.end('SIGKILL'))
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
   const door = async (name: string) => {
     const { doors } = await gateway.ready
     return doors.find((each) => each.name === name)
