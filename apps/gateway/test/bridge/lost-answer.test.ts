@@ -32,8 +32,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed before the store answers i
     const way = await slowWay(fleet.server.path)
     const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
     const { child, ready, exited } = startGateway(['serve', ...ports, '--redis-url', way.url])
-    const { doors } = await ready
-    const consumer = await FwpClient.ofTest(doors[0]?.port ?? 0, { wid: 'waiting' })
+    const consumer = await FwpClient.ofTest((await ready).port('faktory'), { wid: 'waiting' })
     // From the first job on its gateway knows the function.
     await submitByHand(left.gearman, 'mail', Buffer.from('[1]'), true)
     const { jid } = await consumer.askJson('FETCH default')

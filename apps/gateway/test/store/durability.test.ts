@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load-config.ts'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
 import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { redisOfTest } from '../support/redis-of-suite.ts'
 import { fakeAddress } from './support/fake-redis.ts'
@@ -101,8 +101,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
       timeout: 30_000,
     })
-    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
-    const words = ['--redis-url', master.url, '--durability', 'replicas:1', ...ports]
+    const words = [...wordsOn(master, 'gearman', 'web'), '--durability', 'replicas:1']
     const { port: portOf } = await gatewayOfTest(words).ready
     const client = await GearmanPeer.ofTest(portOf('gearman'))
     const submit = () => client.ask('SUBMIT_JOB_BG', 'mail', '', 'in')

@@ -42,20 +42,16 @@ export async function startFaktory(
     ...env,
   })
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
-  const door = async (name: string) => {
-    const { doors } = await gateway.ready
-    return doors.find((each) => each.name === name)
-  }
+  const port = async (name: 'faktory' | 'web') => (await gateway.ready).port(name)
   return {
     ...gateway,
-    door,
-    port: async (name: 'faktory' | 'web') => (await door(name))?.port ?? 0,
+    port,
     /** A client that is gone after the test. Throws where it is refused. */
     client: async (password?: string, wid = 'worker-1') => {
-      const port = (await door('faktory'))?.port ?? 0
+      const faktory = await port('faktory')
       const client = await (password === undefined
-        ? FwpClient.greeted(port, { wid })
-        : FwpClient.loggedIn(port, password, wid))
+        ? FwpClient.greeted(faktory, { wid })
+        : FwpClient.loggedIn(faktory, password, wid))
       onTestFinished(() => client.close())
       return client
     },
