@@ -15,3 +15,6 @@ export interface PlantedFault {
   /** The test's name as in its source, or a part without parameters, if the file has others that take long. */
   readonly testName?: string
 }
+
+/** Planted faults by their names. */
+export type FaultTable = Readonly<Record<string, Omit<PlantedFault, 'name'>>>

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { PlantedFault } from './planted-fault.ts'
+import type { FaultTable, PlantedFault } from './planted-fault.ts'
 
 /** Cases of the store contract stand here, and run in test files of several packages. */
 const contractFolder = 'packages/store-testkit/src'
@@ -12,9 +12,11 @@ export async function readTable(): Promise<readonly PlantedFault[]> {
   const modules = await Promise.all(
     files
       .toSorted()
-      .map((name) => import(new URL(name, folder).href) as Promise<{ faults: PlantedFault[] }>),
+      .map((name) => import(new URL(name, folder).href) as Promise<{ faults: FaultTable }>),
   )
-  return modules.flatMap(({ faults }) => faults)
+  return modules.flatMap(({ faults }) =>
+    Object.entries(faults).map(([name, fault]) => ({ name, ...fault })),
+  )
 }
 
 /** Tells why a row does not fit the sources below `root`; nothing if it does. */

@@ -138,6 +138,17 @@ describe('a wrong value is refused in one line that names valid ones', () => {
     expect(await refusal(() => load({ env: { [name]: 's3cret' } }))).toBe(`${name} ${message}`)
   })
 
+  test('headers of a proxy without its addresses, and half of them', async () => {
+    const reason = 'people of a proxy are named by two headers, from listed addresses only.'
+    const headers = { webUserHeader: 'X-User', webRoleHeader: 'X-Role' }
+    expect(await refusal(() => load({ flags: headers }))).toBe(
+      `--web-user-header and --web-role-header need --web-proxy-from too: ${reason}`,
+    )
+    expect(await refusal(() => load({ flags: { webProxyFrom: '10.0.0.0/8' } }))).toBe(
+      `--web-proxy-from needs --web-user-header too: ${reason}`,
+    )
+  })
+
   test('all doors closed', async () => {
     const flags = { gearmanPort: 'off', faktoryPort: 'off', webPort: 'off' }
     expect(await refusal(() => load({ flags }))).toMatch(/^Every door is off: open at least one of/)

@@ -4,13 +4,14 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { bundleWords } from '@crossgear/tools/gateway-program'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { commands } from '../src/terminal/commands.ts'
 import { exitCodes } from '../src/terminal/terminal-error.ts'
 import { FwpClient } from './faktory/support/fwp-client.ts'
 import { GearmanPeer } from './gearman/support/gearman-peer.ts'
-import { gatewayOfTest } from './support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from './support/gateway-process.ts'
+import { redisOfTest } from './support/redis-of-suite.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const page = new URL('../../../docs/operate/operating.md', import.meta.url)
@@ -90,14 +91,11 @@ async function run(line: string, env: Readonly<Record<string, string>>): Promise
 test.skipIf(lacksRedis)(
   'each command of docs/operate/operating.md prints the output shown there',
   async () => {
-    const redis = await RedisServer.start()
-    onTestFinished(() => redis.stop())
-    const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-    const store = ['--redis-url', `unix://${redis.path}`]
+    const redis = await redisOfTest()
     const settings = `${await temporaryFolder()}/crossgear.toml`
     await writeFile(settings, nightly)
     const own = ['--web-password', password, '--handle-prefix', 'H:jobs', '--config', settings]
-    const gateway = gatewayOfTest(['serve', ...doors, ...store, ...own])
+    const gateway = gatewayOfTest([...wordsOn(redis, 'gearman', 'faktory', 'web'), ...own])
     const ready = await gateway.ready
     const { port } = ready
     await fill(port)

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from './faktory/support/fwp-client.ts'
@@ -9,22 +9,18 @@ const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
 
 function started(words: readonly string[], env: Record<string, string>) {
   const gateway = startGateway(words, env)
-  onTestFinished(() => gateway.end('SIGKILL'))
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
   return gateway
 }
 
 describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', () => {
   const redis = redisOfSuite()
-  let env: Record<string, string>
-  beforeAll(async () => {
-    env = { CROSSGEAR_REDIS_URL: `unix://${redis().path}` }
-  })
+  const env = () => ({ CROSSGEAR_REDIS_URL: `unix://${redis().path}` })
 
   test('the gateway goes on', async () => {
-    const gateway = started(['serve', ...ports], env)
-    const { doors } = await gateway.ready
-    const faktory = doors.find(({ name }) => name === 'faktory')
-    const worker = await FwpClient.ofTest(faktory?.port ?? 0, { wid: 'state-1' })
+    const gateway = started(['serve', ...ports], env())
+    const { port } = await gateway.ready
+    const worker = await FwpClient.ofTest(port('faktory'), { wid: 'state-1' })
     await worker.ask('PUSH {"jid":"state-job-1","jobtype":"s","args":[],"queue":"stated"}')
     expect(await worker.ask('FETCH stated')).toContain('state-job-1')
     gateway.child.kill('SIGTTIN')
@@ -39,7 +35,7 @@ describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', () => {
   test('a log of errors alone has it too', async () => {
     const port = await freePort()
     const words = ['faktory', '-b', '127.0.0.1:0', '-w', `127.0.0.1:${port}`, '-l', 'error']
-    const gateway = started(words, { ...env, HOME: '/nonexistent' })
+    const gateway = started(words, { ...env(), HOME: '/nonexistent' })
     const status = async (): Promise<number> =>
       (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status ?? 0
     await expect.poll(status, { interval: 20 }).toBe(200)
@@ -52,7 +48,6 @@ describe.skipIf(lacksRedis)('SIGTTIN prints the state, and', () => {
     await gateway.said(/cannot be reached/)
     gateway.child.kill('SIGTTIN')
     await gateway.said(/State \(SIGTTIN\): the start is not complete\./)
-    gateway.child.kill('SIGTERM')
-    expect((await gateway.exited).code).toBe(0)
+    expect((await gateway.end()).code).toBe(0)
   })
 })

@@ -8,7 +8,7 @@ import {
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { GearmanPeer } from './gearman/support/gearman-peer.ts'
-import { gatewayOfTest } from './support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from './support/gateway-process.ts'
 import { MetricsPages } from '../src/ops/metrics/metrics-pages.ts'
 import { readTraceparent, writeTraceparent } from '../src/ops/tracing/trace-context.ts'
 import { pushTo, routesFile } from './push/support/routes.ts'
@@ -132,15 +132,13 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
 
   test('come from a gateway whose SDK is loaded with NODE_OPTIONS; without one the log says so', async () => {
     const sdk = new URL('programs/print-spans.mjs', import.meta.url)
-    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
-    const words = ['serve', ...ports, '--tracing', 'yes', '--redis-url', `unix://${redis().path}`]
+    const words = [...wordsOn(redis(), 'gearman', 'web'), '--tracing', 'yes']
     const submitTo = async (env: Record<string, string>) => {
-      const gateway = gatewayOfTest([...words, '--log-format', 'json'], env)
-      const { doors, port } = await gateway.ready
+      const gateway = gatewayOfTest(words, env)
+      const { port } = await gateway.ready
       const connect = () => GearmanPeer.ofTest(port('gearman'))
       await (await connect()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
-      const web = doors.filter(({ name }) => name === 'web').map((door) => door.port)
-      return { gateway, connect, web }
+      return { gateway, connect, web: port('web') }
     }
     const stored = (id: number) => redis().ask('HGET', `job:mail:${id}`, 'trace')
     await (await submitTo({})).gateway.said(/no OpenTelemetry SDK is loaded/)
@@ -148,8 +146,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     const env = { NODE_OPTIONS: `--import ${sdk.href}` }
     // Spans that the SDK still holds leave as the gateway ends.
     const { gateway } = await submitTo(env)
-    gateway.child.kill('SIGINT')
-    expect((await gateway.exited).stdout).toMatch(/^SPAN create mail$/m)
+    expect((await gateway.end('SIGINT')).stdout).toMatch(/^SPAN create mail$/m)
     const traced = await submitTo(env)
     const [, traceId = ''] = /00-([0-9a-f]{32})-[0-9a-f]{16}-01/.exec(await stored(3)) ?? []
     expect(traceId).not.toBe('')
@@ -157,10 +154,7 @@ describe.skipIf(lacksRedis)('the traces of a gateway', () => {
     worker.send('CAN_DO', 'mail')
     for (let job = 0; job < 3; job += 1) await worker.ask('GRAB_JOB')
     const headers = { Accept: 'application/openmetrics-text' }
-    const pages = traced.web.map(async (port) => {
-      const page = await fetch(`http://127.0.0.1:${port}/metrics/node`, { headers })
-      return await page.text()
-    })
-    expect((await Promise.all(pages)).join('')).toContain(`# {trace_id="${traceId}"}`)
+    const page = await fetch(`http://127.0.0.1:${traced.web}/metrics/node`, { headers })
+    expect(await page.text()).toContain(`# {trace_id="${traceId}"}`)
   })
 })

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import { Agent, get, type IncomingMessage, type Server, createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { WebConnections, type WebConnectionEvents, webTimes } from '../src/web/web-connections.ts'
 import { createWebServer } from '../src/web/web-server.ts'
 import { figuresOf } from './support/metrics-page.ts'
 import { recordingLog } from './support/recording-log.ts'
+import { portOfTest } from './support/port-of-test.ts'
 
 const limits = { connections: 4, ofAddress: 3 }
 
@@ -20,13 +21,8 @@ async function open(times: Partial<typeof webTimes> = {}) {
     else response.end('well')
   })
   new WebConnections(server, limits).report(events)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const port = await portOfTest(server)
+  onTestFinished(() => server.closeAllConnections())
   const idle = async (localAddress = '127.0.0.1'): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     socket.on('error', () => undefined)

@@ -1,8 +1,7 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'changed-backup-is-restored',
+export const faults: FaultTable = {
+  'changed-backup-is-restored': {
     promise: 'A backup whose lines were changed on its way is refused.',
     file: 'packages/migration/src/backup/whole-file.ts',
     from: "sha256 === undefined ? head.kind === 'backup' : sha256 === sum.digest('hex')",
@@ -10,8 +9,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/backup/backup.test.ts',
     testName: 'from a pipe that was cut or changed restores nothing',
   },
-  {
-    name: 'unread-backup-is-a-good-one',
+  'unread-backup-is-a-good-one': {
     promise: 'A backup whose reader went away ends with a code of its own.',
     file: 'apps/gateway/src/main.ts',
     from: 'works.includes(process.argv[2]) ? 4 : 0',
@@ -19,8 +17,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/full-output.test.ts',
     testName: 'a backup to a pipe or a disk that takes no more is none',
   },
-  {
-    name: 'locked-file-ends-a-run',
+  'locked-file-ends-a-run': {
     promise: 'A migration waits for another program that has its SQLite file locked.',
     file: 'packages/migration/src/sources/gearmand/sqlite-file.ts',
     from: "if (lineOf(error) !== 'database is locked') throw error",
@@ -28,8 +25,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/migration/test/sources/gearmand-sqlite.test.ts',
     testName: 'a run goes on when another program is done with the file',
   },
-  {
-    name: 'wal-is-not-read',
+  'wal-is-not-read': {
     promise: 'A SQLite file in WAL mode is read with the changes that are beside it.',
     file: 'packages/migration/src/sources/gearmand/gearmand-sqlite.ts',
     from: "if (isWal) db.exec('PRAGMA locking_mode = EXCLUSIVE')",
@@ -37,8 +33,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/migration/test/sources/gearmand-sqlite.test.ts',
     testName: 'a file in WAL mode is read with the changes beside it, which stay there',
   },
-  {
-    name: 'silent-count-of-jobs',
+  'silent-count-of-jobs': {
     promise: 'An act on many jobs shows at the terminal how far it is.',
     file: 'apps/gateway/src/terminal/jobs/acts.ts',
     from: 'if (stderr.isTTY) stderr.write',
@@ -47,4 +42,4 @@ export const faults: readonly PlantedFault[] = [
     testName:
       'an act on many jobs shows at the terminal how far it is, while it counts and after the yes',
   },
-]
+}

@@ -1,17 +1,15 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
 /** Nobody stops a gateway for others, however much and whatever it sends. */
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'glob-tries-each-place-of-a-segment',
+export const faults: FaultTable = {
+  'glob-tries-each-place-of-a-segment': {
     promise: 'A pattern takes a step for each character and 32 of its places.',
     file: 'apps/gateway/src/faktory/glob.ts',
     from: 'this.words = Math.ceil(tests.length / bitsPerWord)',
     to: 'this.words = tests.length',
     test: 'apps/gateway/test/faktory/jobs/glob.test.ts',
   },
-  {
-    name: 'glob-in-one-piece',
+  'glob-in-one-piece': {
     promise: 'A long match lets others pass.',
     file: 'apps/gateway/src/faktory/match-in-pieces.ts',
     from: 'match.run(Math.max(turns.left, 1))',
@@ -19,8 +17,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/faktory/jobs/glob.test.ts',
     testName: 'let others pass during one long text',
   },
-  {
-    name: 'pattern-without-a-bound',
+  'pattern-without-a-bound': {
     promise: 'A pattern of more than 1,000 characters is refused.',
     file: 'packages/fwp-codec/src/job/mutate.ts',
     from: 'if (pattern.length <= maxPatternLength) return',
@@ -28,16 +25,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/faktory/jobs/mutate.test.ts',
     testName: 'refuses',
   },
-  {
-    name: 'arrivals-shift-the-whole-line',
+  'arrivals-shift-the-whole-line': {
     promise: 'A job of a new lane costs a visit, however many stand behind it.',
     file: 'packages/core-scheduler/src/intake/arrival-lines.ts',
     from: 'if (line.front >= cutFrom && line.front * 2 >= entries.length) {',
     to: 'if (line.front > 0) {',
     test: 'packages/core-scheduler/test/intake/arrival-lines.test.ts',
   },
-  {
-    name: 'connection-works-all-off-at-once',
+  'connection-works-all-off-at-once': {
     promise: 'A connection with many requests waits for its turn.',
     file: 'apps/gateway/src/net/connection.ts',
     from: 'this.#do(requestsPerTurn)',
@@ -45,24 +40,21 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/net/connection-turns.test.ts',
     testName: 'waits for its turn',
   },
-  {
-    name: 'first-source-keeps-its-turn',
+  'first-source-keeps-its-turn': {
     promise: 'Each source has its share before the first one goes on.',
     file: 'apps/gateway/src/net/round-robin.ts',
     from: '      this.#line.delete(first)\n',
     to: '',
     test: 'apps/gateway/test/net/round-robin.test.ts',
   },
-  {
-    name: 'turns-do-not-wait-for-room',
+  'turns-do-not-wait-for-room': {
     promise: 'Work of those who send much waits until the store has room.',
     file: 'packages/core-scheduler/src/node/steps.ts',
     from: 'if (this.#hasRoom(items)) task()',
     to: 'if (items > 0) task()',
     test: 'packages/core-scheduler/test/node/steps.test.ts',
   },
-  {
-    name: 'closed-peer-loses-its-requests',
+  'closed-peer-loses-its-requests': {
     promise: 'What a peer sent before it went is done.',
     file: 'apps/gateway/src/net/connection.ts',
     from: "      if (this.#left === 'none') this.#closed()\n",
@@ -70,8 +62,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/net/connection-turns.test.ts',
     testName: 'before it went',
   },
-  {
-    name: 'http-pipeline-in-one-go',
+  'http-pipeline-in-one-go': {
     promise: 'HTTP requests sent ahead take turns.',
     file: 'apps/gateway/src/http/request-turns.ts',
     from: 'const headsAtOnce = 8',
@@ -79,8 +70,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/http/request-turns.test.ts',
     testName: 'takes turns',
   },
-  {
-    name: 'pushb-in-one-go',
+  'pushb-in-one-go': {
     promise: 'A long PUSHB takes turns.',
     file: 'apps/gateway/src/faktory/handlers/push.ts',
     from: 'bulkPush.work(2 * requestsPerTurn)',
@@ -88,4 +78,4 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/faktory/jobs/pushb-turns.test.ts',
     testName: 'takes turns',
   },
-]
+}

@@ -1,28 +1,25 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
 const refusals = 'apps/gateway/test/faktory-command/refusals.test.ts'
 const process = 'apps/gateway/test/faktory-command/process.test.ts'
 
 /** The Faktory server's options and files are obeyed, or refused by name. */
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'production-without-password',
+export const faults: FaultTable = {
+  'production-without-password': {
     promise: 'Staging and production refuse to start without a password.',
     file: 'apps/gateway/src/faktory-command/settings.ts',
     from: "const isDevelopment = environment === 'development'",
     to: "const isDevelopment = environment !== 'staging'",
     test: refusals,
   },
-  {
-    name: 'unknown-section-ignored',
+  'unknown-section-ignored': {
     promise: 'A section that cannot be obeyed is refused.',
     file: 'apps/gateway/src/faktory-command/conf-files.ts',
     from: 'else throw unknownSection(section, value, file)',
     to: 'else unknownSection(section, value, file)',
     test: refusals,
   },
-  {
-    name: 'file-wins-over-variable',
+  'file-wins-over-variable': {
     promise: 'A variable wins over the files of conf.d.',
     file: 'apps/gateway/src/config/load-config.ts',
     from: '    if (env[variable]) return',
@@ -30,8 +27,7 @@ export const faults: readonly PlantedFault[] = [
     test: process,
     testName: 'bindings: an option wins over a variable, that over the file',
   },
-  {
-    name: 'web-port-of-two-hosts',
+  'web-port-of-two-hosts': {
     promise: 'The web port listens on its own address.',
     file: 'apps/gateway/src/config/load-config.ts',
     from: 'return webHost ?? host',
@@ -39,8 +35,7 @@ export const faults: readonly PlantedFault[] = [
     test: process,
     testName: 'opens its two ports where -b and -w say, and no other',
   },
-  {
-    name: 'state-hidden-by-the-level',
+  'state-hidden-by-the-level': {
     promise: 'SIGTTIN prints the state whatever the level of the log is.',
     file: 'apps/gateway/src/server/state.ts',
     from: "log.child({}, { level: 'info' })",
@@ -48,4 +43,4 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/state-signal.test.ts',
     testName: 'a log of errors alone has it too',
   },
-]
+}

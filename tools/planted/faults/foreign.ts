@@ -1,9 +1,8 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
 /** Values of other programs in the keys of jobs, and handlers that throw. */
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'failing-handler-leaves-its-connection',
+export const faults: FaultTable = {
+  'failing-handler-leaves-its-connection': {
     promise: 'A handler that throws ends its connection at once, whatever replies it owes.',
     file: 'apps/gateway/src/net/guarded.ts',
     from: '  socket.destroy()\n',
@@ -11,8 +10,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/net/failing-handlers.test.ts',
     testName: 'ends its Gearman connection at once',
   },
-  {
-    name: 'failing-hand-over-refuses-the-whole-call',
+  'failing-hand-over-refuses-the-whole-call': {
     promise:
       'A worker that fails when it is handed its job costs no other of the same call theirs.',
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
@@ -21,8 +19,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/scheduler.test.ts',
     testName: 'costs no other of the same call theirs',
   },
-  {
-    name: 'command-in-its-turn-throws-into-the-void',
+  'command-in-its-turn-throws-into-the-void': {
     promise:
       'A handler that throws behind a command that waited ends its connection, and not the gateway.',
     file: 'apps/gateway/src/net/connection.ts',
@@ -31,8 +28,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/net/failing-handlers.test.ts',
     testName: 'behind one that waited',
   },
-  {
-    name: 'lease-time-of-any-size',
+  'lease-time-of-any-size': {
     promise: 'A `reserve_for` that is no time up to a day is left out.',
     file: 'packages/redis-store/lua/lib/step/leases.lua',
     from: 'local seconds = read.whole(reserveFor, 86400) or 0',
@@ -40,8 +36,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-fields.test.ts',
     testName: 'any value of',
   },
-  {
-    name: 'lock-without-a-key',
+  'lock-without-a-key': {
     promise: 'A job with `once_until` and no lock is handed out with all others of its claim.',
     file: 'packages/redis-store/lua/lib/step/leases.lua',
     from: "if job.once_until == 'start' and job.once then",
@@ -49,8 +44,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'with a lock of no key',
   },
-  {
-    name: 'claim-strands-what-it-popped',
+  'claim-strands-what-it-popped': {
     promise: 'A job that cannot be handed out costs no other of the claim its place.',
     file: 'packages/redis-store/lua/lib/step/claims.lua',
     from: 'while not isSound and passOver(claim, problem) do',
@@ -58,8 +52,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'cannot be handed out',
   },
-  {
-    name: 'failing-outcome-refuses-the-lane',
+  'failing-outcome-refuses-the-lane': {
     promise: 'An outcome that fails costs no other of the same step its own.',
     file: 'packages/redis-store/lua/lib/step/outcomes.lua',
     from: 'if count == 1 then error(problem, 0) end',
@@ -67,8 +60,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'whose end fails',
   },
-  {
-    name: 'foreground-mark-of-another-program',
+  'foreground-mark-of-another-program': {
     promise: 'The mark of a foreground job means nothing on a job without a door.',
     file: 'packages/redis-store/lua/lib/fields.lua',
     from: 'and doorIn(door) and true or false',
@@ -76,8 +68,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'without a door the mark means nothing',
   },
-  {
-    name: 'settled-mark-of-another-program',
+  'settled-mark-of-another-program': {
     promise: 'A job is over only if its status says so, too.',
     file: 'packages/redis-store/lua/lib/fields.lua',
     from: "return settled and (status == 'success' or status == 'error')",
@@ -85,16 +76,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'without a door the mark means nothing',
   },
-  {
-    name: 'foreign-mark-in-memory',
+  'foreign-mark-in-memory': {
     promise: 'The store in memory keeps the same rule for marks of the broker on native jobs.',
     file: 'packages/store-testkit/src/memory/memory-job.ts',
     from: "return foreground && door !== 'native'",
     to: 'return foreground && door.length > 0',
     test: 'packages/store-testkit/test/memory-store.test.ts',
   },
-  {
-    name: 'due-time-without-end',
+  'due-time-without-end': {
     promise: 'A job that is scheduled for no time holds up no other.',
     file: 'packages/redis-store/lua/lib/fields.lua',
     from: 'math.max(0, math.min(math.ceil(tonumber(score) * 1000), 9e15))',
@@ -102,16 +91,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'and that are due at',
   },
-  {
-    name: 'failure-that-is-no-json',
+  'failure-that-is-no-json': {
     promise: 'A `failure` that is no JSON object is left out.',
     file: 'packages/redis-store/src/jobs/job-fields.ts',
     from: "['failure', take('failure', objectIn)]",
     to: "['failure', take('failure', text)]",
     test: 'apps/gateway/test/bridge/foreign-fields.test.ts',
   },
-  {
-    name: 'odd-id-taken-for-a-kept-job',
+  'odd-id-taken-for-a-kept-job': {
     promise: 'An id like 0x5 is not taken for a job that the gateway keeps.',
     file: 'packages/redis-store/lua/lib/step/leases.lua',
     from: 'if not at or not isJobId(id) then return nil end',
@@ -119,4 +106,4 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'are not taken for one of the gateway',
   },
-]
+}

@@ -1,17 +1,15 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
 /** Faults of what a gateway knows of its store: which server and data it has, and if it is there. */
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'sentinels-unheard',
+export const faults: FaultTable = {
+  'sentinels-unheard': {
     promise: 'a planned failover loses no acknowledged job',
     file: 'packages/redis-store/src/redis-store.ts',
     from: 'this.#sentinels?.open()',
     to: '',
     test: 'apps/gateway/test/store-trouble/planned-failover.test.ts',
   },
-  {
-    name: 'former-master-taken-again',
+  'former-master-taken-again': {
     promise: 'a connection does not go back to the master that is being replaced',
     file: 'packages/redis-store/src/connection/store-epoch.ts',
     from: 'this.#former = this.#history',
@@ -19,8 +17,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/connection/sentinels.test.ts',
     testName: 'no call goes to a master that is being replaced',
   },
-  {
-    name: 'late-answer-of-former-master',
+  'late-answer-of-former-master': {
     promise: 'what a master did after it may have been replaced is not acknowledged',
     file: 'packages/redis-store/src/connection/redis-context.ts',
     from: 'if (this.epoch.isDoubtful) throw',
@@ -28,8 +25,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/connection/sentinels.test.ts',
     testName: 'a late answer of a master that is being replaced does not count',
   },
-  {
-    name: 'refused-by-former-master',
+  'refused-by-former-master': {
     promise: 'a call that a former master refuses is sent again',
     file: 'packages/redis-store/src/connection/redis-context.ts',
     from: '!isAgain && this.epoch.isDemoted(refusal)',
@@ -37,8 +33,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/connection/sentinels.test.ts',
     testName: 'a call that a former master refuses is sent again, to the next one',
   },
-  {
-    name: 'lost-ids-given-again',
+  'lost-ids-given-again': {
     promise: 'the handle of a lost job is never given again',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
     from: 'math.max(0, given[6] - tonumber(meta[11] or 0)) -- since',
@@ -46,8 +41,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store-trouble/older-data.test.ts',
     testName: 'gives no handle again, neither of a function that it knew nor of a lost one',
   },
-  {
-    name: 'other-data-unnoticed',
+  'other-data-unnoticed': {
     promise: 'what a node keeps of the store is asked again when the store has other data',
     file: 'packages/redis-store/src/nodes/node-steps.ts',
     from: 'wasReset: isNew === 1 || isReplaced',
@@ -55,8 +49,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store-trouble/older-data.test.ts',
     testName: 'gives consumers what is pushed to a function that only the lost data had as theirs',
   },
-  {
-    name: 'open-lanes-forgotten',
+  'open-lanes-forgotten': {
     promise: 'lanes of Faktory producers are open again after a FLUSHALL',
     file: 'apps/gateway/src/faktory/faktory-door.ts',
     from: 'this.#scheduler.onStoreReset(() => this.#lanes.openAgain()),',
@@ -64,8 +57,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store-trouble/older-data.test.ts',
     testName: 'opens functions again without a further push, also after a FLUSHALL by hand',
   },
-  {
-    name: 'pushed-again-runs-twice',
+  'pushed-again-runs-twice': {
     promise: 'a push that is repeated for want of an answer makes no second job',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
     from: 'if before and isPushedAgain(lane, before, first, upTo) then return -before end',
@@ -73,16 +65,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store-trouble/second-try.test.ts',
     testName: 'Faktory, by the jid',
   },
-  {
-    name: 'maybe-stored-unsaid',
+  'maybe-stored-unsaid': {
     promise: 'the error of a submission says if the job may be stored',
     file: 'packages/core-scheduler/src/model/store-errors.ts',
     from: "(code === 'UNREACHABLE' || code === 'TIMEOUT') &&",
     to: "code === 'UNREACHABLE' &&",
     test: 'apps/gateway/test/store-trouble/second-try.test.ts',
   },
-  {
-    name: 'start-without-store-ends',
+  'start-without-store-ends': {
     promise: 'a gateway that starts while its store is away waits for it',
     file: 'apps/gateway/src/server/store-wait.ts',
     from: 'config.redisUrl === undefined || isOver) throw error',
@@ -90,4 +80,4 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store/awaited-store.test.ts',
     testName: 'is waited for with closed doors and a reason in /readyz',
   },
-]
+}

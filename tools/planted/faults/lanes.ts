@@ -1,4 +1,4 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
 const contract = 'packages/redis-store/test/store-contract.test.ts'
 const registration = 'packages/redis-store/test/registration.test.ts'
@@ -6,9 +6,8 @@ const underLoad = 'apps/gateway/test/gearman/dropped-under-load.test.ts'
 const registry = 'packages/redis-store/lua/lib/registry.lua'
 
 /** Lanes that come and go. */
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'function-limit-not-counted',
+export const faults: FaultTable = {
+  'function-limit-not-counted': {
     promise: 'A job counts for the limit of its function and for that of its queue.',
     file: 'packages/redis-store/lua/lib/step/leases.lua',
     from: 'for _, throttle in ipairs(throttles) do',
@@ -16,8 +15,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'limits of functions',
   },
-  {
-    name: 'function-without-room-stops-queue',
+  'function-without-room-stops-queue': {
     promise: 'Jobs behind those of a function without room are handed out.',
     file: 'packages/redis-store/lua/lib/step/lines.lua',
     from: 'passed = passed + 1',
@@ -25,8 +23,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'limits of functions',
   },
-  {
-    name: 'turn-not-passed-on',
+  'turn-not-passed-on': {
     promise: 'When a job is leased, the next one of its value comes into line.',
     file: 'packages/redis-store/lua/lib/step/leases.lua',
     from: 'turns.leave(lane, value, id)',
@@ -34,8 +31,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'each value has its next job in every round',
   },
-  {
-    name: 'turn-for-two',
+  'turn-for-two': {
     promise: 'Of each value so many jobs run.',
     file: 'packages/redis-store/lua/lib/turns.lua',
     from: 'return turns.running(lane, value) < limits.concurrency',
@@ -43,8 +39,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'each value has so many running jobs',
   },
-  {
-    name: 'room-not-announced',
+  'room-not-announced': {
     promise: 'The end of a job wakes workers that wait for room under the limit of its function.',
     file: 'packages/redis-store/lua/lib/step/outcomes.lua',
     from: 'if tally.released > 0 then',
@@ -52,8 +47,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'limits of functions',
   },
-  {
-    name: 'missed-drop-stays',
+  'missed-drop-stays': {
     promise: 'A gateway that did not hear of a drop takes the lane from its registry.',
     file: 'packages/core-scheduler/src/notify/outages.ts',
     from: 'if (!kept.has(lane)) registrar.dropped(lane, number)',
@@ -61,8 +55,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/maintenance/dropped-lanes.test.ts',
     testName: 'leaves the registry of a node',
   },
-  {
-    name: 'dropped-while-registering',
+  'dropped-while-registering': {
     promise: 'A lane that is dropped while a node registers it is registered again.',
     file: 'packages/core-scheduler/src/node/lane-registrar.ts',
     from: 'while (number <= (this.#dropped.get(lane) ?? 0)) {',
@@ -70,24 +63,21 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/maintenance/dropped-lanes.test.ts',
     testName: 'is registered again if it is dropped',
   },
-  {
-    name: 'job-in-unregistered-lane',
+  'job-in-unregistered-lane': {
     promise: 'A submission to a lane that is not registered registers it.',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
     from: 'laneNumber = registeredNow(lane, queue)',
     to: 'laneNumber = 1',
     test: underLoad,
   },
-  {
-    name: 'number-outlives-lane',
+  'number-outlives-lane': {
     promise: 'A lane that is dropped loses its number in the same step.',
     file: registry,
     from: "ipairs({ 'open', 'cleared', 'bridged' })",
     to: "ipairs({ 'open', 'cleared', 'bridged', 'number' })",
     test: underLoad,
   },
-  {
-    name: 'import-into-removed-lane',
+  'import-into-removed-lane': {
     promise: 'An import into a lane that was removed since it began registers it.',
     file: 'packages/redis-store/lua/imports/import.lua',
     from: "redis.call('HEXISTS', metaKey(lane), 'number') == 0",
@@ -95,8 +85,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/jobs/imports.test.ts',
     testName: 'into a lane that was removed',
   },
-  {
-    name: 'callback-in-unregistered-lane',
+  'callback-in-unregistered-lane': {
     promise: 'A callback of a batch registers its lane.',
     file: 'packages/redis-store/lua/lib/step/pushed.lua',
     from: "if redis.call('HEXISTS', metaKey(lane), 'number') == 1 then return true end",
@@ -104,8 +93,7 @@ export const faults: readonly PlantedFault[] = [
     test: contract,
     testName: 'a callback registers its lane',
   },
-  {
-    name: 'late-withdrawal',
+  'late-withdrawal': {
     promise: 'The end of a drop in a cluster leaves a lane that came again meanwhile.',
     file: registry,
     from: 'lane) or nil) ~= number then return 0 end',
@@ -113,8 +101,7 @@ export const faults: readonly PlantedFault[] = [
     test: registration,
     testName: 'gives a half dropped lane another number',
   },
-  {
-    name: 'old-number-again',
+  'old-number-again': {
     promise: 'A lane that is half dropped in a cluster comes again under another number.',
     file: registry,
     from: 'if known and known ~= gone then return known, false end',
@@ -122,8 +109,7 @@ export const faults: readonly PlantedFault[] = [
     test: registration,
     testName: 'gives a half dropped lane another number',
   },
-  {
-    name: 'consumers-keep-lanes',
+  'consumers-keep-lanes': {
     promise: 'Consumers of a queue do not keep its empty lanes.',
     file: 'packages/redis-store/lua/lanes/idle-lanes.lua',
     from: 'namedWorkers(lane, fields.consumers) > 0',
@@ -131,8 +117,7 @@ export const faults: readonly PlantedFault[] = [
     test: contract,
     testName: 'consumers of its queue do not keep a lane',
   },
-  {
-    name: 'unused-lane-stays',
+  'unused-lane-stays': {
     promise: 'A lane that never had a job does not outlive its workers by more than minutes.',
     file: 'packages/redis-store/lua/lanes/idle-lanes.lua',
     from: "return id == '' and unusedMs or emptiedMs",
@@ -140,8 +125,7 @@ export const faults: readonly PlantedFault[] = [
     test: contract,
     testName: 'first one that never had a job',
   },
-  {
-    name: 'grace-ends-with-lane',
+  'grace-ends-with-lane': {
     promise:
       'A function whose workers are away is not given to consumers when its lane is removed.',
     file: registry,
@@ -150,8 +134,7 @@ export const faults: readonly PlantedFault[] = [
     test: contract,
     testName: 'a function whose workers are away stays theirs',
   },
-  {
-    name: 'former-lanes-without-end',
+  'former-lanes-without-end': {
     promise: 'The store remembers 65,536 former lanes at most.',
     file: registry,
     from: 'local maxFormer = 65536',
@@ -159,8 +142,7 @@ export const faults: readonly PlantedFault[] = [
     test: registration,
     testName: 'remembers so many former lanes',
   },
-  {
-    name: 'totals-go-with-lane',
+  'totals-go-with-lane': {
     promise: 'The counters of a lane that is removed go on in the sums.',
     file: registry,
     from: "if count ~= 0 then redis.call('HINCRBY', totalsKey, counters[at], count) end",
@@ -168,16 +150,14 @@ export const faults: readonly PlantedFault[] = [
     test: contract,
     testName: 'its counters in those of all',
   },
-  {
-    name: 'names-without-limit',
+  'names-without-limit': {
     promise: 'An address brings a bounded number of functions into being.',
     file: 'apps/gateway/src/net/lane-quota.ts',
     from: 'if (this.#byAddress.of(owner) >= max) return false',
     to: 'if (this.#byAddress.of(owner) > 2 * max) return false',
     test: 'apps/gateway/test/net/lane-quota.test.ts',
   },
-  {
-    name: 'counts-outlive-lane',
+  'counts-outlive-lane': {
     promise: 'What a node counted for a lane is counted again when the lane comes back.',
     file: 'packages/core-scheduler/src/node/worker-counts.ts',
     from: 'void this.#published.delete(lane))',
@@ -185,12 +165,11 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/core-scheduler/test/node/worker-counts.test.ts',
     testName: 'what was counted in a lane is forgotten',
   },
-  {
-    name: 'arrivals-go-back',
+  'arrivals-go-back': {
     promise: 'An arrival at a key that was forgotten is never taken for none.',
     file: 'packages/core-scheduler/src/node/arrival-counters.ts',
     from: 'this.#floor = higherOf(this.#floor, count)',
     to: 'void higherOf(this.#floor, count)',
     test: 'packages/core-scheduler/test/node/arrival-counters.test.ts',
   },
-]
+}

@@ -1,16 +1,14 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'dead-worker-without-failure',
+export const faults: FaultTable = {
+  'dead-worker-without-failure': {
     promise: 'A background job whose last Faktory worker died goes to the dead set.',
     file: 'packages/core-scheduler/src/maintenance/lease-holders.ts',
     from: '...retryPolicy.ofLoss() }',
     to: '...retryPolicy.ofLoss(), failure: undefined as never }',
     test: 'packages/store-testkit/test/scheduler/dead-workers.test.ts',
   },
-  {
-    name: 'death-not-noted',
+  'death-not-noted': {
     promise: 'A death is in the store before anything of the node is reclaimed.',
     file: 'packages/redis-store/lua/nodes/declare-dead.lua',
     from: "redis.call('HSET', KEYS[2], ARGV[3],",
@@ -18,16 +16,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a node that is taken for dead',
   },
-  {
-    name: 'declared-death-not-heard',
+  'declared-death-not-heard': {
     promise: 'A gateway that stood still learns that it was reclaimed, though a lane was left.',
     file: 'packages/redis-store/lua/nodes/beat.lua',
     from: "local isDead = redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1",
     to: 'local isDead = false',
     test: 'apps/gateway/test/bridge/frozen-gateway.test.ts',
   },
-  {
-    name: 'returned-node-forgotten',
+  'returned-node-forgotten': {
     promise: 'A node that came back while it was reclaimed learns that once more.',
     file: 'packages/redis-store/lua/nodes/end-reclaim.lua',
     from: 'heartbeat == last',
@@ -35,8 +31,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a node that is taken for dead',
   },
-  {
-    name: 'death-learnt-too-early',
+  'death-learnt-too-early': {
     promise: 'A node learns of its death as long as more is taken from it.',
     file: 'packages/redis-store/lua/nodes/beat.lua',
     from: 'if isDead and not isBeingReclaimed(ARGV[3]) then',
@@ -44,32 +39,28 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a node that is taken for dead',
   },
-  {
-    name: 'left-lanes-forgotten',
+  'left-lanes-forgotten': {
     promise: 'A lane that was refused is reclaimed alone, until nothing is left.',
     file: 'packages/core-scheduler/src/maintenance/dead-node-reclaimer.ts',
     from: 'this.#left.get(node) ?? ',
     to: '',
     test: 'packages/store-testkit/test/scheduler/nodes/left-lanes.test.ts',
   },
-  {
-    name: 'one-bad-job-keeps-others',
+  'one-bad-job-keeps-others': {
     promise: 'A job that cannot be given back keeps no other of its lane.',
     file: 'packages/redis-store/lua/nodes/reclaim-node.lua',
     from: 'pcall(forget, id)',
     to: 'true, forget(id)',
     test: 'packages/redis-store/test/foreign-keys.test.ts',
   },
-  {
-    name: 'unnoted-lease-waits',
+  'unnoted-lease-waits': {
     promise: 'A job of another door that no consumer got goes back with its dead node.',
     file: 'packages/core-scheduler/src/maintenance/dead-node-reclaimer.ts',
     from: '    await holders.reclaimed(consumed)\n',
     to: '',
     test: 'packages/store-testkit/test/scheduler/dead-workers.test.ts',
   },
-  {
-    name: 'counts-of-an-unknown-node',
+  'counts-of-an-unknown-node': {
     promise: 'A forgotten node is known again before its worker counts are.',
     file: 'packages/redis-store/lua/nodes/set-workers.lua',
     from: 'if not isCluster then rejoin(node) end\n',
@@ -77,48 +68,42 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a node that is taken for dead',
   },
-  {
-    name: 'unknown-nodes-not-found',
+  'unknown-nodes-not-found': {
     promise: 'What an unknown node left in the store is found and removed.',
     file: 'packages/core-scheduler/src/scheduler-parts.ts',
     from: ', new UnknownNodes(node)]',
     to: ']',
     test: 'packages/store-testkit/test/scheduler/nodes/unknown-nodes.test.ts',
   },
-  {
-    name: 'lock-of-a-gone-job',
+  'lock-of-a-gone-job': {
     promise: 'A lock that a native worker died with ends, although its job is gone.',
     file: 'packages/redis-store/src/native/native-store.ts',
     from: "const jobsAndLocks = '[jl]o[bc]*:*'",
     to: "const jobsAndLocks = 'job:*:*'",
     test: 'packages/redis-store/test/spec-keys.test.ts',
   },
-  {
-    name: 'inputs-of-a-refused-call',
+  'inputs-of-a-refused-call': {
     promise: 'A long input of a refused call goes with its node.',
     file: 'packages/redis-store/lua/lib/nodes.lua',
     from: "  redis.call('UNLINK', unpack(inputs))\n",
     to: '',
     test: 'packages/redis-store/test/scripts/long-inputs.test.ts',
   },
-  {
-    name: 'wanted-outputs-as-one-kilobyte',
+  'wanted-outputs-as-one-kilobyte': {
     promise: 'Outputs that the store asks for count with their size.',
     file: 'packages/core-scheduler/src/results/outcomes.ts',
     from: 'this.#queue({ ...item, isWanted: true })',
     to: 'this.#outcomes.add(lane, { ...item, isWanted: true }, longOutput)',
     test: 'packages/store-testkit/test/scheduler/withheld-outputs.test.ts',
   },
-  {
-    name: 'leases-in-one-script',
+  'leases-in-one-script': {
     promise: 'The leases of a node are listed by scripts of bounded length.',
     file: 'packages/redis-store/lua/jobs/leases-by-token.lua',
     from: 'local piece = 500',
     to: 'local piece = 100000',
     test: 'packages/redis-store/test/scale/leases.test.ts',
   },
-  {
-    name: 'ids-beyond-two-to-the-53rd',
+  'ids-beyond-two-to-the-53rd': {
     promise: 'No id is given that another number would be read as.',
     file: 'packages/redis-store/lua/lib/ids.lua',
     from: 'last - taken >= 0 and last <= 9007199254740991',
@@ -126,16 +111,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'a counter of ids',
   },
-  {
-    name: 'client-ids-beyond-two-to-the-53rd',
+  'client-ids-beyond-two-to-the-53rd': {
     promise: 'A native client refuses such ids as well.',
     file: 'packages/gearmonkey-redis/src/native/client/submit-script.ts',
     from: 'number < 0 or number > 9007199254740991',
     to: 'false',
     test: 'packages/gearmonkey-redis/test/native/submissions.test.ts',
   },
-  {
-    name: 'death-told-twice',
+  'death-told-twice': {
     promise: 'Jobs that die again tell of it under another jid.',
     file: 'packages/redis-store/lua/lib/queues/deaths.lua',
     from: "'-' .. integer(now)",
@@ -143,12 +126,11 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'once for each death, under a jid of its own',
   },
-  {
-    name: 'gone-worker-keeps-its-jobs',
+  'gone-worker-keeps-its-jobs': {
     promise: 'A worker that is gone for a minute gives jobs of producers back.',
     file: 'apps/gateway/src/faktory/workers.ts',
     from: 'if (worker.connections.size === 0) this.#giveBack(jobs)',
     to: 'if (worker.connections.size > 0) this.#giveBack(jobs)',
     test: 'apps/gateway/test/faktory/workers/workers.test.ts',
   },
-]
+}

@@ -1,8 +1,7 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'tests-watch-at-a-terminal',
+export const faults: FaultTable = {
+  'tests-watch-at-a-terminal': {
     promise: 'Tests at a terminal end by themselves.',
     file: 'vitest.base.mjs',
     from: 'watch: false,',
@@ -10,56 +9,49 @@ export const faults: readonly PlantedFault[] = [
     test: 'tools/test/npm-test.test.ts',
     testName: 'of one project ends by itself, too',
   },
-  {
-    name: 'skipped-tests-are-not-named',
+  'skipped-tests-are-not-named': {
     promise: 'Skipped tests are counted by the program that they lack.',
     file: 'tools/testing/results/noted-skips.ts',
     from: "typeof condition !== 'string'",
     to: "typeof condition !== 'string' || condition !== ''",
     test: 'tools/test/results.test.ts',
   },
-  {
-    name: 'word-counter-takes-other-jobs',
+  'word-counter-takes-other-jobs': {
     promise: 'Each example takes its own jobs alone.',
     file: 'examples/wordcount-worker.mjs',
     from: "labels: ['fn:wordcount']",
     to: 'labels: []',
     test: 'apps/gateway/test/bridge/examples.test.ts',
   },
-  {
-    name: 'password-in-the-ready-line',
+  'password-in-the-ready-line': {
     promise: "No log has the store's password.",
     file: 'apps/gateway/src/server/banner.ts',
     from: "'$1:***@'",
     to: "'$&'",
     test: 'apps/gateway/test/banner.test.ts',
   },
-  {
-    name: 'idle-web-connections-keep-probes-out',
+  'idle-web-connections-keep-probes-out': {
     promise: 'A new connection to the web port takes the place of the oldest idle one.',
     file: 'apps/gateway/src/web/web-connections.ts',
     from: '(oldest ?? socket).destroy()',
     to: 'socket.destroy()',
     test: 'apps/gateway/test/web-connections.test.ts',
   },
-  {
-    name: 'stalled-handshakes-are-not-told-apart',
+  'stalled-handshakes-are-not-told-apart': {
     promise: 'The log has a line for TLS handshakes that take too long.',
     file: 'apps/gateway/src/net/tls.ts',
     from: "'ERR_TLS_HANDSHAKE_TIMEOUT'",
     to: "'ERR_NONE'",
     test: 'apps/gateway/test/tls/doors.test.ts',
   },
-  {
-    name: 'web-limit-without-a-warning',
+  'web-limit-without-a-warning': {
     promise: 'Each limit of docs/reference/limits.md has its line in the log.',
     file: 'apps/gateway/src/ops/door-hooks.ts',
     from: "door === 'web' ? webLimits : limits",
     to: 'limits',
     test: 'apps/gateway/test/limits-page.test.ts',
   },
-  {
-    name: 'names-of-requests-are-not-counted',
+  'names-of-requests-are-not-counted': {
     promise: 'Names that a FETCH and a worker hold count in --max-buffered-bytes.',
     file: 'apps/gateway/src/net/input-budget.ts',
     from: 'return this.#halfBytes + this.#waitingBytes + bytes <= this.#maxBytes',
@@ -67,20 +59,18 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/gearman/limits.test.ts',
     testName: 'functions take room while their workers are connected, beyond a few for each',
   },
-  {
-    name: 'store-is-asked-for-nothing',
+  'store-is-asked-for-nothing': {
     promise: 'A FETCH of queues without a lane asks the store for nothing.',
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'isConsumer && this.#hasNoLanes(subscription)',
     to: 'isConsumer && this.#stopped',
     test: 'packages/store-testkit/test/scheduler/many-names.test.ts',
   },
-  {
-    name: 'long-subscriptions-keep-their-names-twice',
+  'long-subscriptions-keep-their-names-twice': {
     promise: 'A queue that a consumer waits for costs little more than its name.',
     file: 'packages/core-scheduler/src/model/subscription.ts',
     from: 'key: key ?? `c',
     to: 'key: `c',
     test: 'packages/store-testkit/test/scheduler/many-names.test.ts',
   },
-]
+}

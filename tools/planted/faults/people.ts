@@ -1,8 +1,7 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'operate-may-do-all',
+export const faults: FaultTable = {
+  'operate-may-do-all': {
     promise: 'Settings and drops are for admins.',
     file: 'apps/gateway/src/api/roles.ts',
     from: 'reader: 0, operator: 1, admin: 2',
@@ -10,8 +9,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/people.test.ts',
     testName: 'view reads, operate works on jobs, admin does everything',
   },
-  {
-    name: 'scan-takes-all-lanes',
+  'scan-takes-all-lanes': {
     promise: 'A filter of a person with queues takes their own jobs only.',
     file: 'apps/gateway/src/api/reads/job-scan.ts',
     from: 'lanes.filter((lane) => scope.hasLane(lane))',
@@ -19,8 +17,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/scope.test.ts',
     testName: 'acts on all that a filter takes among their own only',
   },
-  {
-    name: 'proxy-headers-from-anywhere',
+  'proxy-headers-from-anywhere': {
     promise: 'The headers of a proxy count from its addresses alone.',
     file: 'apps/gateway/src/api/trusted-proxy.ts',
     from: "!this.#from.allows(socket.remoteAddress ?? '')",
@@ -28,8 +25,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/people.test.ts',
     testName: 'a proxy names them only from its addresses',
   },
-  {
-    name: 'session-outlives-role',
+  'session-outlives-role': {
     promise: 'A session ends when the role of its person changes.',
     file: 'apps/gateway/src/api/people.ts',
     from: 'JSON.stringify([name, role, queues ?? null,',
@@ -37,8 +33,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/people.test.ts',
     testName: 'a reload ends sessions of people',
   },
-  {
-    name: 'guesses-at-once-are-told',
+  'guesses-at-once-are-told': {
     promise: 'Many wrong passwords at once are no more tries.',
     file: 'apps/gateway/src/api/access.ts',
     from: `    // Others of this address were checked meanwhile: many at once are no more tries.
@@ -48,8 +43,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/people.test.ts',
     testName: 'many wrong passwords at once are no more tries',
   },
-  {
-    name: 'undo-twice',
+  'undo-twice': {
     promise: 'A deletion is undone once.',
     file: 'apps/gateway/src/api/acts/undo-act.ts',
     from: '      await audit.undone(undo)\n',
@@ -57,4 +51,4 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/audit.test.ts',
     testName: 'puts scheduled, failed and dead jobs back where they were',
   },
-]
+}

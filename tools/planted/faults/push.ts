@@ -1,26 +1,23 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
 const push = 'apps/gateway/test/push/push.test.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'private-address-connected',
+export const faults: FaultTable = {
+  'private-address-connected': {
     promise: 'A name that resolves to a private address is not connected to.',
     file: 'apps/gateway/src/outgoing/public-addresses.ts',
     from: 'addresses.filter(({ address }) => isPublicAddress(address))',
     to: 'addresses',
     test: 'apps/gateway/test/push/poster.test.ts',
   },
-  {
-    name: 'mapped-address-taken',
+  'mapped-address-taken': {
     promise: 'An IPv4 address in the form of an IPv6 one is refused.',
     file: 'apps/gateway/src/outgoing/public-addresses.ts',
     from: "const globalV6 = '2000::/3'",
     to: "const globalV6 = '::/2'",
     test: 'apps/gateway/test/push/push-route.test.ts',
   },
-  {
-    name: 'busy-target-costs-retry',
+  'busy-target-costs-retry': {
     promise: 'A job that comes back with 429 loses no retry.',
     file: 'apps/gateway/src/push/push-target.ts',
     from: 'this.#breaker.rest(verdict.waitMs)\n      this.scheduler.release(delivery, false)',
@@ -28,8 +25,7 @@ export const faults: readonly PlantedFault[] = [
     test: push,
     testName: 'waits as 429',
   },
-  {
-    name: 'resting-target-gets-jobs',
+  'resting-target-gets-jobs': {
     promise: 'A target that rests gets no request.',
     file: 'apps/gateway/src/push/push-target.ts',
     from: "return this.#breaker.state === 'closed' || this.#probe === slot",
@@ -37,8 +33,7 @@ export const faults: readonly PlantedFault[] = [
     test: push,
     testName: 'rests after failures',
   },
-  {
-    name: 'job-kept-by-stop',
+  'job-kept-by-stop': {
     promise: 'A job whose request is given up at a stop goes back and has lost no worker.',
     file: 'apps/gateway/src/push/push-target.ts',
     from: 'this.#counts.ends.returned += 1\n      this.scheduler.release(delivery, false)',
@@ -46,16 +41,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/push/processes.test.ts',
     testName: 'gives back what',
   },
-  {
-    name: 'stale-connection-fails',
+  'stale-connection-fails': {
     promise: 'A kept connection that the server has closed costs the job nothing.',
     file: 'apps/gateway/src/outgoing/poster.ts',
     from: 'if (isStale && !hasAnswered) resolve(undefined)',
     to: 'if (isStale && hasAnswered) resolve(undefined)',
     test: 'apps/gateway/test/push/poster.test.ts',
   },
-  {
-    name: 'notices-unbounded',
+  'notices-unbounded': {
     promise: 'Notices of dead jobs that wait are bounded.',
     file: 'apps/gateway/src/webhook/dead-job-notices.ts',
     from: 'this.#size >= maxWaiting',
@@ -63,4 +56,4 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/webhook/dead-job-notices.test.ts',
     testName: 'beyond 10,000',
   },
-]
+}

@@ -1,8 +1,7 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'bound-of-each-step',
+export const faults: FaultTable = {
+  'bound-of-each-step': {
     promise: 'A bound of waiting jobs counts those of one step too.',
     file: 'packages/redis-store/lua/lib/step/admission.lua',
     from: 'if sums.waiting + queued >= most',
@@ -10,8 +9,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'are refused from the bound on, within one step too',
   },
-  {
-    name: 'refused-before-counted',
+  'refused-before-counted': {
     promise: 'A gateway that has just started refuses no job for want of workers.',
     file: 'packages/core-scheduler/src/intake/route-admission.ts',
     from: 'this.#countsSinceMs > beforeMs',
@@ -19,8 +17,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/routes.test.ts',
     testName: 'refuses none before the workers of a gateway that starts are counted',
   },
-  {
-    name: 'aged-job-is-dropped',
+  'aged-job-is-dropped': {
     promise: 'A background job that is too old is among the dead, unless its route says otherwise.',
     file: 'packages/redis-store/lua/lib/stale.lua',
     from: "if fields.dies_stale ~= '1' or",
@@ -28,8 +25,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'are among the dead when a worker would get them, and can run again',
   },
-  {
-    name: 'untimed-by-name-worker',
+  'untimed-by-name-worker': {
     promise: 'The time of a job holds for workers by name too.',
     file: 'packages/redis-store/lua/lib/step/leases.lua',
     from: "if job.timed == '1' and claim.isNamed then",
@@ -37,4 +33,4 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'are late at a by-name worker too',
   },
-]
+}

@@ -1,32 +1,28 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'budget-keeps-answered-bytes',
+export const faults: FaultTable = {
+  'budget-keeps-answered-bytes': {
     promise: 'Bytes of answered requests leave the budget of their door.',
     file: 'apps/gateway/src/net/connection.ts',
     from: 'this.#inputBudget?.wait(cost - this.#waitingCost)',
     to: 'this.#inputBudget?.wait(0)',
     test: 'apps/gateway/test/net/connection.test.ts',
   },
-  {
-    name: 'budget-keeps-bytes-of-closed-connections',
+  'budget-keeps-bytes-of-closed-connections': {
     promise: 'Bytes of unanswered requests leave the budget with their connection.',
     file: 'apps/gateway/src/net/connection.ts',
     from: 'this.#inputBudget?.wait(-this.#waitingCost - this.#namesBytes)',
     to: 'this.#inputBudget?.wait(0)',
     test: 'apps/gateway/test/net/connection.test.ts',
   },
-  {
-    name: 'ended-connection-reads-on',
+  'ended-connection-reads-on': {
     promise: 'A connection that has ended takes no more requests.',
     file: 'apps/gateway/src/net/connection.ts',
     from: 'if (this.gone) return\n    this.#arrivedBytes',
     to: 'this.#arrivedBytes',
     test: 'apps/gateway/test/net/connection.test.ts',
   },
-  {
-    name: 'lines-behind-end-run',
+  'lines-behind-end-run': {
     promise: 'Lines behind END are not run.',
     file: 'apps/gateway/src/faktory/session.ts',
     from: "        if (this.#connection.gone) return 'none'\n",
@@ -34,32 +30,28 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/faktory/pipelined.test.ts',
     testName: 'commands behind END are not run, also if nothing was pending',
   },
-  {
-    name: 'dead-wid-not-forgotten',
+  'dead-wid-not-forgotten': {
     promise: 'A Faktory worker that was silent for too long is forgotten.',
     file: 'apps/gateway/src/faktory/workers.ts',
     from: 'if (jobs.length === 0) this.#forget(worker)',
     to: 'if (jobs.length < 0) this.#forget(worker)',
     test: 'apps/gateway/test/faktory/workers/workers.test.ts',
   },
-  {
-    name: 'fenced-job-comes-back',
+  'fenced-job-comes-back': {
     promise: 'A job whose lease was lost does not come back under its jid.',
     file: 'apps/gateway/src/faktory/held-jobs.ts',
     from: 'before: before?.fenced ? undefined : before',
     to: 'before',
     test: 'apps/gateway/test/faktory/held-jobs.test.ts',
   },
-  {
-    name: 'lease-start-not-armed-again',
+  'lease-start-not-armed-again': {
     promise: 'The start of a lease is stored without another job where its outcome was refused.',
     file: 'packages/core-scheduler/src/results/lease-starts.ts',
     from: 'this.#pending.set(token, pending)\n    this.#arm()\n',
     to: 'this.#pending.set(token, pending)\n',
     test: 'packages/core-scheduler/test/results/lease-starts.test.ts',
   },
-  {
-    name: 'no-prefetch-after-failed-flush',
+  'no-prefetch-after-failed-flush': {
     promise: 'Jobs are held ahead again after a FLUSH that failed.',
     file: 'packages/core-scheduler/src/admin/queue-control.ts',
     from: "    } finally {\n      events.emit('prefetchResumed')\n",
@@ -67,8 +59,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/fetched-ahead.test.ts',
     testName: 'is given held jobs again after a FLUSH that failed',
   },
-  {
-    name: 'expired-dead-job-keeps-its-jid',
+  'expired-dead-job-keeps-its-jid': {
     promise: 'A dead job whose time is up leaves the index of jids.',
     file: 'packages/redis-store/lua/lanes/heal.lua',
     from: "    forgetIndexes(lane, id, nil, jobFields(lane, id, 'jid')[1])\n",
@@ -76,40 +67,35 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'leave when their time is up, and so do their jids',
   },
-  {
-    name: 'lost-claims-looked-for-once',
+  'lost-claims-looked-for-once': {
     promise: 'Leases of claims without an answer are looked for five times.',
     file: 'packages/redis-store/src/step/lost-claims.ts',
     from: 'const looks = 5',
     to: 'const looks = 1',
     test: 'packages/redis-store/test/step/lost-claims.test.ts',
   },
-  {
-    name: 'left-lane-counts-as-heard',
+  'left-lane-counts-as-heard': {
     promise: 'A lane counts as not listened to before its channel is left.',
     file: 'packages/redis-store/src/connection/events.ts',
     from: 'this.#listening = new Set(without(before.names, new Set(fewer)))',
     to: 'this.#listening = new Set(before.names)',
     test: 'packages/redis-store/test/connection/events.test.ts',
   },
-  {
-    name: 'refused-outcome-not-repeated',
+  'refused-outcome-not-repeated': {
     promise: 'An outcome that the store refused is sent again where nobody else would.',
     file: 'packages/core-scheduler/src/results/outcomes.ts',
     from: 'this.#refused.push(item)',
     to: 'void item',
     test: 'packages/store-testkit/test/scheduler/nodes/lost-answers.test.ts',
   },
-  {
-    name: 'old-waiters-first-for-ever',
+  'old-waiters-first-for-ever': {
     promise: 'No waiting job is looked at twice before all were looked at.',
     file: 'packages/core-scheduler/src/node/waiters.ts',
     from: 'if (wait.round === round) continue',
     to: '',
     test: 'packages/core-scheduler/test/node/waiters.test.ts',
   },
-  {
-    name: 'late-waiting-time',
+  'late-waiting-time': {
     promise: 'A job held ahead counts as waiting until it is fetched.',
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'if (job.waitedMs !== undefined) job.waitedMs += heldMs',
@@ -117,8 +103,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/fetched-ahead.test.ts',
     testName: 'is told how long its job has waited, from its arrival to the fetch',
   },
-  {
-    name: 'pause-misses-jobs-on-their-way',
+  'pause-misses-jobs-on-their-way': {
     promise: 'A pause takes back jobs that were on their way to be held ahead.',
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'await new Promise<void>((resolve) => this.#whenAnswered.push(resolve))',
@@ -126,8 +111,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/fetched-ahead.test.ts',
     testName: 'is given nothing that was on its way to its node when the queue was paused',
   },
-  {
-    name: 'scheduled-job-wakes-at-once',
+  'scheduled-job-wakes-at-once': {
     promise: 'A job for later wakes no worker before its time.',
     file: 'packages/core-scheduler/src/intake/submissions.ts',
     from: 'if (job.dueAtMs === undefined || job.dueAtMs <= heartbeat.storeNowMs()) created += 1',
@@ -135,72 +119,63 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/maintenance/scheduler-maintenance.test.ts',
     testName: 'wakes a worker when it is promoted, and not before',
   },
-  {
-    name: 'flush-sends-one-step',
+  'flush-sends-one-step': {
     promise: 'A node that stops sends all gathered items, however many steps they fill.',
     file: 'packages/core-scheduler/src/node/steps.ts',
     from: 'while (this.#sendNext()) continue',
     to: 'this.#sendNext()',
     test: 'packages/core-scheduler/test/node/steps.test.ts',
   },
-  {
-    name: 'full-step-left-behind',
+  'full-step-left-behind': {
     promise: 'Items for which a step had no room go with the next, without others to come.',
     file: 'packages/core-scheduler/src/node/steps.ts',
     from: 'this.#gathered > 0 || this.#full.length > 0 ||',
     to: 'this.#gathered > 0 ||',
     test: 'packages/core-scheduler/test/node/steps.test.ts',
   },
-  {
-    name: 'later-submission-overtakes',
+  'later-submission-overtakes': {
     promise: 'Jobs of one step stand in line in the order in which they were handed over.',
     file: 'packages/core-scheduler/src/node/steps.ts',
     from: 'place + before',
     to: 'place',
     test: 'packages/core-scheduler/test/node/steps.test.ts',
   },
-  {
-    name: 'dead-after-two-checks',
+  'dead-after-two-checks': {
     promise: 'A node is dead after three checks without a change.',
     file: 'packages/core-scheduler/src/node/dead-nodes.ts',
     from: 'sighting.checks >= checksUntilDead',
     to: 'sighting.checks + 1 >= checksUntilDead',
     test: 'packages/core-scheduler/test/node/dead-nodes.test.ts',
   },
-  {
-    name: 'node-waits-for-empty-claim',
+  'node-waits-for-empty-claim': {
     promise: 'A node may stop when its last claim has brought nothing.',
     file: 'packages/core-scheduler/src/node/active-leases.ts',
     from: '    this.#claims -= 1\n    this.#resolveIfEmpty()\n',
     to: '    this.#claims -= 1\n',
     test: 'packages/core-scheduler/test/node/active-leases.test.ts',
   },
-  {
-    name: 'outage-hides-a-pause',
+  'outage-hides-a-pause': {
     promise: 'A node that comes back from an outage knows what was paused meanwhile.',
     file: 'packages/core-scheduler/src/admin/queue-control.ts',
     from: "    parts.events.on('reconnected', () => this.load())\n",
     to: '',
     test: 'packages/store-testkit/test/scheduler/nodes/after-outages.test.ts',
   },
-  {
-    name: 'outage-leaves-workers-asleep',
+  'outage-leaves-workers-asleep': {
     promise: 'A node that comes back from an outage wakes its workers for jobs of that time.',
     file: 'packages/core-scheduler/src/notify/outages.ts',
     from: "    await events.emitInTurn('lanesWatched', 'all')\n",
     to: '',
     test: 'packages/store-testkit/test/scheduler/nodes/after-outages.test.ts',
   },
-  {
-    name: 'outage-loses-progress',
+  'outage-loses-progress': {
     promise: 'Clients get the progress that was reported during an outage.',
     file: 'packages/core-scheduler/src/results/awaited-jobs.ts',
     from: '{ afterSilence: true }',
     to: '{}',
     test: 'packages/store-testkit/test/scheduler/nodes/after-outages.test.ts',
   },
-  {
-    name: 'late-by-name-worker-is-a-failure',
+  'late-by-name-worker-is-a-failure': {
     promise: 'A Faktory job whose by-name worker is late counts as lost, not as failed.',
     file: 'packages/core-scheduler/src/maintenance/reaper.ts',
     from: "job.heldBy === 'named' || door !== 'faktory'",
@@ -208,8 +183,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/maintenance/scheduler-maintenance.test.ts',
     testName: 'a Faktory job whose lease at ',
   },
-  {
-    name: 'room-told-once',
+  'room-told-once': {
     promise: 'Workers that wait for room in a queue with a rate are woken each time.',
     file: 'packages/core-scheduler/src/dispatch/room-timers.ts',
     from: '      this.#byLimit.delete(limit)\n',
@@ -217,8 +191,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/maintenance/scheduler-maintenance.test.ts',
     testName: 'is woken each time there is some',
   },
-  {
-    name: 'two-workers-for-one-job',
+  'two-workers-for-one-job': {
     promise: 'For one job one by-name worker is woken, also if that was done in advance.',
     file: 'packages/core-scheduler/src/node/wakeups.ts',
     from: 'jobs * this.#perJob - named',
@@ -226,8 +199,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/store-testkit/test/scheduler/scheduler-ahead.test.ts',
     testName: 'is woken alone for one job, while it is being stored',
   },
-  {
-    name: 'dead-job-frees-a-foreign-unique-key',
+  'dead-job-frees-a-foreign-unique-key': {
     promise: 'A job that dies again leaves its former unique key to the job that has it now.',
     file: 'packages/redis-store/lua/lib/queues/dead.lua',
     from: "if job.unique and redis.call('HGET', uniqueKey(lane), job.unique) == job.id then",
@@ -235,8 +207,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'leave the unique key to another job that took it meanwhile',
   },
-  {
-    name: 'dead-job-keeps-waiting-clients',
+  'dead-job-keeps-waiting-clients': {
     promise: 'A dead job has no waiting clients.',
     file: 'packages/redis-store/lua/lib/queues/dead.lua',
     from: "redis.call('HDEL', key, 'token', 'wait')",
@@ -244,8 +215,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'have no waiting clients any more',
   },
-  {
-    name: 'retry-keeps-progress',
+  'retry-keeps-progress': {
     promise: 'The progress of a failed run is not shown for the next one.',
     file: 'packages/redis-store/lua/lib/step/outcomes.lua',
     from: "'token', 'settled', 'status:dividend', 'status:divisor')\n  redis.call('PERSIST', key)",
@@ -253,72 +223,63 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'progress of a run is cleared when the job ',
   },
-  {
-    name: 'late-claim-handed-out',
+  'late-claim-handed-out': {
     promise: 'A job whose claim was answered too late goes back instead of out.',
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'this.#parts.clock.nowMs() - sentMs <= claimTimeoutMs',
     to: 'sentMs - claimTimeoutMs <= this.#parts.clock.nowMs()',
     test: 'packages/store-testkit/test/scheduler/nodes/late-claims.test.ts',
   },
-  {
-    name: 'job-held-ahead-overtaken',
+  'job-held-ahead-overtaken': {
     promise: 'A job held ahead does not go back while later ones are being claimed.',
     file: 'packages/core-scheduler/src/dispatch/prefetch-buffer.ts',
     from: 'if (oldest && supply.coming === 0 && nowMs',
     to: 'if (oldest && nowMs',
     test: 'packages/core-scheduler/test/dispatch/prefetch-buffer.test.ts',
   },
-  {
-    name: 'woken-for-nothing-loses-its-place',
+  'woken-for-nothing-loses-its-place': {
     promise: 'A worker that was woken for nothing keeps its place in line.',
     file: 'packages/core-scheduler/src/node/idle-workers.ts',
     from: '(isReturned ? line.returned : line.others)',
     to: 'line.others',
     test: 'packages/core-scheduler/test/node/idle-workers.test.ts',
   },
-  {
-    name: 'unconfirmed-job-runs',
+  'unconfirmed-job-runs': {
     promise: 'A foreground job that could not be made durable does not run.',
     file: 'packages/core-scheduler/src/intake/pending-ack.ts',
     from: 'if (waiters.remove(this.#lane, result.id, this)) abandon',
     to: 'if (!waiters.remove(this.#lane, result.id, this)) abandon',
     test: 'packages/store-testkit/test/scheduler/confirmed.test.ts',
   },
-  {
-    name: 'end-overtakes-reports',
+  'end-overtakes-reports': {
     promise: 'A client gets all reports of a job before its end.',
     file: 'packages/core-scheduler/src/results/awaited-jobs.ts',
     from: 'if (!reason.endWasSeen && !isNative) await store.events.delivered()',
     to: '',
     test: 'packages/store-testkit/test/scheduler/nodes/late-news.test.ts',
   },
-  {
-    name: 'lease-timer-fires-once',
+  'lease-timer-fires-once': {
     promise: 'Leases of each length end at their time.',
     file: 'packages/core-scheduler/src/dispatch/lease-timers.ts',
     from: 'if (nextMs < Infinity) this.#arm(nextMs)',
     to: '',
     test: 'packages/core-scheduler/test/dispatch/lease-timers.test.ts',
   },
-  {
-    name: 'refused-count-not-repeated',
+  'refused-count-not-repeated': {
     promise: 'Worker counts that the store refused are sent again.',
     file: 'packages/core-scheduler/src/node/worker-counts.ts',
     from: 'refused.has(lane) ? unknown : textOf(published)',
     to: 'textOf(published)',
     test: 'packages/core-scheduler/test/node/worker-counts.test.ts',
   },
-  {
-    name: 'later-lane-not-paused',
+  'later-lane-not-paused': {
     promise: 'A lane that is created after its function was paused is paused.',
     file: 'packages/core-scheduler/src/node/pauses.ts',
     from: 'this.#functions = functions\n    this.#version = -1',
     to: 'this.#functions = functions',
     test: 'packages/core-scheduler/test/node/pauses.test.ts',
   },
-  {
-    name: 'new-job-overtakes-higher-level',
+  'new-job-overtakes-higher-level': {
     promise: 'A job is handed over in its own step only where it overtakes no other.',
     file: 'packages/redis-store/lua/lib/step/handover.lua',
     from: 'or next(lengths, place) or',
@@ -326,8 +287,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'hands out the jobs that it brings by their levels, to ',
   },
-  {
-    name: 'put-back-in-reverse',
+  'put-back-in-reverse': {
     promise: 'Jobs that another lane precedes go back in their order.',
     file: 'packages/redis-store/lua/lib/step/lines.lua',
     from: 'for back = #ids, at, -1 do',
@@ -335,8 +295,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'lanes of one request form one queue: the highest level, there the oldest job',
   },
-  {
-    name: 'limit-without-running-jobs',
+  'limit-without-running-jobs': {
     promise: 'A limit of a lane counts its running jobs.',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
     from: "waitingIn(lane, aside) + redis.call('ZCARD', busyKey(lane)) + redis",
@@ -344,8 +303,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'refuses what is over a band’s limit and counts the running ones',
   },
-  {
-    name: 'lock-of-scheduled-job-ends-early',
+  'lock-of-scheduled-job-ends-early': {
     promise: 'The lock of a scheduled job is held from when it is due.',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
     from: 'integer(lockMs + ahead)',
@@ -353,8 +311,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'of a scheduled job are held from when it is due',
   },
-  {
-    name: 'dead-node-leaves-labelled-workers',
+  'dead-node-leaves-labelled-workers': {
     promise: 'A reclaimed node leaves no workers in the counts.',
     file: 'packages/redis-store/lua/nodes/reclaim-node.lua',
     from: "if counts[3] then redis.call('HINCRBY', meta, 'labelled', -tonumber(counts[3])) end",
@@ -362,8 +319,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'reclaiming a node removes its workers from the counts, and no others',
   },
-  {
-    name: 'native-result-settled-twice',
+  'native-result-settled-twice': {
     promise: 'The result of a native worker is settled once.',
     file: 'packages/redis-store/lua/lib/step/outcomes.lua',
     from: 'not job.token and not v[1] and',
@@ -371,8 +327,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'the result of a native worker is settled once, by the first node that asks',
   },
-  {
-    name: 'lease-start-without-token',
+  'lease-start-without-token': {
     promise: 'Only the holder of a lease has its start stored.',
     file: 'packages/redis-store/lua/lib/step/reports.lua',
     from: "if redis.call('HGET', jobKey(lane, id), 'token') ~= token then return 0 end",
@@ -380,8 +335,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'go back when their node dies; a job that a consumer has does not',
   },
-  {
-    name: 'sleeper-misses-new-function',
+  'sleeper-misses-new-function': {
     promise: 'A sleeping worker is woken for a function that it has added since.',
     file: 'apps/gateway/src/gearman/worker-side.ts',
     from: 'this.#sleptAs === this.subscription) return',
@@ -389,28 +343,25 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/gearman/worker.test.ts',
     testName: 'that adds a function while it sleeps is woken for it',
   },
-  {
-    name: 'event-overtakes-job-created',
+  'event-overtakes-job-created': {
     promise: 'No event of a job leaves before its JOB_CREATED.',
     file: 'apps/gateway/src/gearman/client-side.ts',
     from: 'if (this.#slot.hasLeft) connection',
     to: 'if (this.#slot) connection',
     test: 'apps/gateway/test/gearman/client-side.test.ts',
   },
-  {
-    name: 'ended-job-abandoned',
+  'ended-job-abandoned': {
     promise: 'A client that leaves abandons the jobs that it still waits for alone.',
     file: 'apps/gateway/src/gearman/client-side.ts',
     from: 'if (isFinal(event)) this.#client.forget(this)',
     to: '',
     test: 'apps/gateway/test/gearman/client-side.test.ts',
   },
-  {
-    name: 'job-of-given-up-function-stays-leased',
+  'job-of-given-up-function-stays-leased': {
     promise: 'A job goes back whose worker has given its function up meanwhile.',
     file: 'apps/gateway/src/gearman/grabbed-job.ts',
     from: '      scheduler.release(assignment, false)\n',
     to: '',
     test: 'apps/gateway/test/gearman/grabbed-job.test.ts',
   },
-]
+}

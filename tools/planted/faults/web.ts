@@ -1,8 +1,7 @@
-import type { PlantedFault } from '../planted-fault.ts'
+import type { FaultTable } from '../planted-fault.ts'
 
-export const faults: readonly PlantedFault[] = [
-  {
-    name: 'proxy-counts-as-local',
+export const faults: FaultTable = {
+  'proxy-counts-as-local': {
     promise: 'A request with a header of a proxy has no privilege of this machine.',
     file: 'apps/gateway/src/net/local-requests.ts',
     from: 'x-forwarded(?:-.*)?',
@@ -10,8 +9,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/proxied-requests.test.ts',
     testName: 'nothing by any route',
   },
-  {
-    name: 'pages-change-for-anybody',
+  'pages-change-for-anybody': {
     promise: 'Only this machine changes something by the pages of the web port.',
     file: 'apps/gateway/src/web/web-server.ts',
     from: 'if (isChange && !identity.isLocal)',
@@ -19,8 +17,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/proxied-requests.test.ts',
     testName: 'nothing by any route',
   },
-  {
-    name: 'route-without-role-is-open',
+  'route-without-role-is-open': {
     promise: 'A route of the API that names no role is an admin’s.',
     file: 'apps/gateway/src/api/routes.ts',
     from: "const { role = 'admin' } = request.routeOptions.config",
@@ -28,8 +25,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/proxied-requests.test.ts',
     testName: "a route of the API that names no role is the operator's",
   },
-  {
-    name: 'data-folder-stays-open',
+  'data-folder-stays-open': {
     promise: 'A data folder of a former gateway is closed to other users.',
     file: 'apps/gateway/src/redis-server/private-folder.ts',
     from: '(mode & others) === 0',
@@ -37,8 +33,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store/private-store.test.ts',
     testName: 'closes an empty folder',
   },
-  {
-    name: 'foreign-data-folder-is-used',
+  'foreign-data-folder-is-used': {
     promise: 'A data folder that belongs to another user is refused.',
     file: 'apps/gateway/src/redis-server/private-folder.ts',
     from: 'uid !== process.geteuid()',
@@ -46,16 +41,14 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/store/private-store.test.ts',
     testName: "refuses another user's folder",
   },
-  {
-    name: 'deep-json-is-parsed',
+  'deep-json-is-parsed': {
     promise: 'JSON that nests deeper than 512 is shown as text, and refused in a body.',
     file: 'apps/gateway/src/json.ts',
     from: 'isDeeper(text, maxJsonDepth)',
     to: 'isDeeper(text, 100 * maxJsonDepth)',
     test: 'apps/gateway/test/api/deep-json.test.ts',
   },
-  {
-    name: 'dashboard-indents-any-depth',
+  'dashboard-indents-any-depth': {
     promise: 'The dashboard makes no more than some 64 columns of indentation.',
     file: 'apps/gateway/dashboard/payload-text.js',
     from: 'Math.min(Math.max(0, depth), deepestIndented)',
@@ -63,8 +56,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/api/deep-json.test.ts',
     testName: 'the dashboard shows it as text',
   },
-  {
-    name: 'chart-keeps-links',
+  'chart-keeps-links': {
     promise: 'No entry of a released chart is a link.',
     file: 'tools/release/artifacts.ts',
     from: "'--dereference', ",
@@ -72,8 +64,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'tools/test/release-files.test.ts',
     testName: 'that npm and Helm unpack have no link in them',
   },
-  {
-    name: 'sbom-has-the-clock',
+  'sbom-has-the-clock': {
     promise: 'One commit always makes the same files of a release.',
     file: 'tools/release/sbom.ts',
     from: 'timestamp: date.toISOString()',
@@ -81,8 +72,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'tools/test/release-files.test.ts',
     testName: 'have the same checksums each time',
   },
-  {
-    name: 'gauges-named-as-counters',
+  'gauges-named-as-counters': {
     promise: 'promtool has no complaint about any line of /metrics.',
     file: 'apps/gateway/src/ops/metrics/process-figures.ts',
     from: "['handles', 'requests', 'resources']",
@@ -90,8 +80,7 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/metrics/pages.test.ts',
     testName: 'finds nothing wrong with names, help and odd labels',
   },
-  {
-    name: 'old-version-rewrites-bodies',
+  'old-version-rewrites-bodies': {
     promise: 'Only the head of an answer to HTTP/1.0 is changed, never an outcome.',
     file: 'apps/gateway/src/http/send-answer.ts',
     from: "    socket.write = write\n    const isText = typeof head === 'string'\n    return write(isText ? head.replace(/^HTTP\\/1\\.1/, 'HTTP/1.0') : head, ...rest)",
@@ -99,12 +88,11 @@ export const faults: readonly PlantedFault[] = [
     test: 'apps/gateway/test/http/plain-clients.test.ts',
     testName: 'gets an outcome that looks like a head as it is',
   },
-  {
-    name: 'npm-users-get-other-versions',
+  'npm-users-get-other-versions': {
     promise: 'The gateway on npm brings the versions that its bill of materials names.',
     file: 'apps/gateway/package.json',
     from: '    "npm-shrinkwrap.json",\n',
     to: '',
     test: 'tools/test/npm-users.test.ts',
   },
-]
+}

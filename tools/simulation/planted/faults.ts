@@ -16,313 +16,273 @@ const store = 'packages/store-testkit/src/memory'
 const doors = 'apps/gateway/src'
 
 /** Places marked `store` are the store in memory, whose steps mean what the scripts mean. */
-export const faults: readonly SimulatedFault[] = [
-  {
-    name: 'token-not-compared',
+const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
+  'token-not-compared': {
     does: 'An outcome ends a job that another worker has by now.',
     file: `${store}/jobs/finish.ts`,
     from: ': job.token === token',
     to: ': job.token !== undefined',
   },
-  {
-    name: 'deadline-of-no-length',
+  'deadline-of-no-length': {
     does: "A consumer's lease is over at once.",
     file: `${store}/jobs/claim.ts`,
     from: 'consumerSeconds * 1000 :',
     to: 'consumerSeconds / 1000 :',
   },
-  {
-    name: 'death-not-told',
+  'death-not-told': {
     does: 'A job that dies pushes nothing.',
     file: `${store}/jobs/finish.ts`,
     from: '  tellOfDeath(world, lane, job)',
     to: '  void tellOfDeath',
   },
-  {
-    name: 'death-told-twice',
+  'death-told-twice': {
     does: 'A job that dies pushes two jobs.',
     file: `${store}/jobs/finish.ts`,
     from: '  tellOfDeath(world, lane, job)',
     to: '  for (const _ of [1, 2]) tellOfDeath(world, lane, job)',
   },
-  {
-    name: 'one-job-over-the-limit',
+  'one-job-over-the-limit': {
     does: 'One job more than its limit allows runs.',
     file: `${store}/jobs/throttles.ts`,
     from: 'slots.length < concurrency',
     to: 'slots.length <= concurrency',
   },
-  {
-    name: 'turn-of-two-jobs',
+  'turn-of-two-jobs': {
     does: 'One job more of a value runs than may run.',
     file: `${store}/jobs/turns.ts`,
     from: 'this.#running(value) < (',
     to: 'this.#running(value) <= (',
   },
-  {
-    name: 'batch-closed-early',
+  'batch-closed-early': {
     does: 'A batch is complete while a job of it has not run.',
     file: `${store}/jobs/memory-batches.ts`,
     from: 'if (!committed || pending > 0) return',
     to: 'if (!committed || pending > 1) return',
   },
-  {
-    name: 'batch-without-commit',
+  'batch-without-commit': {
     does: 'A batch is complete before it was committed.',
     file: `${store}/jobs/memory-batches.ts`,
     from: 'if (!committed || pending > 0) return',
     to: 'if (pending > 0) return',
   },
-  {
-    name: 'callback-of-failed-batch',
+  'callback-of-failed-batch': {
     does: 'The success callback runs though a job has failed.',
     file: `${store}/jobs/memory-batches.ts`,
     from: 'if (!callbacks.success && failed === 0 &&',
     to: 'if (!callbacks.success &&',
   },
-  {
-    name: 'lock-not-kept',
+  'lock-not-kept': {
     does: 'Two jobs have one unique lock.',
     file: `${store}/memory-steps.ts`,
     from: 'if (job.lock && isLocked(world, lane, job.lock.key))',
     to: 'if (job.lock && isLocked(world, lane, ""))',
   },
-  {
-    name: 'retry-at-once-twice',
+  'retry-at-once-twice': {
     does: 'A failed job is queued for its retry and stays scheduled.',
     file: `${store}/jobs/finish.ts`,
     from: 'lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)',
     to: 'lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs), lane.enqueue(job)',
   },
-  {
-    name: 'early-promotion',
+  'early-promotion': {
     does: 'Scheduled jobs are queued half a second early.',
     file: `${store}/lanes/maintenance.ts`,
     from: '.filter(([, dueMs]) => dueMs <= world.nowMs())',
     to: '.filter(([, dueMs]) => dueMs <= world.nowMs() + 500)',
   },
-  {
-    name: 'requeued-by-nobody',
+  'requeued-by-nobody': {
     does: 'A job that a worker gave back is in no queue.',
     file: `${store}/jobs/finish.ts`,
     from: '  world.arrive(job)\n  lane.enqueue(job)',
     to: '  world.arrive(job)',
   },
-  {
-    name: 'last-in-first-out',
+  'last-in-first-out': {
     does: 'A level is a stack.',
     file: `${store}/memory-lane.ts`,
     from: 'queue.splice(lower < 0 ? queue.length : lower, 0, job.id)',
     to: 'queue.splice(lower < 0 ? 0 : 0, 0, job.id)',
   },
-  {
-    name: 'joined-client-not-noted',
+  'joined-client-not-noted': {
     does: 'A second client of a job at another node is not told its end.',
     file: `${store}/memory-steps.ts`,
     from: 'if (foreground) job.waiting.push(node)',
     to: 'if (foreground) job.waiting.push("")',
   },
-  {
-    name: 'refused-outcome-forgotten',
+  'refused-outcome-forgotten': {
     does: 'An outcome that the store did not answer is not sent again.',
     file: `${core}/results/outcomes.ts`,
     from: 'for (const item of this.#refused.splice(0)) this.#queue(item)',
     to: 'this.#refused.splice(0)',
   },
-  {
-    name: 'pending-outcome-forgotten',
+  'pending-outcome-forgotten': {
     does: 'A job that ended while the store was away is told as failed.',
     file: `${core}/results/outcomes.ts`,
     from: "if (refusal.code !== 'REFUSED') this.#setPendingOutcome(item.outcome)",
     to: '',
   },
-  {
-    name: 'last-word-twice',
+  'last-word-twice': {
     does: 'A waiting client is told the end of its job twice.',
     file: `${core}/node/waiters.ts`,
     from: 'if (isFinal(event)) this.#forget(ref.lane, ref.id)\n    else',
     to: 'if (isFinal(event)) for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)\n    if (isFinal(event)) this.#forget(ref.lane, ref.id)\n    else',
   },
-  {
-    name: 'one-client-told',
+  'one-client-told': {
     does: 'Of two clients of a job one is told its end.',
     file: `${core}/node/waiters.ts`,
     from: 'for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)',
     to: 'for (const waiter of [...wait.waiters].slice(0, 1)) waiter.onEvent(ref, event)',
   },
-  {
-    name: 'late-claim-kept',
+  'late-claim-kept': {
     does: 'A claim that was answered too late is given to a worker all the same.',
     file: `${core}/dispatch/claims.ts`,
     from: 'return !this.#stopped && this.#parts.clock.nowMs() - sentMs <= claimTimeoutMs',
     to: 'return !this.#stopped',
   },
-  {
-    name: 'give-back-forgotten',
+  'give-back-forgotten': {
     does: 'Jobs of a claim that was answered too late do not go back.',
     file: `${core}/dispatch/claims.ts`,
     from: '    void this.#giveBack(jobs)\n    for (const request of requests)',
     to: '    for (const request of requests)',
   },
-  {
-    name: 'left-worker-keeps-its-job',
+  'left-worker-keeps-its-job': {
     does: 'A job whose worker left before it came stays leased.',
     file: `${core}/dispatch/claims.ts`,
     from: "    this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false })",
     to: '    void [lane, id, token]',
   },
-  {
-    name: 'room-timer-not-armed',
+  'room-timer-not-armed': {
     does: 'Nobody wakes workers when a rate limit has room again.',
     file: `${core}/dispatch/room-timers.ts`,
     from: 'if (waitMs === 0 || this.#byLimit.has(limit)) return',
     to: 'if (waitMs >= 0) return',
   },
-  {
-    name: 'lease-timer-not-armed',
+  'lease-timer-not-armed': {
     does: 'The time limit of CAN_DO_TIMEOUT is not kept.',
     file: `${core}/dispatch/lease-timers.ts`,
     from: 'if (nextMs < Infinity) this.#arm(nextMs)',
     to: '',
   },
-  {
-    name: 'answers-out-of-order',
+  'answers-out-of-order': {
     does: 'A result overtakes its data.',
     file: `${core}/node/answer-order.ts`,
     from: '    await before\n',
     to: '',
   },
-  {
-    name: 'woken-for-nothing-forgotten',
+  'woken-for-nothing-forgotten': {
     does: 'A worker that goes to sleep does not look for jobs that came meanwhile.',
     file: `${core}/scheduler.ts`,
     from: 'if (look && !this.#parts.claims',
     to: 'if (!look && !this.#parts.claims',
   },
-  {
-    name: 'nobody-woken',
+  'nobody-woken': {
     does: 'New jobs wake no idle worker.',
     file: `${core}/node/wakeups.ts`,
     from: 'this.idle.wake(byName, jobs * this.#perJob - named)',
     to: 'this.idle.wake(byName, 0 * named)',
   },
-  {
-    name: 'expired-lease-stands',
+  'expired-lease-stands': {
     does: 'Leases whose time is over stay.',
     file: `${core}/maintenance/reaper.ts`,
     from: 'for (const job of expired) this.#expire(job)',
     to: 'for (const job of expired.slice(0, 0)) this.#expire(job)',
   },
-  {
-    name: 'dead-node-not-reclaimed',
+  'dead-node-not-reclaimed': {
     does: 'Jobs of a gateway that died stay leased.',
     file: `${core}/maintenance/dead-node-reclaimer.ts`,
     from: "events.on('deadNodes', (nodes) => this.#reclaimAll(nodes)),",
     to: '',
   },
-  {
-    name: 'dead-at-once',
+  'dead-at-once': {
     does: 'A gateway that is late with a heartbeat is taken for dead.',
     file: `${core}/node/dead-nodes.ts`,
     from: 'if (isSilent && sighting.checks >= checksUntilDead) dead.push(node)',
     to: 'if (isSilent || sighting.checks > 0) dead.push(node)',
   },
-  {
-    name: 'waits-not-restored',
+  'waits-not-restored': {
     does: 'A gateway that was taken for dead does not count its clients again.',
     file: `${core}/maintenance/store-reset.ts`,
     from: 'for (const [lane, clients] of waiters.clients()) await store.nodes.waitAgain(lane, clients)',
     to: '',
   },
-  {
-    name: 'lost-outcome-stands',
+  'lost-outcome-stands': {
     does: 'A lease stays that its worker has ended, where the store has lost the end.',
     file: `${core}/maintenance/orphan-leases.ts`,
     from: 'if (before.has(token)) outcomes.add(',
     to: 'if (before.has(token) && !token) outcomes.add(',
   },
-  {
-    name: 'lost-ids-given-again',
+  'lost-ids-given-again': {
     does: 'Ids of jobs that the store has lost are given again.',
     file: `${store}/memory-lane.ts`,
     from: 'this.#lastId += (epoch - this.#epoch) * idsPerEpoch',
     to: 'this.#lastId += 0 * (epoch - this.#epoch) * idsPerEpoch',
   },
-  {
-    name: 'restart-not-noticed',
+  'restart-not-noticed': {
     does: 'A gateway does not notice that the store has restarted.',
     file: `${store}/memory-nodes.ts`,
     from: 'isDead || last === undefined || this.#epoch !== world.epoch',
     to: 'isDead || last === undefined',
   },
-  {
-    name: 'counts-not-told-again',
+  'counts-not-told-again': {
     does: 'Workers that came among lost writes are not counted.',
     file: `${core}/node/worker-counts.ts`,
     from: 'if (wasReset) this.republishAll()\n      else this.#retry()',
     to: 'if (!wasReset) this.#retry()',
   },
-  {
-    name: 'due-jobs-forgotten',
+  'due-jobs-forgotten': {
     does: 'No gateway queues jobs that have fallen due.',
     file: `${core}/maintenance/reaper.ts`,
     from: 'await store.lanes.promote()) wakeups.wake(lane, jobs)',
     to: '[] as { lane: string; jobs: number }[]) void [store], wakeups.wake(lane, jobs)',
   },
-  {
-    name: 'unique-id-forgotten',
+  'unique-id-forgotten': {
     does: 'Jobs with one unique id are not joined, and a client of one waits for the other.',
     file: `${doors}/gearman/handlers/client.ts`,
     from: '...(key && { unique: key }),',
     to: '...(key && foreground && { unique: key }),',
   },
-  {
-    name: 'lost-worker-keeps-its-jobs',
+  'lost-worker-keeps-its-jobs': {
     does: 'Jobs of a Gearman worker that vanished stay leased.',
     file: `${doors}/gearman/worker-side.ts`,
     from: '    this.#derived = undefined\n    this.#loseAll([...this.#held.values()])',
     to: '    this.#derived = undefined',
   },
-  {
-    name: 'worker-counted-twice',
+  'worker-counted-twice': {
     does: 'A worker that names a function twice is counted twice.',
     file: `${doors}/gearman/worker-side.ts`,
     from: 'if (!known) this.#session.scheduler.countNamed(fn, 1)',
     to: 'this.#session.scheduler.countNamed(fn, 1), void known',
   },
-  {
-    name: 'noop-not-sent',
+  'noop-not-sent': {
     does: 'A sleeping Gearman worker is not woken.',
     file: `${doors}/gearman/worker-side.ts`,
     from: '    this.#session.connection.sendAtHand(noop)',
     to: '    void noop',
   },
-  {
-    name: 'fetch-gives-up-its-job',
+  'fetch-gives-up-its-job': {
     does: 'A FETCH whose time is up does not wait for its claim.',
     file: `${doors}/faktory/fetch.ts`,
     from: 'if (this.#isClaiming) return',
     to: '',
   },
-  {
-    name: 'fail-as-ack',
+  'fail-as-ack': {
     does: 'A FAIL is taken for an ACK.',
     file: `${doors}/faktory/handlers/outcomes.ts`,
     from: 'this.session.context.scheduler.fail(assignment, report, this)',
     to: 'void report, this.session.context.scheduler.complete(assignment, Buffer.alloc(0), this)',
   },
-  {
-    name: 'replies-out-of-order',
+  'replies-out-of-order': {
     does: 'A reply that is ready does not wait for those before it.',
     file: `${doors}/net/connection.ts`,
     from: '    if (this.#slots.isEmpty) {\n      this.#write(bytes)\n      return undefined\n    }',
     to: '    this.#write(bytes)\n    if (bytes.length >= 0) return undefined',
   },
-  {
-    name: 'half-closed-is-gone',
+  'half-closed-is-gone': {
     does: 'A connection that breaks is kept.',
     file: `${doors}/gearman/session.ts`,
     from: '    this.worker.leave()',
     to: '',
   },
-]
+}
+
+export const faults: readonly SimulatedFault[] = Object.entries(rows).map(([name, row]) => {
+  return { name, ...row }
+})

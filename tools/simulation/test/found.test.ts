@@ -8,8 +8,18 @@ const plain: Omit<Plan, 'seed' | 'gateways' | 'wildMs' | 'peers'> = {
   ...{ hasThrottles: false, hasRoutes: false, hasCron: false, faults: [], changes: [] },
 }
 
-const workers = (kind: PeerPlan['kind'], name: string): PeerPlan[] =>
-  [1, 2, 3].map((number) => ({ name: `${name}${number}`, kind, jobs: 0 }))
+const kinds = {
+  ...({ client: 'gearman client', worker: 'gearman worker' } as const),
+  ...({ producer: 'faktory producer', consumer: 'faktory consumer' } as const),
+  ...({ native: 'native client', operator: 'operator' } as const),
+}
+type Kind = keyof typeof kinds
+
+/** Peers by their names, which say what they are, with how many jobs each has. */
+const peersOf = (jobs: Readonly<Partial<Record<`${Kind}${1 | 2 | 3}`, number>>>): PeerPlan[] =>
+  Object.entries(jobs).map(([name, count]) => {
+    return { name, kind: kinds[name.slice(0, -1) as Kind], jobs: count }
+  })
 
 /** Worlds in which a fault of the code was seen, which has been mended; each with what it was. */
 const found: readonly (readonly [string, Plan])[] = [
@@ -17,22 +27,23 @@ const found: readonly (readonly [string, Plan])[] = [
     'sleeping Gearman workers are not woken without end while a limit holds their jobs back',
     {
       ...{ ...plain, seed: 60, gateways: 2, wildMs: 2_595, hasThrottles: true },
-      peers: [
-        { name: 'producer1', kind: 'faktory producer', jobs: 4 },
-        { name: 'producer2', kind: 'faktory producer', jobs: 4 },
-        ...workers('gearman worker', 'worker'),
-        ...workers('faktory consumer', 'consumer'),
-      ],
+      peers: peersOf({
+        producer1: 4,
+        producer2: 4,
+        worker1: 0,
+        worker2: 0,
+        worker3: 0,
+        consumer1: 0,
+        consumer2: 0,
+        consumer3: 0,
+      }),
     },
   ],
   [
     'the last worker of a function is not counted any more, though the store has lost that it left',
     {
       ...{ ...plain, seed: 20_267, gateways: 3, wildMs: 4_740 },
-      peers: [
-        { name: 'producer2', kind: 'faktory producer', jobs: 2 },
-        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
-      ],
+      peers: peersOf({ producer2: 2, worker1: 0 }),
       faults: [
         { number: 1, kind: 'stop', atMs: 1_577, forMs: 14 },
         { number: 2, kind: 'store restarts with a loss', atMs: 2_975, forMs: 1_392 },
@@ -43,21 +54,14 @@ const found: readonly (readonly [string, Plan])[] = [
     'a moved job keeps the time after which it may not run',
     {
       ...{ ...plain, seed: 3, gateways: 1, wildMs: 4021 },
-      peers: [
-        { name: 'producer1', kind: 'faktory producer', jobs: 5 },
-        { name: 'operator1', kind: 'operator', jobs: 4 },
-      ],
+      peers: peersOf({ producer1: 5, operator1: 4 }),
     },
   ],
   [
     'a moved job names its new queue to its worker',
     {
       ...{ ...plain, seed: 10, gateways: 1, wildMs: 3257 },
-      peers: [
-        { name: 'producer1', kind: 'faktory producer', jobs: 1 },
-        { name: 'producer2', kind: 'faktory producer', jobs: 2 },
-        { name: 'operator1', kind: 'operator', jobs: 2 },
-      ],
+      peers: peersOf({ producer1: 1, producer2: 2, operator1: 2 }),
     },
   ],
   [
@@ -66,11 +70,7 @@ const found: readonly (readonly [string, Plan])[] = [
       ...{ ...plain, seed: 7557, gateways: 3, wildMs: 1833, functionOrder: 'by-level' },
       faults: [{ number: 2, kind: 'store away', atMs: 1762, forMs: 3648 }],
       changes: [{ number: 2, kind: 'leave', atMs: 2501, forMs: 183 }],
-      peers: [
-        { name: 'client2', kind: 'gearman client', jobs: 2 },
-        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
-        { name: 'native1', kind: 'native client', jobs: 2 },
-      ],
+      peers: peersOf({ client2: 2, worker1: 0, native1: 2 }),
     },
   ],
   [
@@ -78,40 +78,31 @@ const found: readonly (readonly [string, Plan])[] = [
     {
       ...{ ...plain, seed: 7971, gateways: 1, wildMs: 1240 },
       faults: [{ number: 1, kind: 'store fails over', atMs: 1115, forMs: 1413 }],
-      peers: [
-        { name: 'client2', kind: 'gearman client', jobs: 4 },
-        { name: 'producer1', kind: 'faktory producer', jobs: 3 },
-        { name: 'worker3', kind: 'gearman worker', jobs: 0 },
-      ],
+      peers: peersOf({ client2: 4, producer1: 3, worker3: 0 }),
     },
   ],
   [
     'a job that begins while it is moved stays where it is, and runs once',
     {
       ...{ ...plain, seed: 5268, gateways: 1, wildMs: 3743, hasThrottles: true, hasRoutes: true },
-      peers: [
-        { name: 'client1', kind: 'gearman client', jobs: 4 },
-        { name: 'client2', kind: 'gearman client', jobs: 6 },
-        { name: 'client3', kind: 'gearman client', jobs: 6 },
-        { name: 'producer1', kind: 'faktory producer', jobs: 1 },
-        { name: 'producer2', kind: 'faktory producer', jobs: 1 },
-        { name: 'consumer1', kind: 'faktory consumer', jobs: 0 },
-        { name: 'native1', kind: 'native client', jobs: 1 },
-        { name: 'operator1', kind: 'operator', jobs: 3 },
-        { name: 'operator2', kind: 'operator', jobs: 3 },
-      ],
+      peers: peersOf({
+        client1: 4,
+        client2: 6,
+        client3: 6,
+        producer1: 1,
+        producer2: 1,
+        consumer1: 0,
+        native1: 1,
+        operator1: 3,
+        operator2: 3,
+      }),
     },
   ],
   [
     'the callback of a batch goes with its function, which is dropped with the last job of the batch',
     {
       ...{ ...plain, seed: 5852, gateways: 1, wildMs: 4109 },
-      peers: [
-        { name: 'client2', kind: 'gearman client', jobs: 3 },
-        { name: 'producer1', kind: 'faktory producer', jobs: 1 },
-        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
-        { name: 'operator2', kind: 'operator', jobs: 3 },
-      ],
+      peers: peersOf({ client2: 3, producer1: 1, worker1: 0, operator2: 3 }),
     },
   ],
   [
@@ -123,13 +114,7 @@ const found: readonly (readonly [string, Plan])[] = [
         { number: 3, kind: 'lose messages', atMs: 177, forMs: 169 },
         { number: 4, kind: 'crash', atMs: 785, forMs: 11 },
       ],
-      peers: [
-        { name: 'producer2', kind: 'faktory producer', jobs: 1 },
-        { name: 'worker1', kind: 'gearman worker', jobs: 0 },
-        { name: 'consumer2', kind: 'faktory consumer', jobs: 0 },
-        { name: 'consumer3', kind: 'faktory consumer', jobs: 0 },
-        { name: 'native1', kind: 'native client', jobs: 1 },
-      ],
+      peers: peersOf({ producer2: 1, worker1: 0, consumer2: 0, consumer3: 0, native1: 1 }),
     },
   ],
 ]

@@ -5,6 +5,7 @@ import { expect, test, onTestFinished } from 'vitest'
 import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { EventStream, streamBounds } from '../../src/api/event-stream.ts'
 import { type ApiGateway, apiOnRedis } from './support/api-gateway.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const { describeApi, openApi } = apiOnRedis()
 
@@ -97,14 +98,8 @@ describeApi('the API under load', () => {
       told.push(response)
       stream.add(response)
     })
-    onTestFinished(() => {
-      stream.close()
-      server.close()
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as { port: number }
-    const socket = connect(port, '127.0.0.1')
+    onTestFinished(() => stream.close())
+    const socket = connect(await portOfTest(server), '127.0.0.1')
     onTestFinished(() => void socket.destroy())
     // It is never read: what the kernel does not take waits in the gateway.
     socket.pause()

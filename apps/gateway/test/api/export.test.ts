@@ -1,13 +1,14 @@
 import { createServer, get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { Type } from '@sinclair/typebox'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { columnsOf, csvHead, csvRow } from '../../src/api/export/csv.ts'
 import { Exports } from '../../src/api/export/export-stream.ts'
 import type { ApiAnswer } from '../../src/api/api-error.ts'
 import { CallLimiter } from '../../src/api/limits/call-limiter.ts'
 import { orNull, strict } from '../../src/api/endpoint.ts'
 import { apiOnRedis, bearer, readerPassword } from './support/api-gateway.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 test('a spreadsheet computes no cell of a file, and each cell is read as it was', () => {
   const columns = columnsOf(
@@ -52,9 +53,7 @@ async function served(
       .begin('exportFunctions', { format: 'ndjson' })
       .then((begun) => ('send' in begun ? begun.send(response) : refuse()), refuse)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => void server.close())
-  return (server.address() as { port: number }).port
+  return portOfTest(server)
 }
 
 const pageOf = (names: readonly string[], cursor: string | null): ApiAnswer => {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { bearer, elsewhere, sent } from './support/api-gateway.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
@@ -61,21 +61,6 @@ describe.skipIf(lacksRedis)('the options of the web port', () => {
     expect(await trusted.ask('/queues/pause', { ...pause, headers })).toEqual([200, undefined])
     expect(await stranger.ask('/queues/pause', { ...pause, headers })).toEqual([
       ...[401, 'unauthorized'],
-    ])
-  })
-
-  test('headers of a proxy without its addresses, and half of them, do not start', async () => {
-    const refusal = async (words: readonly string[]): Promise<unknown[]> => {
-      const { code, stderr } = await startGateway([...words]).exited
-      return [code, stderr]
-    }
-    const words = ['--web-user-header', 'X-User', '--web-role-header', 'X-Role']
-    const reason = 'people of a proxy are named by two headers, from listed addresses only.\n'
-    expect(await refusal(words)).toEqual([
-      ...[2, `--web-user-header and --web-role-header need --web-proxy-from too: ${reason}`],
-    ])
-    expect(await refusal(['--web-proxy-from', '10.0.0.0/8'])).toEqual([
-      ...[2, `--web-proxy-from needs --web-user-header too: ${reason}`],
     ])
   })
 })

@@ -217,8 +217,7 @@ describe.skipIf(lacksRedis || lacksTools)('a backup', () => {
     const copy = second.connect()
     const killed = restore(file)
     await expect.poll(() => copy.exists('job:bulk:50'), { ...patience, interval: 1 }).toBe(1)
-    killed.child.kill('SIGKILL')
-    expect((await killed.exited).code).toBe(null)
+    expect((await killed.end('SIGKILL')).code).toBe(null)
     const there = (await copy.keys('job:bulk:*')).length
     expect(there).toBeLessThan(many)
     const { code, stdout } = await restore(file).exited

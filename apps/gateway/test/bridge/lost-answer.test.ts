@@ -1,11 +1,11 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { Fleet } from './support/fleet.ts'
 import { submitByHand } from './support/gearman-by-hand.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 /** A way to the store that keeps its answers back from `hold` on. */
 async function slowWay(path: string) {
@@ -18,11 +18,8 @@ async function slowWay(path: string) {
     for (const socket of [gateway, store]) socket.on('error', () => undefined)
     gateway.on('close', () => store.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
   return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `redis://127.0.0.1:${await portOfTest(server)}`,
     hold: () => stores.forEach((store) => void store.unpipe()),
   }
 }
@@ -35,8 +32,7 @@ describe.skipIf(lacksRedis)('a gateway that is killed before the store answers i
     const way = await slowWay(fleet.server.path)
     const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
     const { child, ready, exited } = startGateway(['serve', ...ports, '--redis-url', way.url])
-    const { doors } = await ready
-    const consumer = await FwpClient.ofTest(doors[0]?.port ?? 0, { wid: 'waiting' })
+    const consumer = await FwpClient.ofTest((await ready).port('faktory'), { wid: 'waiting' })
     // From the first job on its gateway knows the function.
     await submitByHand(left.gearman, 'mail', Buffer.from('[1]'), true)
     const { jid } = await consumer.askJson('FETCH default')

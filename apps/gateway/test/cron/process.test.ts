@@ -1,10 +1,9 @@
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import { startGateway } from '../support/gateway-process.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
+import { configFile } from '../support/temporary-folder.ts'
 
 const entry = 'each-second'
 const file = `
@@ -19,23 +18,11 @@ queue = "clockwork"
 
 describe.skipIf(lacksRedis)('two gateways with a cron entry in their file', () => {
   test('push one job per tick, and show the times', async () => {
-    const redis = await RedisServer.start()
-    onTestFinished(() => redis.stop())
-    const config = join(await temporaryFolder(), 'crossgear.toml')
-    await writeFile(config, file)
-    const ports = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', '0']
-    const words = [...ports, '--config', config, '--redis-url', `unix://${redis.path}`]
-    const gateways = [startGateway(words), startGateway(words)]
-    onTestFinished(async () => {
-      for (const { child, exited } of gateways) {
-        child.kill()
-        await exited
-      }
-    })
-    const [first] = await Promise.all(gateways.map(({ ready }) => ready))
-    const portOf = (name: string): number =>
-      first?.doors.find((door) => door.name === name)?.port ?? 0
-    const worker = await FwpClient.ofTest(portOf('faktory'), { wid: 'w1' })
+    const redis = await redisOfTest()
+    const words = [...wordsOn(redis, 'faktory', 'web'), '--config', await configFile(file)]
+    const gateways = [gatewayOfTest(words), gatewayOfTest(words)] as const
+    const [{ port }] = await Promise.all([gateways[0].ready, gateways[1].ready])
+    const worker = await FwpClient.ofTest(port('faktory'), { wid: 'w1' })
     const connection = redis.connect()
     /** Jobs pushed so far, and the tick of the last one, at one moment. */
     const pushed = async (): Promise<{ jobs: number; tickMs: number }> => {
@@ -57,7 +44,7 @@ describe.skipIf(lacksRedis)('two gateways with a cron entry in their file', () =
     while (after.tickMs < before.tickMs + 2_000) after = await fetched()
     // A tick may be pushed late, and on a machine that stands still be left out; none has two jobs.
     expect(after.jobs - before.jobs).toBeLessThanOrEqual((after.tickMs - before.tickMs) / 1000)
-    const page = await (await fetch(`http://127.0.0.1:${portOf('web')}/cron`)).json()
+    const page = await (await fetch(`http://127.0.0.1:${port('web')}/cron`)).json()
     const time = expect.stringMatching(/^\d{4}-.*:\d\dZ$/) as string
     expect(page).toMatchObject({
       cron: [{ name: entry, source: 'file', last_run: time, next_run: time }],

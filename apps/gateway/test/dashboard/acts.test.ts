@@ -1,26 +1,16 @@
 import { once } from 'node:events'
 import { Client, Worker } from 'faktory-worker'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFailed, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFailed, test, vi } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import {
-  confirmed,
-  goTo,
-  lacksChromium,
-  startBrowser,
-  type TestBrowser,
-} from './support/browser.ts'
-import {
-  type DashboardGateway,
-  operatorPassword,
-  startDashboardGateway,
-} from './support/dashboard-gateway.ts'
+import { confirmed, goTo, lacksChromium } from './support/browser.ts'
+import { type DashboardGateway, operatorPassword } from './support/dashboard-gateway.ts'
+import { openDashboard } from './support/open-dashboard.ts'
 
 /** Pages show what is new within a second or two, and later on a busy machine. */
 const eventually = <Value>(look: () => Value) => expect.poll(look)
 
 let gateway: DashboardGateway
-let browser: TestBrowser
 let page: Page
 let client: Client
 let worker: Worker
@@ -49,7 +39,8 @@ async function push(jid: string, fields: object): Promise<void> {
 
 describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
   beforeAll(async () => {
-    gateway = await startDashboardGateway()
+    const opened = await openDashboard()
+    ;({ gateway, page } = opened)
     const place = { host: '127.0.0.1', port: gateway.port('faktory') }
     client = new Client(place)
     worker = new Worker({
@@ -65,15 +56,11 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     })
     await client.connect()
     await worker.work()
-    browser = await startBrowser(gateway.port('web'))
-    page = browser.page
-  })
-  afterAll(async () => {
-    await browser.close()
-    await worker.stop()
-    await client.close()
-    await gateway.close()
-    expect(browser.faults).toEqual([])
+    return async () => {
+      await worker.stop()
+      await client.close()
+      await opened.close()
+    }
   })
 
   test('need the password', async () => {

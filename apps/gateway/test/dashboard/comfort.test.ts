@@ -1,24 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { Client } from 'faktory-worker'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import {
-  confirmed,
-  goTo,
-  lacksChromium,
-  signIn,
-  startBrowser,
-  type TestBrowser,
-} from './support/browser.ts'
-import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+import { confirmed, goTo, lacksChromium, signIn } from './support/browser.ts'
+import type { DashboardGateway } from './support/dashboard-gateway.ts'
 import { groundOf, scrollersOf, tagOf } from './support/in-page.js'
+import { openDashboard } from './support/open-dashboard.ts'
 
 const [lightGround, darkGround] = ['rgb(245, 246, 249)', 'rgb(14, 17, 23)']
 const eventually = <Value>(look: () => Value) => expect.poll(look)
 
 let gateway: DashboardGateway
-let browser: TestBrowser
 let page: Page
 let faktory: Client
 
@@ -27,7 +20,8 @@ const dialog = () => page.getByRole('dialog')
 
 describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
   beforeAll(async () => {
-    gateway = await startDashboardGateway()
+    const opened = await openDashboard()
+    ;({ gateway, page } = opened)
     faktory = new Client({ host: '127.0.0.1', port: gateway.port('faktory'), wid: 'looker-1' })
     await faktory.connect()
     gateway.spawnGearman('-w', '-f', 'broken', 'false')
@@ -36,15 +30,11 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard', () => {
     const job = { type: 'report', queue: 'reports', args: ['by hand'] }
     const entry = { name: 'yearly', schedule: '0 0 1 1 *', timezone: 'UTC', job }
     await gateway.redis.connect().hset('xg:cron', entry.name, JSON.stringify(entry))
-    browser = await startBrowser(gateway.port('web'))
-    page = browser.page
     await signIn(page)
-  })
-  afterAll(async () => {
-    await browser.close()
-    await faktory.close()
-    await gateway.close()
-    expect(browser.faults).toEqual([])
+    return async () => {
+      await faktory.close()
+      await opened.close()
+    }
   })
 
   test('is there after a few small requests', async () => {

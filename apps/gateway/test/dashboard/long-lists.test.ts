@@ -1,16 +1,16 @@
 import { Client } from 'faktory-worker'
 import type { Page, Route } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { goTo, lacksChromium, signIn, startBrowser, type TestBrowser } from './support/browser.ts'
-import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+import { goTo, lacksChromium, signIn } from './support/browser.ts'
+import type { DashboardGateway } from './support/dashboard-gateway.ts'
+import { openDashboard } from './support/open-dashboard.ts'
 
 /** Three calls of a search, which looks at 2,000 jobs each. */
 const straws = 5_000
 const perPush = 1_000
 
 let gateway: DashboardGateway
-let browser: TestBrowser
 let page: Page
 
 /** Holds calls of the page back from the second on; returns what lets them go on. */
@@ -32,7 +32,8 @@ const progress = () => page.locator('[data-search-stage]')
 
 describe.skipIf(lacksChromium || lacksRedis)('lists longer than one call of the API', () => {
   beforeAll(async () => {
-    gateway = await startDashboardGateway()
+    const opened = await openDashboard()
+    ;({ gateway, page } = opened)
     const client = new Client({ host: '127.0.0.1', port: gateway.port('faktory') })
     await client.connect()
     const jobs = Array.from({ length: straws }, (_none, at) => {
@@ -43,14 +44,8 @@ describe.skipIf(lacksChromium || lacksRedis)('lists longer than one call of the 
       await client.pushBulk(jobs.slice(at, at + perPush))
     }
     await client.close()
-    browser = await startBrowser(gateway.port('web'))
-    page = browser.page
     await signIn(page)
-  })
-  afterAll(async () => {
-    await browser.close()
-    await gateway.close()
-    expect(browser.faults).toEqual([])
+    return opened.close
   })
 
   test('a search goes on by itself until all jobs are looked at', async () => {

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { goTo, lacksChromium, settled, startBrowser, type TestBrowser } from './support/browser.ts'
-import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+import { goTo, lacksChromium, settled } from './support/browser.ts'
+import { openDashboard } from './support/open-dashboard.ts'
 
 const functions = 10_000
 const jobsOfEach = 100
@@ -33,22 +33,14 @@ redis.call('SET', 'uid:orders.fn-${functions}', ${jobsOfEach + jobsMore})
 redis.call('SET', 'xg:lane-number', ${functions})
 return ${functions}`
 
-let gateway: DashboardGateway
-let browser: TestBrowser
 let page: Page
 
 describe.skipIf(lacksChromium || lacksRedis)(`a store of ${functions} functions`, () => {
   beforeAll(async () => {
-    gateway = await startDashboardGateway()
-    await gateway.redis.connect().eval(fillLua, 0)
-    browser = await startBrowser(gateway.port('web'))
-    page = browser.page
+    const opened = await openDashboard(({ redis }) => redis.connect().eval(fillLua, 0))
+    page = opened.page
     page.setDefaultTimeout(patienceMs)
-  })
-  afterAll(async () => {
-    await browser.close()
-    await gateway.close()
-    expect(browser.faults).toEqual([])
+    return opened.close
   })
 
   const figure = (tile: string) => page.locator(`[data-tile="${tile}"] .value`)

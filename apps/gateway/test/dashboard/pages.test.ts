@@ -1,8 +1,8 @@
 import { Client } from 'faktory-worker'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { goTo, lacksChromium, settled, startBrowser, type TestBrowser } from './support/browser.ts'
+import { goTo, lacksChromium, settled } from './support/browser.ts'
 import {
   groundOf,
   hrefsOf,
@@ -11,7 +11,8 @@ import {
   tagOf,
   widthOf,
 } from './support/in-page.js'
-import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+import type { DashboardGateway } from './support/dashboard-gateway.ts'
+import { openDashboard } from './support/open-dashboard.ts'
 
 /** Names and payloads that a careless page would run, or show the wrong way round. */
 const hostile = [
@@ -34,7 +35,7 @@ const places = [
 const eventually = <Value>(look: () => Value) => expect.poll(look)
 
 let gateway: DashboardGateway
-let browser: TestBrowser
+let faults: readonly string[]
 let page: Page
 let faktory: Client
 
@@ -50,7 +51,8 @@ async function textOf(selector = 'main'): Promise<string> {
 
 describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () => {
   beforeAll(async () => {
-    gateway = await startDashboardGateway()
+    const opened = await openDashboard()
+    ;({ gateway, page, faults } = opened)
     faktory = new Client({ host: '127.0.0.1', port: gateway.port('faktory'), wid: 'looker-1' })
     await faktory.connect()
     for (const name of hostile) await gateway.gearman('-b', '-f', name, name)
@@ -63,14 +65,10 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       { ...base, jid: 'deadforever1', jobtype: 'broken', queue: 'broken', retry: -1 },
     ] as never)
     await failed('broken', 'deadforever1')
-    browser = await startBrowser(gateway.port('web'))
-    page = browser.page
-  })
-  afterAll(async () => {
-    await browser.close()
-    await faktory.close()
-    await gateway.close()
-    expect(browser.faults).toEqual([])
+    return async () => {
+      await faktory.close()
+      await opened.close()
+    }
   })
 
   test('show every page to a reader without a fault, while jobs flow', async () => {
@@ -89,7 +87,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     worker.kill('SIGKILL')
     expect(flow.done).toBeGreaterThan(places.length)
     expect(await page.getByRole('button', { name: 'Retry now' }).count()).toBe(0)
-    expect(browser.faults).toEqual([])
+    expect(faults).toEqual([])
   })
 
   test('names and payloads of any kind are text', async () => {
@@ -111,7 +109,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     expect(await page.locator('main img, main script, main iframe').count()).toBe(0)
     const links: (string | null)[] = await page.locator('a:not(.skip)').evaluateAll(hrefsOf)
     expect(links.filter((href) => !href?.startsWith('#/'))).toEqual([])
-    expect(browser.faults).toEqual([])
+    expect(faults).toEqual([])
   })
 
   test('the overview follows what happens', async () => {
@@ -271,4 +269,24 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       await page.setViewportSize({ width: 1280, height: 860 })
     },
   )
+
+  test('a call that a busy gateway refuses is made again after the wait that it is told, and no error is shown meanwhile', async () => {
+    const error = { code: 'too_many_requests', message: 'too many calls at once: wait a second' }
+    let refusals = 0
+    await page.route('**/api/v1/jobs?*', async (route) => {
+      if (refusals === 2) {
+        await route.continue()
+        return
+      }
+      refusals += 1
+      expect(await page.locator('main').innerText()).not.toContain(error.message)
+      const headers = { 'Retry-After': '1' }
+      await route.fulfill({ status: 429, headers, json: { error } })
+    })
+    await goTo(page, 'jobs')
+    await expect.poll(() => page.locator('main').innerText()).toMatch(/mail/)
+    expect(refusals).toBe(2)
+    await page.unroute('**/api/v1/jobs?*')
+    expect(faults).toEqual([])
+  })
 })

@@ -2,23 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { hashes, passwords, type Name } from '../api/support/people.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
-import {
-  confirmed,
-  goTo,
-  lacksChromium,
-  startBrowser,
-  type TestBrowser,
-} from './support/browser.ts'
-import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
+import { confirmed, goTo, lacksChromium } from './support/browser.ts'
+import type { DashboardGateway } from './support/dashboard-gateway.ts'
+import { openDashboard } from './support/open-dashboard.ts'
 
 let gateway: DashboardGateway
-let browser: TestBrowser
 let page: Page
-let folder: string
 
 const file = `
 [operators.bob]
@@ -39,18 +32,15 @@ async function signInAs(name: Name): Promise<void> {
 
 describe.skipIf(lacksChromium || lacksRedis)('people at the dashboard', () => {
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'crossgear-people-'))
+    const folder = await mkdtemp(join(tmpdir(), 'crossgear-people-'))
     const config = join(folder, 'crossgear.toml')
     await writeFile(config, file)
-    gateway = await startDashboardGateway('--config', config)
-    browser = await startBrowser(gateway.port('web'))
-    page = browser.page
-  })
-  afterAll(async () => {
-    await browser.close()
-    await gateway.close()
-    await rm(folder, { recursive: true, force: true })
-    expect(browser.faults).toEqual([])
+    const opened = await openDashboard(undefined, '--config', config)
+    ;({ gateway, page } = opened)
+    return async () => {
+      await opened.close()
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 
   test('sign in by name; operate deletes a job, and has neither audit nor what is for admins', async () => {

@@ -25,18 +25,18 @@ describe.each([
   ['Where the HTTP port does better', httpImprovements, httpCases, 30],
 ] as const)('the differences from gearmand: %s', (heading, differing, all, min) => {
   test('are in the documentation, each with its reason, and nothing else is', () => {
-    const listed = differing.map(({ name, reason }) => [name, reason])
+    const listed = Object.entries(differing).map(([name, { reason }]) => [name, reason])
     expect(rowsUnder(heading)).toEqual(listed)
   })
 
   test('are each a case', () => {
     const names = all.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
-    for (const { name } of differing) expect(names).toContain(name)
+    expect(names).toEqual(expect.arrayContaining(Object.keys(differing)))
   })
 
   test('are few among many cases', () => {
     expect(all.length).toBeGreaterThan(min)
-    expect(differing.length).toBeLessThan(all.length / 2)
+    expect(Object.keys(differing).length).toBeLessThan(all.length / 2)
   })
 })

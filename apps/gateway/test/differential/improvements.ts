@@ -2,9 +2,7 @@ import { jobImprovements } from './improvements/jobs.ts'
 import { wireImprovements } from './improvements/wire.ts'
 
 /** A case in which Crossgear does better than gearmand on purpose. */
-export interface Improvement {
-  /** Name of the case. */
-  readonly name: string
+interface Improvement {
   readonly reason: string
   /** Messages at the connections where the servers differ: `step connection message`. */
   readonly gearmand: readonly string[]
@@ -13,5 +11,8 @@ export interface Improvement {
   readonly mendedIn20?: true
 }
 
+/** By the names of their cases. */
+export type Improvements = Readonly<Record<string, Improvement>>
+
 /** All differences from gearmand. */
-export const improvements: readonly Improvement[] = [...wireImprovements, ...jobImprovements]
+export const improvements: Improvements = { ...wireImprovements, ...jobImprovements }

@@ -72,3 +72,38 @@ export function casesOf(scripts: Readonly<Record<string, Script>>): readonly Cas
     return 'steps' in script ? { name, ...script } : { name, steps: script }
   })
 }
+
+/** Says that a worker can do functions, one after the other. */
+export const canDo = (worker: string, ...fns: readonly string[]): readonly Step[] =>
+  fns.map((fn) => [worker, 'CAN_DO', fn])
+
+/** Asks for so many jobs, one after the other. */
+export const grabs = (count: number, worker = 'worker'): readonly Step[] =>
+  Array.from({ length: count }, () => [worker, 'GRAB_JOB'])
+
+/** A worker of `mail` comes and asks for so many jobs. */
+export const takes = (count = 1, worker = 'worker'): readonly Step[] => [
+  ...canDo(worker, 'mail'),
+  ...grabs(count, worker),
+]
+
+/** A worker of `mail` comes and sleeps. */
+export const sleeps = (worker = 'worker'): readonly Step[] => [
+  ...canDo(worker, 'mail'),
+  [worker, 'PRE_SLEEP'],
+]
+
+/** A worker of `mail` has a job for which its client waits. */
+export const running = (data = 'x', unique = ''): readonly Step[] => [
+  ...canDo('worker', 'mail'),
+  ['client', 'SUBMIT_JOB', 'mail', unique, data],
+  ...grabs(1),
+]
+
+/** Background jobs of `mail`, one for each payload. */
+export const submits = (...payloads: readonly string[]): readonly Step[] =>
+  payloads.map((payload) => ['client', 'SUBMIT_JOB_BG', 'mail', '', payload])
+
+/** Text commands, each answered before the next one. */
+export const texts = (...lines: readonly string[]): readonly Step[] =>
+  lines.map((line) => ['admin', 'text', line])

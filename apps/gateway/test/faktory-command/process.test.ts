@@ -7,12 +7,15 @@ import FaktoryClient from 'faktory-client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { sent } from '../api/support/api-gateway.ts'
+import { webHostOf } from '../../src/config/load-config.ts'
+import { checkOpenNetwork } from '../../src/server/open-network.ts'
 import { ask } from '../http/support/http-client.ts'
+import { sent } from '../api/support/api-gateway.ts'
 import { startGateway } from '../support/gateway-process.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
-import { configFolder, ownRedis, startFaktory, writeFiles } from './support/faktory-command.ts'
+import { configFolder, settings, startFaktory, writeFiles } from './support/faktory-command.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 const password = { 'conf.d/password.toml': '[faktory]\npassword = "sesame"\n' }
@@ -42,14 +45,64 @@ describe('crossgear faktory, without a gateway', () => {
     expect(stderr).toMatch(/^\[statsd\] in \S+\/conf\.d\/statsd\.toml cannot be obeyed: [^\n]+\n$/)
     expect([code, stdout]).toEqual([2, ''])
   })
+
+  test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {
+    const folder = await configFolder({ ...password, password: 'from the file\n' })
+    const found = (env = {}, ...words: string[]) =>
+      settings(['-c', folder, ...words], { FAKTORY_ENV: 'production', ...env }).faktoryPassword
+    expect(found({ FAKTORY_PASSWORD: 'variable' })).toBe('variable')
+    expect(found()).toBe('sesame')
+    writeFiles(folder, { 'conf.d/password.toml': '' })
+    expect(found()).toBe('from the file')
+    expect(found({}, '-e', 'development')).toBeUndefined()
+  })
+
+  test('the web port has the password of [web], of FAKTORY_WEBUI_PASSWORD, or that of the Faktory port', async () => {
+    const folder = await configFolder(password)
+    const found = (env = {}) => settings(['-c', folder], env).webPassword
+    expect(found()).toBe('sesame')
+    writeFiles(folder, { 'conf.d/web.toml': '[web]\npassword = "web"\n' })
+    expect(found()).toBe('web')
+    expect(found({ FAKTORY_WEBUI_PASSWORD: 'ui' })).toBe('ui')
+  })
+
+  test('bindings: an option wins over a variable, that over the file', async () => {
+    const text = '[faktory]\nbinding = "127.0.0.1:7001"\n[web]\nbinding = ":0"\n'
+    const folder = await configFolder({ 'conf.d/a.toml': text })
+    const ports = (words: readonly string[], env = {}) => {
+      const { faktoryPort, webPort } = settings(['-c', folder, ...words], env)
+      return [faktoryPort, webPort]
+    }
+    expect(ports([])).toEqual([7001, 'off'])
+    const variables = { CROSSGEAR_FAKTORY_PORT: '7002', CROSSGEAR_WEB_PORT: '0' }
+    expect(ports([], variables)).toEqual([7002, 0])
+    expect(ports(['-b', '127.0.0.1:7003'], variables)).toEqual([7003, 0])
+  })
+
+  test('in the environment of the container image both ports are open to the network', async () => {
+    const ports = { CROSSGEAR_FAKTORY_PORT: '0', CROSSGEAR_WEB_PORT: '0' }
+    const env = { ...ports, CROSSGEAR_HOST: '*', FAKTORY_PASSWORD: 'x' }
+    const config = settings(['-c', await configFolder(), '-e', 'production'], env)
+    expect([config.host, webHostOf(config), config.gearmanPort]).toEqual(['*', '*', 'off'])
+    expect(await checkOpenNetwork(config)).toEqual([])
+  })
+
+  test('the Gearman port is open where CROSSGEAR_GEARMAN_PORT says so', async () => {
+    const env = { CROSSGEAR_GEARMAN_PORT: '0' }
+    const { gearmanPort, host } = settings(['-c', await configFolder()], env)
+    expect([gearmanPort, host]).toEqual([0, 'localhost'])
+  })
 })
 
 describe.skipIf(lacksRedis)('crossgear faktory', () => {
+  const redis = redisOfSuite({ isEmptied: true })
+  const onRedis = () => ({ CROSSGEAR_REDIS_URL: `unix://${redis().path}` })
+
   test('opens its two ports where -b and -w say, and no other; SIGTERM ends it with 0', async () => {
     const [faktory, web] = [await freePort(), await freePort()]
     const words = ['-b', `127.0.0.2:${faktory}`, '--w', `127.0.0.3:${web}`]
     const { child, ready, exited } = await startFaktory(words, {
-      ...{ env: await ownRedis(), free: false },
+      ...{ env: onRedis(), free: false },
     })
     expect((await ready).doors).toMatchObject([
       { name: 'faktory', host: '127.0.0.2', port: faktory },
@@ -64,7 +117,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('-w :0 closes the web port, and -b :0 listens everywhere, with a warning; SIGINT ends it with 0', async () => {
     const words = ['-b=:0', '-w=:0']
     const { child, ready, said, exited } = await startFaktory(words, {
-      ...{ env: await ownRedis(), free: false },
+      ...{ env: onRedis(), free: false },
     })
     expect((await ready).doors).toMatchObject([{ name: 'faktory', host: '*' }])
     await said(/The Faktory port is open to the network without a password/)
@@ -73,10 +126,10 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   })
 
   test('a port that is in use is named by its letter', async () => {
-    const { port } = await startFaktory([], { env: await ownRedis() })
+    const { port } = await startFaktory([], { env: onRedis() })
     const taken = await port('faktory')
     const second = await startFaktory(['-b', `127.0.0.1:${taken}`, '-w', ':0'], {
-      ...{ env: await ownRedis(), free: false },
+      ...{ env: onRedis(), free: false },
     })
     const { code, stderr } = await second.exited
     expect(stderr).toMatch(/^Port \d+ on 127\.0\.0\.1 is in use[^\n]+ -b\.\n$/)
@@ -112,22 +165,20 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   })
 
   test('-l error logs no word of a usual life, -l debug more than info', async () => {
-    const env = await ownRedis()
+    const env = onRedis()
     const web = await freePort()
     const quiet = await startFaktory(['-l', 'error', '-w', `127.0.0.1:${web}`], { env })
     const status = async (): Promise<number> =>
       (await fetch(`http://127.0.0.1:${web}/healthz`).catch(() => undefined))?.status ?? 0
     await expect.poll(status, patience).toBe(200)
-    quiet.child.kill('SIGTERM')
-    expect(await quiet.exited).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await quiet.end()).toEqual({ code: 0, stdout: '', stderr: '' })
     for (const [level, lines] of [
       ['debug', 1],
       ['info', 0],
     ] as const) {
       const loud = await startFaktory(['-l', level], { env: { ...env, FAKTORY_PASSWORD: 'x' } })
       await expect(loud.client('wrong')).rejects.toThrow('-ERR Invalid password')
-      loud.child.kill('SIGTERM')
-      const { stdout } = await loud.exited
+      const { stdout } = await loud.end()
       expect(stdout.match(/Rejected at the faktory port: password/g) ?? []).toHaveLength(lines)
     }
   })
@@ -141,7 +192,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
       'conf.d/notes.txt': 'no settings',
     })
     const { port, client } = await startFaktory(['-c', folder, '-e', 'production'], {
-      env: await ownRedis(),
+      env: onRedis(),
     })
     await expect(client('wrong')).rejects.toThrow('-ERR Invalid password')
     const { cron } = await page(await port('web'), '/cron')
@@ -159,25 +210,8 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     expect(await worker.ask('FETCH slow')).toContain('throttled-2')
   })
 
-  test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {
-    const folder = await configFolder({ ...password, password: 'from the file\n' })
-    const words = ['-c', folder]
-    const env = { ...(await ownRedis()), FAKTORY_ENV: 'production' }
-    const byVariable = await startFaktory(words, { env: { ...env, FAKTORY_PASSWORD: 'variable' } })
-    await expect(byVariable.client('sesame')).rejects.toThrow('-ERR Invalid password')
-    await byVariable.client('variable')
-    const byFile = await startFaktory(words, { env })
-    await expect(byFile.client('from the file')).rejects.toThrow('-ERR Invalid password')
-    await byFile.client('sesame')
-    writeFiles(folder, { 'conf.d/password.toml': '' })
-    const byPasswordFile = await startFaktory(words, { env })
-    await byPasswordFile.client('from the file')
-    const inDevelopment = await startFaktory([...words, '-e', 'development'], { env })
-    await inDevelopment.client()
-  })
-
   test('FAKTORY_SKIP_PASSWORD opens the ports in production without one', async () => {
-    const env = { ...(await ownRedis()), FAKTORY_SKIP_PASSWORD: 'yes' }
+    const env = { ...onRedis(), FAKTORY_SKIP_PASSWORD: 'yes' }
     const words = ['-e', 'production', '-b', ':0', '-w', '0.0.0.0:0']
     const { client, port } = await startFaktory(words, { env })
     await client()
@@ -187,53 +221,12 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     expect(named.status).toBe(200)
   })
 
-  test('bindings: an option wins over a variable, that over the file', async () => {
-    const [inFile, byVariable] = [await freePort(), await freePort()]
-    const folder = await configFolder({
-      'conf.d/a.toml': `[faktory]\nbinding = "127.0.0.1:${inFile}"\n[web]\nbinding = ":0"\n`,
-    })
-    const redis = await ownRedis()
-    const started = async (words: readonly string[], env = {}) => {
-      const all = ['-c', folder, ...words]
-      const { door, child, exited } = await startFaktory(all, {
-        ...{ env: { ...redis, ...env }, free: false },
-      })
-      const ports = [(await door('faktory'))?.port, (await door('web'))?.port]
-      child.kill('SIGKILL')
-      await exited
-      return ports
-    }
-    expect(await started([])).toEqual([inFile, undefined])
-    const variables = { CROSSGEAR_FAKTORY_PORT: String(byVariable), CROSSGEAR_WEB_PORT: '0' }
-    expect(await started([], variables)).toEqual([byVariable, expect.any(Number)])
-    const option = await freePort()
-    expect(await started(['-b', `127.0.0.1:${option}`], variables)).toEqual([
-      ...[option, expect.any(Number)],
-    ])
-  })
-
-  test('the web port has the password of [web], of FAKTORY_WEBUI_PASSWORD, or that of the Faktory port', async () => {
-    const env = await ownRedis()
-    const folder = await configFolder(password)
-    const status = async (more: Record<string, string>, word: string): Promise<number> => {
-      const { port } = await startFaktory(['-c', folder], { env: { ...env, ...more } })
-      const headers = { Authorization: `Bearer ${word}` }
-      const options = { method: 'POST', headers }
-      return (await sent(await port('web'), '/api/v1/reload', options)).status
-    }
-    expect([await status({}, 'wrong'), await status({}, 'sesame')]).toEqual([401, 200])
-    writeFiles(folder, { 'conf.d/web.toml': '[web]\npassword = "web"\n' })
-    expect([await status({}, 'sesame'), await status({}, 'web')]).toEqual([401, 200])
-    const variable = { FAKTORY_WEBUI_PASSWORD: 'ui' }
-    expect([await status(variable, 'web'), await status(variable, 'ui')]).toEqual([401, 200])
-  })
-
   test.skipIf(lacksOpenssl)('speaks TLS where the config folder has a certificate', async () => {
     const { server } = await makeCertificates()
     const folder = await configFolder()
     copyFileSync(server.cert, join(folder, 'public.cert.pem'))
     copyFileSync(server.key, join(folder, 'private.key.pem'))
-    const { port, said } = await startFaktory(['-c', folder], { env: await ownRedis() })
+    const { port, said } = await startFaktory(['-c', folder], { env: onRedis() })
     const socket = connect({ port: await port('faktory'), rejectUnauthorized: false })
     onTestFinished(() => void socket.destroy())
     const [hi] = (await once(socket, 'data')) as [Buffer]
@@ -244,7 +237,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('HUP takes changed files over, and leaves all as it is if one cannot be obeyed', async () => {
     const folder = await configFolder({ ...password, 'conf.d/cron.toml': cronEntry('Old') })
     const { child, port, client, said } = await startFaktory(['-c', folder], {
-      env: await ownRedis(),
+      env: onRedis(),
     })
     const types = async (): Promise<readonly string[]> =>
       (await page(await port('web'), '/cron')).cron.map(({ job }) => job.type)
@@ -264,22 +257,6 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     await client('other')
   })
 
-  test('in the environment of the container image both ports are open to the network', async () => {
-    const ports = { CROSSGEAR_FAKTORY_PORT: '0', CROSSGEAR_WEB_PORT: '0' }
-    const env = { ...(await ownRedis()), ...ports, CROSSGEAR_HOST: '*', FAKTORY_PASSWORD: 'x' }
-    const { ready } = await startFaktory(['-e', 'production'], { env, free: false })
-    expect((await ready).doors.map(({ name, host }) => [name, host])).toEqual([
-      ['faktory', '*'],
-      ['web', '*'],
-    ])
-  })
-
-  test('opens the Gearman port where CROSSGEAR_GEARMAN_PORT says so', async () => {
-    const env = { ...(await ownRedis()), CROSSGEAR_GEARMAN_PORT: '0' }
-    const { door } = await startFaktory([], { env })
-    expect(await door('gearman')).toMatchObject({ host: '127.0.0.1' })
-  })
-
   test('REDIS_URL of an application has no effect, and the log says so', async () => {
     const env = { REDIS_URL: 'redis://127.0.0.1:1/0', CROSSGEAR_STORE_PORT: '0' }
     const { ready, said } = await startFaktory(['-d', await temporaryFolder()], { env })
@@ -290,7 +267,7 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
   test('serves stock clients: faktory-client pushes, faktory-worker works', async () => {
     const folder = await configFolder(password)
     const words = ['-c', folder, '-e', 'production']
-    const { port } = await startFaktory(words, { env: await ownRedis() })
+    const { port } = await startFaktory(words, { env: onRedis() })
     const url = `tcp://:sesame@127.0.0.1:${await port('faktory')}`
     const producer = await new FaktoryClient({ url }).connect()
     onTestFinished(() => producer.close())

@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { checkOpenNetwork } from '../../src/server/open-network.ts'
 import { ask } from '../http/support/http-client.ts'
 import { gatewayOfTest } from '../support/gateway-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
+import { load, refusal } from '../support/settings.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { FwpClient } from './support/fwp-client.ts'
 
@@ -21,41 +23,39 @@ async function gateway(words: readonly string[], env: Record<string, string> = {
   return gatewayOfTest([...own, ...words], { PATH: '', ...env })
 }
 
-describe('a Faktory port without a password', () => {
+describe('a port without a password', () => {
+  const check = (flags: Readonly<Record<string, string>>) => checkOpenNetwork(load({ flags }))
+
   test.each(['0.0.0.0', '*', '::'])(
     'does not open on %s, and the error says what to do',
     async (host) => {
-      const { exited } = await gateway(['--host', host])
-      const { code, stdout, stderr } = await exited
-      expect(stderr).toBe(
+      expect(await refusal(() => check({ host }))).toBe(
         `The Faktory port would be open to the network without a password (--host ${host}): ` +
           'give --faktory-password, close it with --faktory-port off, or allow it with --faktory-open yes ' +
-          'where every machine of the network may submit and take jobs.\n',
+          'where every machine of the network may submit and take jobs.',
       )
-      expect([code, stdout]).toEqual([2, ''])
+      expect(await refusal(() => check({ host, faktoryOpen: 'yes' }))).toBe(
+        `The web port would be open to the network without a password (--host ${host}): ` +
+          'give --web-password, close it with --web-port off, or allow it with --web-open yes ' +
+          'where every machine of the network may read figures and jobs.',
+      )
     },
   )
 
+  const everywhere = { host: '0.0.0.0', gearmanPort: 'off' }
   test.each([
-    ['on loopback', ['--host', '127.0.0.1']],
-    ['on a name of this machine', ['--host', 'localhost']],
-    ['where it is allowed', ['--host', '0.0.0.0', '--faktory-open', 'yes', '--web-open', 'yes']],
-    ['where it is closed', ['--host', '0.0.0.0', '--faktory-port', 'off', '--web-open', 'yes']],
-    ['with a web password', ['--host', '0.0.0.0', '--faktory-open', 'yes', '--web-password', 'x']],
-  ])('opens %s', async (_name, words) => {
-    const { ready } = await gateway(words)
-    expect((await ready).doors.map(({ name }) => name)).toContain('web')
-  })
-
-  test('also keeps the web port closed', async () => {
-    const { exited } = await gateway(['--host', '0.0.0.0', '--faktory-open', 'yes'])
-    const { code, stdout, stderr } = await exited
-    expect(stderr).toBe(
-      'The web port would be open to the network without a password (--host 0.0.0.0): ' +
-        'give --web-password, close it with --web-port off, or allow it with --web-open yes ' +
-        'where every machine of the network may read figures and jobs.\n',
-    )
-    expect([code, stdout]).toEqual([2, ''])
+    ['on loopback', { host: '127.0.0.1' }, []],
+    ['on a name of this machine', { host: 'localhost' }, []],
+    [
+      'where it is allowed',
+      { ...everywhere, faktoryOpen: 'yes', webOpen: 'yes' },
+      ['Faktory', 'web'],
+    ],
+    ['where it is closed', { ...everywhere, faktoryPort: 'off', webOpen: 'yes' }, ['web']],
+    ['with a web password', { ...everywhere, faktoryOpen: 'yes', webPassword: 'x' }, ['Faktory']],
+  ])('opens %s, with a warning where it is open to the network', async (_name, flags, ports) => {
+    const warnings = await check(flags)
+    expect(warnings.map((text) => /^The (\w+) port is open/.exec(text)?.[1])).toEqual(ports)
   })
 
   test('is logged as a warning where it is allowed, like every other port that is open to the network', async () => {

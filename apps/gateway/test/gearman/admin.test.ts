@@ -28,34 +28,6 @@ describeGearman('needs redis-server: an administrator', ({ open }) => {
     expect(lines.sort()).toEqual(['.', 'a\t0\t0\t0', 'b\t0\t0\t1', 'c\t1\t0\t0'])
   })
 
-  test('sees every connection, with its name and functions', async () => {
-    const gateway = await open()
-    const admin = await gateway.peer()
-    const worker = await gateway.worker('mail', 'post')
-    await worker.send('SET_CLIENT_ID', `w${'x'.repeat(200)}`).sync()
-    const name = `w${'x'.repeat(126)}`
-    const lines = ['1 127.0.0.1 - :', `2 127.0.0.1 ${name} : post mail`]
-    expect(await admin.list('workers')).toEqual(lines)
-  })
-
-  test('sees jobs, their retries and whether a client waits for them', async () => {
-    const gateway = await open()
-    const [admin, leaver] = [await gateway.peer(), await gateway.peer()]
-    const queued = await admin.submit('SUBMIT_JOB_BG', 'mail', 'u1', '')
-    const awaited = await admin.submit('SUBMIT_JOB_HIGH', 'mail', '-', 'x')
-    const abandoned = await leaver.submit('SUBMIT_JOB_LOW', 'mail', '', '')
-    const later = await admin.submit('SUBMIT_JOB_EPOCH', 'mail', 'u2', '4000000000', '')
-    await leaver.leave()
-    const jobs = [
-      `${awaited}\t0\t0\t0`,
-      `${queued}\t0\t0\t1`,
-      `${abandoned}\t0\t1\t0`,
-      `${later}\t0\t0\t1`,
-    ]
-    await expect.poll(() => admin.list('show jobs'), { interval: 5 }).toEqual(jobs)
-    expect(await admin.list('show unique jobs')).toEqual(['-', 'u1', '', 'u2'])
-  })
-
   test('cancels a queued job: its clients get a failure', async () => {
     const gateway = await open()
     const [admin, client] = [await gateway.peer(), await gateway.peer()]

@@ -2,19 +2,6 @@ import { expect, test, vi } from 'vitest'
 import { describeGearman } from './support/gearman-gateway.ts'
 
 describeGearman('needs redis-server: a Gearman client', ({ open }) => {
-  test('replies keep the order of the requests, however long each takes', async () => {
-    const gateway = await open()
-    const client = await gateway.peer()
-    client
-      .send('SUBMIT_JOB_BG', 'first', '', '')
-      .send('ECHO_REQ', 'x')
-      .send('SUBMIT_JOB', 'b', '', '')
-    client.send('GET_STATUS', 'H:none:1').sendBytes('version\n').send('SUBMIT_JOB_BG', 'c', '', '')
-    const names = (await client.receiveMany(6)).map(([name]) => name)
-    const expected = ['JOB_CREATED', 'ECHO_RES', 'JOB_CREATED', 'STATUS_RES', 'TEXT', 'JOB_CREATED']
-    expect(names).toEqual(expected)
-  })
-
   test('GET_STATUS_UNIQUE finds the first job of a new function in the same write', async () => {
     const peer = await (await open()).peer()
     peer.send('SUBMIT_JOB_BG', 'new', 'u7', '').send('GET_STATUS_UNIQUE', 'u7')
@@ -55,20 +42,6 @@ describeGearman('needs redis-server: a Gearman client', ({ open }) => {
       expect(await peer.ask('GET_STATUS_UNIQUE', unique)).toEqual(none)
     }
     expect(look.mock.calls.map(([unique]) => unique.length)).toEqual([64])
-  })
-
-  test('SUBMIT_JOB_EPOCH is due at its second, and not before', async () => {
-    const gateway = await open()
-    const worker = await gateway.worker('later')
-    await worker.send('PRE_SLEEP').sync()
-    const client = await gateway.peer()
-    const dueSeconds = Math.floor(Date.now() / 1000) + 3
-    const handle = await client.submit('SUBMIT_JOB_EPOCH', 'later', 'u', String(dueSeconds), 'x')
-    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
-    worker.send('PRE_SLEEP')
-    expect(await worker.receive()).toEqual(['NOOP'])
-    expect(Date.now()).toBeGreaterThanOrEqual(dueSeconds * 1000)
-    expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'later', 'x'])
   })
 
   test('SUBMIT_JOB_SCHED waits for the next matching time', async () => {

@@ -37,29 +37,4 @@ describeGearman('needs redis-server: two gateways on one store', ({ open }) => {
     expect(await one.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
     expect(await other.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
   })
-
-  test('counts, limits and orders hold for both', async () => {
-    const [here, there] = [await open(), await open()]
-    const [one, other] = [await here.peer(), await there.peer()]
-    const handle = await one.submit('SUBMIT_JOB', 'mail', '', '')
-    await (await there.worker('post')).sync()
-    const functions = ['mail\t1\t0\t0', 'post\t0\t0\t1']
-    await expect.poll(() => one.list('status'), { interval: 5 }).toEqual(functions)
-    await expect.poll(() => other.list('status'), { interval: 5 }).toEqual(functions)
-    expect(await other.command('maxqueue mail 1')).toBe('OK')
-    expect((await one.ask('SUBMIT_JOB_BG', 'mail', '', ''))[2]).toBe('Job queue is full')
-    expect(await other.command(`cancel job ${handle}`)).toBe('OK')
-    expect(await one.receive()).toEqual(['WORK_FAIL', handle])
-    expect(await other.command('drop function mail')).toBe('OK')
-    await expect.poll(() => one.list('status'), { interval: 5 }).toEqual(['post\t0\t0\t1'])
-  })
-
-  test('a job dropped with its function fails for the client of the other', async () => {
-    const [here, there] = [await open(), await open()]
-    const [one, other] = [await here.peer(), await there.peer()]
-    const handle = await one.submit('SUBMIT_JOB', 'mail', '', '')
-    await expect.poll(() => other.list('status'), { interval: 5 }).toHaveLength(1)
-    expect(await other.command('drop function mail')).toBe('OK')
-    expect(await one.receive()).toEqual(['WORK_FAIL', handle])
-  })
 })

@@ -65,41 +65,6 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
     expect(await single.ask('GRAB_JOB')).toEqual(['NO_JOB'])
   })
 
-  test('that throws may also send a failure', async () => {
-    const { client, worker, handle } = await working()
-    await worker.send('WORK_EXCEPTION', handle, 'why').send('WORK_FAIL', handle).sync()
-    expect(await client.receive()).toEqual(['WORK_FAIL', handle])
-    await client.sync()
-    expect(await worker.ask('WORK_FAIL', handle)).toEqual(notFound.result)
-  })
-
-  const notFound = {
-    result: ['ERROR', 'JOB_NOT_FOUND', 'Job given in work result not found'],
-    data: ['ERROR', 'JOB_NOT_FOUND', 'Job does not exist on server'],
-    exception: [
-      'ERROR',
-      'JOB_NOT_FOUND',
-      'An exception was received for a job that does not exist',
-    ],
-  } as const
-
-  test.each([
-    ['WORK_COMPLETE', [''], 'result'],
-    ['WORK_FAIL', [], 'result'],
-    ['WORK_STATUS', ['1', '2'], 'result'],
-    ['WORK_DATA', [''], 'data'],
-    ['WORK_WARNING', [''], 'data'],
-    ['WORK_EXCEPTION', [''], 'exception'],
-  ] as const)('%s for a job of another worker changes nothing', async (name, args, kind) => {
-    const { gateway, client, worker, handle } = await working()
-    const stranger = await gateway.worker('mail')
-    expect(await stranger.ask(name, handle, ...args)).toEqual(notFound[kind])
-    expect(await stranger.ask(name, 'H:nobody:1', ...args)).toEqual(notFound[kind])
-    worker.send('WORK_COMPLETE', handle, 'mine')
-    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'mine'])
-    expect(await worker.ask(name, handle, ...args)).toEqual(notFound[kind])
-  })
-
   test('that is lost with an abandoned job is not replaced', async () => {
     const { gateway, client, worker } = await working()
     await client.leave()
@@ -151,7 +116,8 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
     const result = encode('REQ', 'WORK_COMPLETE', [handle, 'late'])
     worker.sendBytes(Buffer.concat([status, result, encode('REQ', 'GRAB_JOB', [])]))
     const heard = await worker.receiveMany(3)
-    expect(heard.slice(0, 2)).toEqual([notFound.result, notFound.result])
+    const notFound = ['ERROR', 'JOB_NOT_FOUND', 'Job given in work result not found']
+    expect(heard.slice(0, 2)).toEqual([notFound, notFound])
     expect(heard[2]?.[0]).toBe('JOB_ASSIGN')
   })
 

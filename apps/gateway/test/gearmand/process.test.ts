@@ -8,8 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer, connect, type AddressInfo } from 'node:net'
-import { once } from 'node:events'
+import { createServer, connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -20,6 +19,7 @@ import { ask } from '../http/support/http-client.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { portOf, startGearmand } from './support/gearmand-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const lacksRoot = process.getuid?.() !== 0 && 'the user root'
 const loud = ['-p', '0', '-l', 'stderr', '--verbose', 'INFO']
@@ -160,10 +160,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
   })
 
   test('reports a port that is in use, with exit code 1', async () => {
-    const server = createServer().listen(0, '0.0.0.0')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
+    const port = await portOfTest(createServer(), '0.0.0.0')
     const words = ['-p', String(port), '-l', 'stderr']
     const { code, stderr } = await startGearmand(words, { env }).exited
     const line = `Port ${port} on * is in use: stop the other program or choose another with --port.`

@@ -2,14 +2,17 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { encodeRequest } from '@crossgear/gearman-codec'
 
-/** Bytes that an attacker sends on one connection; says if it waits to be thrown out. */
-export interface Attack {
-  readonly name: string
-  readonly door: 'gearman' | 'faktory' | 'web'
-  readonly send: readonly (Buffer | string)[]
-  /** `closed`: the gateway must end the connection. `left`: it stays open and silent. */
-  readonly end: 'closed' | 'left'
-}
+type Bytes = Buffer | string
+
+/**
+ * Bytes that an attacker sends on one connection. `closed`: the gateway must end it. `left`: it stays open and silent.
+ */
+export type Attack = readonly [
+  name: string,
+  door: 'gearman' | 'faktory' | 'web',
+  end: 'closed' | 'left',
+  send: readonly Bytes[],
+]
 
 const hello = 'HELLO {"v":2}\r\n'
 const megabyte = Buffer.alloc(1024 * 1024, 'x')
@@ -33,100 +36,47 @@ function noise(seed: number, length: number): Buffer {
   return bytes
 }
 
+const submission = encodeRequest('SUBMIT_JOB_BG', 'f', '', 'payload')
+const strangeHandles = ['H:x:1', 'H:x:zzzzzzzzzzzz:99999999999999999999', ''].map((handle) =>
+  encodeRequest('WORK_COMPLETE', handle, 'done'),
+)
+const strangeNames = ['', 'f'.repeat(513), Buffer.from([0xff, 0xfe]), 'a\nb\t{c}:@'].map((name) =>
+  encodeRequest('CAN_DO', name),
+)
+const deep = `PUSH {"jid":"12345678","jobtype":"f","args":${'['.repeat(100_000)}\r\n`
+const noUtf8 = Buffer.from('PUSH {"jid":"\xff\xfe345678"}\r\n', 'latin1')
+const fields = Array.from({ length: 100_000 }, (_none, n) => `"f${n}":1`)
+
 const seeds = Array.from({ length: 20 }, (_, index) => index + 1)
 
 export const attacks: readonly Attack[] = [
   ...seeds.flatMap((seed): Attack[] => [
-    { name: `noise ${seed}`, door: 'gearman', send: [noise(seed, 20_000)], end: 'left' },
-    { name: `noise ${seed}`, door: 'faktory', send: [noise(seed, 20_000)], end: 'closed' },
-    {
-      name: `noise ${seed} after HELLO`,
-      door: 'faktory',
-      send: [hello, noise(seed, 20_000)],
-      end: 'left',
-    },
+    [`noise ${seed}`, 'gearman', 'left', [noise(seed, 20_000)]],
+    [`noise ${seed}`, 'faktory', 'closed', [noise(seed, 20_000)]],
+    [`noise ${seed} after HELLO`, 'faktory', 'left', [hello, noise(seed, 20_000)]],
   ]),
-  { name: 'half a header', door: 'gearman', send: ['\0REQ\0\0'], end: 'left' },
-  {
-    name: 'half a packet',
-    door: 'gearman',
-    send: [encodeRequest('SUBMIT_JOB_BG', 'f', '', 'payload').subarray(0, 20)],
-    end: 'left',
-  },
-  {
-    name: 'a length of 4 GiB',
-    door: 'gearman',
-    send: [header('\0REQ', 7, 0xffffffff)],
-    end: 'closed',
-  },
-  { name: 'a bad magic', door: 'gearman', send: [header('\0BAD', 7, 0)], end: 'closed' },
-  {
-    name: 'an unknown command',
-    door: 'gearman',
-    send: [header('\0REQ', 0x80000001, 0)],
-    end: 'closed',
-  },
-  { name: 'no arguments', door: 'gearman', send: [header('\0REQ', 7, 0)], end: 'closed' },
-  { name: 'an endless line', door: 'gearman', send: [Buffer.alloc(100_000, 'a')], end: 'closed' },
-  { name: 'an endless first line', door: 'faktory', send: [megabyte], end: 'closed' },
-  {
-    name: 'an endless line',
-    door: 'faktory',
-    send: [hello, 'PUSH ', ...Array.from({ length: 20 }, () => megabyte)],
-    end: 'closed',
-  },
-  { name: 'no HELLO', door: 'faktory', send: ['PUSH {}\r\n'], end: 'closed' },
-  {
-    name: 'a HELLO of wrong types',
-    door: 'faktory',
-    send: ['HELLO {"v":"x","wid":1}\r\n'],
-    end: 'closed',
-  },
-  {
-    name: 'deep nesting',
-    door: 'faktory',
-    send: [hello, `PUSH {"jid":"12345678","jobtype":"f","args":${'['.repeat(100_000)}\r\n`],
-    end: 'left',
-  },
-  {
-    name: 'a hundred thousand fields',
-    door: 'faktory',
-    send: [hello, `PUSH {${Array.from({ length: 100_000 }, (_, n) => `"f${n}":1`).join(',')}}\r\n`],
-    end: 'left',
-  },
-  {
-    name: 'invalid UTF-8',
-    door: 'faktory',
-    send: [hello, Buffer.from('PUSH {"jid":"\xff\xfe345678"}\r\n', 'latin1')],
-    end: 'left',
-  },
-  {
-    name: 'handles nobody gave out',
-    door: 'gearman',
-    send: ['H:x:1', 'H:x:zzzzzzzzzzzz:99999999999999999999', ''].map((handle) =>
-      encodeRequest('WORK_COMPLETE', handle, 'done'),
-    ),
-    end: 'left',
-  },
-  {
-    name: 'names that no function has',
-    door: 'gearman',
-    send: ['', 'f'.repeat(513), Buffer.from([0xff, 0xfe]), 'a\nb\t{c}:@'].map((name) =>
-      encodeRequest('CAN_DO', name),
-    ),
-    end: 'left',
-  },
-  {
-    name: 'an endless request',
-    door: 'web',
-    send: [`GET / HTTP/1.1\r\nx: ${'a'.repeat(200_000)}`],
-    end: 'closed',
-  },
-  { name: 'no HTTP', door: 'web', send: [noise(1, 5_000), '\r\n\r\n'], end: 'closed' },
+  ['half a header', 'gearman', 'left', ['\0REQ\0\0']],
+  ['half a packet', 'gearman', 'left', [submission.subarray(0, 20)]],
+  ['a length of 4 GiB', 'gearman', 'closed', [header('\0REQ', 7, 0xffffffff)]],
+  ['a bad magic', 'gearman', 'closed', [header('\0BAD', 7, 0)]],
+  ['an unknown command', 'gearman', 'closed', [header('\0REQ', 0x80000001, 0)]],
+  ['no arguments', 'gearman', 'closed', [header('\0REQ', 7, 0)]],
+  ['an endless line', 'gearman', 'closed', [Buffer.alloc(100_000, 'a')]],
+  ['an endless first line', 'faktory', 'closed', [megabyte]],
+  ['an endless line', 'faktory', 'closed', [hello, 'PUSH ', ...Array<Buffer>(20).fill(megabyte)]],
+  ['no HELLO', 'faktory', 'closed', ['PUSH {}\r\n']],
+  ['a HELLO of wrong types', 'faktory', 'closed', ['HELLO {"v":"x","wid":1}\r\n']],
+  ['deep nesting', 'faktory', 'left', [hello, deep]],
+  ['a hundred thousand fields', 'faktory', 'left', [hello, `PUSH {${fields.join(',')}}\r\n`]],
+  ['invalid UTF-8', 'faktory', 'left', [hello, noUtf8]],
+  ['handles nobody gave out', 'gearman', 'left', strangeHandles],
+  ['names that no function has', 'gearman', 'left', strangeNames],
+  ['an endless request', 'web', 'closed', [`GET / HTTP/1.1\r\nx: ${'a'.repeat(200_000)}`]],
+  ['no HTTP', 'web', 'closed', [noise(1, 5_000), '\r\n\r\n']],
 ]
 
 /** Carries an attack out; the returned socket is open still where the gateway tolerates it. */
-export async function attack(port: number, { send, end }: Attack): Promise<Socket> {
+export async function attack(port: number, [, , end, send]: Attack): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))

@@ -30,8 +30,8 @@ describe.skipIf(lacksRedis)('hostile input', () => {
     await expect.poll(() => victim.violations()).toEqual([])
   }
 
-  test.each(attacks)('$name at the $door door costs its own connection at most', async (each) => {
-    sockets.push(await attack(victim.ports[each.door], each))
+  test.each(attacks)('%s at the %s door costs its own connection at most', async (...each) => {
+    sockets.push(await attack(victim.ports[each[1]], each))
     await stands()
   })
 

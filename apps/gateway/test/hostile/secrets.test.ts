@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { ask } from '../http/support/http-client.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const secrets = {
   store: 'store-secret-1',
@@ -18,15 +19,13 @@ const secrets = {
 
 describe.skipIf(lacksRedis)('the log', () => {
   test('has no password and no payload, given or tried, at any level', async () => {
-    const redis = await RedisServer.start('--requirepass', secrets.store)
-    onTestFinished(() => redis.stop())
-    const folder = mkdtempSync(join(tmpdir(), 'crossgear-secrets-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const redis = await redisOfTest('--requirepass', secrets.store)
+    const folder = await temporaryFolder()
     const file = (name: 'operator' | 'reader'): string => {
       writeFileSync(join(folder, name), `${secrets[name]}\n`, { mode: 0o600 })
       return join(folder, name)
     }
-    const gateway = startGateway([
+    const gateway = gatewayOfTest([
       ...['serve', '--log-level', 'trace', '--gearman-port', '0', '--faktory-port', '0'],
       ...['--web-port', '0', '--redis-url', `redis://:${secrets.store}@127.0.0.1:${redis.port}/0`],
       ...['--faktory-password', secrets.faktory, '--web-password', file('operator')],
@@ -51,8 +50,7 @@ describe.skipIf(lacksRedis)('the log', () => {
     const made = await ask(port('web'), '/api/v1/jobs', { headers }, JSON.stringify(job))
     expect(made.status).toBeLessThan(300)
     await ask(port('web'), `/api/v1/nothing?password=${secrets.wrong}`, { method: 'GET' })
-    gateway.child.kill('SIGTERM')
-    const { stdout, stderr } = await gateway.exited
+    const { stdout, stderr } = await gateway.end()
     expect(stdout).toContain('Ready.')
     for (const secret of Object.values(secrets)) expect(`${stdout}${stderr}`).not.toContain(secret)
   })

@@ -70,14 +70,6 @@ describe('the HTTP door answers', () => {
     socket.destroy()
   })
 
-  test('503 where the queue of the function is full', async () => {
-    const { port, world } = await openHttp()
-    await ask(port, '/f', { headers: background })
-    await world.limit('f', { high: 1, normal: 1, low: 1 })
-    const { status, headers } = await ask(port, '/f', { headers: background })
-    expect([status, headers['retry-after']]).toEqual([503, '1'])
-  })
-
   test('503 while the store is away, and works again when it is back', async () => {
     const { port, world, rejections } = await openHttp()
     const agent = oneConnection()

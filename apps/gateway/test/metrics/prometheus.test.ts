@@ -7,8 +7,9 @@ import { lacks } from '@crossgear/tools/lacks'
 import { freePort } from '@crossgear/tools/free-port'
 import { Client } from 'faktory-worker'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { startGateway } from '../support/gateway-process.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const deploy = fileURLToPath(new URL('../../../../deploy/', import.meta.url))
@@ -123,34 +124,22 @@ describe('the dashboard for Grafana', () => {
 
 describe.skipIf(lacksPrometheus || lacksGearman || lacksRedis)('a real Prometheus', () => {
   test('answers every query of the dashboard with a gateway under load', async () => {
-    const redis = await RedisServer.start()
-    onTestFinished(() => redis.stop())
-    const doors = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', '0']
-    const gateway = startGateway([
-      ...['serve', ...doors, '--redis-url', `unix://${redis.path}`, '--log-format', 'json'],
-    ])
-    onTestFinished(() => endProcess(gateway.child))
-    const { doors: open } = await gateway.ready
-    const portOf = (door: string): number => open.find(({ name }) => name === door)?.port ?? 0
-    const prometheus = await startPrometheus(portOf('web'))
+    const words = wordsOn(await redisOfTest(), 'gearman', 'faktory', 'web')
+    const { port } = await gatewayOfTest(words).ready
+    const prometheus = await startPrometheus(port('web'))
     const scraped = () => prometheus.query('sum(up)')
     await vi.waitFor(async () => expect(await scraped()).toBe(4), patience)
 
     // Pushed by Faktory's client, worked on by gearmand's own: 60 of 100 jobs.
-    const client = new Client({ host: '127.0.0.1', port: portOf('faktory') })
+    const client = new Client({ host: '127.0.0.1', port: port('faktory') })
     onTestFinished(() => client.close())
     for (let job = 0; job < 100; job += 1) await client.job('mail', job).push()
     const late = client.job('late')
     late.custom = { expires_in: 0 }
     await late.push()
-    const at = ['-h', '127.0.0.1', '-p', String(portOf('gearman'))]
-    const worker = spawn(
-      'gearman',
-      [...at, '-w', '-c', '60', '-f', 'late', '-f', 'mail', '--', 'cat'],
-      {
-        stdio: 'ignore',
-      },
-    )
+    const at = ['-h', '127.0.0.1', '-p', String(port('gearman'))]
+    const doing = ['-w', '-c', '60', '-f', 'late', '-f', 'mail', '--', 'cat']
+    const worker = spawn('gearman', [...at, ...doing], { stdio: 'ignore' })
     onTestFinished(() => endProcess(worker))
     await once(worker, 'exit')
 

@@ -1,13 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readArguments as readMigrate } from '../../src/migrate/arguments.ts'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
 import { readArguments as readMirror } from '../../src/mirror/arguments.ts'
 import { startGateway } from '../support/gateway-process.ts'
+import { heard } from '../support/heard.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const jobs = 1_200
 
@@ -19,47 +21,29 @@ function lineOf(at: number): string {
 }
 
 describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
+  const target = redisOfSuite({ isEmptied: true })
   let folder: string
   let file: string
-  let source: RedisServer
-  let target: RedisServer
 
-  beforeAll(async () => {
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'xg-migrate-'))
     file = join(folder, 'jobs.ndjson')
     const lines = Array.from({ length: jobs }, (_none, at) => `${lineOf(at)}\n`)
     writeFileSync(file, lines.join(''))
-    ;[source, target] = await Promise.all([RedisServer.start(), RedisServer.start()])
   })
-  afterAll(async () => {
-    await Promise.all([source.stop(), target.stop()])
-    rmSync(folder, { recursive: true })
-  })
-  afterEach(async () => {
-    await Promise.all([source, target].map((server) => server.ask('FLUSHALL')))
-  })
+  afterAll(() => rmSync(folder, { recursive: true }))
 
   const start = (...words: readonly string[]) => startGateway(['migrate', ...words])
   /** The same in this process. */
-  const migrate = (...words: readonly string[]) => migrateUntil(new AbortController().signal, words)
-  async function migrateUntil(signal: AbortSignal, words: readonly string[]) {
-    const said = { stdout: '', stderr: '' }
-    const code = await runMigrate(words, {
-      env: {},
-      signal,
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
-    })
-    return { code, ...said }
-  }
-  const stored = async (): Promise<number> => Number(await target.ask('LLEN', 'queue:mail:normal'))
+  const migrate = (...words: readonly string[]) => heard(runMigrate, words)
+  const stored = async (): Promise<number> =>
+    Number(await target().ask('LLEN', 'queue:mail:normal'))
 
   test('SIGINT ends it cleanly with a hint, and the same command resumes it', async () => {
-    const words = ['run', '--from', `file://${file}`, '--to', target.url, '--batch', '20']
+    const words = ['run', '--from', `file://${file}`, '--to', target().url, '--batch', '20']
     const first = start(...words, '--rate', '400')
     await waitFor('it has begun', async () => (await stored()) > 0)
-    first.child.kill('SIGINT')
-    const stopped = await first.exited
+    const stopped = await first.end('SIGINT')
     expect(stopped.code).toBe(4)
     expect(stopped.stdout).toContain('Run the same command again to continue (migration file-')
     const before = await stored()
@@ -75,8 +59,17 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
   })
 
   test('a stopped run tells a program so', async () => {
-    const words = ['run', '--from', `file://${file}`, '--to', target.url, '--batch', '20', '--json']
-    const { code, stdout } = await migrateUntil(AbortSignal.abort(), words)
+    const words = [
+      'run',
+      '--from',
+      `file://${file}`,
+      '--to',
+      target().url,
+      '--batch',
+      '20',
+      '--json',
+    ]
+    const { code, stdout } = await heard(runMigrate, words, AbortSignal.abort())
     const events = stdout.trim().split('\n')
     expect([code, await stored()]).toEqual([4, 20])
     expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ event: 'stopped', created: 20 })
@@ -84,14 +77,14 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
   })
 
   test('plan, dry run, verify and rollback have their output and exit codes', async () => {
-    const sides = ['--from', `file://${file}`, '--to', target.url]
+    const sides = ['--from', `file://${file}`, '--to', target().url]
     const plan = await migrate('plan', ...sides)
     expect(plan.code).toBe(0)
     expect(plan.stdout).toMatch(/^mail +queued +1200 +3600 +3$/m)
     const dry = await migrate('run', ...sides, '--dry-run')
     expect(dry.stdout).toContain('1200 would be stored')
     // The note of whose data it is, which each program that opens a store makes.
-    expect(await target.ask('KEYS', '*')).toBe('xg:epochs')
+    expect(await target().ask('KEYS', '*')).toBe('xg:epochs')
     expect(plan.stdout).toMatch(
       /about 1 s: \d\.\d s to read, as now, and 10000 jobs stored a second\./,
     )
@@ -120,7 +113,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const bad = join(folder, 'bad.ndjson')
     const rejects = join(folder, 'rejects')
     writeFileSync(bad, `${lineOf(1)}\n{"v":1,\n${lineOf(2)}\n{"v":9}`)
-    const sides = ['--from', `file://${bad}`, '--to', target.url]
+    const sides = ['--from', `file://${bad}`, '--to', target().url]
     const { code, stdout, stderr } = await migrate('run', ...sides, '--rejects', rejects)
     expect([code, await stored()]).toEqual([3, 2])
     expect(stdout).toContain('2 stored')
@@ -154,14 +147,14 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     for (const part of [lines.slice(0, -1), lines.toSpliced(7, 1), lines.slice(0, 3)]) {
       const cut = join(folder, 'cut.ndjson')
       writeFileSync(cut, `${part.join('\n')}\n`)
-      const refused = await migrate('run', '--from', `file://${cut}`, '--to', target.url)
+      const refused = await migrate('run', '--from', `file://${cut}`, '--to', target().url)
       expect([refused.code, refused.stderr]).toEqual([
         1,
         expect.stringContaining('is not a whole export'),
       ])
     }
-    await migrate('run', '--from', `file://${file}`, '--to', target.url)
-    const { stdout } = await migrate('run', '--from', `file://${dump}`, '--to', target.url)
+    await migrate('run', '--from', `file://${file}`, '--to', target().url)
+    const { stdout } = await migrate('run', '--from', `file://${dump}`, '--to', target().url)
     expect(stdout).toContain('0 stored, 1200 there already')
   })
 
@@ -178,7 +171,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     [['frobnicate'], 1, 'see crossgear migrate --help'],
   ])('%j: one line, exit code %i', async (words, exitCode, line) => {
     const given = words.map((word) =>
-      word.replace('FILE', `file://${file}`).replace('TARGET', target.url),
+      word.replace('FILE', `file://${file}`).replace('TARGET', target().url),
     )
     const { code, stderr } = await migrate(...given)
     expect(stderr).toContain(line)

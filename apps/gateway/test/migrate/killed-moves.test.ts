@@ -1,7 +1,8 @@
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { startGateway } from '../support/gateway-process.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const jobs = 800
 /** Jobs per second of a run that is killed: all of them take long enough for six runs, on a slow machine too. */
@@ -44,16 +45,13 @@ const sources: readonly {
 const payloadOf = (at: number): string => `[${Math.floor(at / 4)}]`
 
 describe.skipIf(lacksRedis)('needs redis-server: moves that are killed', () => {
-  let source: RedisServer
-  let target: RedisServer
+  const source = redisOfSuite({ isEmptied: true })
+  const target = redisOfSuite({ isEmptied: true })
   let store: Redis
 
-  beforeAll(async () => {
-    ;[source, target] = await Promise.all([RedisServer.start(), RedisServer.start()])
-    store = target.connect()
+  beforeAll(() => {
+    store = target().connect()
   })
-  afterAll(() => Promise.all([source.stop(), target.stop()]))
-  afterEach(() => Promise.all([source, target].map((server) => server.ask('FLUSHALL'))))
 
   const stored = (): Promise<number> => store.llen('queue:mail:normal')
 
@@ -71,10 +69,10 @@ describe.skipIf(lacksRedis)('needs redis-server: moves that are killed', () => {
   test.each(sources)(
     '$scheme: killed at ten random moments and run again, every job is there once',
     async ({ scheme, fill, emptied }) => {
-      const redis = source.connect()
+      const redis = source().connect()
       await fill(redis)
       redis.disconnect()
-      const sides = ['--from', `${scheme}://127.0.0.1:${source.port}`, '--to', target.url]
+      const sides = ['--from', `${scheme}://127.0.0.1:${source().port}`, '--to', target().url]
       const words = [...sides, '--move', '--batch', '20']
       let killed = 0
       for (let time = 0; time < 10; time += 1) {
@@ -89,7 +87,7 @@ describe.skipIf(lacksRedis)('needs redis-server: moves that are killed', () => {
         expect.stringContaining('There are differences.'),
       ])
       expect((await startGateway(['migrate', 'run', ...words]).exited).code).toBe(0)
-      expect(await source.ask('EXISTS', ...emptied)).toBe('0')
+      expect(await source().ask('EXISTS', ...emptied)).toBe('0')
       expect(await stored()).toBe(jobs)
       const ids = Array.from({ length: jobs }, (_none, at) => at + 1)
       const inputs = await Promise.all(ids.map((id) => store.hget(`job:mail:${id}`, 'input')))

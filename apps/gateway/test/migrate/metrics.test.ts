@@ -1,65 +1,43 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { writeFile } from 'node:fs/promises'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
+import { heard } from '../support/heard.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const jobs = 300
 
 describe.skipIf(lacksRedis)('needs redis-server: figures of a migration', () => {
-  let folder: string
-  let file: string
-  let store: RedisServer
-  let gateway: ReturnType<typeof startGateway>
-  let web: number
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'xg-figures-'))
-    file = join(folder, 'jobs.ndjson')
+  test('a gateway on its store shows how many jobs it has moved, while it runs, when it is stopped, and when it is done', async () => {
+    const file = `${await temporaryFolder()}/jobs.ndjson`
     const job = { v: 1, state: 'queued', door: 'gearman', function: 'mail', level: 5 }
     const lines = Array.from({ length: jobs }, (_none, at) =>
       JSON.stringify({ ...job, payload: Buffer.from(`${at}`).toString('base64') }),
     )
-    writeFileSync(file, `${lines.join('\n')}\n{"v":1,\n`)
-    store = await RedisServer.start()
-    const doors = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port', '0']
-    gateway = startGateway([...doors, '--redis-url', store.url])
-    web = (await gateway.ready).port('web')
-  })
-  afterAll(async () => {
-    await gateway.end()
-    await store.stop()
-    rmSync(folder, { recursive: true })
-  })
+    await writeFile(file, `${lines.join('\n')}\n{"v":1,\n`)
+    const store = await redisOfTest()
+    const { port } = await gatewayOfTest(wordsOn(store, 'web')).ready
+    const migrate = async (signal?: AbortSignal, ...words: readonly string[]) => {
+      const sides = ['--from', `file://${file}`, '--to', store.url, '--name', 'old-queue']
+      return (await heard(runMigrate, ['run', ...sides, '--batch', '20', ...words], signal)).code
+    }
+    /** Values by labels, of a page that may be a second old. */
+    const figures = async (name: string): Promise<Readonly<Record<string, number>>> => {
+      const page = await (await fetch(`http://127.0.0.1:${port('web')}/metrics`)).text()
+      const found = page.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
+      return Object.fromEntries(
+        Array.from(found, ([, labels = '', value]) => [labels, Number(value)] as const),
+      )
+    }
+    const jobsIn = async (state: string): Promise<number | undefined> =>
+      (await figures('crossgear_migration_jobs'))[`migration="old-queue",state="${state}"`]
 
-  async function migrate(stop: AbortController, ...words: readonly string[]): Promise<number> {
-    const sides = ['--from', `file://${file}`, '--to', store.url, '--name', 'old-queue']
-    return runMigrate(['run', ...sides, '--batch', '20', ...words], {
-      env: {},
-      signal: stop.signal,
-      stdout: { write: () => true },
-      stderr: { write: () => true },
-    })
-  }
-
-  /** Values by labels, of a page that may be a second old. */
-  async function figures(name: string): Promise<Readonly<Record<string, number>>> {
-    const page = await (await fetch(`http://127.0.0.1:${web}/metrics`)).text()
-    const found = page.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
-    return Object.fromEntries(
-      Array.from(found, ([, labels = '', value]) => [labels, Number(value)] as const),
-    )
-  }
-  const jobsIn = async (state: string): Promise<number | undefined> =>
-    (await figures('crossgear_migration_jobs'))[`migration="old-queue",state="${state}"`]
-
-  test('a gateway on its store shows how many jobs it has moved, while it runs, when it is stopped, and when it is done', async () => {
     expect(await figures('crossgear_migration_jobs')).toEqual({})
     const stop = new AbortController()
-    const running = migrate(stop, '--rate', '100')
+    const running = migrate(stop.signal, '--rate', '100')
     await waitFor('some are shown', async () => ((await jobsIn('stored')) ?? 0) > 0)
     expect(await figures('crossgear_migration_state')).toEqual({
       'migration="old-queue",state="running"': 1,
@@ -70,7 +48,7 @@ describe.skipIf(lacksRedis)('needs redis-server: figures of a migration', () => 
       Object.keys(await figures('crossgear_migration_state')).some((text) => /stopped/.test(text)),
     )
     expect(await jobsIn('stored')).toBeLessThan(jobs)
-    expect(await migrate(new AbortController())).toBe(3)
+    expect(await migrate()).toBe(3)
     await waitFor('it is shown as done', async () => (await jobsIn('stored')) === jobs)
     expect(await jobsIn('rejected')).toBe(1)
     expect(await figures('crossgear_migration_state')).toEqual({

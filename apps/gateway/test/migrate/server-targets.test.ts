@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { Worker } from 'faktory-worker'
 import { freePort } from '@crossgear/tools/free-port'
 import { Gearmand, lacksGearmand } from '@crossgear/tools/gearmand'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runMigrate } from '../../src/migrate/run-migrate.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { startGateway, wordsOn } from '../support/gateway-process.ts'
+import { heard } from '../support/heard.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 
 const jobs = 2_000
 
@@ -34,16 +36,7 @@ describe('crossgear migrate into another server', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  async function migrate(...words: readonly string[]) {
-    const said = { stdout: '', stderr: '' }
-    const code = await runMigrate(words, {
-      env: {},
-      signal: new AbortController().signal,
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
-    })
-    return { code, ...said }
-  }
+  const migrate = (...words: readonly string[]) => heard(runMigrate, words)
 
   describe.skipIf(lacksGearmand)('needs gearmand: a gearmand', () => {
     let port: number
@@ -116,22 +109,15 @@ describe('crossgear migrate into another server', () => {
 
   // Faktory's own server cannot be installed here: Crossgear's Faktory door stands in for it.
   describe.skipIf(lacksRedis)('needs redis-server: a Faktory server', () => {
-    let server: RedisServer
+    const server = redisOfSuite({ isEmptied: true })
     let gateway: ReturnType<typeof startGateway>
     let port: number
 
     beforeAll(async () => {
-      server = await RedisServer.start()
-      const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
-      const words = ['--redis-url', server.url, '--faktory-password', 'secret']
-      gateway = startGateway([...doors, ...words])
-      port = (await gateway.ready).doors[0]?.port ?? 0
+      gateway = startGateway([...wordsOn(server(), 'faktory'), '--faktory-password', 'secret'])
+      port = (await gateway.ready).port('faktory')
     })
-    afterAll(async () => {
-      await gateway.end()
-      await server.stop()
-    })
-    afterEach(() => server.ask('FLUSHALL'))
+    afterAll(async () => void (await gateway.end()))
 
     test('jobs of all doors arrive with all fields that Faktory has, and a stock worker does each once', async () => {
       const dueMs = Date.now() + 86_400_000
@@ -183,24 +169,24 @@ describe('crossgear migrate into another server', () => {
       await worker.stop()
       const texts = found.map((args) => JSON.stringify(args)).sort()
       expect(texts).toEqual(['["AP8B"]', '["plain text"]', '[1,12345678901234567000]'])
-      const scheduled = await server.ask('ZRANGE', 'queue:Mail:scheduled', '0', '-1', 'WITHSCORES')
+      const scheduled = await server().ask(
+        'ZRANGE',
+        'queue:Mail:scheduled',
+        '0',
+        '-1',
+        'WITHSCORES',
+      )
       const [id = '', dueSeconds] = scheduled.split(/[\n,]/)
       expect(Number(dueSeconds)).toBeCloseTo(dueMs / 1000, 0)
-      const kept = await server.ask('HGET', `job:Mail:${id}`, 'failure')
+      const kept = await server().ask('HGET', `job:Mail:${id}`, 'failure')
       expect(JSON.parse(kept)).toEqual(last)
     })
 
     test('a wrong password is one line', async () => {
       const to = `faktory://:wrong@127.0.0.1:${port}`
       const journal = ['--journal', join(folder, 'wrong.journal')]
-      const { code, stderr } = await migrate(
-        'run',
-        '--from',
-        `file://${file}`,
-        '--to',
-        to,
-        ...journal,
-      )
+      const sides = ['--from', `file://${file}`, '--to', to]
+      const { code, stderr } = await migrate('run', ...sides, ...journal)
       expect([code, stderr]).toEqual([2, expect.stringContaining('Invalid password')])
       expect(stderr).not.toContain('wrong')
     })

@@ -1,11 +1,11 @@
 import { Client } from 'faktory-worker'
 import Faktory from 'faktory-client'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MirrorCounts } from '../../src/mirror/counts.ts'
 import { runMirror } from '../../src/mirror/run-mirror.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { startGateway, wordsOn } from '../support/gateway-process.ts'
+import { heard } from '../support/heard.ts'
+import { startMirror } from './support.ts'
 
 const password = 'secret'
 
@@ -19,10 +19,9 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear mirror of Faktory cli
   async function startDoor(...words: readonly string[]): Promise<number> {
     const server = await RedisServer.start()
     servers.push(server)
-    const doors = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
-    const gateway = startGateway([...doors, '--redis-url', server.url, ...words])
+    const gateway = startGateway([...wordsOn(server, 'faktory'), ...words])
     gateways.push(gateway)
-    return (await gateway.ready).doors[0]?.port ?? 0
+    return (await gateway.ready).port('faktory')
   }
 
   beforeAll(async () => {
@@ -30,33 +29,9 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear mirror of Faktory cli
     crossgear = await startDoor()
   })
   afterAll(async () => {
-    for (const { child, exited } of gateways) {
-      child.kill('SIGTERM')
-      await exited
-    }
+    for (const gateway of gateways) await gateway.end()
     for (const server of servers) await server.stop()
   })
-
-  async function startMirror(from: string, to: string, ...words: readonly string[]) {
-    const stop = new AbortController()
-    const said = { stdout: '', stderr: '' }
-    const ended = runMirror(['--from', from, '--to', to, '--listen', '0', '--json', ...words], {
-      signal: stop.signal,
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
-    })
-    await waitFor('the mirror listens', () => Promise.resolve(said.stdout.includes('"ready"')))
-    const ready = JSON.parse(said.stdout.split('\n')[0] ?? '{}') as { port: number }
-    return {
-      ...{ port: ready.port, said },
-      end: async () => {
-        stop.abort()
-        const code = await ended
-        const last = said.stdout.trim().split('\n').at(-1) ?? '{}'
-        return { code, counts: JSON.parse(last) as MirrorCounts }
-      },
-    }
-  }
 
   async function consumer(port: number, secret?: string) {
     const url = `tcp://${secret === undefined ? '' : `:${secret}@`}127.0.0.1:${port}`
@@ -66,9 +41,13 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear mirror of Faktory cli
   }
 
   const sides = () => [`faktory://127.0.0.1:${old}`, `faktory://127.0.0.1:${crossgear}`] as const
+  const words = (): readonly string[] => {
+    const [from, to] = sides()
+    return ['--from', from, '--to', to, '--listen', '0']
+  }
 
   test('a stock producer, with its password, pushes through it, and both servers have each job as it was written', async () => {
-    const mirror = await startMirror(...sides(), '--functions', 'mail')
+    const mirror = await startMirror(...words(), '--functions', 'mail')
     const producer = new Client({ host: '127.0.0.1', port: mirror.port, password })
     await producer.connect()
     await producer.job('mail', 1, 'ü').push()
@@ -102,7 +81,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear mirror of Faktory cli
   })
 
   test('of each ten jobs --percent 30 copies three, and jobs that are too long pass without a copy', async () => {
-    const mirror = await startMirror(...sides(), '--percent', '30', '--max-payload-bytes', '1000')
+    const mirror = await startMirror(...words(), '--percent', '30', '--max-payload-bytes', '1000')
     const producer = new Client({ host: '127.0.0.1', port: mirror.port, password })
     await producer.connect()
     for (let at = 0; at < 9; at += 1) await producer.job('some', at).push()
@@ -120,15 +99,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear mirror of Faktory cli
   })
 
   test('a side that refuses, or speaks another protocol, is one line and an exit code', async () => {
-    const say = async (...words: readonly string[]) => {
-      let stderr = ''
-      const code = await runMirror(words, {
-        signal: AbortSignal.abort(),
-        stdout: { write: () => true },
-        stderr: { write: (text) => (stderr += text) },
-      })
-      return { code, stderr }
-    }
+    const say = (...asked: readonly string[]) => heard(runMirror, asked, AbortSignal.abort())
     const [from] = sides()
     const locked = await say('--from', sides()[1], '--to', `faktory://:wrong@127.0.0.1:${old}`)
     expect([locked.code, locked.stderr]).toEqual([2, expect.stringContaining('Invalid password')])

@@ -4,42 +4,17 @@ import { lacksGearmand } from '@crossgear/tools/gearmand'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { MirrorCounts } from '../../src/mirror/counts.ts'
 import { runMirror } from '../../src/mirror/run-mirror.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { startGateway } from '../support/gateway-process.ts'
-import { type Act, startGearmand, startWorker, stockClient } from './support.ts'
+import { startGateway, wordsOn } from '../support/gateway-process.ts'
+import { heard } from '../support/heard.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
+import { type Act, startGearmand, startMirror, startWorker, stockClient } from './support.ts'
 
-/** A mirror in this process. */
-async function startMirror(from: number, to: number, ...words: readonly string[]) {
-  const stop = new AbortController()
-  const said = { stdout: '', stderr: '' }
-  const sides = [from, to].map((port) => `gearman://127.0.0.1:${port}`)
-  const ended = runMirror(
-    ['--from', sides[0] ?? '', '--to', sides[1] ?? '', '--listen', '0', '--json', ...words],
-    {
-      signal: stop.signal,
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
-    },
-  )
-  await waitFor('the mirror listens', () => Promise.resolve(said.stdout.includes('"ready"')))
-  const events = () =>
-    said.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { event: string; port: number } & MirrorCounts)
-  return {
-    port: events()[0]?.port ?? 0,
-    said,
-    end: async () => {
-      stop.abort()
-      const code = await ended
-      return { code, counts: events().at(-1), events: events() }
-    },
-  }
-}
+const sidesOf = (from: number, to: number): readonly string[] => [
+  ...['--from', `gearman://127.0.0.1:${from}`],
+  ...['--to', `gearman://127.0.0.1:${to}`, '--listen', '0'],
+]
 
 describe.skipIf(lacksGearmand || lacksRedis)(
   'needs gearmand and redis-server: crossgear mirror',
@@ -52,15 +27,13 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     const workers: Awaited<ReturnType<typeof startWorker>>[] = []
 
     beforeAll(async () => {
-      const doors = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', 'off']
-      gateway = startGateway([...doors, '--redis-url', redis().url])
-      crossgear = (await gateway.ready).doors[0]?.port ?? 0
+      gateway = startGateway(wordsOn(redis(), 'gearman'))
+      crossgear = (await gateway.ready).port('gearman')
       old = await freePort()
       stopOld = await startGearmand(old)
     })
     afterAll(async () => {
       await gateway.end()
-      await redis().stop()
       await stopOld()
     })
     afterEach(async () => {
@@ -80,7 +53,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         const fn = direction.replaceAll(' ', '-')
         const original = await work(from, fn)
         const copy = await work(to, fn)
-        const mirror = await startMirror(from, to, '--functions', fn)
+        const mirror = await startMirror(...sidesOf(from, to), '--functions', fn)
         for (const text of ['one', 'two', 'three'])
           expect(await stockClient(mirror.port, fn, text)).toBe(`part ${text.toUpperCase()}`)
         const { code, counts } = await mirror.end()
@@ -98,7 +71,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       await work(crossgear, 'differ', (payload) =>
         payload === 'bad' ? ['WORK_EXCEPTION', 'no'] : ['WORK_COMPLETE', `other ${payload}`],
       )
-      const mirror = await startMirror(old, crossgear, '--functions', 'differ')
+      const mirror = await startMirror(...sidesOf(old, crossgear), '--functions', 'differ')
       expect(await stockClient(mirror.port, 'differ', 'good')).toBe('part GOOD')
       expect(await stockClient(mirror.port, 'differ', 'bad')).toBe('part BAD')
       const { code, counts, events } = await mirror.end()
@@ -110,7 +83,13 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     })
 
     test('of 200 jobs of a function 10 percent are copied, evenly, and none of another function', async () => {
-      const mirror = await startMirror(old, crossgear, '--functions', 'some', '--percent', '10')
+      const mirror = await startMirror(
+        ...sidesOf(old, crossgear),
+        '--functions',
+        'some',
+        '--percent',
+        '10',
+      )
       const client = await GearmanPeer.connect(mirror.port)
       for (let at = 0; at < 200; at += 1)
         client.send('SUBMIT_JOB_BG', 'some', `u${at}`, `job ${at}`)
@@ -130,7 +109,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     test('bytes pass unchanged: long payloads, text commands, and foreign protocols', async () => {
       await work(old, 'long')
       await work(crossgear, 'long')
-      const mirror = await startMirror(old, crossgear, '--max-payload-bytes', '1000')
+      const mirror = await startMirror(...sidesOf(old, crossgear), '--max-payload-bytes', '1000')
       const client = await GearmanPeer.connect(mirror.port)
       const text = randomBytes(2_500_000).toString('hex')
       client.send('SUBMIT_JOB', 'long', 'a', text).send('SUBMIT_JOB', 'long', 'b', 'short')
@@ -149,7 +128,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     test("a copy's server that stops reading harms no job: copies are skipped or time out", async () => {
       await work(old, 'slow')
       const few = ['--outstanding', '5', '--timeout-seconds', '1']
-      const mirror = await startMirror(old, crossgear, '--functions', 'slow', ...few)
+      const mirror = await startMirror(...sidesOf(old, crossgear), '--functions', 'slow', ...few)
       const client = await GearmanPeer.connect(mirror.port)
       for (let at = 0; at < 20; at += 1) client.send('SUBMIT_JOB', 'slow', '', `job ${at}`)
       const heard = await client.receiveMany(60)
@@ -165,7 +144,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const port = await freePort()
       const stop = await startGearmand(port)
       await work(crossgear, 'away')
-      const mirror = await startMirror(crossgear, port, '--functions', 'away')
+      const mirror = await startMirror(...sidesOf(crossgear, port), '--functions', 'away')
       await stop()
       await waitFor('it is missed', () => Promise.resolve(mirror.said.stderr.includes('is away')))
       expect(await stockClient(mirror.port, 'away', 'one')).toBe('part ONE')
@@ -180,21 +159,8 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     })
 
     test('SIGINT ends it when the clients have their results, with a summary', async () => {
-      const sides = [
-        '--from',
-        `gearman://127.0.0.1:${old}`,
-        '--to',
-        `gearman://127.0.0.1:${crossgear}`,
-      ]
-      const mirror = startGateway([
-        'mirror',
-        ...sides,
-        '--listen',
-        '0',
-        '--functions',
-        'last',
-        '--json',
-      ])
+      const words = [...sidesOf(old, crossgear), '--functions', 'last', '--json']
+      const mirror = startGateway(['mirror', ...words])
       const [line = ''] = await mirror.said(/"ready"/)
       const { port } = JSON.parse(line) as { port: number }
       const client = await GearmanPeer.connect(port)
@@ -235,12 +201,7 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         [['--from', nobody, '--to', here], 2, 'ECONNREFUSED'],
       ] as const
       for (const [words, exitCode, line] of cases) {
-        let stderr = ''
-        const code = await runMirror(words, {
-          signal: new AbortController().signal,
-          stdout: { write: () => true },
-          stderr: { write: (text) => (stderr += text) },
-        })
+        const { code, stderr } = await heard(runMirror, words)
         expect([code, stderr]).toEqual([exitCode, expect.stringContaining(line)])
         expect(stderr.trim().split('\n').length).toBe(1)
       }

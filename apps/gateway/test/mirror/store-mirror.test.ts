@@ -5,58 +5,34 @@ import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
 import { waitFor } from '@crossgear/tools/wait-for'
 import Faktory from 'faktory-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MirrorCounts } from '../../src/mirror/counts.ts'
-import { runMirror } from '../../src/mirror/run-mirror.ts'
-import { startGateway } from '../support/gateway-process.ts'
-import { type Act, startGearmand, startWorker, stockClient } from './support.ts'
+import { startGateway, wordsOn } from '../support/gateway-process.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
+import { type Act, startGearmand, startMirror, startWorker, stockClient } from './support.ts'
 
 const lower: Act = (payload) => ['WORK_COMPLETE', payload.toLowerCase()]
 
 describe.skipIf(lacksGearmand || lacksRedis)(
   'needs gearmand and redis-server: crossgear mirror of a store',
   () => {
-    let redis: RedisServer
+    const redis = redisOfSuite()
     let gateway: ReturnType<typeof startGateway>
-    let ports: ReadonlyMap<string, number>
+    let door: (name: string) => number
     let old: number
     let stopOld: () => Promise<void>
 
     beforeAll(async () => {
-      redis = await RedisServer.start()
-      const doors = ['--gearman-port', '0', '--faktory-port', '0', '--http-port', '0']
-      gateway = startGateway([...doors, '--web-port', 'off', '--redis-url', redis.url])
-      ports = new Map((await gateway.ready).doors.map(({ name, port }) => [name, port]))
+      gateway = startGateway(wordsOn(redis(), 'gearman', 'faktory', 'http'))
+      door = (await gateway.ready).port
       old = await freePort()
       stopOld = await startGearmand(old)
     })
     afterAll(async () => {
       await gateway.end()
-      await redis.stop()
       await stopOld()
     })
 
-    const door = (name: string): number => ports.get(name) ?? 0
-
-    async function startMirror(to: string, ...words: readonly string[]) {
-      const stop = new AbortController()
-      let stdout = ''
-      let stderr = ''
-      const ended = runMirror(['--from', redis.url, '--to', to, '--json', ...words], {
-        signal: stop.signal,
-        stdout: { write: (text) => (stdout += text) },
-        stderr: { write: (text) => (stderr += text) },
-      })
-      await waitFor('the mirror listens', () => Promise.resolve(stdout.includes('"ready"')))
-      return {
-        said: () => stderr,
-        end: async () => {
-          stop.abort()
-          const code = await ended
-          const lines = stdout.trim().split('\n')
-          return { code, counts: JSON.parse(lines.at(-1) ?? '{}') as MirrorCounts, stdout }
-        },
-      }
-    }
+    const mirrorTo = (to: string, ...words: readonly string[]) =>
+      startMirror('--from', redis().url, '--to', to, ...words)
 
     async function faktory(port = door('faktory')) {
       const client = new Faktory({ url: `tcp://127.0.0.1:${port}` })
@@ -75,8 +51,8 @@ describe.skipIf(lacksGearmand || lacksRedis)(
         startWorker(old, 'up'),
         startWorker(old, 'push'),
       ])
-      const native = new GearMonkeyClient(redis.url)
-      const mirror = await startMirror(`gearman://127.0.0.1:${old}`, '--functions', 'up,push')
+      const native = new GearMonkeyClient(redis().url)
+      const mirror = await mirrorTo(`gearman://127.0.0.1:${old}`, '--functions', 'up,push')
       expect(await stockClient(door('gearman'), 'up', 'gearman')).toBe('part GEARMAN')
       expect(await post('up', 'http')).toContain('HTTP')
       const id = await native.run('up', 'native', { blocking: true, timeoutSeconds: 20 })
@@ -102,19 +78,19 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     test('a different result is reported and counted, and the client gets that of its own server', async () => {
       const original = await startWorker(door('gearman'), 'odd')
       const copy = await startWorker(old, 'odd', lower)
-      const mirror = await startMirror(`gearman://127.0.0.1:${old}`)
+      const mirror = await mirrorTo(`gearman://127.0.0.1:${old}`)
       expect(await stockClient(door('gearman'), 'odd', 'Text')).toBe('part TEXT')
       expect(await stockClient(door('gearman'), 'odd', '123')).toBe('part 123')
-      const { code, counts, stdout } = await mirror.end()
+      const { code, counts } = await mirror.end()
       expect(counts).toMatchObject({ seen: 2, copied: 2, equal: 1, different: 1 })
-      expect(stdout).toContain('"event":"difference","function":"odd"')
+      expect(mirror.said.stdout).toContain('"event":"difference","function":"odd"')
       expect(code).toBe(3)
       await Promise.all([original.stop(), copy.stop()])
     })
 
     test('of each ten jobs --percent 30 copies three', async () => {
       const copy = await startWorker(old, 'some')
-      const mirror = await startMirror(`gearman://127.0.0.1:${old}`, '--percent', '30')
+      const mirror = await mirrorTo(`gearman://127.0.0.1:${old}`, '--percent', '30')
       for (let at = 0; at < 20; at += 1) await stockClient(door('gearman'), 'some', `${at}`, '-b')
       await waitFor('the copies are done', () => Promise.resolve(copy.got.length === 6))
       // Only now: a job that is done at once may be gone before the mirror reads it.
@@ -129,12 +105,16 @@ describe.skipIf(lacksGearmand || lacksRedis)(
       const port = await freePort()
       const stop = await startGearmand(port)
       const original = await startWorker(door('gearman'), 'away')
-      const mirror = await startMirror(`gearman://127.0.0.1:${port}`, '--functions', 'away')
+      const mirror = await mirrorTo(`gearman://127.0.0.1:${port}`, '--functions', 'away')
       await stop()
-      await waitFor('the mirror knows', () => Promise.resolve(mirror.said().includes('is away')))
+      await waitFor('the mirror knows', () =>
+        Promise.resolve(mirror.said.stderr.includes('is away')),
+      )
       expect(await stockClient(door('gearman'), 'away', 'x')).toBe('part X')
       const stopAgain = await startGearmand(port)
-      await waitFor('the mirror knows', () => Promise.resolve(mirror.said().includes('is back')))
+      await waitFor('the mirror knows', () =>
+        Promise.resolve(mirror.said.stderr.includes('is back')),
+      )
       const copy = await startWorker(port, 'away')
       expect(await stockClient(door('gearman'), 'away', 'y')).toBe('part Y')
       const { counts } = await mirror.end()
@@ -146,10 +126,9 @@ describe.skipIf(lacksGearmand || lacksRedis)(
     test('a Faktory server gets copies of Gearman and Faktory jobs', async () => {
       // No Faktory server can be installed here: another gateway's door stands for it.
       const other = await RedisServer.start()
-      const words = ['--gearman-port', 'off', '--faktory-port', '0', '--web-port', 'off']
-      const target = startGateway([...words, '--redis-url', other.url])
-      const port = (await target.ready).doors[0]?.port ?? 0
-      const mirror = await startMirror(`faktory://127.0.0.1:${port}`, '--functions', 'fak')
+      const target = startGateway(wordsOn(other, 'faktory'))
+      const port = (await target.ready).port('faktory')
+      const mirror = await mirrorTo(`faktory://127.0.0.1:${port}`, '--functions', 'fak')
       await stockClient(door('gearman'), 'fak', 'by gearman', '-b')
       const producer = await faktory()
       await producer.push({ jobtype: 'fak', args: [1, 'two'], jid: 'jid-of-copy', queue: 'bulk' })

@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Gearmand } from '@crossgear/tools/gearmand'
-import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { waitFor } from '@crossgear/tools/wait-for'
+import type { MirrorCounts } from '../../src/mirror/counts.ts'
+import { runMirror } from '../../src/mirror/run-mirror.ts'
+import { workingPeer } from '../gearman/support/working-peer.ts'
+import { listening } from '../support/heard.ts'
 
 const run = promisify(execFile)
 
@@ -12,23 +16,33 @@ const upper: Act = (payload) => ['WORK_COMPLETE', payload.toUpperCase()]
 
 /** A worker that answers each job until it is stopped; the payloads that it got. */
 export async function startWorker(port: number, fn: string, act: Act = upper) {
-  const peer = await GearmanPeer.connect(port)
-  const got: string[] = []
-  peer.send('CAN_DO', fn).send('GRAB_JOB')
-  const loop = async (): Promise<void> => {
-    for (;;) {
-      const [name, handle = '', , payload = ''] = await peer.receive()
-      if (name === 'NO_JOB') peer.send('PRE_SLEEP')
-      else if (name === 'NOOP') peer.send('GRAB_JOB')
-      else if (name === 'JOB_ASSIGN') {
-        got.push(payload)
-        const [answer, data] = act(payload)
-        peer.send('WORK_DATA', handle, 'part ').send(answer, handle, data).send('GRAB_JOB')
-      }
-    }
-  }
-  void loop()
+  const { peer, got } = await workingPeer(port, fn, (payload) => [
+    ['WORK_DATA', 'part '],
+    act(payload),
+  ])
   return { got, stop: () => peer.leave() }
+}
+
+/** A mirror in this process. */
+export async function startMirror(...words: readonly string[]) {
+  const stop = new AbortController()
+  const { said, surroundings } = listening(stop.signal)
+  const ended = runMirror([...words, '--json'], surroundings)
+  await waitFor('the mirror listens', () => Promise.resolve(said.stdout.includes('"ready"')))
+  const events = () =>
+    said.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { event: string; port: number } & MirrorCounts)
+  return {
+    port: events()[0]?.port ?? 0,
+    said,
+    end: async () => {
+      stop.abort()
+      const code = await ended
+      return { code, counts: events().at(-1), events: events() }
+    },
+  }
 }
 
 /** Starts a gearmand; what ends it. */

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Connection } from '../../src/net/connection.ts'
 import { InputBudget } from '../../src/net/input-budget.ts'
 import type { ReplySlot } from '../../src/net/reply-slots.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const requestBytes = 60
 const request = Buffer.alloc(requestBytes)
@@ -13,10 +14,8 @@ const waitingBytes = 512
 
 /** A peer whose requests each reserve a reply slot, in a door that may have less than two of them waiting. */
 async function aPeer() {
-  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const server = createServer({ allowHalfOpen: true })
+  const port = await portOfTest(server)
   const peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   onTestFinished(() => void peer.destroy())
   const [socket] = (await once(server, 'connection')) as [Socket]

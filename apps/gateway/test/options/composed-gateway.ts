@@ -29,6 +29,8 @@ export interface ComposedGateway {
   readonly figures: FigureSources
   /** The lines of its log. */
   readonly log: readonly string[]
+  /** Why it takes no jobs. */
+  readonly check: Composition['check']
   /** Answers the API. */
   readonly api: ApiBackend
   /** The key that all nodes sign sessions with. */
@@ -50,9 +52,9 @@ export function openOnRedis(how: { readonly isEmptied?: boolean } = {}) {
 
 /**
  * Opens gateways on one Redis; each ends with its test. Between two looks at the figures of the store pass `passMs`:
- * every page is of its own second, unless that is 0.
+ * every page is of its own second, unless that is 0. `answerWithinMs`: the longest wait for the store.
  */
-export function openOn(redisUrl: () => string, passMs = 10_000): Open {
+export function openOn(redisUrl: () => string, passMs = 10_000, answerWithinMs?: number): Open {
   return async (flags = {}) => {
     const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
     const config = loadConfig({ flags: { ...ports, redisUrl: redisUrl(), ...flags }, env: {} })
@@ -63,6 +65,7 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
       figuresNowMs: () => (nowMs += passMs),
       store: await openStore(config, log),
       shutdown: () => undefined,
+      ...(answerWithinMs !== undefined && { answerWithinMs }),
     })
     const open = new Map<string, number>()
     onTestFinished(async () => {
@@ -90,6 +93,7 @@ export function openOn(redisUrl: () => string, passMs = 10_000): Open {
       consumer: (hello) => faktory({ wid: 'w1', hostname: 'h', pid: 1, labels: [], ...hello }),
       figures: composition.figures,
       log: lines,
+      check: () => composition.check(),
       api: composition.api,
       storeKey: composition.storeKey,
       acted: composition.acted,

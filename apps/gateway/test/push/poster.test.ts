@@ -1,9 +1,10 @@
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { waitOf } from '../../src/outgoing/answers.ts'
 import { Poster } from '../../src/outgoing/poster.ts'
 import { isPublicAddress, lookupPublic } from '../../src/outgoing/public-addresses.ts'
 import { startTarget } from './support/target.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const post = (poster: Poster): Promise<unknown> =>
   poster.post(Buffer.from('x'), {
@@ -48,8 +49,7 @@ test('a kept connection that the server ends is no failure: the request goes out
       socket.once('data', () => socket.resetAndDestroy())
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await portOfTest(server)
   const poster = new Poster({ url: `http://127.0.0.1:${port}/`, allowsPrivate: true })
   for (let request = 1; request <= 3; request += 1) {
     const answer: unknown = await post(poster).catch(String)
@@ -57,7 +57,6 @@ test('a kept connection that the server ends is no failure: the request goes out
     expect(connections).toBe(request)
   }
   poster.close()
-  await new Promise((resolve) => server.close(resolve))
 })
 
 test.each([

@@ -83,7 +83,7 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
       target.answerAll((posted) => {
         if (target.all.length < 4) posted.answer(200)
         else if (target.all.length === 4)
-          act(posted, () => void doomed.end('SIGKILL').then(resolve))
+          act(posted, () => void doomed.end('SIGKILL').then(() => resolve()))
       })
     })
     const peer = await doomed.peer()
@@ -124,8 +124,7 @@ describe.skipIf(lacksRedis)('a gateway that pushes', () => {
     const gateway = await start('--drain-seconds', '0')
     const [payload = ''] = await submitAll(await gateway.peer(), 1)
     const posted = await target.next()
-    gateway.child.kill('SIGTERM')
-    expect((await gateway.exited).code).toBe(0)
+    expect((await gateway.end()).code).toBe(0)
     expect(posted.isGone()).toBe(true)
     expect(await redis().ask('LLEN', 'queue:resize:normal')).toBe('1')
     expect(await redis().ask('HEXISTS', 'job:resize:1', 'losses')).toBe('0')

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import { startGearmand } from '../gearmand/support/gearmand-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 import { configFile } from '../support/temporary-folder.ts'
 
 describe.skipIf(lacksRedis)('a reload', () => {
   test('of crossgear gearmand opens the log again and reads the settings', async () => {
-    const redis = await RedisServer.start()
-    onTestFinished(() => redis.stop())
+    const redis = await redisOfTest()
     const file = await configFile(`redis_url = "unix://${redis.path}"\n`)
     const words = ['-p', '0', '-L', '127.0.0.1', '-l', 'stderr', '--verbose', 'INFO']
     const gearmand = startGearmand(words, { env: { CROSSGEAR_CONFIG: file } })

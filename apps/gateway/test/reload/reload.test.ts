@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { bundleWords } from '@crossgear/tools/gateway-program'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { sent } from '../api/support/api-gateway.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { startGateway } from '../support/gateway-process.ts'
+import { type ReadyGateway, startGateway } from '../support/gateway-process.ts'
+import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { lacksOpenssl, makeCertificates, type Certificates } from '../tls/support/certificates.ts'
 
 const patience = { timeout: 30_000, interval: 50 }
@@ -18,18 +19,17 @@ const webPort = 0
 
 describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   let folder: string
-  let redis: RedisServer
+  const redis = redisOfSuite()
   let certificates: Certificates
   let gateway: ReturnType<typeof startGateway>
-  let doors: ReadonlyMap<string, number>
+  let port: ReadyGateway['port']
   let hangUps = 0
   const at = (name: string): string => join(folder, name)
-  const port = (door: string): number => doors.get(door) ?? 0
 
   /** Writes the file: what differs from the start, and tables. */
   function write(lines: readonly string[] = [], tables = ''): void {
     const usual = [
-      ...[`redis_url = "unix://${redis.path}"`, `web_port = ${webPort}`, 'faktory_port = 0'],
+      ...[`redis_url = "unix://${redis().path}"`, `web_port = ${webPort}`, 'faktory_port = 0'],
       ...[`web_password = "${at('operator')}"`, `faktory_password = "${at('faktory')}"`],
       ...[`gearman_tls_cert = "${at('door.crt')}"`, `gearman_tls_key = "${at('door.key')}"`],
       ...['gearman_port = 0', 'log_level = "info"', 'log_format = "json"'],
@@ -82,13 +82,11 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'xg-reload-'))
     certificates = await makeCertificates(folder)
-    redis = await RedisServer.start()
     useCertificate(certificates.server)
     usePasswords()
     write()
     gateway = startGateway(['--config', at('crossgear.toml')])
-    const ready = await gateway.ready
-    doors = new Map(ready.doors.map(({ name, port }) => [name, port]))
+    ;({ port } = await gateway.ready)
   })
   afterEach(async () => {
     useCertificate(certificates.server)
@@ -97,9 +95,7 @@ describe.skipIf(lacksRedis || lacksOpenssl)('a running gateway reloads', () => {
     await hangUp()
   })
   afterAll(async () => {
-    gateway.child.kill('SIGTERM')
-    const { code } = await gateway.exited
-    await redis.stop()
+    const { code } = await gateway.end()
     rmSync(folder, { recursive: true })
     expect(code).toBe(0)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { gatewayOfTest } from '../support/gateway-process.ts'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 import { IdleWorkers } from './support/idle-workers.ts'
 
 const count = 300
@@ -8,12 +9,8 @@ const patience = { timeout: 30_000 }
 const jobs = Array.from({ length: 5 }, (_, i) => `job ${i}`)
 
 async function idleWorkers(wakeups: number): Promise<IdleWorkers> {
-  const redis = await RedisServer.start()
-  onTestFinished(() => redis.stop())
-  const ports = ['--gearman-port', '0', '--faktory-port', '0', '--web-port', 'off']
-  const store = ['--redis-url', `unix://${redis.path}`]
-  const gateway = gatewayOfTest(['serve', ...ports, ...store, '--worker-wakeup', String(wakeups)])
-  const { port } = await gateway.ready
+  const words = [...wordsOn(await redisOfTest(), 'gearman'), '--worker-wakeup', String(wakeups)]
+  const { port } = await gatewayOfTest(words).ready
   const workers = new IdleWorkers(port('gearman'), 'idle')
   onTestFinished(() => workers.close())
   await workers.grow(count)

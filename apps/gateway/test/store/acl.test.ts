@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GearMonkeyClient, GearMonkeyWorker } from '@crossgear/gearmonkey-redis'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { Client } from 'faktory-worker'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const page = readFileSync(new URL('../../../../docs/operate/security.md', import.meta.url), 'utf8')
@@ -17,8 +18,7 @@ describe.skipIf(lacksRedis)('a Redis with the users of docs/operate/security.md'
   let redis: RedisServer
 
   beforeEach(async () => {
-    redis = await RedisServer.start()
-    onTestFinished(() => redis.stop())
+    redis = await redisOfTest()
     for (const line of lines) {
       const [command = '', ...words] = line.split(' ')
       expect(await redis.ask(command, ...words)).toBe('OK')

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import { oneJobEach } from '@crossgear/tools/one-job-each'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test } from 'vitest'
 import { gatewayOfTest, wordsOn } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 
 const functions = 600
 /** Heartbeats in which nothing but the looks of an idle gateway is counted. */
@@ -16,8 +17,7 @@ describe.skipIf(lacksRedis)(
   `an idle gateway with a waiting job in each of ${functions} functions`,
   () => {
     async function serving(...words: string[]): Promise<RedisServer> {
-      const redis = await RedisServer.start()
-      onTestFinished(() => redis.stop())
+      const redis = await redisOfTest()
       const { port } = await gatewayOfTest([...wordsOn(redis, 'gearman'), ...words]).ready
       await oneJobEach(port('gearman'), functions)
       return redis

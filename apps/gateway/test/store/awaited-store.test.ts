@@ -1,9 +1,10 @@
 import { createServer } from 'node:net'
 import { freePort } from '@crossgear/tools/free-port'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { listenOn } from '../../src/net/listen.ts'
 import { startGateway } from '../support/gateway-process.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const patience = { timeout: 30_000, interval: 20 }
 
@@ -12,7 +13,7 @@ async function start(...words: readonly string[]) {
   const webPort = await freePort()
   const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', String(webPort)]
   const gateway = startGateway([...ports, '--log-format', 'json', ...words])
-  onTestFinished(() => gateway.end('SIGKILL'))
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
   const ask = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${webPort}${path}`)
   return { ...gateway, ask }
 }
@@ -23,17 +24,14 @@ async function closingProxy(): Promise<string> {
     socket.on('error', () => undefined)
     socket.end()
   })
-  onTestFinished(() => void server.close())
-  const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '')
-  return `redis://127.0.0.1:${port}`
+  return `redis://127.0.0.1:${await portOfTest(server)}`
 }
 
 const waits = /cannot be reached \(.+\).* Waiting for it/
 
 describe.skipIf(lacksRedis)('a store that is away at the start', () => {
   test('is waited for with closed doors and a reason in /readyz', async () => {
-    const server = await RedisServer.start()
-    onTestFinished(() => server.stop())
+    const server = await redisOfTest()
     await server.kill()
     const gateway = await start('--redis-url', server.url)
     await gateway.said(waits)
@@ -51,8 +49,7 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
     expect((await gateway.ready).doors.map(({ name }) => name)).toContain('gearman')
     await expect.poll(async () => (await gateway.ask('/readyz')).status, patience).toBe(200)
     expect((await gateway.ask('/metrics')).status).toBe(200)
-    gateway.child.kill('SIGTERM')
-    expect((await gateway.exited).code).toBe(0)
+    expect((await gateway.end()).code).toBe(0)
   })
 
   test('is waited for behind a proxy that closes the connection, and named as away', async () => {
@@ -65,16 +62,18 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)('is given up at once at %s, with 0', async (signal) => {
     const gateway = await start('--redis-url', 'unix:///no/such.sock')
     await gateway.said(waits)
-    gateway.child.kill(signal)
-    const { code, stdout, stderr } = await gateway.exited
+    const { code, stdout, stderr } = await gateway.end(signal)
     expect([code, stderr]).toEqual([0, ''])
     expect(stdout).toContain(`"Stopping (${signal}) before the start is complete."`)
   })
 
-  test('is not waited for any longer than it was told to', async () => {
-    const gateway = await start('--redis-url', 'unix:///no/such.sock', '--store-wait', '1')
-    await gateway.said(waits)
-    const { code, stderr } = await gateway.exited
+  test.each([
+    ['0', /^$/],
+    ['1', waits],
+  ])('is not waited for any longer than it was told to, %s s', async (seconds, said) => {
+    const gateway = await start('--redis-url', 'unix:///no/such.sock', '--store-wait', seconds)
+    const { code, stdout, stderr } = await gateway.exited
+    expect(stdout).toMatch(said)
     expect([code, stderr]).toEqual([
       1,
       'The store at unix:///no/such.sock cannot be reached (ENOENT): start it or correct --redis-url.\n',
@@ -90,8 +89,7 @@ describe.skipIf(lacksRedis)('a store that is away at the start', () => {
       /out of range/,
     ],
   ])('is not what a store is %s: that ends the start', async (_how, urlOf, said) => {
-    const server = await RedisServer.start('--requirepass', 'secret')
-    onTestFinished(() => server.stop())
+    const server = await redisOfTest('--requirepass', 'secret')
     const { code, stderr } = await (await start('--redis-url', urlOf(server.url))).exited
     expect(code).toBe(1)
     expect(stderr).toMatch(said)

@@ -1,13 +1,14 @@
 import type { StoreAddress } from '@crossgear/redis-store'
-import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { describe, expect, test, vi } from 'vitest'
 import { readDurability } from '../../src/config/value-kinds.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
 import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
-import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
+import { gatewayOfTest, startGateway, wordsOn } from '../support/gateway-process.ts'
 import { recordingLog } from '../support/recording-log.ts'
+import { redisOfTest } from '../support/redis-of-suite.ts'
 import { fakeAddress } from './support/fake-redis.ts'
 
 const levelOf = (durability: string) =>
@@ -70,11 +71,8 @@ describe('--durability', () => {
 })
 
 describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
-  async function start(...words: string[]): Promise<RedisServer> {
-    const server = await RedisServer.start('--repl-diskless-sync-delay', '0', ...words)
-    onTestFinished(() => server.stop())
-    return server
-  }
+  const start = (...words: string[]): Promise<RedisServer> =>
+    redisOfTest('--repl-diskless-sync-delay', '0', ...words)
 
   test('fsync is refused by a gateway whose Redis is too old', async ({ skip }) => {
     const server = await start('--appendonly', 'yes')
@@ -103,8 +101,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     await vi.waitFor(async () => expect(await master.ask('WAIT', '1', '100')).toBe('1'), {
       timeout: 30_000,
     })
-    const ports = ['--gearman-port', '0', '--faktory-port', 'off', '--web-port', '0']
-    const words = ['--redis-url', master.url, '--durability', 'replicas:1', ...ports]
+    const words = [...wordsOn(master, 'gearman', 'web'), '--durability', 'replicas:1']
     const { port: portOf } = await gatewayOfTest(words).ready
     const client = await GearmanPeer.ofTest(portOf('gearman'))
     const submit = () => client.ask('SUBMIT_JOB_BG', 'mail', '', 'in')

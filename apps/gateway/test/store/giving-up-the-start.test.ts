@@ -18,8 +18,7 @@ describe('a start that cannot be completed', () => {
       const port = await fakeRedis(() => '-LOADING Redis is loading the dataset in memory')
       const gateway = startGateway([...baseWords, '--redis-url', `redis://127.0.0.1:${port}`])
       await gateway.said(/The store is loading its data/)
-      gateway.child.kill(signal)
-      const { code, stdout, stderr } = await gateway.exited
+      const { code, stdout, stderr } = await gateway.end(signal)
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout).toContain(`"Stopping (${signal}) before the start is complete."`)
       expect(stdout).not.toContain('"Ready."')
@@ -34,8 +33,7 @@ describe('a start that cannot be completed', () => {
       const words = [...baseWords, '--data-dir', dataDir, '--log-level', 'debug']
       const gateway = startGateway(words)
       await gateway.said(/Another gateway is starting or stopping the store/)
-      gateway.child.kill('SIGTERM')
-      expect((await gateway.exited).code).toBe(0)
+      expect((await gateway.end()).code).toBe(0)
     },
   )
 

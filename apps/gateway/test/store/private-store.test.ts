@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { locateServer, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StartError } from '../../src/errors.ts'
-import { listenOn } from '../../src/net/listen.ts'
 import { openStore, type OpenStore } from '../../src/redis-server/open-store.ts'
 import { findStoreProgram } from '../../src/redis-server/private-server.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { recordingLog, type RecordingLog } from '../support/recording-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const program = await findStoreProgram(process.env['PATH'], recordingLog().log)
 
@@ -236,9 +236,7 @@ describe.skipIf(program === undefined && 'redis-server')(
     })
 
     test('refuses a store port that is in use', async () => {
-      const server = createServer()
-      onTestFinished(() => void server.close())
-      const { port } = await listenOn(server, { host: '127.0.0.1', port: 0 }, '--store-port')
+      const port = await portOfTest(createServer())
       const dataDir = await temporaryFolder()
       const settings = { redisUrl: undefined, dataDir, storePort: port }
       const opening = openStore(settings, recordingLog().log)

@@ -63,9 +63,9 @@ export function startGateway(
     void exited.then(() => reject(new Error(`the gateway ended: ${stderr}`)))
   })
   ready.catch(() => undefined)
-  const end = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+  const end = (signal: NodeJS.Signals = 'SIGTERM'): typeof exited => {
     child.kill(signal)
-    await exited
+    return exited
   }
   return { child, ready, exited, said, end }
 }
@@ -75,6 +75,6 @@ export function gatewayOfTest(
   ...how: Parameters<typeof startGateway>
 ): ReturnType<typeof startGateway> {
   const gateway = startGateway(...how)
-  onTestFinished(() => gateway.end())
+  onTestFinished(async () => void (await gateway.end()))
   return gateway
 }

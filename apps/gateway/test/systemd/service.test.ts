@@ -166,8 +166,7 @@ describe('sockets that were handed over', () => {
     const gateway = startGateway([...(await alone()), '--web-port', '0'], env)
     const { doors } = await gateway.ready
     expect((await fetch(`http://127.0.0.1:${doors[0]?.port}/healthz`)).status).toBe(200)
-    gateway.child.kill()
-    await gateway.exited
+    await gateway.end()
   })
 })
 
@@ -194,7 +193,6 @@ describe.skipIf(lacksSystemd)('with systemd-notify, the service manager', () => 
     const gateway = startGateway(words, { NOTIFY_SOCKET: path })
     await next(/^(READY=1)$/)
     expect(await next(/^STATUS=(.*)$/)).toBe('Waiting for the store')
-    gateway.child.kill()
-    expect((await gateway.exited).code).toBe(0)
+    expect((await gateway.end()).code).toBe(0)
   })
 })

@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { apiOnRedis, readerPassword } from '../api/support/api-gateway.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
@@ -266,10 +267,7 @@ describeApi('commands that ask a gateway', () => {
       if (url?.includes('/nodes')) response.end('hello')
       else response.writeHead(500).end('{"error":"internal error"}')
     })
-    onTestFinished(() => void other.close())
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    const { port } = other.address() as { port: number }
-    const url = `http://127.0.0.1:${port}`
+    const url = `http://127.0.0.1:${await portOfTest(other)}`
     for (const command of ['nodes', 'queues']) {
       expect(await crossgear([command, '--url', url])).toEqual({
         ...{ code: 2, stdout: '' },

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { crossgear } from './support/terminal.ts'
+import { portOfTest } from '../support/port-of-test.ts'
 
 interface Scripted {
   readonly status: number
@@ -18,11 +18,7 @@ async function answering(answers: readonly Scripted[]) {
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers })
     response.end(JSON.stringify(body))
   })
-  onTestFinished(() => void server.close())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  return { asked, env: { CROSSGEAR_URL: `http://127.0.0.1:${port}` } }
+  return { asked, env: { CROSSGEAR_URL: `http://127.0.0.1:${await portOfTest(server)}` } }
 }
 
 function tooMany(seconds: number, code = 'too_many_requests'): Scripted {

@@ -25,10 +25,10 @@ test.skipIf(lacksOpenssl)('a gateway with certificates speaks TLS at both ports'
   ])
   const store = ['--data-dir', await temporaryFolder(), '--store-port', '0']
   const gateway = gatewayOfTest([...flags, ...store, '--web-port', 'off', '--log-format', 'json'])
-  const { doors } = await gateway.ready
+  const { port } = await gateway.ready
   const secured = async (door: string) => {
-    const port = doors.find(({ name }) => name === door)?.port ?? 0
-    const socket = connect({ port, host: '127.0.0.1', ca: readFileSync(server.cert) })
+    const ca = readFileSync(server.cert)
+    const socket = connect({ port: port(door), host: '127.0.0.1', ca })
     onTestFinished(() => void socket.destroy())
     await once(socket, 'secureConnect')
     return socket

@@ -2,6 +2,7 @@ import { RedisServer } from '@crossgear/tools/redis-server'
 import { expect, test } from 'vitest'
 import { openSource } from '../../src/sources/open-source.ts'
 import { makePlan } from '../../src/acts/plan.ts'
+import { rollback } from '../../src/acts/rollback.ts'
 import { run } from '../../src/acts/run.ts'
 import { Selection } from '../../src/acts/selection.ts'
 import { expectRefusal, migration, sourceContract } from '../support/source-contract.ts'
@@ -161,6 +162,54 @@ sourceContract(
       expect(counts).toMatchObject({ created: 40, leftOut: 4, removed: 40 })
       expect(await queue.target.store.lanes.counts(['Post@slow'])).toMatchObject([{ normal: 40 }])
       expect(await queue.fixture.server.ask('ZCARD', 'retries')).toBe('1')
+    })
+
+    test('a move that was killed after the removal treats an identical later job as another one', async () => {
+      const { server } = queue.fixture
+      const fill = () => server.ask('LPUSH', 'q:default', jobText('jid-again-1', 'Mail', 'default'))
+      await server.ask('FLUSHALL')
+      await server.ask('SADD', 'queues', 'default')
+      await fill()
+      await queue.moveAndDie()
+      await fill()
+      const counts = { read: 1, created: 1, known: 0, removed: 1 }
+      expect((await queue.move(true)).counts).toMatchObject(counts)
+      expect(await server.ask('KEYS', '*')).toBe('queues')
+      expect(await queue.target.jobs('Mail')).toHaveLength(2)
+    })
+
+    test('a rollback that was killed half way leaves its jobs among the dead, and takes them back when repeated', async () => {
+      const { target, fixture } = queue
+      const { server } = fixture
+      await server.ask('FLUSHALL')
+      await server.ask('SADD', 'queues', 'default')
+      await server.ask('LPUSH', 'q:default', jobText('jid-queued', 'Mail', 'default'))
+      const sets = ['scheduled', 'retries', 'dead']
+      const times = [0, 1, 2].map((more) => Math.floor(later / 1000) + more)
+      for (const [at, set] of sets.entries()) {
+        const more = set === 'scheduled' ? '' : `,"retry":5,${failure}`
+        const text = jobText(`jid-${set}`, 'Mail', 'default', more)
+        await server.ask('ZADD', set, String(times[at]), text)
+      }
+      await queue.move(true)
+      const source = await queue.open(true)
+      const restore = source.restore?.bind(source)
+      const { store, names } = target
+      const parts = { imports: store.imports, names, name: migration, source }
+      source.restore = () => Promise.reject(new Error('killed'))
+      await expect(rollback(parts)).rejects.toThrow('killed')
+      expect(await target.server.ask('ZCARD', 'queue:Mail:scheduled')).toBe('0')
+      expect(await target.server.ask('ZCARD', 'xg:dead:Mail')).toBe('4')
+      const claim = { by: 'named', groups: [{ lanes: ['Mail'] }], max: 10 } as const
+      expect(await store.steps.claim(claim)).toEqual([])
+      expect(await target.violations()).toEqual([])
+      if (restore) source.restore = restore
+      expect(await rollback(parts)).toMatchObject({ undone: 4, restored: 4, begun: 0 })
+      await source.close()
+      expect(await server.ask('LLEN', 'q:default')).toBe('1')
+      const members = sets.map((set) => server.ask('ZRANGE', set, '0', '-1', 'WITHSCORES'))
+      const scores = (await Promise.all(members)).map((text) => /\d{9,}\s*$/.exec(text)?.[0])
+      expect(scores.map(Number)).toEqual(times)
     })
 
     test('invalid jobs are counted, reported and left, and all others are moved', async () => {

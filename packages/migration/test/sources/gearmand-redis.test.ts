@@ -43,6 +43,19 @@ sourceContract(
     ...{ jobs: submitted.length, batch: 37, isScanned: true, start },
   },
   (queue) => {
+    test('a move that was killed after the removal treats an identical later job as another one', async () => {
+      const { server } = queue.fixture
+      const fill = () => server.ask('HSET', '_gear_-mail-u', 'data', 'x', 'priority', '1')
+      await server.ask('FLUSHALL')
+      await fill()
+      await queue.moveAndDie()
+      await fill()
+      // Its unique id joins the one that waits.
+      const counts = { read: 1, known: 0, joined: 1, removed: 1 }
+      expect((await queue.move(true)).counts).toMatchObject(counts)
+      expect(await server.ask('KEYS', '*')).toBe('')
+    })
+
     // Built by hand: keys of versions that Debian does not have.
     test('keys of old and new versions, and ambiguous names', async () => {
       const { server } = queue.fixture

@@ -1,4 +1,4 @@
-import { casesOf, type Case, type Step } from '../script.ts'
+import { canDo, type Case, casesOf, type Step, submits, texts } from '../script.ts'
 
 /** Each line is said on a connection of its own, in a server that has one function and no job. */
 function says(lines: readonly string[]): readonly Case[] {
@@ -134,24 +134,20 @@ export const adminCases: readonly Case[] = [
       ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
       ['admin', 'text', 'maxqueue  mail  1   2  3'],
       ['client', 'SUBMIT_JOB_HIGH_BG', 'mail', '', '2'],
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', '3'],
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', '4'],
+      ...submits('3', '4'),
       ['client', 'SUBMIT_JOB_LOW_BG', 'mail', '', '5'],
       ['admin', 'text', 'status'],
     ],
     'status counts queued and running jobs and workers': [
       ['worker', 'CAN_DO', 'mail'],
-      ['worker2', 'CAN_DO', 'mail'],
-      ['worker2', 'CAN_DO', 'post'],
+      ...canDo('worker2', 'mail', 'post'),
       ['client', 'SUBMIT_JOB_BG', 'mail', '', 'a'],
       ['client', 'SUBMIT_JOB_HIGH', 'mail', '', 'b'],
       ['client', 'SUBMIT_JOB_LOW_BG', 'mail', '', 'c'],
       ['client', 'SUBMIT_JOB_LOW_BG', 'fax', '', 'c'],
-      ['admin', 'text', 'status'],
-      ['admin', 'text', 'prioritystatus'],
+      ...texts('status', 'prioritystatus'),
       ['worker', 'GRAB_JOB'],
-      ['admin', 'text', 'status'],
-      ['admin', 'text', 'prioritystatus'],
+      ...texts('status', 'prioritystatus'),
       ['worker', 'WORK_COMPLETE', 'H#2', ''],
       ['admin', 'text', 'status'],
       ['worker2', 'close'],

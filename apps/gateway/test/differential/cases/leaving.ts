@@ -1,4 +1,4 @@
-import { casesOf, type Case } from '../script.ts'
+import { type Case, casesOf, running, sleeps, takes } from '../script.ts'
 
 /** Clients that leave before their job is done. */
 export const leavingCases: readonly Case[] = casesOf({
@@ -7,15 +7,11 @@ export const leavingCases: readonly Case[] = casesOf({
     ['other', 'SUBMIT_JOB', 'mail', '', 'y'],
     ['client', 'close'],
     ['admin', 'text', 'show jobs'],
-    ['worker', 'CAN_DO', 'mail'],
-    ['worker', 'GRAB_JOB'],
-    ['worker', 'GRAB_JOB'],
+    ...takes(2),
     ['admin', 'text', 'status'],
   ],
   'a client leaves: its running job ends without an error': [
-    ['worker', 'CAN_DO', 'mail'],
-    ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
-    ['worker', 'GRAB_JOB'],
+    ...running(),
     ['client', 'close'],
     ['admin', 'text', 'show jobs'],
     ['worker', 'WORK_DATA', 'H#1', 'x'],
@@ -35,13 +31,10 @@ export const leavingCases: readonly Case[] = casesOf({
     ['worker2', 'GRAB_JOB'],
   ],
   'the worker of a job leaves, and then its client': [
-    ['worker', 'CAN_DO', 'mail'],
-    ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
-    ['worker', 'GRAB_JOB'],
+    ...running(),
     ['worker', 'close'],
     ['client', 'close'],
-    ['worker2', 'CAN_DO', 'mail'],
-    ['worker2', 'PRE_SLEEP'],
+    ...sleeps('worker2'),
     ['worker2', 'GRAB_JOB'],
     ['admin', 'text', 'status'],
   ],
@@ -50,8 +43,7 @@ export const leavingCases: readonly Case[] = casesOf({
     ['other', 'SUBMIT_JOB', 'mail', 'u', 'x'],
     ['client', 'close'],
     ['other', 'GET_STATUS_UNIQUE', 'u'],
-    ['worker', 'CAN_DO', 'mail'],
-    ['worker', 'GRAB_JOB'],
+    ...takes(),
     ['worker', 'WORK_COMPLETE', 'H#1', 'done'],
   ],
   'a client leaves a background job that it joined': [
@@ -59,32 +51,26 @@ export const leavingCases: readonly Case[] = casesOf({
     ['client', 'SUBMIT_JOB', 'mail', 'u', 'x'],
     ['client', 'close'],
     ['admin', 'text', 'status'],
-    ['worker', 'CAN_DO', 'mail'],
-    ['worker', 'GRAB_JOB'],
+    ...takes(),
   ],
   'a background job joins a foreground job whose client then leaves': [
     ['client', 'SUBMIT_JOB', 'mail', 'u', 'x'],
     ['other', 'SUBMIT_JOB_BG', 'mail', 'u', 'x'],
     ['client', 'close'],
     ['admin', 'text', 'status'],
-    ['worker', 'CAN_DO', 'mail'],
-    ['worker', 'GRAB_JOB'],
+    ...takes(),
   ],
   'a client takes up a job that another has left': [
     ['client', 'SUBMIT_JOB', 'mail', 'u', 'first'],
     ['client', 'close'],
     ['other', 'SUBMIT_JOB', 'mail', 'u', 'second'],
-    ['worker', 'CAN_DO', 'mail'],
-    ['worker', 'GRAB_JOB'],
+    ...takes(),
   ],
   'a client leaves its background jobs to the workers': [
     ['client', 'SUBMIT_JOB_BG', 'mail', '', '1'],
     ['client', 'SUBMIT_JOB_HIGH_BG', 'mail', '', '2'],
     ['client', 'close'],
-    ['worker', 'CAN_DO', 'mail'],
-    ['worker', 'GRAB_JOB'],
-    ['worker', 'GRAB_JOB'],
-    ['worker', 'GRAB_JOB'],
+    ...takes(3),
   ],
   'the client of one job is the worker of another': [
     ['client', 'CAN_DO', 'mail'],

@@ -1,4 +1,4 @@
-import { casesOf, type Case, type Step } from '../script.ts'
+import { canDo, type Case, casesOf, grabs, type Step, takes } from '../script.ts'
 
 const twoOfEach: readonly Step[] = ['a', 'a', 'b', 'b', 'c', 'c'].map((fn, at) => [
   'client',
@@ -8,9 +8,7 @@ const twoOfEach: readonly Step[] = ['a', 'a', 'b', 'b', 'c', 'c'].map((fn, at) =
   String(at),
 ])
 
-const sixGrabs: readonly Step[] = Array.from({ length: 7 }, () => ['worker', 'GRAB_JOB'])
-
-const canDoAll: readonly Step[] = ['a', 'b', 'c'].map((fn) => ['worker', 'CAN_DO', fn])
+const canDoAll = canDo('worker', 'a', 'b', 'c')
 
 const mixed = ['LOW_BG', 'BG', 'HIGH_BG', 'LOW', 'HIGH', 'HIGH_BG', 'BG', 'LOW_BG']
 
@@ -21,21 +19,20 @@ export const orderCases: readonly Case[] = casesOf({
     }),
     ['client', 'SUBMIT_JOB', 'mail', '', 'normal'],
     ['admin', 'text', 'prioritystatus'],
-    ['worker', 'CAN_DO', 'mail'],
-    ...mixed.map((): Step => ['worker', 'GRAB_JOB']),
+    ...takes(mixed.length),
     ['worker', 'GRAB_JOB_UNIQ'],
     ['worker', 'GRAB_JOB_ALL'],
   ],
-  'the function that was named last comes first': [...twoOfEach, ...canDoAll, ...sixGrabs],
+  'the function that was named last comes first': [...twoOfEach, ...canDoAll, ...grabs(7)],
   'functions take turns, -R': {
     flags: { roundRobin: true },
-    steps: [...twoOfEach, ...canDoAll, ...sixGrabs],
+    steps: [...twoOfEach, ...canDoAll, ...grabs(7)],
   },
   'a function that is named again comes first': [
     ...twoOfEach,
     ...canDoAll,
     ['worker', 'CAN_DO', 'a'],
-    ...sixGrabs,
+    ...grabs(7),
   ],
   'a function that is given up and named again comes first, -R': {
     flags: { roundRobin: true },
@@ -44,16 +41,14 @@ export const orderCases: readonly Case[] = casesOf({
       ...canDoAll,
       ['worker', 'CANT_DO', 'b'],
       ['worker', 'CAN_DO', 'b'],
-      ...sixGrabs,
+      ...grabs(7),
     ],
   },
   'a priority counts within its function alone': [
     ['client', 'SUBMIT_JOB_HIGH_BG', 'a', '', 'high'],
     ['client', 'SUBMIT_JOB_LOW_BG', 'b', '', 'low'],
-    ['worker', 'CAN_DO', 'a'],
-    ['worker', 'CAN_DO', 'b'],
-    ['worker', 'GRAB_JOB'],
-    ['worker', 'GRAB_JOB'],
+    ...canDo('worker', 'a', 'b'),
+    ...grabs(2),
   ],
   'turns with a function that has no job between them, -R': {
     flags: { roundRobin: true },
@@ -63,7 +58,7 @@ export const orderCases: readonly Case[] = casesOf({
       ['client', 'SUBMIT_JOB_BG', 'c', '', '3'],
       ['client', 'SUBMIT_JOB_BG', 'c', '', '4'],
       ...canDoAll,
-      ...sixGrabs,
+      ...grabs(7),
     ],
   },
   'a hundred jobs in one write, taken in their order': [

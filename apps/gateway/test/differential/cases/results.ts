@@ -1,11 +1,10 @@
-import { casesOf, type Case, type Flags, type Step } from '../script.ts'
+import { type Case, casesOf, type Flags, running, type Step, takes } from '../script.ts'
 
 const start: readonly Step[] = [
   ['client', 'OPTION_REQ', 'exceptions'],
   ['client', 'SUBMIT_JOB', 'mail', 'u', 'x'],
   ['other', 'SUBMIT_JOB', 'mail', 'u', 'x'],
-  ['worker', 'CAN_DO', 'mail'],
-  ['worker', 'GRAB_JOB'],
+  ...takes(),
 ]
 
 /** One of the improvements is about this NUL; it has a case of its own. */
@@ -50,9 +49,7 @@ const figures: readonly Case[] = [
 ].map(([numerator = '', denominator = '']) => ({
   name: `WORK_STATUS ${JSON.stringify(numerator)} of ${JSON.stringify(denominator)}`,
   steps: [
-    ['worker', 'CAN_DO', 'mail'],
-    ['client', 'SUBMIT_JOB', 'mail', 'u', 'x'],
-    ['worker', 'GRAB_JOB'],
+    ...running('x', 'u'),
     ['worker', 'WORK_STATUS', 'H#1', numerator, denominator],
     ['other', 'GET_STATUS', 'H#1'],
     ['other', 'GET_STATUS_UNIQUE', 'u'],
@@ -64,9 +61,7 @@ export const resultCases: readonly Case[] = [
   ...figures,
   ...casesOf({
     'the WORK_FAIL that stands for an exception': [
-      ['worker', 'CAN_DO', 'mail'],
-      ['client', 'SUBMIT_JOB', 'mail', '', 'x'],
-      ['worker', 'GRAB_JOB'],
+      ...running(),
       ['worker', 'WORK_EXCEPTION', 'H#1', 'why'],
     ],
     'data, warnings, progress and result reach every client of the job': [

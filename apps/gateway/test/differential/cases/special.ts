@@ -1,15 +1,13 @@
-import { casesOf, type Case, type Step } from '../script.ts'
+import { type Case, casesOf, grabs, sleeps, type Step, texts } from '../script.ts'
 
 const nowAndPast = ['1', '0', '-5', 'soon', '', '1 day', '1000000000']
 
 const due: readonly Case[] = nowAndPast.map((epoch) => ({
   name: `SUBMIT_JOB_EPOCH at ${JSON.stringify(epoch)}`,
   steps: [
-    ['worker', 'CAN_DO', 'mail'],
-    ['worker', 'PRE_SLEEP'],
+    ...sleeps(),
     ['client', 'SUBMIT_JOB_EPOCH', 'mail', 'u', epoch, 'x'],
-    ['admin', 'text', 'status'],
-    ['admin', 'text', 'show jobs'],
+    ...texts('status', 'show jobs'),
     ['worker', 'GRAB_JOB_UNIQ'],
     ['worker', 'WORK_COMPLETE', 'H#1', 'y'],
   ],
@@ -47,21 +45,17 @@ export const specialCases: readonly Case[] = [
   })),
   ...casesOf({
     'SUBMIT_JOB_EPOCH in the future': [
-      ['worker', 'CAN_DO', 'mail'],
-      ['worker', 'PRE_SLEEP'],
+      ...sleeps(),
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', 'u', '4000000000', 'x'],
       ['client', 'GET_STATUS', 'H#1'],
-      ['admin', 'text', 'status'],
-      ['admin', 'text', 'prioritystatus'],
-      ['admin', 'text', 'show jobs'],
+      ...texts('status', 'prioritystatus', 'show jobs'),
       ['worker', 'GRAB_JOB'],
     ],
     'a job behind one that is due in the future': [
       ['worker', 'CAN_DO', 'mail'],
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', '', '4000000000', 'later'],
       ['client', 'SUBMIT_JOB_BG', 'mail', '', 'now'],
-      ['worker', 'GRAB_JOB'],
-      ['worker', 'GRAB_JOB'],
+      ...grabs(2),
     ],
     'a job that is due in the future is joined and cancelled': [
       ['client', 'SUBMIT_JOB_EPOCH', 'mail', 'u', '4000000000', 'x'],

@@ -1,4 +1,4 @@
-import { casesOf, type Case, type Step } from '../script.ts'
+import { type Case, casesOf, running, type Step, submits, texts } from '../script.ts'
 
 const works: readonly Step[] = [
   ['worker', 'CAN_DO', 'mail'],
@@ -21,8 +21,7 @@ const joins: readonly Case[] = submitting.flatMap((first) =>
     steps: [
       ['client', first, 'mail', 'u', 'first'],
       ['other', second, 'mail', 'u', 'second'],
-      ['admin', 'text', 'prioritystatus'],
-      ['admin', 'text', 'show unique jobs'],
+      ...texts('prioritystatus', 'show unique jobs'),
       ['client', 'GET_STATUS_UNIQUE', 'u'],
       ...works,
     ],
@@ -50,9 +49,7 @@ export const uniqueCases: readonly Case[] = [
       ['worker', 'GRAB_JOB_ALL'],
     ],
     'a client joins a running job and hears what comes from then on': [
-      ['worker', 'CAN_DO', 'mail'],
-      ['client', 'SUBMIT_JOB', 'mail', 'u', 'first'],
-      ['worker', 'GRAB_JOB'],
+      ...running('first', 'u'),
       ['worker', 'WORK_DATA', 'H#1', '1'],
       ['worker', 'WORK_STATUS', 'H#1', '1', '2'],
       ['other', 'SUBMIT_JOB', 'mail', 'u', 'second'],
@@ -81,8 +78,7 @@ export const uniqueCases: readonly Case[] = [
     'one unique id in two functions is two jobs': [
       ['client', 'SUBMIT_JOB_BG', 'mail', 'u', 'first'],
       ['client', 'SUBMIT_JOB_BG', 'post', 'u', 'second'],
-      ['admin', 'text', 'status'],
-      ['admin', 'text', 'show unique jobs'],
+      ...texts('status', 'show unique jobs'),
     ],
     'the status of a unique id is found in whatever function': [
       ['client', 'SUBMIT_JOB_BG', 'fax', 't', 'x'],
@@ -96,8 +92,7 @@ export const uniqueCases: readonly Case[] = [
       ['worker', 'GET_STATUS_UNIQUE', 'w'],
     ],
     'jobs without a unique id are never one': [
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', 'same'],
-      ['client', 'SUBMIT_JOB_BG', 'mail', '', 'same'],
+      ...submits('same', 'same'),
       ['client', 'GET_STATUS_UNIQUE', ''],
       ['admin', 'text', 'status'],
       ['worker', 'CAN_DO', 'mail'],

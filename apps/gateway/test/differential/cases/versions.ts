@@ -1,4 +1,4 @@
-import { casesOf, type Case, type Step } from '../script.ts'
+import { canDo, type Case, casesOf, grabs, type Step } from '../script.ts'
 
 const submit = (fn: string, payload: string, priority = ''): Step => [
   'client',
@@ -8,18 +8,12 @@ const submit = (fn: string, payload: string, priority = ''): Step => [
   payload,
 ]
 
-const canDo = (...fns: readonly string[]): readonly Step[] =>
-  fns.map((fn) => ['worker', 'CAN_DO', fn])
-
-const grabs = (count: number): readonly Step[] =>
-  Array.from({ length: count }, () => ['worker', 'GRAB_JOB'])
-
 /** Cases in which the order of gearmand 2.0 differs from that of 1.1. */
 export const versionCases: readonly Case[] = casesOf({
   'a high job of one function and a low job of the function named last': [
     submit('a', 'high', '_HIGH'),
     submit('b', 'low', '_LOW'),
-    ...canDo('a', 'b'),
+    ...canDo('worker', 'a', 'b'),
     ...grabs(3),
   ],
   'priorities of three functions': [
@@ -29,7 +23,7 @@ export const versionCases: readonly Case[] = casesOf({
     submit('a', 'a high', '_HIGH'),
     submit('c', 'c normal'),
     submit('b', 'b high', '_HIGH'),
-    ...canDo('c', 'b', 'a'),
+    ...canDo('worker', 'c', 'b', 'a'),
     ...grabs(7),
   ],
   'functions take turns without -R': [
@@ -37,14 +31,14 @@ export const versionCases: readonly Case[] = casesOf({
     submit('a', 'a2'),
     submit('b', 'b1'),
     submit('b', 'b2'),
-    ...canDo('a', 'b'),
+    ...canDo('worker', 'a', 'b'),
     ...grabs(5),
   ],
   'jobs of one function and priority': [
     submit('a', '1'),
     submit('a', '2'),
     submit('a', '3'),
-    ...canDo('a'),
+    ...canDo('worker', 'a'),
     ...grabs(4),
   ],
 })

@@ -86,58 +86,52 @@ export const reasons = {
 /** Replies of one case that differ, by why and step. */
 type Differences = Readonly<Partial<Record<keyof typeof reasons, Readonly<Record<number, string>>>>>
 
+/** The same reply at these steps. */
+function at(steps: readonly number[], reply: string): Readonly<Record<number, string>> {
+  return Object.fromEntries(steps.map((step) => [step, reply]))
+}
+
+const noHello = '-ERR the first command must be HELLO {...}'
+const invalidHello = '-ERR invalid HELLO:'
+
 /** Every reply that differs from the recording, by case. */
 export const differences: Readonly<Record<string, Differences>> = {
   'handshake: producer': { end: { 7: '+OK', 8: 'EOF' } },
   'handshake: version, refused': {
     reasons: {
-      3: '-ERR invalid HELLO: v is out of bounds',
-      7: '-ERR invalid HELLO: v is out of bounds',
-      11: '-ERR invalid HELLO: invalid JSON: v must be an integer',
-      15: '-ERR invalid HELLO: invalid JSON: v must be an integer',
-      19: '-ERR invalid HELLO: invalid JSON: v must be an integer',
+      ...at([3, 7], `${invalidHello} v is out of bounds`),
+      ...at([11, 15, 19], `${invalidHello} invalid JSON: v must be an integer`),
       20: 'EOF',
     },
   },
   'handshake: labels': {
     reasons: {
-      11: '-ERR invalid HELLO: invalid JSON: labels must be a string',
-      15: '-ERR invalid HELLO: invalid JSON: labels must be an array of strings',
+      11: `${invalidHello} invalid JSON: labels must be a string`,
+      15: `${invalidHello} invalid JSON: labels must be an array of strings`,
     },
   },
-  'handshake: wid': { reasons: { 23: '-ERR invalid HELLO: invalid JSON: wid must be a string' } },
+  'handshake: wid': { reasons: { 23: `${invalidHello} invalid JSON: wid must be a string` } },
   'handshake: pid': {
-    reasons: {
-      11: '-ERR invalid HELLO: invalid JSON: pid must be an integer',
-      15: '-ERR invalid HELLO: invalid JSON: pid must be an integer',
-    },
+    reasons: at([11, 15], `${invalidHello} invalid JSON: pid must be an integer`),
   },
   'handshake: first lines that are not taken': {
     reasons: {
-      3: '-ERR the first command must be HELLO {...}',
-      7: '-ERR the first command must be HELLO {...}',
-      11: '-ERR the first command must be HELLO {...}',
-      15: '-ERR the first command must be HELLO {...}',
-      19: '-ERR the first command must be HELLO {...}',
-      23: '-ERR the first command must be HELLO {...}',
-      27: '-ERR the first command must be HELLO {...}',
-      31: '-ERR the first command must be HELLO {...}',
-      35: '-ERR invalid HELLO: invalid JSON: unexpected end of JSON input',
-      39: '-ERR invalid HELLO: invalid JSON: unexpected "x" at character 8',
-      43: '-ERR invalid HELLO: invalid JSON: unexpected "v" at character 1',
-      47: '-ERR the first command must be HELLO {...}',
+      ...at([3, 7, 11, 15, 19, 23, 27, 31, 47], noHello),
+      35: `${invalidHello} invalid JSON: unexpected end of JSON input`,
+      39: `${invalidHello} invalid JSON: unexpected "x" at character 8`,
+      43: `${invalidHello} invalid JSON: unexpected "v" at character 1`,
       48: 'EOF',
     },
   },
   'handshake: lines that end in LF, in pieces, in one write': {
     features: { 13: '-ERR invalid TRACK ' },
-    reasons: { 17: '-ERR the first command must be HELLO {...}' },
+    reasons: { 17: noHello },
   },
-  'password: none': { reasons: { 15: '-ERR the first command must be HELLO {...}', 16: 'EOF' } },
+  'password: none': { reasons: { 15: noHello, 16: 'EOF' } },
   'password: a field of the wrong type': {
     reasons: {
-      3: '-ERR invalid HELLO: invalid JSON: pwdhash must be a string',
-      7: '-ERR invalid HELLO: invalid JSON: v must be an integer',
+      3: `${invalidHello} invalid JSON: pwdhash must be a string`,
+      7: `${invalidHello} invalid JSON: v must be an integer`,
       8: 'EOF',
     },
   },
@@ -146,8 +140,7 @@ export const differences: Readonly<Record<string, Differences>> = {
   'framing: verbs with more than they need': { end: { 8: '+OK', 9: 'EOF' } },
   'framing: verbs without their argument': {
     end: {
-      2: '-ERR invalid JSON: unexpected end of JSON input',
-      6: '-ERR invalid JSON: unexpected end of JSON input',
+      ...at([2, 6], '-ERR invalid JSON: unexpected end of JSON input'),
       12: '-ERR invalid ACK ',
       16: '-ERR invalid FAIL ',
       20: '-ERR invalid BEAT ',
@@ -192,9 +185,7 @@ export const differences: Readonly<Record<string, Differences>> = {
       4: '-NOTUNIQUE Job not unique',
       8: '-ERR No such batch b-unknown',
       10: '{"faktory.queues":{"default":2}}',
-      14: '$-1',
-      16: '$-1',
-      18: '$-1',
+      ...at([14, 16, 18], '$-1'),
     },
   },
   'push: a failure of its own': {
@@ -244,17 +235,12 @@ export const differences: Readonly<Record<string, Differences>> = {
     },
   },
   'fetch: every priority': {
-    levels: {
-      20: '$ {"retry":25,"jid":"jid00009","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":9}',
-      22: '$ {"retry":25,"jid":"jid00008","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":8}',
-      24: '$ {"retry":25,"jid":"jid00007","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":7}',
-      26: '$ {"retry":25,"jid":"jid00006","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":6}',
-      28: '$ {"retry":25,"jid":"jid00005","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":5}',
-      30: '$ {"retry":25,"jid":"jid00004","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":4}',
-      32: '$ {"retry":25,"jid":"jid00003","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":3}',
-      34: '$ {"retry":25,"jid":"jid00002","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":2}',
-      36: '$ {"retry":25,"jid":"jid00001","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":1}',
-    },
+    levels: Object.fromEntries(
+      Array.from({ length: 9 }, (_none, place) => [
+        20 + 2 * place,
+        `$ {"retry":25,"jid":"jid0000${9 - place}","queue":"default","jobtype":"Mail","created_at":"<time>","enqueued_at":"<time>","args":[],"priority":${9 - place}}`,
+      ]),
+    ),
   },
   'fetch: the client has gone, the job is reserved all the same': {
     half: {
@@ -302,10 +288,9 @@ export const differences: Readonly<Record<string, Differences>> = {
   },
   'queue: errors': {
     missing: {
-      6: '-ERR QUEUE PAUSE needs at least one queue',
+      ...at([6, 14], '-ERR QUEUE PAUSE needs at least one queue'),
       8: '-ERR QUEUE RESUME needs at least one queue',
       10: '-ERR QUEUE REMOVE needs at least one queue',
-      14: '-ERR QUEUE PAUSE needs at least one queue',
     },
   },
   'queue: latency of a job that was put back': { enqueuedAt: { 6: '$ {"default":<seconds>}' } },
@@ -323,8 +308,7 @@ export const differences: Readonly<Record<string, Differences>> = {
   'info: counts': {
     queueNames: {
       10: '{"faktory.queues":{"a":2,"b":1,"default":0},"faktory.total_queues":3}',
-      14: '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}',
-      18: '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}',
+      ...at([14, 18], '{"faktory.queues":{"a":1,"b":1,"default":0},"faktory.total_queues":3}'),
       24: '{"faktory.queues":{"a":0,"b":1,"default":0},"faktory.total_queues":3}',
     },
   },
@@ -332,9 +316,7 @@ export const differences: Readonly<Record<string, Differences>> = {
   batch: {
     features: {
       2: '$ <bid>',
-      4: '-ERR No such batch b-1',
-      6: '-ERR No such batch b-1',
-      8: '-ERR No such batch b-1',
+      ...at([4, 6, 8], '-ERR No such batch b-1'),
     },
   },
   'flush: everything goes': {

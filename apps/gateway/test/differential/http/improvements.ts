@@ -1,12 +1,13 @@
 /** A case of the HTTP port in which Crossgear does better than gearmand on purpose. */
-export interface HttpImprovement {
-  /** Name of the case. */
-  readonly name: string
+interface HttpImprovement {
   readonly reason: string
   /** Lines that only one of the servers says. */
   readonly gearmand: readonly string[]
   readonly crossgear: readonly string[]
 }
+
+/** By the names of their cases. */
+type HttpImprovements = Readonly<Record<string, HttpImprovement>>
 
 /** The answer to a background job. */
 const jobCreated = [
@@ -19,15 +20,13 @@ const jobCreated = [
 ]
 
 /** All differences from gearmand. */
-export const httpImprovements: readonly HttpImprovement[] = [
-  {
-    name: 'POST and WORK_FAIL',
+export const httpImprovements: HttpImprovements = {
+  'POST and WORK_FAIL': {
     reason: 'The handle is complete.',
     gearmand: ['X-Gearman-Job-Handle: H:test:'],
     crossgear: ['X-Gearman-Job-Handle: H#'],
   },
-  {
-    name: 'POST and WORK_DATA',
+  'POST and WORK_DATA': {
     reason: 'The data is part of the body. gearmand overwrites its own answer.',
     gearmand: ['what is no answer'],
     crossgear: [
@@ -39,38 +38,32 @@ export const httpImprovements: readonly HttpImprovement[] = [
       'body "moredone"',
     ],
   },
-  {
-    name: 'POST and WORK_WARNING',
+  'POST and WORK_WARNING': {
     reason: 'A warning does not end the request: the answer has the result.',
     gearmand: ['Content-Length: 7', 'body "careful"'],
     crossgear: ['Content-Length: 11', 'body "carefuldone"'],
   },
-  {
-    name: 'POST and WORK_STATUS',
+  'POST and WORK_STATUS': {
     reason: 'Progress does not end the request: the answer has the result.',
     gearmand: ['Content-Length: 0', 'X-Gearman-Command: WORK_STATUS', 'body ""'],
     crossgear: ['Content-Length: 4', 'X-Gearman-Command: WORK_COMPLETE', 'body "done"'],
   },
-  {
-    name: 'HEAD and WORK_COMPLETE',
+  'HEAD and WORK_COMPLETE': {
     reason: 'An answer to HEAD has the headers of GET and no body.',
     gearmand: ['body "done"'],
     crossgear: ['X-Gearman-Command: WORK_COMPLETE', 'body ""'],
   },
-  {
-    name: 'HEAD with a body, a background job',
+  'HEAD with a body, a background job': {
     reason: 'An answer to HEAD has the headers of GET.',
     gearmand: [],
     crossgear: ['X-Gearman-Command: JOB_CREATED'],
   },
-  {
-    name: 'GET /',
+  'GET /': {
     reason: 'The answer says that the function is missing.',
     gearmand: ['Content-Length: 0', 'body ""'],
     crossgear: ['Content-Length: 32', 'body "Name a function: POST /function\\n"'],
   },
-  {
-    name: 'DELETE',
+  DELETE: {
     reason: 'An unsupported method gets an answer.',
     gearmand: [],
     crossgear: [
@@ -80,8 +73,7 @@ export const httpImprovements: readonly HttpImprovement[] = [
       'body "Use GET, HEAD, PUT or POST\\n"',
     ],
   },
-  {
-    name: 'no HTTP',
+  'no HTTP': {
     reason: 'A client that does not send HTTP gets an error.',
     gearmand: [],
     crossgear: [
@@ -90,8 +82,7 @@ export const httpImprovements: readonly HttpImprovement[] = [
       'body "This is not HTTP: Invalid method encountered\\n"',
     ],
   },
-  {
-    name: 'a header with an invalid name',
+  'a header with an invalid name': {
     reason:
       'A head that proxies may read in another way is refused: no second request hides in it.',
     gearmand: [
@@ -101,20 +92,17 @@ export const httpImprovements: readonly HttpImprovement[] = [
     ],
     crossgear: ['400', 'Content-Length: 39', 'body "This is not HTTP: Invalid header token\\n"'],
   },
-  {
-    name: 'a path with a query',
+  'a path with a query': {
     reason: 'The query is not part of the function name.',
     gearmand: ['prioritystatus "mail?x=1\\t0\\t1\\t0\\t0\\n"'],
     crossgear: ['prioritystatus "mail\\t0\\t1\\t0\\t0\\n"'],
   },
-  {
-    name: 'a path with percent signs',
+  'a path with percent signs': {
     reason: 'Paths are percent-encoded, so every function name can be used.',
     gearmand: ['prioritystatus "a%20b\\t0\\t1\\t0\\t0\\n"'],
     crossgear: ['prioritystatus "a b\\t0\\t1\\t0\\t0\\n"'],
   },
-  {
-    name: 'X-Gearman-Unique of 65 bytes',
+  'X-Gearman-Unique of 65 bytes': {
     reason: 'A request that submits no job does not get 200.',
     gearmand: [
       '200',
@@ -125,15 +113,13 @@ export const httpImprovements: readonly HttpImprovement[] = [
     ],
     crossgear: ['400', 'Content-Length: 34', 'body "X-Gearman-Unique is over 64 bytes\\n"'],
   },
-  {
-    name: 'two requests on one connection',
+  'two requests on one connection': {
     reason:
       'The connection stays open, and each request is answered. gearmand takes both jobs and answers one.',
     gearmand: [],
     crossgear: jobCreated,
   },
-  {
-    name: 'a queue that is full',
+  'a queue that is full': {
     reason:
       'A request that submits no job does not get 200; 503 means that the client may try again.',
     gearmand: [
@@ -145,4 +131,4 @@ export const httpImprovements: readonly HttpImprovement[] = [
     ],
     crossgear: ['503', 'Content-Length: 34', 'body "The queue of the function is full\\n"'],
   },
-]
+}

@@ -1,21 +1,18 @@
-import type { Improvement } from '../improvements.ts'
+import type { Improvements } from '../improvements.ts'
 
 /** Bytes, names and arguments. */
-export const wireImprovements: readonly Improvement[] = [
-  {
-    name: 'the text line "maxqueue mail 1 2 3 4"',
+export const wireImprovements: Improvements = {
+  'the text line "maxqueue mail 1 2 3 4"': {
     reason: 'Surplus numbers are ignored, as for other commands. gearmand ends the connection.',
     gearmand: ['2 admin CLOSED'],
     crossgear: ['2 admin "OK\\r\\n"', '3 admin "mail\\t0\\t0\\t1\\n"', '3 admin ".\\n"'],
   },
-  {
-    name: 'the text line "create function post"',
+  'the text line "create function post"': {
     reason: 'A line that ends in LF alone keeps its last letter, as for all other commands.',
     gearmand: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "pos\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
     crossgear: ['3 admin "mail\\t0\\t0\\t1\\n"', '3 admin "post\\t0\\t0\\t0\\n"', '3 admin ".\\n"'],
   },
-  {
-    name: 'the text line "create function \\r"',
+  'the text line "create function \\r"': {
     reason: 'A function without a name would not be visible in any list of functions.',
     gearmand: [
       '2 admin "OK\\r\\n"',
@@ -29,8 +26,7 @@ export const wireImprovements: readonly Improvement[] = [
       '3 admin ".\\n"',
     ],
   },
-  {
-    name: 'the text line "create function pÿ\\r"',
+  'the text line "create function pÿ\\r"': {
     reason:
       'Function names are shared with protocols whose names are text, so bytes that are not UTF-8 are refused.',
     gearmand: [
@@ -45,20 +41,17 @@ export const wireImprovements: readonly Improvement[] = [
       '3 admin ".\\n"',
     ],
   },
-  {
-    name: 'the text line "shutdown"',
+  'the text line "shutdown"': {
     reason: 'The command of older servers works, from this machine only.',
     gearmand: ['2 admin "ERR UNKNOWN_COMMAND Unknown+server+commandshutdown\\r\\n"'],
     crossgear: ['2 admin "OK\\r\\n"'],
   },
-  {
-    name: 'the text line "shutdown graceful"',
+  'the text line "shutdown graceful"': {
     reason: 'The same; the server ends when no job is left.',
     gearmand: ['2 admin "ERR UNKNOWN_COMMAND Unknown+server+commandshutdown\\r\\n"'],
     crossgear: ['2 admin "OK\\r\\n"'],
   },
-  {
-    name: 'packets that are said to be larger than 64 MiB',
+  'packets that are said to be larger than 64 MiB': {
     reason: 'A packet beyond the limit is refused by its header. gearmand waits for all of it.',
     gearmand: [],
     crossgear: [
@@ -67,8 +60,7 @@ export const wireImprovements: readonly Improvement[] = [
       '5 client-4294967295 CLOSED',
     ],
   },
-  {
-    name: 'packets that are shorter than their arguments',
+  'packets that are shorter than their arguments': {
     reason:
       'A packet that cannot be read is refused at once. gearmand waits for bytes that never come, or takes those of the next packet.',
     gearmand: [],
@@ -97,20 +89,17 @@ export const wireImprovements: readonly Improvement[] = [
       '43 client-STATUS_RES_UNIQUE CLOSED',
     ],
   },
-  {
-    name: 'command 0x80000000 ends the connection',
+  'command 0x80000000 ends the connection': {
     reason: 'The packet ends its own connection. In gearmand it ends the server with all jobs.',
     gearmand: ['2 other CLOSED', '4 admin CLOSED'],
     crossgear: ['3 other ECHO_RES the server is there', '4 admin "OK <version>\\n"'],
   },
-  {
-    name: 'an echo before command 43 ends the connection',
+  'an echo before command 43 ends the connection': {
     reason: 'Requests before the bad packet are answered before the connection ends.',
     gearmand: ['2 client CLOSED'],
     crossgear: ['2 client ECHO_RES x', '2 client CLOSED'],
   },
-  {
-    name: 'a function name of 513 bytes',
+  'a function name of 513 bytes': {
     reason:
       'Function names are keys of the store and have at most 512 bytes. Client libraries stop at 511.',
     gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN <519 bytes, 31a0c4984713>'],
@@ -120,8 +109,7 @@ export const wireImprovements: readonly Improvement[] = [
       '3 worker NO_JOB',
     ],
   },
-  {
-    name: 'an empty function name',
+  'an empty function name': {
     reason: 'A function without a name would not be visible in any list of functions.',
     gearmand: [
       '2 client JOB_CREATED H#1',
@@ -136,8 +124,7 @@ export const wireImprovements: readonly Improvement[] = [
       '4 admin ".\\n"',
     ],
   },
-  {
-    name: 'a function name that is not UTF-8',
+  'a function name that is not UTF-8': {
     reason: 'Function names are shared with protocols whose names are text.',
     gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN H#1|m\\xff|x'],
     crossgear: [
@@ -146,8 +133,7 @@ export const wireImprovements: readonly Improvement[] = [
       '3 worker NO_JOB',
     ],
   },
-  {
-    name: 'a unique id of 64 bytes',
+  'a unique id of 64 bytes': {
     reason:
       'An id of the full length works like any other, and workers get all of it. gearmand cuts off its last byte.',
     gearmand: [
@@ -161,8 +147,7 @@ export const wireImprovements: readonly Improvement[] = [
       '5 worker JOB_ASSIGN_UNIQ H#1|mail|uuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuuu|x',
     ],
   },
-  {
-    name: 'SUBMIT_REDUCE_JOB with a unique id of 65 bytes',
+  'SUBMIT_REDUCE_JOB with a unique id of 65 bytes': {
     reason: 'An id that is too long is refused in every packet. gearmand cuts it in this one.',
     gearmand: [
       '1 client JOB_CREATED H#1',
@@ -170,8 +155,7 @@ export const wireImprovements: readonly Improvement[] = [
     ],
     crossgear: ['1 client ERROR ARGUMENT_TOO_LARGE|Unique value too large', '3 worker NO_JOB'],
   },
-  {
-    name: 'SET_CLIENT_ID of nothing',
+  'SET_CLIENT_ID of nothing': {
     reason: 'All lines of `workers` have the same columns.',
     gearmand: [
       '2 admin "<fd> 127.0.0.1  :\\n"',
@@ -184,8 +168,7 @@ export const wireImprovements: readonly Improvement[] = [
       '2 admin ".\\n"',
     ],
   },
-  {
-    name: 'SUBMIT_JOB_SCHED',
+  SUBMIT_JOB_SCHED: {
     reason:
       'The packet is supported: the job runs at the next minute that matches. A schedule that never matches is refused.',
     gearmand: [
@@ -200,4 +183,4 @@ export const wireImprovements: readonly Improvement[] = [
       '4 client ERROR INVALID_ARGUMENT|No moment matches the schedule',
     ],
   },
-]
+}

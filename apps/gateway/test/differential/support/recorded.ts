@@ -21,3 +21,17 @@ export function recordingOf(version: GearmandVersion): Recording {
   const url = new URL(`../recordings/${files[version]}`, import.meta.url)
   return JSON.parse(readFileSync(url, 'utf8')) as Recording
 }
+
+/** The answers to each script: those of the recording, if there is one, or else of one play. */
+export function answersTo<Script extends { readonly name: string }>(
+  recording: Readonly<Record<string, Recorded>> | undefined,
+  play: (script: Script) => Promise<Transcript>,
+): (script: Script) => Promise<Transcript> {
+  const answers = new Map<Script, Promise<Transcript>>()
+  return (script) => {
+    const recorded = recording?.[script.name]?.transcript
+    const answer = answers.get(script) ?? (recorded ? Promise.resolve(recorded) : play(script))
+    answers.set(script, answer)
+    return answer
+  }
+}

@@ -15,3 +15,16 @@ export interface Server {
   letTimePass(): void
   stop(): Promise<void>
 }
+
+/** Plays something against a server, which ends with it. */
+export async function against<Result>(
+  starting: Promise<Server>,
+  play: (server: Server) => Promise<Result>,
+): Promise<Result> {
+  const server = await starting
+  try {
+    return await play(server)
+  } finally {
+    await server.stop()
+  }
+}

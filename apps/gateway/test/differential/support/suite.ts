@@ -5,12 +5,10 @@ import type { Case } from '../script.ts'
 import { startCrossgear } from './crossgear.ts'
 import { differences, improved } from './differences.ts'
 import { lacksGearmand, startGearmand } from './gearmand.ts'
-import { play, type Transcript } from './play.ts'
-import { recordingOf } from './recorded.ts'
-import type { Server } from './server.ts'
+import { play } from './play.ts'
+import { answersTo, recordingOf } from './recorded.ts'
+import { against } from './server.ts'
 import { redisOfSuite } from '../../support/redis-of-suite.ts'
-
-const known = new Map(improvements.map((improvement) => [improvement.name, improvement]))
 
 const arrangements = [
   { title: 'one node', nodeCount: 1 },
@@ -22,18 +20,10 @@ const arrangements = [
  * installed, its recorded answers take its place.
  */
 export function compareAll(cases: readonly Case[]): void {
-  const played = new Map<Case, Promise<Transcript>>()
   const recording = lacksGearmand ? recordingOf('1.1').cases : undefined
-  const byGearmand = (script: Case): Promise<Transcript> => {
-    const recorded = recording?.[script.name]?.transcript
-    const transcript =
-      played.get(script) ??
-      (recorded
-        ? Promise.resolve(recorded)
-        : playAgainst(script, startGearmand(script.flags ?? {})))
-    played.set(script, transcript)
-    return transcript
-  }
+  const byGearmand = answersTo(recording, (script: Case) =>
+    against(startGearmand(script.flags ?? {}), (server) => play(script, server)),
+  )
 
   describe.skipIf(lacksRedis).each(arrangements)(
     'beside gearmand, or what it was recorded to answer: $title',
@@ -46,10 +36,10 @@ export function compareAll(cases: readonly Case[]): void {
         if (recording && !(script.name in recording)) continue
         test(script.name, async () => {
           const gearmand = await byGearmand(script)
-          const improvement = known.get(script.name)
+          const improvement = improvements[script.name]
           const expected = improved(gearmand, improvement)
           const starting = startCrossgear(redis(), nodeCount, script.flags ?? {})
-          const crossgear = await playAgainst(script, starting, expected)
+          const crossgear = await against(starting, (server) => play(script, server, expected))
           expect(differences(gearmand, crossgear)).toEqual({
             gearmand: improvement?.gearmand ?? [],
             crossgear: improvement?.crossgear ?? [],
@@ -58,17 +48,4 @@ export function compareAll(cases: readonly Case[]): void {
       }
     },
   )
-}
-
-async function playAgainst(
-  script: Case,
-  starting: Promise<Server>,
-  expected?: Transcript,
-): Promise<Transcript> {
-  const server = await starting
-  try {
-    return await play(script, server, expected)
-  } finally {
-    await server.stop()
-  }
 }

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { RedisServer } from '@crossgear/tools/redis-server'
+import { readWords } from '../../../src/faktory-command/program.ts'
+import { settle } from '../../../src/faktory-command/settings.ts'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -23,6 +24,13 @@ export async function configFolder(files: Files = {}): Promise<string> {
   return folder
 }
 
+/** The settings with which the command starts a gateway. */
+export function settings(words: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const given = readWords(words, { write: () => undefined })
+  if (!given) throw new Error('no gateway starts')
+  return settle(given, env).config
+}
+
 /** `crossgear faktory` in a process of its own, on a Redis, with free ports unless the words say which. */
 export async function startFaktory(
   words: readonly string[],
@@ -33,30 +41,19 @@ export async function startFaktory(
     HOME: await temporaryFolder(),
     ...env,
   })
-  onTestFinished(() => gateway.end('SIGKILL'))
-  const door = async (name: string) => {
-    const { doors } = await gateway.ready
-    return doors.find((each) => each.name === name)
-  }
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
+  const port = async (name: 'faktory' | 'web') => (await gateway.ready).port(name)
   return {
     ...gateway,
-    door,
-    port: async (name: 'faktory' | 'web') => (await door(name))?.port ?? 0,
+    port,
     /** A client that is gone after the test. Throws where it is refused. */
     client: async (password?: string, wid = 'worker-1') => {
-      const port = (await door('faktory'))?.port ?? 0
+      const faktory = await port('faktory')
       const client = await (password === undefined
-        ? FwpClient.greeted(port, { wid })
-        : FwpClient.loggedIn(port, password, wid))
+        ? FwpClient.greeted(faktory, { wid })
+        : FwpClient.loggedIn(faktory, password, wid))
       onTestFinished(() => client.close())
       return client
     },
   }
-}
-
-/** The variable that names an empty Redis of the test's own. */
-export async function ownRedis(): Promise<Record<string, string>> {
-  const redis = await RedisServer.start()
-  onTestFinished(() => redis.stop())
-  return { CROSSGEAR_REDIS_URL: `unix://${redis.path}` }
 }

@@ -43,21 +43,12 @@ export function faktoryGateways(): FaktoryGateways {
   const gateways = {
     redis: schedulers.redis,
     client: async (hello?: object) => (await gateways.open()).client(hello),
-    async open({
-      schedulerOptions,
-      storeOptions,
-      schedulerClock,
-      troubled = false,
-      ...options
-    }: GatewayOptions = {}): Promise<FaktoryGateway> {
+    async open(options: GatewayOptions = {}): Promise<FaktoryGateway> {
       const clients: FwpClient[] = []
-      const scheduler = await schedulers.start(
-        { schedulerOptions, storeOptions, schedulerClock, troubled },
-        async () => {
-          for (const client of clients) client.close()
-          await door.close()
-        },
-      )
+      const scheduler = await schedulers.start(options, async () => {
+        for (const client of clients) client.close()
+        await door.close()
+      })
       const clock = new DoorClock()
       const rejections: string[] = []
       const door = new FaktoryDoor({

@@ -41,21 +41,12 @@ export function gearmanGateways(): GearmanGateways {
   return {
     redis: schedulers.redis,
     connection: schedulers.connection,
-    open: async ({
-      schedulerOptions,
-      storeOptions,
-      schedulerClock,
-      troubled = false,
-      ...options
-    } = {}) => {
+    open: async (options = {}) => {
       const peers: GearmanPeer[] = []
-      const scheduler = await schedulers.start(
-        { schedulerOptions, storeOptions, schedulerClock, troubled },
-        async () => {
-          await Promise.all(peers.map((peer) => peer.leave()))
-          await door.close()
-        },
-      )
+      const scheduler = await schedulers.start(options, async () => {
+        await Promise.all(peers.map((peer) => peer.leave()))
+        await door.close()
+      })
       const rejections: string[] = []
       const shutdowns: boolean[] = []
       const door = new GearmanDoor({

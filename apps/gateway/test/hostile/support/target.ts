@@ -96,8 +96,7 @@ export class Target {
 
   async stop(): Promise<void> {
     await this.#peers.leave()
-    this.#gateway.child.kill('SIGTERM')
-    await this.#gateway.exited
+    await this.#gateway.end()
     await this.server.stop()
   }
 }

@@ -14,7 +14,7 @@ const webAlone = ['--gearman-port', 'off', '--faktory-port', 'off', '--web-port'
 /** A gateway in a process of its own. */
 function ownProcess(...words: readonly string[]): ReturnType<typeof startGateway> {
   const gateway = startGateway(words)
-  onTestFinished(() => gateway.end('SIGKILL'))
+  onTestFinished(async () => void (await gateway.end('SIGKILL')))
   return gateway
 }
 
@@ -27,8 +27,7 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       const peer = await GearmanPeer.ofTest((await gateway.ready).port('gearman'))
       await peer.submit('SUBMIT_JOB_BG', 'd', '', 'x')
       await peer.send('CAN_DO', 'd').ask('GRAB_JOB')
-      gateway.child.kill('SIGTERM')
-      const { code, stdout } = await gateway.exited
+      const { code, stdout } = await gateway.end()
       expect([code, stdout.includes('Some jobs are still running')]).toEqual([0, true])
     },
     host: async () => {
@@ -81,8 +80,7 @@ export function ownProcessCases(redis: () => RedisServer): Cases {
       const status = async (): Promise<number> =>
         (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.status ?? 0
       await expect.poll(status, patience).toBe(200)
-      gateway.child.kill('SIGTERM')
-      expect(await gateway.exited).toMatchObject({ code: 0, stdout: '' })
+      expect(await gateway.end()).toMatchObject({ code: 0, stdout: '' })
     },
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
-import { type AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { portOfTest } from '../../support/port-of-test.ts'
 
 /** A request that the target got, and its answer to come. */
 export interface Posted {
@@ -54,12 +54,8 @@ export async function startTarget(tls?: ServerOptions): Promise<Target> {
       }),
     )
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  const { port } = server.address() as AddressInfo
+  const port = await portOfTest(server)
+  onTestFinished(() => server.closeAllConnections())
   return {
     port,
     url: `http${tls ? 's' : ''}://127.0.0.1:${port}/run`,

@@ -1,13 +1,11 @@
 import type { RedisServer } from '@crossgear/tools/redis-server'
 import { Agent } from 'node:http'
 import { expect, onTestFinished, vi } from 'vitest'
-import { loadConfig } from '../../../src/config/load-config.ts'
-import { compose } from '../../../src/server/compose.ts'
-import { openStore } from '../../../src/redis-server/open-store.ts'
 import { createWebServer } from '../../../src/web/web-server.ts'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { ask, type Answer } from '../../http/support/http-client.ts'
+import { type ComposedGateway, openOn } from '../../options/composed-gateway.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 
 /** How long a change of the store may take to show, milliseconds. */
@@ -23,29 +21,24 @@ const taken: Answers = { gearman: 'JOB_CREATED', faktory: '+OK', http: '200 JOB_
  * that breaks fails the test.
  */
 export class TroubledGateway {
-  readonly logged: readonly string[]
   readonly faktory: FwpClient
+  readonly #gateway: ComposedGateway
   readonly #client: GearmanPeer
   readonly #worker: GearmanPeer
-  readonly #gearmanPort: number
-  readonly #httpPort: number
   readonly #webPort: number
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   #jobs = 0
 
   private constructor(
-    logged: readonly string[],
-    peers: readonly [client: GearmanPeer, worker: GearmanPeer, faktory: FwpClient],
-    ports: { readonly gearman: number; readonly http: number; readonly web: number },
+    gateway: ComposedGateway,
+    [client, worker, faktory]: readonly [GearmanPeer, GearmanPeer, FwpClient],
+    webPort: number,
   ) {
-    this.logged = logged
-    const [client, worker, faktory] = peers
+    this.#gateway = gateway
     this.#client = client
     this.#worker = worker
     this.faktory = faktory
-    this.#gearmanPort = ports.gearman
-    this.#httpPort = ports.http
-    this.#webPort = ports.web
+    this.#webPort = webPort
   }
 
   /** Opens it on a store that works, and hands in the first jobs. Ends with the test. */
@@ -53,54 +46,42 @@ export class TroubledGateway {
     server: Pick<RedisServer, 'url' | 'thaw'>,
     redisUrl = server.url,
   ): Promise<TroubledGateway> {
-    const ports = { gearmanPort: '0', faktoryPort: '0', httpPort: '0', webPort: '0' }
-    const config = loadConfig({ flags: { ...ports, redisUrl }, env: {} })
-    const { log, lines } = recordingLog()
-    const composition = await compose({
-      ...{ config, version: '0.1.0', tls: {}, log },
-      store: await openStore(config, log),
-      shutdown: () => undefined,
-      answerWithinMs: 500,
-    })
+    const composed = await openOn(() => redisUrl, 10_000, 500)()
     const web = createWebServer({
-      figures: composition.figures,
-      log,
-      check: () => composition.check(),
+      figures: composed.figures,
+      log: recordingLog().log,
+      check: composed.check,
     })
-    const there = { host: '127.0.0.1', port: 0 }
-    const open = new Map<string, number>([['web', (await web.listen(there)).port]])
-    for (const door of composition.doors) open.set(door.name, (await door.listen()).port)
-    const port = (door: string): number => open.get(door) ?? 0
+    onTestFinished(() => web.close())
+    const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
     const peers = [
-      await GearmanPeer.connect(port('gearman')),
-      await GearmanPeer.connect(port('gearman')),
-      await FwpClient.greeted(port('faktory'), { wid: 'troubled' }),
+      await GearmanPeer.connect(composed.port('gearman')),
+      await GearmanPeer.connect(composed.port('gearman')),
+      await FwpClient.greeted(composed.port('faktory'), { wid: 'troubled' }),
     ] as const
-    const ported = { gearman: port('gearman'), http: port('http'), web: port('web') }
-    const gateway = new TroubledGateway(lines, peers, ported)
-    onTestFinished(async () => {
+    const gateway = new TroubledGateway(composed, peers, port)
+    onTestFinished(() => {
       server.thaw()
       gateway.#leave()
-      await web.close()
-      for (const door of composition.doors) await door.close()
-      await composition.close()
     })
     peers[1].send('CAN_DO', 'mail')
     await gateway.takesJobs()
     return gateway
   }
 
+  /** The lines of its log. */
+  get logged(): readonly string[] {
+    return this.#gateway.log
+  }
+
   /** One more Gearman connection, that can do these functions. */
-  async peer(...functions: readonly string[]): Promise<GearmanPeer> {
-    const peer = await GearmanPeer.connect(this.#gearmanPort)
-    onTestFinished(() => peer.leave())
-    for (const fn of functions) peer.send('CAN_DO', fn)
-    return peer
+  peer(...functions: readonly string[]): Promise<GearmanPeer> {
+    return this.#gateway.peer(...functions)
   }
 
   /** One HTTP request, on a connection of its own. */
   post(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    return ask(this.#httpPort, path, { headers })
+    return ask(this.#gateway.port('http'), path, { headers })
   }
 
   /** The answer of `/readyz`. */
@@ -118,7 +99,7 @@ export class TroubledGateway {
     const [gearman, faktory, http] = await Promise.all([
       this.#client.ask('SUBMIT_JOB_BG', 'mail', '', ''),
       this.faktory.ask(`PUSH ${JSON.stringify(job)}`),
-      ask(this.#httpPort, '/mail', { headers, agent: this.#agent }),
+      ask(this.#gateway.port('http'), '/mail', { headers, agent: this.#agent }),
     ])
     const command = http.headers['x-gearman-command'] ?? 'no job'
     const said = gearman[0] === 'ERROR' ? gearman[1] : gearman[0]

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { listenOn } from '../../../src/net/listen.ts'
+import { portOfTest } from '../../support/port-of-test.ts'
 
 /** A server that says of each chunk of commands what `answer` says, until the test ends; its port. */
 export async function fakeRedis(answer: (sent: string) => string): Promise<number> {
@@ -12,9 +12,8 @@ export async function fakeRedis(answer: (sent: string) => string): Promise<numbe
   })
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
-    server.close()
   })
-  return (await listenOn(server, { host: '127.0.0.1', port: 0 }, '')).port
+  return portOfTest(server)
 }
 
 /** Its address, as the store's. */

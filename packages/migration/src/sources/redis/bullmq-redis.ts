@@ -13,8 +13,13 @@ import {
   type RawFields,
 } from '../../record/queued-job.ts'
 import type { JobRecord, Reject, RejectReason } from '../../record/record.ts'
-import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import {
+  type Member,
+  type Place,
+  PlacesSource,
+  type ReadMember,
+  type Result,
+} from './places-source.ts'
 import { type Commands, escapedPattern, otherClients, scanKeys } from './redis-reads.ts'
 
 const limits = [
@@ -50,7 +55,7 @@ export interface BullmqRedisOptions {
 /** BullMQ's Redis: per queue lists and sorted sets of ids, and a hash for each job. */
 export class BullmqRedisSource extends PlacesSource {
   readonly #prefix: string
-  protected readonly places: RedisPlaces
+  protected readonly places: readonly Place[]
 
   private constructor(
     redis: ServerConnection,
@@ -64,22 +69,12 @@ export class BullmqRedisSource extends PlacesSource {
       users: 'Redis: queues or workers of BullMQ run on it',
     })
     this.#prefix = `${prefix}:`
-    const places = found.queues.flatMap((queue) =>
+    this.places = found.queues.flatMap((queue) =>
       structures.map(({ name, type, state }) => ({
         ...{ type, state, queue },
         key: this.#keyOf(queue, name),
       })),
     )
-    this.places = new RedisPlaces(redis, {
-      identity,
-      places,
-      sizesOf: (place, members) => this.#sizes(place, members),
-      recordsOf: (place, members) => this.#records(place, members),
-      onRemove: (commands, { place: { queue = '' }, member }) => {
-        const key = this.#keyOf(queue, member.raw.toString())
-        commands.unlink(key, ...nextToHash.map((name) => `${key}:${name}`))
-      },
-    })
   }
 
   static open(redis: ServerConnection, options: BullmqRedisOptions): Promise<BullmqRedisSource> {
@@ -93,14 +88,14 @@ export class BullmqRedisSource extends PlacesSource {
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.places.putBack(records, (commands, record) => this.#putBack(commands, record))
+    return this.putBack(records, (commands, record) => this.#add(commands, record))
   }
 
   #keyOf(queue: string, name: string): string {
     return `${this.#prefix}${queue}:${name}`
   }
 
-  #putBack(commands: Commands, record: JobRecord): void {
+  #add(commands: Commands, record: JobRecord): void {
     const { args, original } = queuedOfRecord(record, 'bullmq')
     const { id = '', queue = '', place = 'wait', score, ...fields } = fieldsOf(original)
     const [data = 'null'] = scanArray(args, 1)
@@ -110,15 +105,15 @@ export class BullmqRedisSource extends PlacesSource {
     else commands.lpush(this.#keyOf(queue, place === 'paused' ? 'paused' : 'wait'), id)
   }
 
-  async #sizes({ queue = '' }: Place, members: readonly Member[]): Promise<readonly number[]> {
+  protected override sizesOf(
+    { queue = '' }: Place,
+    members: readonly Member[],
+  ): Promise<readonly number[]> {
     const keys = members.map(({ raw }) => this.#keyOf(queue, raw.toString()))
     return Promise.all(keys.map((key) => this.redis.hstrlen(key, 'data')))
   }
 
-  async #records(
-    place: Place,
-    members: readonly Member[],
-  ): Promise<readonly (JobRecord | Reject | undefined)[]> {
+  protected recordsOf(place: Place, members: readonly Member[]): Promise<readonly Result[]> {
     const { queue = '' } = place
     // Versions up to 4 keep a marker among the ids.
     const found = members.map(async (member) => {
@@ -128,6 +123,11 @@ export class BullmqRedisSource extends PlacesSource {
       return this.#recordOf(place, { ...member, id }, hash)
     })
     return Promise.all(found)
+  }
+
+  protected override onRemove(commands: Commands, { place, member }: ReadMember): void {
+    const key = this.#keyOf(place.queue ?? '', member.raw.toString())
+    commands.unlink(key, ...nextToHash.map((name) => `${key}:${name}`))
   }
 
   #recordOf(

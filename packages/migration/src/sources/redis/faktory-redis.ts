@@ -4,8 +4,7 @@ import { reaching } from '../../errors.ts'
 import { faktoryOfRecord, recordOfFaktory } from '../../record/faktory-job.ts'
 import { rejectOf } from '../../record/fit.ts'
 import type { JobPlace, JobRecord, RecordState, Reject } from '../../record/record.ts'
-import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import { type Member, type Place, PlacesSource, type Result } from './places-source.ts'
 import { otherClients, scanKeys } from './redis-reads.ts'
 
 const limits = [
@@ -32,7 +31,7 @@ const setOf: Partial<Record<RecordState, string>> = {
 
 /** The Redis of a Faktory server: its queues (up to 1.9 and from 1.10), and its sets. */
 export class FaktoryRedisSource extends PlacesSource {
-  protected readonly places: RedisPlaces
+  protected readonly places: readonly Place[]
   /** Up to 1.9 the lists have the names of their queues. */
   readonly #isOld: boolean
 
@@ -42,11 +41,7 @@ export class FaktoryRedisSource extends PlacesSource {
   ) {
     super(redis, { identity, limits, clients, users: 'Redis: a Faktory server runs on it' })
     this.#isOld = places.some(({ key, type }) => type === 'list' && !key.startsWith('q:'))
-    this.places = new RedisPlaces(redis, {
-      identity,
-      places,
-      recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
-    })
+    this.places = places
   }
 
   static open(redis: ServerConnection, identity: string): Promise<FaktoryRedisSource> {
@@ -57,7 +52,7 @@ export class FaktoryRedisSource extends PlacesSource {
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.places.putBack(records, (commands, record) => {
+    return this.putBack(records, (commands, record) => {
       const { state, dueAtMs = Date.now(), queue = 'default' } = record
       const { forgetAtMs = Date.now() + deadForMs } = record
       const text = faktoryOfRecord(record, queue)
@@ -66,6 +61,10 @@ export class FaktoryRedisSource extends PlacesSource {
       if (set !== undefined) commands.zadd(set, score, text)
       else commands.sadd('queues', queue).lpush(this.#isOld ? queue : `q:${queue}`, text)
     })
+  }
+
+  protected recordsOf(place: Place, members: readonly Member[]): readonly Result[] {
+    return members.map((member) => recordOf(place, member, this.identity))
   }
 }
 

@@ -21,8 +21,13 @@ import { recordOfStanding } from '../../record/stored-job.ts'
 import { StoreTarget } from '../../targets/store-target.ts'
 import { lanePlacesOf, type LanePlace } from './gearmonkey-places.ts'
 import { IdSet } from '../id-set.ts'
-import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import {
+  type Member,
+  type Place,
+  PlacesSource,
+  type ReadMember,
+  type Result,
+} from './places-source.ts'
 import { type Commands, countIn, otherClients, scanKeys } from './redis-reads.ts'
 
 const limits = [
@@ -41,7 +46,7 @@ export class GearmonkeyRedisSource extends PlacesSource {
   readonly #keys: StoreKeys
   /** The other store's routes are unknown: a lane names its queue. */
   readonly #names = new LaneNames()
-  protected readonly places: RedisPlaces
+  protected readonly places: readonly Place[]
   /** By key. */
   readonly #lanes: ReadonlyMap<string, LanePlace>
   /** Jobs in no place, by record. */
@@ -65,16 +70,7 @@ export class GearmonkeyRedisSource extends PlacesSource {
     this.#options = options
     this.#keys = found.keys
     this.#lanes = new Map(found.lanes.map((lane) => [lane.place.key, lane]))
-    this.places = new RedisPlaces(redis, {
-      identity: options.identity,
-      places: found.lanes.map(({ place }) => place),
-      sizesOf: (place, members) => this.#sizes(place, members),
-      recordsOf: (place, members) => this.#records(place, members),
-      onRemove: (commands, { place, member, record }) => {
-        const lane = this.#lanes.get(place.key)?.lane ?? ''
-        this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
-      },
-    })
+    this.places = found.lanes.map(({ place }) => place)
   }
 
   static open(
@@ -99,7 +95,7 @@ export class GearmonkeyRedisSource extends PlacesSource {
   }
 
   override async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    await reaching(this.identity, () => this.#refuseTarget())
+    await this.reaching(() => this.#refuseTarget())
     const scan = after === undefined ? undefined : (JSON.parse(after) as { scan?: string }).scan
     if (scan === undefined) yield* super.pages(after, bounds)
     yield* this.#leftovers(scan ?? '0', bounds)
@@ -108,7 +104,7 @@ export class GearmonkeyRedisSource extends PlacesSource {
   override async remove(records: readonly JobRecord[]): Promise<void> {
     await super.remove(records)
     const left = records.filter((record) => this.#left.has(record))
-    await reaching(this.identity, async () => {
+    await this.reaching(async () => {
       const transaction = this.redis.multi()
       for (const record of left) {
         const job = this.#left.get(record)
@@ -122,7 +118,7 @@ export class GearmonkeyRedisSource extends PlacesSource {
   async restore(records: readonly JobRecord[]): Promise<void> {
     const store = new RedisStore(this.#options.address)
     try {
-      await reaching(this.identity, () => store.open())
+      await this.reaching(() => store.open())
       const results = await new StoreTarget(store, this.#names, 'restored').store(records)
       const rejected = results.find((result) => result.kind === 'rejected')
       if (rejected)
@@ -144,16 +140,16 @@ export class GearmonkeyRedisSource extends PlacesSource {
   async *#leftovers(after: string, bounds: PageBounds): AsyncGenerator<Page> {
     let scan = after
     do {
-      const [next, keys] = await reaching(this.identity, () =>
+      const [next, keys] = await this.reaching(() =>
         this.redis.scan(scan, 'MATCH', 'job:*', 'COUNT', bounds.jobs),
       )
       const jobs = keys.flatMap((key) => this.#keys.jobOf(key) ?? [])
-      const found = await reaching(this.identity, () => this.#unfinished(jobs))
+      const found = await this.reaching(() => this.#unfinished(jobs))
       for (let first = 0; first < found.length;) {
         const sizes = found.slice(first).map(({ bytes }) => bytes)
         const some = found.slice(first, first + countIn(sizes, bounds.bytes))
         first += some.length
-        const results = await reaching(this.identity, () =>
+        const results = await this.reaching(() =>
           Promise.all(some.map((job) => this.#recordOf(job, { state: job.state }))),
         )
         for (const [at, result] of results.entries()) {
@@ -184,14 +180,14 @@ export class GearmonkeyRedisSource extends PlacesSource {
     return (await Promise.all(found)).flat()
   }
 
-  #sizes(place: Place, members: readonly Member[]): Promise<readonly number[]> {
+  protected override sizesOf(place: Place, members: readonly Member[]): Promise<readonly number[]> {
     const lane = this.#lanes.get(place.key)?.lane ?? ''
     return Promise.all(
       members.map(({ raw }) => this.redis.hstrlen(this.#keys.job(lane, raw.toString()), 'input')),
     )
   }
 
-  #records(place: Place, members: readonly Member[]): Promise<readonly (JobRecord | Reject)[]> {
+  protected recordsOf(place: Place, members: readonly Member[]): Promise<readonly Result[]> {
     const { lane = '', level } = this.#lanes.get(place.key) ?? {}
     return Promise.all(
       members.map(({ raw, score = 0 }) => {
@@ -208,6 +204,11 @@ export class GearmonkeyRedisSource extends PlacesSource {
         )
       }),
     )
+  }
+
+  protected override onRemove(commands: Commands, { place, member, record }: ReadMember): void {
+    const lane = this.#lanes.get(place.key)?.lane ?? ''
+    this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
   }
 
   async #recordOf(

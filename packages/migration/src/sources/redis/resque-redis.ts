@@ -15,8 +15,13 @@ import {
 } from '../../record/queued-job.ts'
 import type { JobPlace, JobRecord } from '../../record/record.ts'
 import { Copies } from '../copies.ts'
-import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Place, type ReadMember } from './redis-places.ts'
+import {
+  type Member,
+  type Place,
+  PlacesSource,
+  type ReadMember,
+  type Result,
+} from './places-source.ts'
 import { type Commands, otherClients } from './redis-reads.ts'
 
 const limits = [
@@ -38,7 +43,8 @@ export interface ResqueRedisOptions {
  */
 export class ResqueRedisSource extends PlacesSource {
   readonly #prefix: string
-  protected readonly places: RedisPlaces
+  readonly #copies: Copies
+  protected readonly places: readonly Place[]
 
   private constructor(
     redis: ServerConnection,
@@ -52,19 +58,8 @@ export class ResqueRedisSource extends PlacesSource {
       users: 'Redis: Resque or its clients run on it',
     })
     this.#prefix = `${namespace}:`
-    const copies = new Copies(redis)
-    this.places = new RedisPlaces(redis, {
-      identity,
-      places: found.places,
-      onPlace: ({ key }, offset) => copies.count(key, offset),
-      recordsOf: (place, members) =>
-        members.map(({ raw }) =>
-          readQueued(raw, place.key, (fields) =>
-            recordOf(place, fields, { identity, text: raw.toString(), copy: copies.next(raw) }),
-          ),
-        ),
-      onRemove: (commands, read) => this.#forget(commands, read),
-    })
+    this.#copies = new Copies(redis)
+    this.places = found.places
   }
 
   static open(redis: ServerConnection, options: ResqueRedisOptions): Promise<ResqueRedisSource> {
@@ -78,7 +73,7 @@ export class ResqueRedisSource extends PlacesSource {
   override async remove(records: readonly JobRecord[]): Promise<void> {
     await super.remove(records)
     const times = new Set(records.flatMap(({ state, dueAtMs }) => timeOf(state, dueAtMs) ?? []))
-    await reaching(this.identity, async () => {
+    await this.reaching(async () => {
       for (const time of times) {
         if ((await this.redis.llen(this.#delayed(time))) > 0) continue
         await this.redis.zrem(`${this.#prefix}delayed_queue_schedule`, time)
@@ -87,7 +82,7 @@ export class ResqueRedisSource extends PlacesSource {
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.places.putBack(records, (commands, record) => {
+    return this.putBack(records, (commands, record) => {
       const { args, original } = queuedOfRecord(record, 'resque')
       const payload = original.get('payload')
       const text = objectOf(payload === undefined ? original : scanObject(payload), { args })
@@ -106,15 +101,29 @@ export class ResqueRedisSource extends PlacesSource {
     })
   }
 
-  #delayed(time: string): string {
-    return `${this.#prefix}delayed:${time}`
+  protected override onPlace({ key }: Place, offset: number): Promise<void> {
+    return this.#copies.count(key, offset)
+  }
+
+  protected recordsOf(place: Place, members: readonly Member[]): readonly Result[] {
+    const { identity } = this
+    return members.map(({ raw }) =>
+      readQueued(raw, place.key, (fields) => {
+        const copy = this.#copies.next(raw)
+        return recordOf(place, fields, { identity, text: raw.toString(), copy })
+      }),
+    )
   }
 
   /** resque-scheduler notes a job's due times. */
-  #forget(commands: Commands, { place: { key, state }, member }: ReadMember): void {
-    if (state !== 'scheduled') return
+  protected override onRemove(commands: Commands, { place, member }: ReadMember): void {
+    if (place.state !== 'scheduled') return
     const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), member.raw])
-    commands.srem(timestamps, key.slice(this.#prefix.length))
+    commands.srem(timestamps, place.key.slice(this.#prefix.length))
+  }
+
+  #delayed(time: string): string {
+    return `${this.#prefix}delayed:${time}`
   }
 }
 

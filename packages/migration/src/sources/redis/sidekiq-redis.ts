@@ -11,8 +11,7 @@ import {
   type RawFields,
 } from '../../record/queued-job.ts'
 import type { JobPlace, JobRecord, RecordState, Reject } from '../../record/record.ts'
-import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import { type Member, type Place, PlacesSource, type Result } from './places-source.ts'
 import { otherClients } from './redis-reads.ts'
 
 const limits = [
@@ -42,7 +41,7 @@ export interface SidekiqRedisOptions {
 /** Sidekiq's Redis: the lists of its queues, the oldest at the right, and its sorted sets. */
 export class SidekiqRedisSource extends PlacesSource {
   readonly #prefix: string
-  protected readonly places: RedisPlaces
+  protected readonly places: readonly Place[]
 
   private constructor(
     redis: ServerConnection,
@@ -56,17 +55,14 @@ export class SidekiqRedisSource extends PlacesSource {
       users: 'Redis: Sidekiq or its clients run on it',
     })
     this.#prefix = prefixOf(namespace)
-    const places: Place[] = found.queues.map((queue) => {
-      return { key: `${this.#prefix}queue:${queue}`, type: 'list', state: 'queued', queue }
+    const lists = found.queues.map((queue) => {
+      const key = `${this.#prefix}queue:${queue}`
+      return { key, type: 'list', state: 'queued', queue } as const
     })
-    for (const [state, set] of Object.entries(setOf)) {
-      places.push({ key: `${this.#prefix}${set}`, type: 'zset', state: state as RecordState })
-    }
-    this.places = new RedisPlaces(redis, {
-      identity,
-      places,
-      recordsOf: (place, members) => members.map((member) => recordOf(place, member, identity)),
+    const sets = Object.entries(setOf).map(([state, set]) => {
+      return { key: `${this.#prefix}${set}`, type: 'zset', state: state as RecordState } as const
     })
+    this.places = [...lists, ...sets]
   }
 
   static open(redis: ServerConnection, options: SidekiqRedisOptions): Promise<SidekiqRedisSource> {
@@ -78,7 +74,7 @@ export class SidekiqRedisSource extends PlacesSource {
   }
 
   restore(records: readonly JobRecord[]): Promise<void> {
-    return this.places.putBack(records, (commands, record) => {
+    return this.putBack(records, (commands, record) => {
       const { state, dueAtMs = Date.now(), forgetAtMs = Date.now() + deadForMs } = record
       const { args, original } = queuedOfRecord(record, 'sidekiq')
       const text = objectOf(original, { args })
@@ -91,6 +87,10 @@ export class SidekiqRedisSource extends PlacesSource {
         commands.lpush(`${this.#prefix}queue:${queue}`, text)
       }
     })
+  }
+
+  protected recordsOf(place: Place, members: readonly Member[]): readonly Result[] {
+    return members.map((member) => recordOf(place, member, this.identity))
   }
 }
 
