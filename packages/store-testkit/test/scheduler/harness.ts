@@ -61,15 +61,15 @@ export class TestNode {
 
   worker(...functions: string[]): TestWorker {
     const interest = this.scheduler.namedSubscription(functions.map((fn) => ({ fn })))
-    return new TestWorker(this.scheduler, interest)
+    return new TestWorker(this, interest)
   }
 
   leasedWorker(fn: string, leaseMs: number): TestWorker {
-    return new TestWorker(this.scheduler, this.scheduler.namedSubscription([{ fn, leaseMs }]))
+    return new TestWorker(this, this.scheduler.namedSubscription([{ fn, leaseMs }]))
   }
 
   consumer(...queues: string[]): TestWorker {
-    return new TestWorker(this.scheduler, this.scheduler.consumerSubscription(queues))
+    return new TestWorker(this, this.scheduler.consumerSubscription(queues))
   }
 
   /** Hands in a background job. */
@@ -79,11 +79,25 @@ export class TestNode {
     return client
   }
 
+  /** The same, and the turn ends: the store has the job. */
+  async submitted(lane: string, over?: Partial<NewJob>): Promise<TestClient> {
+    const client = this.submit(lane, over)
+    await this.clock.turn()
+    return client
+  }
+
   /** Hands in a foreground job. */
   ask(lane: string, over: Partial<NewJob> = {}): TestClient {
     const client = new TestClient({ foreground: true, ...over })
     client.waiter = client
     this.scheduler.submit(lane, client)
+    return client
+  }
+
+  /** The same, and the turn ends: the store has the job. */
+  async asked(lane: string, over?: Partial<NewJob>): Promise<TestClient> {
+    const client = this.ask(lane, over)
+    await this.clock.turn()
     return client
   }
 }
@@ -148,9 +162,11 @@ export class TestWorker implements FetchRequest, IdleWorker {
   fault: Error | undefined
   readonly failures: unknown[] = []
   readonly #scheduler: Scheduler
+  readonly #clock: ManualClock
 
-  constructor(scheduler: Scheduler, interest: Subscription) {
+  constructor({ scheduler, clock }: TestNode, interest: Subscription) {
     this.#scheduler = scheduler
+    this.#clock = clock
     this.subscription = interest
   }
 
@@ -169,6 +185,13 @@ export class TestWorker implements FetchRequest, IdleWorker {
     return this
   }
 
+  /** The same, and the turn ends: it has its answer. */
+  async taken(): Promise<this> {
+    this.take()
+    await this.#clock.turn()
+    return this
+  }
+
   sleep(look = false): this {
     this.#scheduler.addIdle(this, look)
     return this
@@ -176,6 +199,12 @@ export class TestWorker implements FetchRequest, IdleWorker {
 
   complete(output: string): void {
     this.#scheduler.complete(this.last, bytes(output), this.#settlement())
+  }
+
+  /** The same, and the turn ends: the store has the outcome. */
+  async completed(output: string): Promise<void> {
+    this.complete(output)
+    await this.#clock.turn()
   }
 
   fail(message: string): void {

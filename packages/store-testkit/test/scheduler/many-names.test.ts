@@ -39,16 +39,13 @@ describe('a consumer of queues that nobody has pushed to', () => {
     expect(steps.flatMap(({ claims }) => claims)).toEqual([])
     consumer.takesWhenWoken = true
     consumer.sleep()
-    node.submit('mail@two', { door: 'faktory' })
-    await cluster.turn()
+    await node.submitted('mail@two', { door: 'faktory' })
     expect(consumer.jobs).toEqual(['mail@two:1'])
   })
 
   test('asks for those alone that somebody has pushed to', async () => {
-    node.submit('mail@two', { door: 'faktory' })
-    await cluster.turn()
-    node.consumer('one', 'two', 'three').take()
-    await cluster.turn()
+    await node.submitted('mail@two', { door: 'faktory' })
+    await node.consumer('one', 'two', 'three').taken()
     const [claim] = steps.flatMap(({ claims }) => claims)
     expect(claim?.groups).toEqual([{ queue: 'two', lanes: ['mail@two'] }])
   })

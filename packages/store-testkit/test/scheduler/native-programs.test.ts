@@ -54,8 +54,7 @@ describe('clients of a native worker', () => {
     node.submit('mail')
     await cluster.world.native.count('mail', 1)
     await cluster.pass(1_100)
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     for (const id of [1, 2]) {
       await cluster.world.native.take('mail')
       await cluster.world.native.finish('mail', id, 'success', bytes('done'))
@@ -101,8 +100,7 @@ describe('jobs without waiting clients', () => {
     a.submit('mail', { unique: bytes('same') })
     a.submit('mail', { jid: 'j-1', door: 'faktory' })
     a.submit('mail')
-    a.submit('kept')
-    await cluster.turn()
+    await a.submitted('kept')
     await a.scheduler.stop()
     for (const lane of ['mail', 'mail', 'mail', 'kept']) {
       const id = (await cluster.world.native.take(lane)) ?? 0
@@ -164,8 +162,7 @@ describe('native clients', () => {
     node.scheduler.countNamed('mail', 1)
     await cluster.turn()
     for (const expected of [0, 1]) {
-      const worker = node.worker('mail').take()
-      await cluster.turn()
+      const worker = await node.worker('mail').taken()
       worker.fail('broken')
       await cluster.turn()
       expect(await native.locks('mail', id)).toBe(expected)

@@ -11,11 +11,9 @@ describe('an observer of a scheduler', () => {
     const node = await cluster.node('a')
     node.submit('mail@bulk', { door: 'faktory', retries: 3 })
     await cluster.pass(40)
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     await cluster.pass(2_000)
-    worker.complete('done')
-    await cluster.turn()
+    await worker.completed('done')
     expect(node.observer.of('assigned')).toEqual([
       { kind: 'assigned', lane: 'mail@bulk', door: 'faktory', waitMs: 40 },
     ])
@@ -27,8 +25,7 @@ describe('an observer of a scheduler', () => {
     const node = await cluster.node('a')
     node.submit('final')
     node.submit('again', { door: 'faktory', retries: 3 })
-    node.submit('crash')
-    await cluster.turn()
+    await node.submitted('crash')
     const [final, again, crash] = ['final', 'again', 'crash'].map((fn) => node.worker(fn).take())
     await cluster.turn()
     final?.fail('no')
@@ -46,8 +43,7 @@ describe('an observer of a scheduler', () => {
   test('gets an expired lease as a vanished worker', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
-    node.submit('mail', { reserveForSeconds: 1 })
-    await cluster.turn()
+    await node.submitted('mail', { reserveForSeconds: 1 })
     node.consumer('default').take()
     await cluster.pass(10_000)
     expect(ends(node)).toEqual([['mail', 'gearman', 'consumer', 'interrupted', undefined]])

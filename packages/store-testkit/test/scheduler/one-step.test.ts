@@ -56,8 +56,7 @@ test('a client gets the data of a job before its result, though the step with th
     }),
   )
   const client = node.ask('mail')
-  const worker = node.worker('mail').take()
-  await cluster.turn()
+  const worker = await node.worker('mail').taken()
   const { lane, id, token } = worker.last.job
   node.scheduler.report(
     { lane, id, token, kind: 'data', data: bytes('half') },
@@ -65,8 +64,7 @@ test('a client gets the data of a job before its result, though the step with th
   )
   await cluster.turn()
   worker.complete('done')
-  node.submit('post')
-  await cluster.turn()
+  await node.submitted('post')
   expect(client.events).toEqual([])
   goOn()
   await cluster.turn()

@@ -11,8 +11,7 @@ const liveSettings = (terms: RouteTerms): LiveSettings => ({
 })
 
 async function kindOf(cluster: Cluster, node: TestNode, lane = 'mail', over = {}) {
-  const client = node.submit(lane, over)
-  await cluster.turn()
+  const client = await node.submitted(lane, over)
   return client.result?.kind
 }
 
@@ -105,8 +104,7 @@ describe('a function of which few jobs may wait', () => {
     expect(await kindOf(cluster, other, 'mail@bulk')).toBe('created')
     expect(await kindOf(cluster, node)).toBe('full')
     expect(await kindOf(cluster, other, 'mail@bulk')).toBe('full')
-    node.worker('mail').take()
-    await cluster.turn()
+    await node.worker('mail').taken()
     expect(await kindOf(cluster, other)).toBe('created')
   })
 
@@ -114,8 +112,7 @@ describe('a function of which few jobs may wait', () => {
     const cluster = new Cluster()
     const node = await cluster.node('a', routed({ maxWaiting: 1, retries: 1 }))
     expect(await kindOf(cluster, node)).toBe('created')
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.fail('broken')
     expect(await kindOf(cluster, node)).toBe('created')
     await cluster.pass(15_300)
@@ -169,15 +166,12 @@ describe('the terms of a job', () => {
       }),
     )
     node.submit('mail', { level: 9 })
-    node.submit('mail', { level: 8, retries: 7, reserveForSeconds: 60 })
-    await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    await node.submitted('mail', { level: 8, retries: 7, reserveForSeconds: 60 })
+    const worker = await node.worker('mail').taken()
     expect(worker.last.job).toMatchObject({
       ...{ retries: 2, backoff: 'b', reserveForSeconds: 100, isTimed: true },
     })
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
     expect(worker.last.job).toMatchObject({ retries: 7, backoff: 'a', reserveForSeconds: 60 })
   })
 
@@ -187,17 +181,13 @@ describe('the terms of a job', () => {
       await cluster.node('a', routed({ timeoutSeconds: 5 })),
       await cluster.node('b', routed({ timeoutSeconds: 5 })),
     ]
-    node.submit('mail', { input: bytes('slow') })
-    await cluster.turn()
-    const late = node.worker('mail').take()
-    await cluster.turn()
+    await node.submitted('mail', { input: bytes('slow') })
+    const late = await node.worker('mail').taken()
     expect(late.jobs).toEqual(['mail:1'])
     await cluster.pass(8_000)
-    const next = other.worker('mail').take()
-    await cluster.turn()
+    const next = await other.worker('mail').taken()
     expect(next.jobs).toEqual(['mail:1'])
-    late.complete('too late')
-    await cluster.turn()
+    await late.completed('too late')
     expect(late.settled).toEqual(['unknown'])
   })
 })

@@ -34,10 +34,8 @@ describe('late notifications from other nodes', () => {
   })
 
   async function asked(): Promise<{ client: TestClient; worker: ReturnType<TestNode['worker']> }> {
-    const client = listening.ask('mail')
-    await cluster.turn()
-    const worker = working.worker('mail').take()
-    await cluster.turn()
+    const client = await listening.asked('mail')
+    const worker = await working.worker('mail').taken()
     return { client, worker }
   }
 
@@ -80,8 +78,7 @@ describe('an outcome that is stored and not yet answered', () => {
       }),
     )
     const client = node.ask('mail')
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.complete('done')
     await cluster.pass(4_000)
     expect(client.events).toEqual([])

@@ -6,17 +6,14 @@ describe('over two nodes', () => {
   test('a foreground client gets the outcome of a worker on another node', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    const client = a.ask('mail')
-    await cluster.turn()
-    const worker = b.worker('mail').take()
-    await cluster.turn()
+    const client = await a.asked('mail')
+    const worker = await b.worker('mail').taken()
     const { lane, id, token } = worker.last.job
     const ignore = { reported: (): void => undefined, refused: (): void => undefined }
     const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('2') } as const
     b.scheduler.report({ lane, id, token, ...status }, ignore)
     b.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
-    worker.complete('result')
-    await cluster.turn()
+    await worker.completed('result')
     expect(client.events).toEqual([
       'mail:1 status 1/2',
       'mail:1 data part',
@@ -28,10 +25,8 @@ describe('over two nodes', () => {
   test('an outcome by jid is refused for a job of a by-name worker', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    a.ask('mail')
-    await cluster.turn()
-    const worker = b.worker('mail').take()
-    await cluster.turn()
+    await a.asked('mail')
+    const worker = await b.worker('mail').taken()
     const { job } = worker.last
     expect(a.scheduler.lookupLease(job)).toBeUndefined()
     expect(a.scheduler.lookupLease({ ...job, token: job.token.replace(/^n/, 'c') })).toBeDefined()
@@ -43,8 +38,7 @@ describe('over two nodes', () => {
     const clients = [a.ask('mail'), a.ask('mail')]
     await cluster.turn()
     for (const message of ['broken', '']) {
-      const worker = b.worker('mail').take()
-      await cluster.turn()
+      const worker = await b.worker('mail').taken()
       worker.fail(message)
     }
     await cluster.turn()
@@ -61,10 +55,8 @@ describe('over two nodes', () => {
     const clients = [a.ask('mail', { unique }), b.ask('mail', { unique })]
     await cluster.turn()
     expect(clients.map(({ result }) => result?.kind)).toEqual(['created', 'joined'])
-    const worker = b.worker('mail').take()
-    await cluster.turn()
-    worker.complete('once')
-    await cluster.turn()
+    const worker = await b.worker('mail').taken()
+    await worker.completed('once')
     for (const { events } of clients) expect(events).toEqual(['mail:1 complete once'])
   })
 
@@ -73,8 +65,7 @@ describe('over two nodes', () => {
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const worker = b.worker('mail').sleep()
     await cluster.pass(10)
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     expect(worker.wakes).toBe(1)
   })
 
@@ -93,8 +84,7 @@ describe('over two nodes', () => {
   test('a wake-up that finds nothing checks again for a later native push', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     node.worker('mail').take()
     const worker = node.worker('mail').sleep()
     await cluster.pass(10)
@@ -131,18 +121,15 @@ describe('over two nodes', () => {
     expect(client.events).toEqual([])
     expect(await node.scheduler.jobs.look({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
     await cluster.pass(15_300)
-    const worker = node.worker('mail').take()
-    await cluster.turn()
-    worker.complete('second try')
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
+    await worker.completed('second try')
     expect(client.events).toEqual(['mail:1 complete second try'])
   })
 
   test('a client gets a native worker’s progress and finish even if no message arrived', async () => {
     const cluster = new Cluster()
     const node = await cluster.node('a')
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.progress('mail', id, '1', '4')
     await cluster.pass(2_500)
@@ -156,8 +143,7 @@ describe('over two nodes', () => {
   test('jobs of a node that died go back within seconds, to workers of another', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
     a.worker('mail').take()
     const worker = b.worker('mail')
@@ -179,10 +165,8 @@ describe('over two nodes', () => {
     vi.spyOn(c.store.nodes, 'reclaim').mockImplementation((node, lanes, loss) =>
       node === 'a' ? Promise.reject(new StoreError('REFUSED', 'a')) : reclaim(node, lanes, loss),
     )
-    b.submit('mail')
-    await cluster.turn()
-    b.worker('mail').take()
-    await cluster.turn()
+    await b.submitted('mail')
+    await b.worker('mail').taken()
     a.store.crash()
     b.store.crash()
     await cluster.pass(5_000)
@@ -193,18 +177,15 @@ describe('over two nodes', () => {
   test('a node that starts after all others died requeues their jobs', async () => {
     const cluster = new Cluster()
     const a = await cluster.node('a')
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
-    a.worker('mail').take()
-    await cluster.turn()
+    await a.worker('mail').taken()
     a.store.crash()
     await cluster.pass(5_000)
     const b = await cluster.node('b')
     await cluster.pass(4_000)
     expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ running: 0, workers: 0 })
-    const worker = b.worker('mail').take()
-    await cluster.turn()
+    const worker = await b.worker('mail').taken()
     expect(worker.jobs).toEqual(['mail:1'])
   })
 
@@ -244,14 +225,12 @@ describe('over two nodes', () => {
     const workers = async (): Promise<readonly number[]> =>
       (await b.scheduler.jobs.counts(lanes)).map((one) => one.workers)
     b.submit('mail@bulk')
-    b.submit('fax@bulk')
-    await cluster.turn()
+    await b.submitted('fax@bulk')
     await b.scheduler.closeLane('mail@bulk')
     await cluster.turn()
     a.scheduler.countConsumer('bulk', 1, labels)
     a.scheduler.countConsumer('bulk', 1)
-    b.submit('sms@bulk')
-    await cluster.turn()
+    await b.submitted('sms@bulk')
     expect(await workers()).toEqual([1, 1, 2, 0])
     a.scheduler.countConsumer('bulk', -1, labels)
     await cluster.turn()
@@ -261,11 +240,9 @@ describe('over two nodes', () => {
   test('a node that stops gives back the jobs of its Gearman workers, and its counts', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
-    a.worker('mail').take()
-    await cluster.turn()
+    await a.worker('mail').taken()
     await a.scheduler.stop()
     expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, workers: 0 })
   })
@@ -273,8 +250,7 @@ describe('over two nodes', () => {
   test('both nodes know a lane that one of them named', async () => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    const client = a.submit('mail')
-    await cluster.turn()
+    const client = await a.submitted('mail')
     expect(b.scheduler.registry.laneOf(client.laneNumber ?? 0)).toBe('mail')
     const c = await cluster.node('c')
     expect(c.scheduler.registry.numberOf('mail')).toBe(client.laneNumber)
