@@ -1,5 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { bytes, Cluster, type TestNode } from './harness.ts'
+
+let cluster: Cluster
+let node: TestNode
+
+beforeEach(async () => {
+  cluster = new Cluster()
+  node = await cluster.node('a')
+})
 
 /** The ends of runs that a node has told of. */
 const ends = ({ observer }: TestNode) =>
@@ -7,8 +15,6 @@ const ends = ({ observer }: TestNode) =>
 
 describe('an observer of a scheduler', () => {
   test('gets the function, both doors and the time of a run', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('mail@bulk', { door: 'faktory', retries: 3 })
     await cluster.pass(40)
     const worker = await node.worker('mail').taken()
@@ -21,8 +27,6 @@ describe('an observer of a scheduler', () => {
   })
 
   test('gets a failure, a retry and a vanished worker, each as such', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('final')
     node.submit('again', { door: 'faktory', retries: 3 })
     await node.submitted('crash')
@@ -41,8 +45,6 @@ describe('an observer of a scheduler', () => {
   })
 
   test('gets an expired lease as a vanished worker', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     await node.submitted('mail', { reserveForSeconds: 1 })
     node.consumer('default').take()
     await cluster.pass(10_000)
@@ -50,8 +52,6 @@ describe('an observer of a scheduler', () => {
   })
 
   test('gets a native worker’s success without a time', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.ask('mail')
     await cluster.pass(110)
     const id = (await cluster.world.native.take('mail')) ?? 0
@@ -61,8 +61,6 @@ describe('an observer of a scheduler', () => {
   })
 
   test('gets a job that joined another, and one that an operator ended', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (const door of ['gearman', 'http'] as const) {
       node.submit('mail', { door, unique: bytes('once') })
     }

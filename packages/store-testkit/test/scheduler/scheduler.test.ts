@@ -1,12 +1,18 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { MemoryNode } from '../../src/index.ts'
 import { StoreError, type Store } from '@crossgear/core-scheduler'
-import { aroundSteps, bytes, Cluster } from './harness.ts'
+import { aroundSteps, bytes, Cluster, type TestNode } from './harness.ts'
+
+let cluster: Cluster
+let node: TestNode
+
+beforeEach(async () => {
+  cluster = new Cluster()
+  node = await cluster.node('a')
+})
 
 describe('a scheduler', () => {
   test('answers a submission with the job and its lane’s number once the store has it', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const client = node.submit('mail')
     expect(client.result).toBeUndefined()
     await cluster.turn()
@@ -18,8 +24,6 @@ describe('a scheduler', () => {
   })
 
   test('hands each worker of one turn a job, in the order of their requests', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (let job = 0; job < 2; job += 1) node.submit('mail')
     await cluster.turn()
     const workers = [1, 2, 3].map(() => node.worker('mail').take())
@@ -30,8 +34,6 @@ describe('a scheduler', () => {
   })
 
   test('a worker that fails when it is handed its job costs no other of the same call theirs', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (let job = 0; job < 3; job += 1) node.submit('mail')
     await cluster.turn()
     const workers = [1, 2, 3].map(() => node.worker('mail'))
@@ -47,8 +49,6 @@ describe('a scheduler', () => {
   })
 
   test('a worker is offered its functions in its order', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('mail', { level: 9 })
     await node.submitted('sms', { level: 1 })
     const worker = await node.worker('sms', 'mail').taken()
@@ -56,8 +56,6 @@ describe('a scheduler', () => {
   })
 
   test('a worker of a function takes from all its lanes; one of a lane from that alone', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('mail@bulk')
     await node.submitted('mail')
     const bulk = await node.worker('mail@bulk').taken()
@@ -69,8 +67,6 @@ describe('a scheduler', () => {
   })
 
   test('the clients of this node get an outcome once', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const client = node.ask('mail')
     await cluster.pass(300)
     const worker = await node.worker('mail').taken()
@@ -82,8 +78,6 @@ describe('a scheduler', () => {
   })
 
   test('an outcome after the lease was lost is unknown and reaches no client', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const client = await node.asked('mail')
     const worker = await node.worker('mail').taken()
     worker.release()
@@ -94,8 +88,6 @@ describe('a scheduler', () => {
   })
 
   test('a claimed job whose worker left meanwhile is requeued', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     await node.submitted('mail')
     const leaver = node.worker('mail').take()
     cluster.clock.endOfTurn(() => (leaver.gone = true))
@@ -107,8 +99,6 @@ describe('a scheduler', () => {
   })
 
   test('a worker that left before the end of the turn costs no claim', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     await node.submitted('mail')
     node.worker('mail').take().gone = true
     await cluster.turn()
@@ -117,8 +107,6 @@ describe('a scheduler', () => {
   })
 
   test('a foreground client that left before the answer leaves no job behind', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.ask('mail').gone = true
     await cluster.turn()
     const worker = await node.worker('mail').taken()
@@ -127,8 +115,6 @@ describe('a scheduler', () => {
   })
 
   test('a client that leaves gets no more events, and its queued job is not run', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const client = await node.asked('mail')
     node.scheduler.abandon(client, [{ lane: 'mail', id: 1 }])
     await cluster.turn()
@@ -138,8 +124,6 @@ describe('a scheduler', () => {
   })
 
   test('an error of the store reaches all callers and has no other effect', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     await node.submitted('mail')
     const holder = await node.worker('mail').taken()
     cluster.world.break('TIMEOUT')
@@ -166,8 +150,6 @@ describe('a scheduler', () => {
   })
 
   test("a broken store ends none of a node's background tasks", async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
     cluster.world.break()
     await cluster.pass(6_000)
@@ -187,8 +169,6 @@ describe('a scheduler', () => {
   })
 
   test('draining hands out nothing more and takes the outcomes of running jobs', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (let job = 0; job < 3; job += 1) node.submit('mail')
     await cluster.turn()
     const running = await node.worker('mail').taken()
@@ -206,8 +186,6 @@ describe('a scheduler', () => {
   test.each(['fetched', 'named'] as const)(
     'waiting for the last jobs ignores one that ended elsewhere: %s',
     async (kind) => {
-      const cluster = new Cluster()
-      const node = await cluster.node('a')
       const other = await cluster.node('b')
       await node.submitted('mail', { door: 'faktory' })
       const worker = kind === 'named' ? node.worker('mail') : node.consumer('default')
@@ -226,8 +204,6 @@ describe('a scheduler', () => {
   )
 
   test('a long lease is confirmed by the store, or dropped', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const other = await cluster.node('b')
     for (const lane of ['mail', 'mail']) node.submit(lane)
     await cluster.turn()
@@ -244,10 +220,10 @@ describe('a scheduler', () => {
   })
 
   test('the end of a job is not lost if it overtakes the answer to the submission', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const other = await cluster.node('b')
     const gate = new Gate()
-    const node = await cluster.node('a', {}, (store) => gate.around(store))
+    node = await cluster.node('a', {}, (store) => gate.around(store))
     const client = await node.asked('mail')
     const worker = await other.worker('mail').taken()
     await worker.completed('quick')

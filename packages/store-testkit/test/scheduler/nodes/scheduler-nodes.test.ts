@@ -1,11 +1,19 @@
-import { describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreError } from '@crossgear/core-scheduler'
-import { bytes, Cluster, takeForDead } from '../harness.ts'
+import { bytes, Cluster, takeForDead, type TestNode } from '../harness.ts'
+
+let cluster: Cluster
+let a: TestNode
+let b: TestNode
+
+beforeEach(async () => {
+  cluster = new Cluster()
+  a = await cluster.node('a')
+  b = await cluster.node('b')
+})
 
 describe('over two nodes', () => {
   test('a foreground client gets the outcome of a worker on another node', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const client = await a.asked('mail')
     const worker = await b.worker('mail').taken()
     const { lane, id, token } = worker.last.job
@@ -23,8 +31,6 @@ describe('over two nodes', () => {
   })
 
   test('an outcome by jid is refused for a job of a by-name worker', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     await a.asked('mail')
     const worker = await b.worker('mail').taken()
     const { job } = worker.last
@@ -33,8 +39,6 @@ describe('over two nodes', () => {
   })
 
   test('a foreground client gets a failure from another node', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const clients = [a.ask('mail'), a.ask('mail')]
     await cluster.turn()
     for (const message of ['broken', '']) {
@@ -49,8 +53,6 @@ describe('over two nodes', () => {
   })
 
   test('clients of both nodes that share a job both get its one outcome', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const unique = bytes('same')
     const clients = [a.ask('mail', { unique }), b.ask('mail', { unique })]
     await cluster.turn()
@@ -61,8 +63,6 @@ describe('over two nodes', () => {
   })
 
   test('an idle worker on another node is woken by a submission, within milliseconds', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const worker = b.worker('mail').sleep()
     await cluster.pass(10)
     await a.submitted('mail')
@@ -70,8 +70,6 @@ describe('over two nodes', () => {
   })
 
   test('a consumer on another node is woken for a new lane', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const consumer = b.consumer('default')
     consumer.takesWhenWoken = true
     consumer.sleep()
@@ -82,7 +80,7 @@ describe('over two nodes', () => {
   })
 
   test('a wake-up that finds nothing checks again for a later native push', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const node = await cluster.node('a')
     await node.submitted('mail')
     node.worker('mail').take()
@@ -97,8 +95,6 @@ describe('over two nodes', () => {
   })
 
   test('a client gets a native worker’s finish as soon as it is announced', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const unique = bytes('same')
     const clients = [a.ask('mail', { unique }), b.ask('mail', { unique })]
     await cluster.pass(300)
@@ -111,7 +107,7 @@ describe('over two nodes', () => {
   })
 
   test('a native worker’s error is retried where the job has retries left', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail', { retries: 1 })
     await cluster.pass(300)
@@ -127,7 +123,7 @@ describe('over two nodes', () => {
   })
 
   test('a client gets a native worker’s progress and finish even if no message arrived', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const node = await cluster.node('a')
     const client = await node.asked('mail')
     const id = (await cluster.world.native.take('mail')) ?? 0
@@ -141,8 +137,6 @@ describe('over two nodes', () => {
   })
 
   test('jobs of a node that died go back within seconds, to workers of another', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
     a.worker('mail').take()
@@ -159,8 +153,7 @@ describe('over two nodes', () => {
   })
 
   test('a dead node whose jobs cannot be requeued does not block those of another', async () => {
-    const cluster = new Cluster()
-    const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
+    const c = await cluster.node('c')
     const reclaim = c.store.nodes.reclaim.bind(c.store.nodes)
     vi.spyOn(c.store.nodes, 'reclaim').mockImplementation((node, lanes, loss) =>
       node === 'a' ? Promise.reject(new StoreError('REFUSED', 'a')) : reclaim(node, lanes, loss),
@@ -175,7 +168,7 @@ describe('over two nodes', () => {
   })
 
   test('a node that starts after all others died requeues their jobs', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const a = await cluster.node('a')
     await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
@@ -190,8 +183,6 @@ describe('over two nodes', () => {
   })
 
   test('a node that was reclaimed while alive registers its workers again', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     await cluster.turn()
     await takeForDead(b, 'a')
@@ -201,8 +192,6 @@ describe('over two nodes', () => {
   })
 
   test('workers of a function count in all its lanes, consumers in all lanes of their queue', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     a.scheduler.countConsumer('bulk', 1)
     await cluster.turn()
@@ -218,8 +207,6 @@ describe('over two nodes', () => {
   })
 
   test('consumers whose labels name functions count in the lanes of these, also closed ones', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const labels = new Set(['mail', 'sms'])
     const lanes = ['mail@bulk', 'fax@bulk', 'sms@bulk', 'mail']
     const workers = async (): Promise<readonly number[]> =>
@@ -238,8 +225,6 @@ describe('over two nodes', () => {
   })
 
   test('a node that stops gives back the jobs of its Gearman workers, and its counts', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
     await a.worker('mail').taken()
@@ -248,8 +233,6 @@ describe('over two nodes', () => {
   })
 
   test('both nodes know a lane that one of them named', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const client = await a.submitted('mail')
     expect(b.scheduler.registry.laneOf(client.laneNumber ?? 0)).toBe('mail')
     const c = await cluster.node('c')
