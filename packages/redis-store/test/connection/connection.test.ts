@@ -40,7 +40,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     stores.push(store)
     const log = new EventLog()
     await store.open()
-    store.events.listen(log)
+    store.events.listen(log.listener)
     return { store, log }
   }
 
@@ -207,7 +207,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     stores.push(store)
     const log = new EventLog()
     await store.open()
-    store.events.listen(log)
+    store.events.listen(log.listener)
     await store.events.watch(new Set(['mail']))
     cuts = 3
     await server.connect().call('CLIENT', 'KILL', 'TYPE', 'pubsub')

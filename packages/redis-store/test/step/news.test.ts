@@ -31,7 +31,7 @@ describe.skipIf(lacksRedis)('of the jobs of a step', () => {
   async function node(): Promise<Listening> {
     const store = await filled.world.node()
     const log = new EventLog()
-    store.events.listen(log)
+    store.events.listen(log.listener)
     // From now on it knows that the server has no replicas, and so all listeners.
     await store.nodes.beat()
     return { store, log }

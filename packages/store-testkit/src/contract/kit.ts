@@ -199,7 +199,7 @@ export async function listening(
 ): Promise<{ readonly store: SteppedStore; readonly log: EventLog }> {
   const store = await world.node()
   const log = new EventLog()
-  store.events.listen(log)
+  store.events.listen(log.listener)
   if (watched) await store.events.watch(typeof watched === 'string' ? watched : new Set(watched))
   return { store, log }
 }

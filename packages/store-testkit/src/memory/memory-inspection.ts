@@ -8,20 +8,12 @@ import {
 } from '@crossgear/core-scheduler'
 import { farMs, type MemoryLane } from './memory-lane.ts'
 import { idsIn } from './lanes/clearing.ts'
-import type { MemoryWorld } from './memory-world.ts'
-
-type Step = <Result>(run: (world: MemoryWorld) => Result) => Promise<Result>
+import { MemoryPart } from './memory-part.ts'
 
 /** Looks of an operator at a {@link MemoryWorld}. */
-export class MemoryInspection implements InspectStore {
-  readonly #step: Step
-
-  constructor(step: Step) {
-    this.#step = step
-  }
-
+export class MemoryInspection extends MemoryPart implements InspectStore {
   page({ lane: name, place, from, count, text }: PlaceRequest): Promise<PlacePage> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       const times = timesOf(lane, place)
       const all = idsIn(lane, place)
@@ -44,7 +36,7 @@ export class MemoryInspection implements InspectStore {
   }
 
   standing(name: string, id: number): Promise<Standing | undefined> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       const job = lane.job(id, world.nowMs())
       if (!job) return undefined

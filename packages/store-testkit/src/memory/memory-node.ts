@@ -51,11 +51,11 @@ export class MemoryNode implements Store {
     this.native = new MemoryNativeStore(node, run)
     this.nodes = new MemoryNodes(node, graceMs, this.native, run)
     this.admin = new MemoryAdmin(node, run)
-    this.batches = new MemoryBatches(run)
-    this.cron = new MemoryCron(run)
-    this.holders = new MemoryHolders(run)
-    this.inspect = new MemoryInspection(run)
-    this.history = new MemoryHistory(run)
+    this.batches = new MemoryBatches(node, run)
+    this.cron = new MemoryCron(node, run)
+    this.holders = new MemoryHolders(node, run)
+    this.inspect = new MemoryInspection(node, run)
+    this.history = new MemoryHistory(node, run)
     this.events = new MemoryEvents(node, run)
   }
 
