@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
+import { functionLimit, searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
 import {
   aJob,
   bytes,
@@ -18,7 +18,7 @@ import type { SteppedStore } from '../store-world.ts'
 const unique = bytes('one of a kind')
 
 /** Jobs as an operator sees them. */
-export function inspectContract({ test }: ContractTests): void {
+export function inspectContract({ open, test }: ContractTests): void {
   describe('an operator looks at jobs', () => {
     const idsAt = async (store: SteppedStore, place: JobPlace, from = 0, count = 10) => {
       const { jobs, ...rest } = await store.inspect.page({ lane: 'mail', place, from, count })
@@ -136,6 +136,30 @@ export function inspectContract({ test }: ContractTests): void {
         taken.map((job) => completed(job)),
       )
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ deleted: 4, completed: 2 })
+    })
+
+    test('that wait for their turn in the queue, and ends some of them there', async () => {
+      const turns = { concurrency: 1, isPerTurn: true } as const
+      const throttles = new Map([[functionLimit('mail'), turns]])
+      const store = await (await open({ throttles })).node()
+      await submitAll(
+        store,
+        'mail',
+        [...'aaaabb'].map((turn) => aJob({ turn })),
+      )
+      await takeOne(store, 'mail')
+      const waiting = await store.inspect.page({ lane: 'mail', place: 'normal', from: 0, count: 9 })
+      expect(waiting.jobs).toHaveLength(5)
+      expect(waiting.jobs.every(({ atMs }) => atMs === undefined)).toBe(true)
+      const some = await store.inspect.page({ lane: 'mail', place: 'normal', from: 3, count: 9 })
+      expect(some.jobs).toEqual(waiting.jobs.slice(3).map((job, offset) => ({ ...job, offset })))
+      expect(await idsAt(store, 'scheduled')).toMatchObject({ ids: [] })
+      for (const { id } of waiting.jobs)
+        expect(await store.inspect.standing('mail', id)).toMatchObject({ place: 'queue' })
+      const ids = some.jobs.map(({ id }) => id)
+      const piece = { lane: 'mail', band: 'normal', from: 3, count: 2, ids } as const
+      expect(await store.queues.endQueued(piece, 'deleted')).toEqual(ids)
+      expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 99)).toHaveLength(3)
     })
 
     test('and sees which job one is a rerun of', async ({ store }) => {
