@@ -2,11 +2,12 @@ import { describe, expect } from 'vitest'
 import { functionLimit, searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
 import {
   aJob,
+  allCompleted,
   bytes,
-  completed,
+  type ContractTests,
+  copies,
   jobsOf,
   killed,
-  type ContractTests,
   readOne,
   submitAll,
   submitOne,
@@ -37,7 +38,7 @@ export function inspectContract({ open, test }: ContractTests): void {
     })
 
     test('that are queued outside the list of their band as well', async ({ store }) => {
-      const many = Array.from({ length: 1_000 }, () => aJob({ level: 6 }))
+      const many = copies(1_000, { level: 6 })
       await submitAll(store, 'mail', [aJob(), ...many])
       const found: number[] = []
       for (let from = 0, more = true; more; from += 300) {
@@ -131,10 +132,7 @@ export function inspectContract({ open, test }: ContractTests): void {
       const rest = { ...piece, from: 3, count: 2, ids: left.slice(3) }
       expect(await store.queues.endQueued(rest, 'deleted')).toHaveLength(2)
       expect((await idsAt(store, 'normal')).ids).toEqual([left[2]])
-      await store.steps.finish(
-        'mail',
-        taken.map((job) => completed(job)),
-      )
+      await store.steps.finish('mail', allCompleted(taken))
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ deleted: 4, completed: 2 })
     })
 
