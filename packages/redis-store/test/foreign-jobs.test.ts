@@ -42,6 +42,10 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     ...{ lane, id, token, kind: 'fail', message: Buffer.from('no'), failure: '{"retry_count":0}' },
   })
 
+  const completed = ({ lane, id, token }: Lease): Outcome => ({
+    ...{ lane, id, token, kind: 'complete', output: Buffer.from('') },
+  })
+
   test.each([
     ['a claim from one function', { by: 'named', groups: [{ lanes: ['mail'] }] }],
     ['a claim from several functions', { by: 'named', groups: [{ lanes }] }],
@@ -79,10 +83,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     await store.steps.submit('mail', [job, job])
     const leases = await take(['mail'], 3)
     await world.server.set('xg:unique:mail', 'theirs')
-    const outcomes = leases.map(
-      ({ lane, id, token }) =>
-        ({ lane, id, token, kind: 'complete', output: Buffer.from('') }) as const,
-    )
+    const outcomes = leases.map(completed)
     expect(await store.steps.finish('mail', outcomes)).toEqual(['unknown', 'done', 'done'])
     await expect(store.steps.finish('mail', outcomes.slice(0, 1))).rejects.toMatchObject({
       code: 'REFUSED',
@@ -124,22 +125,6 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     expect(await world.server.zcard('xg:dead:mail')).toBe(0)
   })
 
-  test('with a settled mark are settled when a native worker has ended them after all', async () => {
-    await store.steps.submit('mail', [job])
-    await world.server.hset('job:mail:1', 'settled', '1')
-    const lease = await (
-      await world.node()
-    ).steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
-    await store.steps.finish(
-      'mail',
-      lease.map((one) => ({ ...failed(one), kind: 'retry', delayMs: -1 }) as Outcome),
-    )
-    await store.lanes.promote()
-    const id = (await world.native.take('mail')) ?? 0
-    await world.native.finish('mail', id, 'success', Buffer.from('out'))
-    expect(await store.native.unsettled('mail', [id])).toEqual([id])
-  })
-
   test.each(['0x5', '5.0', ' 5', '5 ', '+5', '1e1'])(
     'with the id %j are not taken for one of the gateway',
     async (id) => {
@@ -166,11 +151,11 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
       await world.server.hset('job:mail:2', 'enqueued', enqueued)
       const leases = await take(['mail'], 3)
       expect(namesOf(leases)).toEqual(['mail:1', 'mail:2', 'mail:3'])
-      const outcomes = leases.map(
-        ({ lane, id, token }) =>
-          ({ lane, id, token, kind: 'complete', output: Buffer.from('') }) as const,
-      )
-      expect(await store.steps.finish('mail', outcomes)).toEqual(['done', 'done', 'done'])
+      expect(await store.steps.finish('mail', leases.map(completed))).toEqual([
+        'done',
+        'done',
+        'done',
+      ])
     },
   )
 

@@ -5,6 +5,7 @@ import { checkInvariants } from '../../src/invariants/invariants.ts'
 import { FilledStore } from './filled-store.ts'
 
 const jobs = 100_000
+const known = ['~job:*', '~queue:*', '~xg:*', '~uid:*', '~count:*']
 
 describe.skipIf(lacksRedis)('jobs that are due at once', () => {
   let filled: FilledStore
@@ -93,35 +94,15 @@ end`
     await store.lanes.promote()
     return Promise.all(['high', 'normal', 'low'].map((band) => redis.llen(`queue:${lane}:${band}`)))
   }
-  const sorts = async (): Promise<boolean> =>
-    /cmdstat_sort:/.test(await filled.redis.info('commandstats'))
 
-  test('they keep their levels, read by one SORT', async () => {
-    expect(await promoteLevels('sorted')).toEqual([20, 20, 0])
-    expect(await sorts()).toBe(true)
-  })
-
-  test('they keep their levels in a lane with an asterisk in its name, without SORT', async () => {
-    expect(await promoteLevels('so*ted')).toEqual([20, 20, 0])
-    expect(await sorts()).toBe(false)
-  })
-
-  test('they keep their levels where an ACL refuses SORT', async () => {
-    await filled.redis.acl('SETUSER', 'default', '-sort')
-    expect(await promoteLevels('refused')).toEqual([20, 20, 0])
-  })
-
-  test('they keep their levels where an ACL knows only the keys of jobs and queues', async () => {
-    await filled.redis.acl(
-      'SETUSER',
-      'default',
-      'resetkeys',
-      '~job:*',
-      '~queue:*',
-      '~xg:*',
-      '~uid:*',
-      '~count:*',
-    )
-    expect(await promoteLevels('limited')).toEqual([20, 20, 0])
+  test.each([
+    ['read by one SORT', 'sorted', [], true],
+    ['in a lane with an asterisk in its name, without SORT', 'so*ted', [], false],
+    ['where an ACL refuses SORT', 'refused', ['-sort'], true],
+    ['where an ACL knows only keys of jobs and queues', 'limited', ['resetkeys', ...known], true],
+  ])('they keep their levels, %s', async (_where, lane, rules, isSorted) => {
+    await filled.redis.acl('SETUSER', 'default', ...rules)
+    expect(await promoteLevels(lane)).toEqual([20, 20, 0])
+    expect(/cmdstat_sort:/.test(await filled.redis.info('commandstats'))).toBe(isSorted)
   })
 })

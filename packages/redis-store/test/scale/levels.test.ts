@@ -1,4 +1,4 @@
-import type { Level, NewJob } from '@crossgear/core-scheduler'
+import type { Lease, Level, NewJob } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -32,6 +32,14 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
 
   const many = (level: Level, count: number): Level[] => Array.from({ length: count }, () => level)
 
+  async function complete(leases: readonly Lease[]): Promise<void> {
+    const end = { kind: 'complete', output: Buffer.alloc(0) } as const
+    await store.steps.finish(
+      'mail',
+      leases.map((lease) => ({ ...lease, ...end })),
+    )
+  }
+
   /** Takes all that is queued, and ends it. */
   async function drain(max: number): Promise<number[]> {
     const taken: number[] = []
@@ -39,12 +47,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
       const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max })
       if (some.length === 0) return taken
       taken.push(...some.map(({ id }) => id))
-      const outcomes = some.map((one) => ({
-        ...one,
-        kind: 'complete' as const,
-        output: Buffer.alloc(0),
-      }))
-      await store.steps.finish('mail', outcomes)
+      await complete(some)
     }
   }
 
@@ -122,12 +125,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
     for (let at = 0; at < ids.length; at += 250) {
       const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 250 })
       expect(some.map(({ id }) => id)).toEqual(ids.slice(at, at + 250))
-      const outcomes = some.map((one) => ({
-        ...one,
-        kind: 'complete' as const,
-        output: Buffer.alloc(0),
-      }))
-      await store.steps.finish('mail', outcomes)
+      await complete(some)
     }
   }
 

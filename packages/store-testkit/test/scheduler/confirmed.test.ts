@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StoreError } from '@crossgear/core-scheduler'
-import { bytes, Cluster, type TestNode } from './harness.ts'
+import { Cluster, type TestNode } from './harness.ts'
 
 /** A store whose confirmations the test gives one by one. */
 class Confirmer {
@@ -26,8 +26,6 @@ async function open(): Promise<{ cluster: Cluster; node: TestNode; confirmer: Co
   )
   return { cluster, node, confirmer }
 }
-
-const ignore = { reported: (): void => undefined, refused: (): void => undefined }
 
 describe('with confirmed writes:', () => {
   test('a client is answered when its job is safe, and not before', async () => {
@@ -64,8 +62,7 @@ describe('with confirmed writes:', () => {
     const { cluster, node, confirmer } = await open()
     const client = await node.asked('mail')
     const worker = await node.worker('mail').taken()
-    const { lane, id, token } = worker.last.job
-    node.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
+    worker.data('part')
     await worker.completed('result')
     expect([client.result, client.events]).toEqual([undefined, []])
     confirmer.yes()

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { IdleWorker, Step } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { notingSteps, Cluster, type TestNode } from './harness.ts'
 
 const namesEach = 1_000
 const consumers = 40
@@ -22,12 +22,7 @@ describe('a consumer of queues that nobody has pushed to', () => {
   beforeEach(async () => {
     cluster = new Cluster()
     steps = []
-    node = await cluster.node('a', {}, (store) =>
-      aroundSteps(store, (step, send) => {
-        steps.push(step)
-        return send(step)
-      }),
-    )
+    node = await cluster.node('a', {}, notingSteps(steps))
     await cluster.turn()
     steps.splice(0)
   })

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { aroundSteps, bytes, Cluster, type TestNode, type TestWorker } from './harness.ts'
+import { aroundSteps, bytes, Cluster, type TestNode } from './harness.ts'
+import type { TestWorker } from './test-worker.ts'
 
 describe('a worker that asks where no job can be', () => {
   let cluster: Cluster

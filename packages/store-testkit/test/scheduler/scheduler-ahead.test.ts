@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Step } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, notingSteps, Cluster, type TestNode } from './harness.ts'
 
 describe('a worker that grabs its next job at once', () => {
   let cluster: Cluster
@@ -166,12 +166,7 @@ describe('a consumer that waits', () => {
   test('claims with the step that brings a job of an open lane; a job of a closed one wakes none', async () => {
     const cluster = new Cluster()
     const steps: Step[] = []
-    const node = await cluster.node('a', {}, (store) =>
-      aroundSteps(store, (step, send) => {
-        steps.push(step)
-        return send(step)
-      }),
-    )
+    const node = await cluster.node('a', {}, notingSteps(steps))
     node.scheduler.countNamed('legacy', 1)
     const consumer = node.consumer('default')
     consumer.takesWhenWoken = true

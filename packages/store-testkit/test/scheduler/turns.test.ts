@@ -1,6 +1,7 @@
 import { functionLimit, type NewJob, type SchedulerOptions } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
-import { bytes, Cluster, type TestNode, type TestWorker } from './harness.ts'
+import { bytes, Cluster, type TestNode } from './harness.ts'
+import type { TestWorker } from './test-worker.ts'
 
 /** The tenant of a job stands before the colon of its input. */
 const turnOf = ({ input }: NewJob): string => Buffer.from(input).toString().split(':')[0] ?? ''

@@ -85,12 +85,9 @@ describe('a node whose store was away', () => {
     listener.up()
     const client = await node.asked('mail')
     const worker = await other.worker('mail').taken()
-    const [dividend, divisor] = [Buffer.from('1'), Buffer.from('2')]
     await unheard(async () => {
       listener.down('a cut line')
-      const reporting = { reported: () => undefined, refused: () => undefined }
-      const { lane, id, token } = worker.last.job
-      other.scheduler.report({ lane, id, token, kind: 'status', dividend, divisor }, reporting)
+      worker.status('1', '2')
       await cluster.turn()
     })
     expect(client.events).toEqual([])

@@ -16,11 +16,8 @@ describe('over two nodes', () => {
   test('a foreground client gets the outcome of a worker on another node', async () => {
     const client = await a.asked('mail')
     const worker = await b.worker('mail').taken()
-    const { lane, id, token } = worker.last.job
-    const ignore = { reported: (): void => undefined, refused: (): void => undefined }
-    const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('2') } as const
-    b.scheduler.report({ lane, id, token, ...status }, ignore)
-    b.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
+    worker.status('1', '2')
+    worker.data('part')
     await worker.completed('result')
     expect(client.events).toEqual([
       'mail:1 status 1/2',
