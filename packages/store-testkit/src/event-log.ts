@@ -53,7 +53,7 @@ export class EventLog {
         },
       ]
     }
-    this.listener = Object.fromEntries(Object.entries(words).map(hear)) as unknown as StoreListener
+    this.listener = Object.fromEntries(Object.entries(words).map(hear))
   }
 
   /** Resolves with the first matching event of that kind, past or future. */

@@ -36,7 +36,7 @@ export function aJob(over: Partial<NewJob> = {}): NewJob {
   return { input: bytes('input'), door: 'gearman', level: 5, foreground: false, ...over }
 }
 
-/** So many equal jobs. */
+/** Equal jobs, so many of them. */
 export function copies(count: number, over: Partial<NewJob> = {}): NewJob[] {
   return Array.from({ length: count }, () => aJob(over))
 }

@@ -143,7 +143,7 @@ export function inspectContract({ open, test }: ContractTests): void {
       await submitAll(
         store,
         'mail',
-        [...'aaaabb'].map((turn) => aJob({ turn })),
+        Array.from('aaaabb').map((turn) => aJob({ turn })),
       )
       await takeOne(store, 'mail')
       const waiting = await store.inspect.page({ lane: 'mail', place: 'normal', from: 0, count: 9 })
