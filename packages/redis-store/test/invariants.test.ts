@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import { LaneNames, type Level, type NewJob } from '@crossgear/core-scheduler'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { completed, killed, take, type SteppedStore } from '@crossgear/store-testkit'
 import { StoreKeys } from '../src/index.ts'
 import { checkInvariants } from '../src/invariants/invariants.ts'
 import type { RedisWorld } from './support/redis-world.ts'
@@ -64,16 +64,8 @@ describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () 
     await store.lanes.open('mail')
     await store.steps.submit('mail', jobs)
     await store.steps.submit('mail', [{ ...jobs[1]!, unique: Buffer.from('u5'), dueAtMs: 4e12 }])
-    const [, second, third] = await store.steps.claim({
-      by: 'named',
-      groups: [{ lanes: ['mail'] }],
-      max: 3,
-    })
-    const message = Buffer.from('over')
-    await store.steps.finish('mail', [
-      { ...second!, kind: 'dead', message, failure: '{}' },
-      { ...third!, kind: 'complete', output: message },
-    ])
+    const [, second, third] = await take(store, ['mail'], 3)
+    await store.steps.finish('mail', [killed(second!), completed(third!)])
   }
   eachInNewWorld(oneServer, begin, { mayBreak: true })
 

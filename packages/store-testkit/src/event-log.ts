@@ -53,7 +53,8 @@ export class EventLog {
         },
       ]
     }
-    this.listener = Object.fromEntries(Object.entries(words).map(hear))
+    const heard: unknown = Object.fromEntries(Object.entries(words).map(hear))
+    this.listener = heard as StoreListener
   }
 
   /** Resolves with the first matching event of that kind, past or future. */

@@ -1,4 +1,4 @@
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { aJob, type SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
@@ -52,9 +52,7 @@ end`
   test('one job of another lane does not wait for them', async () => {
     await fillDue(1)
     await store.lanes.register('late')
-    const nowMs = Date.now()
-    const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
-    await store.steps.submit('late', [{ ...job, dueAtMs: nowMs + 100 }])
+    await store.steps.submit('late', [aJob({ dueAtMs: Date.now() + 100 })])
     await expect.poll(() => filled.redis.zcount('xg:due', '-inf', Date.now())).toBe(2)
     const promoting = store.lanes.promote()
     await expect.poll(() => filled.redis.llen('queue:late:normal')).toBe(1)
@@ -66,8 +64,7 @@ end`
     await fillDue(1)
     await store.lanes.register('late')
     const promoting = store.lanes.promote()
-    const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
-    await store.steps.submit('late', [{ ...job, dueAtMs: Date.now() + 50 }])
+    await store.steps.submit('late', [aJob({ dueAtMs: Date.now() + 50 })])
     await expect.poll(() => filled.redis.llen('queue:late:normal'), { interval: 5 }).toBe(1)
     expect(await filled.redis.zcard('queue:due0:scheduled')).toBeGreaterThan(0)
     await promoting
