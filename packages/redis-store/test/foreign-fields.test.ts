@@ -1,3 +1,4 @@
+import { completed } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { ClaimBy, Lease, Outcome } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
@@ -190,13 +191,7 @@ describe.skipIf(lacksRedis).each([
         }
         const third = await takeAll('consumer')
         expect(namesOf(third)).toEqual(namesOf(first))
-        await end(third, ({ lane, id, token }) => ({
-          lane,
-          id,
-          token,
-          kind: 'complete',
-          output: Buffer.from('out'),
-        }))
+        await end(third, (lease) => completed(lease))
         await maintain()
         for (const figures of await store.lanes.counts(lanes)) {
           expect(figures).toMatchObject({
