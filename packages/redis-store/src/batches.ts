@@ -10,21 +10,15 @@ import type {
 import { addFields } from './jobs/job-hash.ts'
 import { KeyScan } from './lanes/key-scan.ts'
 import type { ScriptArgument } from './scripts/script-name.ts'
-import type { RedisContext } from './connection/redis-context.ts'
+import { ContextPart } from './connection/context-part.ts'
 
 /** Keys per step of a clean-up. */
 const keysPerScan = 1_000
 
 /** The store port's part for batches. */
-export class RedisBatches implements BatchStore {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class RedisBatches extends ContextPart implements BatchStore {
   async create({ bid, parent = '', description, complete, success }: NewBatch): Promise<boolean> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const callbacks = [complete, success].flatMap((callback) => {
       const words = callback ? this.#words(callback) : []
       return [words.length, ...words]
@@ -43,12 +37,12 @@ export class RedisBatches implements BatchStore {
   }
 
   async state(bid: string): Promise<BatchState | undefined> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     return stateOf(bid, await call(() => redis.hgetall(keys.batch(bid))))
   }
 
   async list(from: BatchPlace | undefined, max: number): Promise<BatchPage> {
-    const { redis, keys, call, pipeline } = this.#context
+    const { redis, keys, call, pipeline } = this.context
     const [latest, passed] = [from?.createdAtMs ?? '+inf', from?.passed ?? 0]
     const found = await call(() =>
       redis.zrevrangebyscore(keys.batches, latest, '-inf', 'WITHSCORES', 'LIMIT', passed, max),
@@ -63,8 +57,8 @@ export class RedisBatches implements BatchStore {
   }
 
   async clear(): Promise<void> {
-    const { redis, keys, call } = this.#context
-    const scan = new KeyScan(this.#context, keys.batch('*'), keysPerScan)
+    const { redis, keys, call } = this.context
+    const scan = new KeyScan(this.context, keys.batch('*'), keysPerScan)
     do {
       const found = await scan.next()
       if (found.length > 0) await call(() => redis.unlink(...found))
@@ -73,12 +67,12 @@ export class RedisBatches implements BatchStore {
   }
 
   async #setCommitted(bid: string, committed: '0' | '1'): Promise<boolean> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     return (await run('batch-commit', [keys.batch(bid)], [bid, committed])) === 1
   }
 
   #words({ lane, job }: BatchCallback): ScriptArgument[] {
-    const words: ScriptArgument[] = [lane, this.#context.queueOf(lane), job.level, job.jid]
+    const words: ScriptArgument[] = [lane, this.context.queueOf(lane), job.level, job.jid]
     addFields(words, job)
     return words
   }

@@ -1,43 +1,37 @@
 import type { CronStore } from '@crossgear/core-scheduler'
-import type { RedisContext } from './connection/redis-context.ts'
+import { ContextPart } from './connection/context-part.ts'
 
 /** The store port's part for cron entries. */
-export class RedisCron implements CronStore {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class RedisCron extends ContextPart implements CronStore {
   async entries(): Promise<ReadonlyMap<string, string>> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     return new Map(Object.entries(await call(() => redis.hgetall(keys.cron))))
   }
 
   async save(name: string, text: string): Promise<void> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     await call(() => redis.hset(keys.cron, name, text))
   }
 
   async remove(name: string): Promise<boolean> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     await this.setPaused([name], false)
     return (await call(() => redis.hdel(keys.cron, name))) === 1
   }
 
   async paused(): Promise<ReadonlySet<string>> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     return new Set(await call(() => redis.smembers(keys.pausedCron)))
   }
 
   async setPaused(names: readonly string[], paused: boolean): Promise<void> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     const key = keys.pausedCron
     await call(() => (paused ? redis.sadd(key, ...names) : redis.srem(key, ...names)))
   }
 
   async lastTick(lane: string, entry: string): Promise<number | undefined> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     const ms = await call(() => redis.hget(keys.ticks(lane), entry))
     return ms === null ? undefined : Number(ms)
   }

@@ -5,25 +5,19 @@ import {
   type HistorySpan,
   type HistoryStore,
 } from '@crossgear/core-scheduler'
-import type { RedisContext } from './connection/redis-context.ts'
+import { ContextPart } from './connection/context-part.ts'
 
 /** The store port's part for recent events. */
-export class RedisHistory implements HistoryStore {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class RedisHistory extends ContextPart implements HistoryStore {
   async add(atMs: number, sums: ReadonlyMap<string, number>, of?: string): Promise<void> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const spans = ['minute', 'hour'] as const
     const places = spans.map((span) => keys.history(span, bucketStarts(span, atMs).at(-1) ?? 0, of))
     await run('add-history', places, [...spans.map(keptSeconds), ...[...sums].flat()])
   }
 
   async read(span: HistorySpan, atMs: number, of?: string): Promise<readonly HistoryBucket[]> {
-    const { keys, pipeline } = this.#context
+    const { keys, pipeline } = this.context
     const starts = bucketStarts(span, atMs)
     const replies = (await pipeline((commands) => {
       for (const startMs of starts) commands.hgetall(keys.history(span, startMs, of))

@@ -8,49 +8,17 @@ export const jidSlots = 16
  * queue as hash tag, and keys of the whole broker `xg`.
  */
 export class StoreKeys extends Keys {
+  readonly #broker = `${this.open}xg${this.close}`
   /** Channel: new lanes, jobs that came without a submission, pauses, and news of Faktory workers. */
   readonly events: string
-  readonly #batch: string
-  readonly #held: string
   /** List: the migrations with the latest progress, for `/metrics`. At most 20, 30 days after the last note. */
-  readonly migrations: string
-  readonly #migration: string
-  readonly #history: string
+  readonly migrations = `${this.#broker}:migrations`
   readonly #nodeChannels: string
   readonly #news: string
 
   /** `database`: part of our channels' names, since messages reach all databases. */
   constructor(cluster = false, database = 0) {
     super(cluster)
-    const broker = `${this.open}xg${this.close}`
-    this.cron = `${broker}:cron`
-    this.audit = `${broker}:audit`
-    this.kept = `${broker}:kept`
-    this.sessionKey = `${broker}:session-key`
-    this.paused = `${broker}:paused`
-    this.pausedFunctions = `${broker}:paused-functions`
-    this.pausedCron = `${broker}:paused-cron`
-    this.lanes = `${broker}:lanes`
-    this.former = `${broker}:former`
-    this.totals = `${broker}:totals`
-    this.leader = `${broker}:caretaker`
-    this.nodes = `${broker}:nodes`
-    this.deaths = `${broker}:deaths`
-    this.schema = `${broker}:schema`
-    this.epochs = `${broker}:epochs`
-    this.laneNumber = `${broker}:lane-number`
-    this.due = `${broker}:due`
-    this.deadlines = `${broker}:deadlines`
-    this.callbacks = `${broker}:callbacks`
-    this.joins = `${broker}:joins`
-    this.holders = `${broker}:holders`
-    this.#held = `${broker}:held`
-    this.indexed = `${broker}:indexed`
-    this.#batch = `${broker}:batch`
-    this.batches = `${broker}:batches`
-    this.#migration = `${broker}:migration`
-    this.#history = `${broker}:history`
-    this.migrations = `${broker}:migrations`
     this.events = `xg:events:${database}`
     this.#nodeChannels = `xg:node:${database}`
     this.#news = `xg:news:${database}`
@@ -168,16 +136,16 @@ export class StoreKeys extends Keys {
   }
 
   /** Hash: cron entries added by hand, name → JSON. At most 1,000. */
-  readonly cron: string
+  readonly cron = `${this.#broker}:cron`
 
   /** Stream: who did what, JSON. Some 10,000 entries of at most 2 KiB. */
-  readonly audit: string
+  readonly audit = `${this.#broker}:audit`
 
   /** Sorted set: `<bytes> <act>` of deletions that can be undone, by until when, ms. At most 200. */
-  readonly kept: string
+  readonly kept = `${this.#broker}:kept`
 
   /** String: 32 bytes in hex, with which sessions of people are signed. */
-  readonly sessionKey: string
+  readonly sessionKey = `${this.#broker}:session-key`
 
   /** List: the records of the jobs that an act deleted, or the string `undone`. A day; 4 MiB, and 64 MiB of all acts. */
   keptOf(act: string): string {
@@ -185,27 +153,27 @@ export class StoreKeys extends Keys {
   }
 
   /** Set: cron entries that are paused, added or of a file. */
-  readonly pausedCron: string
+  readonly pausedCron = `${this.#broker}:paused-cron`
 
   /** Hash: a batch's figures; lists `:complete` and `:success`: its callbacks to come. 30 days. */
   batch(bid: string): string {
-    return `${this.#batch}:${bid}`
+    return `${this.#broker}:batch:${bid}`
   }
 
   /** Sorted set: batches by when they were created, ms. The newest 10,000. */
-  readonly batches: string
+  readonly batches = `${this.#broker}:batches`
 
   /**
    * Hash: sums over all nodes of the minute or hour that began then, ms; `of`: `f:<function>`, `q:<queue>` or all.
    * 61 minutes and 25 hours, of 500 functions and 100 queues a node in a day; 0.3 KB each.
    */
   history(span: 'minute' | 'hour', startMs: number, of?: string): string {
-    return `${this.#history}${of === undefined ? '' : `:${of}`}:${span}:${startMs}`
+    return `${this.#broker}:history${of === undefined ? '' : `:${of}`}:${span}:${startMs}`
   }
 
   /** Hash: progress of a migration: source, cursor, lanes, counts. 30 days after its last change. */
   migration(name: string): string {
-    return `${this.#migration}:${name}`
+    return `${this.#broker}:migration:${name}`
   }
 
   /** Hash: import id → migration, digest, id; 256 hashes by the id's first byte. 20,000 each, 30 days. */
@@ -215,7 +183,7 @@ export class StoreKeys extends Keys {
 
   /** Hash: leases of a holder, token → id and lane. 2 days after the last one. */
   held(holder: string): string {
-    return `${this.#held}:${holder}`
+    return `${this.#broker}:held:${holder}`
   }
 
   /** Sorted set: the next job of a lane with native workers, by since when, ms. One, 14 days; not with `--repair off`. */
@@ -252,40 +220,40 @@ export class StoreKeys extends Keys {
   }
 
   /** Set: Faktory queues that are paused. */
-  readonly paused: string
+  readonly paused = `${this.#broker}:paused`
   /** Set: functions, and single lanes, that are paused at all doors. At most 10,000. */
-  readonly pausedFunctions: string
+  readonly pausedFunctions = `${this.#broker}:paused-functions`
   /** Hash: lane → number, the middle part of a Gearman handle. At most 65,536. */
-  readonly lanes: string
+  readonly lanes = `${this.#broker}:lanes`
   /** Sorted set: former lanes whose hashes still say something, by until when, ms. 90 days, at most 65,536. */
-  readonly former: string
+  readonly former = `${this.#broker}:former`
   /** Hash: the counters of all former lanes, 15 fields. */
-  readonly totals: string
+  readonly totals = `${this.#broker}:totals`
   /** String: the leader, the node that looks at lanes and jobs for all. */
-  readonly leader: string
+  readonly leader = `${this.#broker}:caretaker`
   /** Sorted set: node → last heartbeat, ms, another with every beat. */
-  readonly nodes: string
+  readonly nodes = `${this.#broker}:nodes`
   /** Hash: node that was declared dead → its last heartbeat and the node that reclaims it. */
-  readonly deaths: string
+  readonly deaths = `${this.#broker}:deaths`
   /** String: the version of these structures; absent: 1. */
-  readonly schema: string
+  readonly schema = `${this.#broker}:schema`
   /** Sorted set: replication ids of the servers → the epoch in which they were noted. At most 64. */
-  readonly epochs: string
+  readonly epochs = `${this.#broker}:epochs`
   /** String: the last number given to a lane. */
-  readonly laneNumber: string
+  readonly laneNumber = `${this.#broker}:lane-number`
   /** Sorted set: lane → when its next scheduled job is due, ms; a hint. */
-  readonly due: string
+  readonly due = `${this.#broker}:due`
 
   /** Sorted set: lane → when its first lease or dead job ends, or it opens to consumers, ms; a hint. */
-  readonly deadlines: string
+  readonly deadlines = `${this.#broker}:deadlines`
   /** Sorted set: Faktory workers whose jobs are requeued when they die, by their last sign of life, ms. */
-  readonly holders: string
+  readonly holders = `${this.#broker}:holders`
   /** List: in a cluster, callbacks of batches to be pushed into their lanes. */
-  readonly callbacks: string
+  readonly callbacks = `${this.#broker}:callbacks`
   /** Sorted set: in a cluster, submissions counted into a batch that their lane has not confirmed, by time, ms. 15 s. */
-  readonly joins: string
+  readonly joins = `${this.#broker}:joins`
   /** String: in a cluster, set once the jids of a former version are in the index. */
-  readonly indexed: string
+  readonly indexed = `${this.#broker}:indexed`
 
   /** Channel: events for the clients of one node, questions of other nodes and their answers. */
   nodeChannel(node: string): string {

@@ -1,6 +1,13 @@
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Lease, Outcome } from '@crossgear/core-scheduler'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import {
+  allCompleted,
+  namesOf,
+  requeued,
+  take,
+  takeOne,
+  type SteppedStore,
+} from '@crossgear/store-testkit'
 import { describe, expect, test } from 'vitest'
 import { RedisStore, type ForeignField, type StoreAddress } from '../src/index.ts'
 import type { RedisWorld } from './support/redis-world.ts'
@@ -8,8 +15,6 @@ import { eachInNewWorld, oneServer, type Servers } from './support/servers.ts'
 
 const job = { input: Buffer.from('ours'), door: 'gearman', level: 5, foreground: false } as const
 const lanes = ['mail', 'sms']
-
-const namesOf = (some: readonly Lease[]): string[] => some.map(({ lane, id }) => `${lane}:${id}`)
 
 describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
   let world: RedisWorld
@@ -27,15 +32,6 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     await world.server.hset(`job:${lane}:${id}`, fields)
     await world.native.push(lane, id, 'normal')
     return id
-  }
-
-  const take = (some: readonly string[], max: number) =>
-    store.steps.claim({ by: 'named', groups: [{ lanes: some }], max })
-
-  async function takeOne(lane: string): Promise<Lease> {
-    const [lease] = await take([lane], 1)
-    if (!lease) throw new Error(`nothing in ${lane}`)
-    return lease
   }
 
   const failed = ({ lane, id, token }: Lease): Outcome => ({
@@ -77,12 +73,9 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
   test('and whose end fails costs no other of the same step its outcome', async () => {
     await native('mail', { door: 'faktory', keep: '60', unique: 'u' })
     await store.steps.submit('mail', [job, job])
-    const leases = await take(['mail'], 3)
+    const leases = await take(store, ['mail'], 3)
     await world.server.set('xg:unique:mail', 'theirs')
-    const outcomes = leases.map(
-      ({ lane, id, token }) =>
-        ({ lane, id, token, kind: 'complete', output: Buffer.from('') }) as const,
-    )
+    const outcomes = allCompleted(leases)
     expect(await store.steps.finish('mail', outcomes)).toEqual(['unknown', 'done', 'done'])
     await expect(store.steps.finish('mail', outcomes.slice(0, 1))).rejects.toMatchObject({
       code: 'REFUSED',
@@ -96,7 +89,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     'with %j run, and are dead if they fail: without a door the mark means nothing',
     async (fields) => {
       const id = await native('mail', fields)
-      const lease = await takeOne('mail')
+      const lease = await takeOne(store, 'mail')
       expect(lease).toMatchObject({ id, foreground: false, waiting: 0, settled: false })
       expect(await store.steps.finish('mail', [failed(lease)])).toEqual(['died'])
       expect(await world.server.zrange('xg:dead:mail', '0', '-1')).toEqual([String(id)])
@@ -106,11 +99,9 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
 
   test('with a door and the mark of a foreground job run: nobody has left them', async () => {
     await native('mail', { door: 'gearman', fg: '1' })
-    const lease = await takeOne('mail')
-    await store.steps.finish('mail', [
-      { ...failed(lease), kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' },
-    ])
-    await store.steps.finish('mail', [failed(await takeOne('mail'))])
+    const lease = await takeOne(store, 'mail')
+    await store.steps.finish('mail', [requeued(lease, true)])
+    await store.steps.finish('mail', [failed(await takeOne(store, 'mail'))])
     expect(await world.server.zcard('xg:dead:mail')).toBe(1)
   })
 
@@ -119,25 +110,9 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     await native('mail', { once_until: 'start' })
     await native('mail', { once_until: 'start', door: 'faktory' })
     await store.steps.submit('mail', [job])
-    const leases = await take(['mail'], 4)
+    const leases = await take(store, ['mail'], 4)
     expect(namesOf(leases)).toEqual(['mail:1', 'mail:2', 'mail:3', 'mail:4'])
     expect(await world.server.zcard('xg:dead:mail')).toBe(0)
-  })
-
-  test('with a settled mark are settled when a native worker has ended them after all', async () => {
-    await store.steps.submit('mail', [job])
-    await world.server.hset('job:mail:1', 'settled', '1')
-    const lease = await (
-      await world.node()
-    ).steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
-    await store.steps.finish(
-      'mail',
-      lease.map((one) => ({ ...failed(one), kind: 'retry', delayMs: -1 }) as Outcome),
-    )
-    await store.lanes.promote()
-    const id = (await world.native.take('mail')) ?? 0
-    await world.native.finish('mail', id, 'success', Buffer.from('out'))
-    expect(await store.native.unsettled('mail', [id])).toEqual([id])
   })
 
   test.each(['0x5', '5.0', ' 5', '5 ', '+5', '1e1'])(
@@ -153,7 +128,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
         enqueued: '1700000000000.000',
       })
       await world.server.rpush('queue:mail:normal', id)
-      expect(namesOf(await take(['mail'], 20))).toHaveLength(10)
+      expect(namesOf(await take(store, ['mail'], 20))).toHaveLength(10)
       expect(await world.server.hget(`job:mail:${id}`, 'status')).toBe('error')
       expect(await world.server.zcard('xg:busy:mail')).toBe(10)
     },
@@ -164,13 +139,13 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     async (enqueued) => {
       await store.steps.submit('mail', [job, job, job])
       await world.server.hset('job:mail:2', 'enqueued', enqueued)
-      const leases = await take(['mail'], 3)
+      const leases = await take(store, ['mail'], 3)
       expect(namesOf(leases)).toEqual(['mail:1', 'mail:2', 'mail:3'])
-      const outcomes = leases.map(
-        ({ lane, id, token }) =>
-          ({ lane, id, token, kind: 'complete', output: Buffer.from('') }) as const,
-      )
-      expect(await store.steps.finish('mail', outcomes)).toEqual(['done', 'done', 'done'])
+      expect(await store.steps.finish('mail', allCompleted(leases))).toEqual([
+        'done',
+        'done',
+        'done',
+      ])
     },
   )
 
@@ -184,7 +159,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
       await world.pass(60_001)
       await store.lanes.heal(lanes)
       await store.lanes.promote()
-      expect(namesOf(await take(lanes, 9)).toSorted()).toEqual(['mail:1', 'sms:1'])
+      expect(namesOf(await take(store, lanes, 9)).toSorted()).toEqual(['mail:1', 'sms:1'])
       expect(await world.server.hget(`job:mail:${id}`, 'status')).toBe('error')
       expect(await world.violations()).toEqual([])
     },
@@ -203,7 +178,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
       await world.server.zadd('xg:due', 0, 'mail', 1, 'sms')
       for (let calls = 0; calls < 3; calls += 1) await store.lanes.promote()
       const isDue = score.startsWith('-')
-      expect(namesOf(await take(lanes, 9)).toSorted()).toEqual([
+      expect(namesOf(await take(store, lanes, 9)).toSorted()).toEqual([
         ...(isDue ? ['mail:1'] : []),
         'mail:2',
         'sms:1',
@@ -224,7 +199,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     await world.server.zadd('xg:due', 0, 'mail')
     await store.lanes.promote()
     expect(await world.server.hget('job:mail:2', 'enqueued')).toMatch(/^\d{13}\.\d{3}$/)
-    expect(namesOf(await take(['mail'], 9))).toEqual(['mail:1', 'mail:2'])
+    expect(namesOf(await take(store, ['mail'], 9))).toEqual(['mail:1', 'mail:2'])
   })
 
   test('of a silent native worker, with losses that are no number, are requeued', async () => {
@@ -234,18 +209,14 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
     for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
     expect(await store.native.repair(lanes, request)).toMatchObject([{ kind: 'busy', id }])
     expect(await world.server.hget(`job:mail:${id}`, 'losses')).toBe('1')
-    expect(namesOf(await take(['mail'], 9))).toEqual([`mail:${id}`])
+    expect(namesOf(await take(store, ['mail'], 9))).toEqual([`mail:${id}`])
   })
 
   test('with the client of a node, and a retention that is no number, let the node be reclaimed', async () => {
     const other = await world.node()
     await other.steps.submit('mail', [{ ...job, foreground: true }])
     await world.server.hset('job:mail:1', 'keep', 'x')
-    await other.steps.claim({
-      by: 'consumer',
-      groups: [{ lanes: ['mail'], queue: 'default' }],
-      max: 1,
-    })
+    await takeOne(other, 'mail', { by: 'consumer', queue: 'default' })
     const loss = { maxLosses: 0, failure: '{}' }
     expect(await store.nodes.reclaim(other.node, ['mail'], loss)).toMatchObject({
       refused: new Map(),
@@ -264,7 +235,7 @@ describe.skipIf(lacksRedis)('jobs that a foreign program wrote', () => {
       theirs: 'x',
       losses: '2',
     })
-    await listening.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
+    await takeOne(listening, 'mail')
     await listening.close()
     expect(told.toSorted((one, other) => one.field.localeCompare(other.field))).toEqual([
       { lane: 'mail', id, field: 'fg' },

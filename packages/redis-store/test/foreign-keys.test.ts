@@ -2,16 +2,20 @@ import { lacksRedis } from '@crossgear/tools/redis-server'
 import type { Redis } from 'ioredis'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noStep } from '@crossgear/core-scheduler'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import {
+  completed,
+  namesOf,
+  requeued,
+  take,
+  takeOne,
+  type SteppedStore,
+} from '@crossgear/store-testkit'
 import type { RedisWorld } from './support/redis-world.ts'
 import { eachInNewWorld, oneServer } from './support/servers.ts'
 
 const job = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false } as const
 const lanes = ['bad', 'mail']
 const noLimit = { maxLosses: 0, failure: '{}' }
-
-const namesOf = (jobs: readonly { lane: string; id: number }[]): string[] =>
-  jobs.map(({ lane, id }) => `${lane}:${id}`)
 
 /** Keys of the GearMonkey text in which a foreign program has put something else. */
 const spoiled: Readonly<Record<string, (redis: Redis) => Promise<unknown>>> = {
@@ -38,9 +42,6 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
   }
   eachInNewWorld(oneServer, begin, { mayBreak: true })
 
-  const claim = (some: readonly string[], max: number) =>
-    store.steps.claim({ by: 'named', groups: [{ lanes: some }], max })
-
   describe.each(Object.keys(spoiled))('%s', (name) => {
     beforeEach(async () => {
       await spoiled[name]?.(world.server)
@@ -50,7 +51,7 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
     test('does not hold up the work of other functions', async () => {
       await store.steps.submit('mail', [job])
       expect(await store.lanes.nonEmpty(lanes)).toContain('mail')
-      expect(namesOf(await claim(lanes, 9))).toContain('mail:1')
+      expect(namesOf(await take(store, lanes, 9))).toContain('mail:1')
       await store.steps.submit('mail', [job])
       const groups = [{ lanes, queue: 'default' }]
       expect(namesOf(await store.steps.claim({ by: 'consumer', groups, max: 9 }))).toEqual([
@@ -92,7 +93,7 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
       expect.objectContaining({ results: [{ kind: 'created', id: 1 }] }),
     ])
     await expect(store.steps.submit('bad', [job])).rejects.toMatchObject({ code: 'REFUSED' })
-    expect(namesOf(await claim(['mail'], 9))).toEqual(['mail:1'])
+    expect(namesOf(await take(store, ['mail'], 9))).toEqual(['mail:1'])
     await world.server.del('queue:bad:normal')
   })
 
@@ -117,15 +118,12 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
   test('due jobs and leases stay until the queue is valid again', async () => {
     const later = { ...job, dueAtMs: Date.now() + 3_600_000 }
     await store.steps.submit('bad', [job, job, later, later])
-    const [done, lost] = await claim(['bad'], 2)
+    const [done, lost] = await take(store, ['bad'], 2)
     if (!done || !lost) throw new Error('nothing to take')
     await world.pass(3_600_001)
     await world.server.set('queue:bad:normal', 'theirs')
     await store.lanes.promote()
-    const outcomes = [
-      { ...done, kind: 'complete', output: Buffer.from('out') },
-      { ...lost, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' },
-    ] as const
+    const outcomes = [completed(done), requeued(lost, true)]
     await expect(store.steps.finish('bad', outcomes)).rejects.toMatchObject({ code: 'REFUSED' })
     const { refused } = await store.nodes.reclaim(store.node, ['bad'], noLimit)
     expect([...refused]).toMatchObject([['bad', { code: 'REFUSED' }]])
@@ -133,7 +131,7 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
     expect(await store.steps.finish('bad', outcomes)).toEqual(['done', 'requeued'])
     await store.lanes.heal(lanes)
     await store.lanes.promote()
-    expect(namesOf(await claim(['bad'], 9)).sort()).toEqual(['bad:2', 'bad:3', 'bad:4'])
+    expect(namesOf(await take(store, ['bad'], 9)).sort()).toEqual(['bad:2', 'bad:3', 'bad:4'])
     expect(await world.violations()).toEqual([])
   })
 
@@ -159,7 +157,7 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
         woken: ['bad'],
         refused: new Map(),
       })
-      expect(namesOf(await claim(lanes, 9)).sort()).toEqual(['bad:1', 'mail:1'])
+      expect(namesOf(await take(store, lanes, 9)).sort()).toEqual(['bad:1', 'mail:1'])
       expect(await world.violations()).toEqual([])
     },
   )
@@ -173,14 +171,14 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
     const loss = { maxLosses: 2, failure: '{}' }
     const { woken, refused } = await store.nodes.reclaim(dead.node, ['mail'], loss)
     expect([woken, [...refused.keys()]]).toEqual([[], ['mail']])
-    expect(namesOf(await claim(['mail'], 9))).toEqual([`mail:${given?.id}`])
+    expect(namesOf(await take(store, ['mail'], 9))).toEqual([`mail:${given?.id}`])
   })
 
   test('jobs next to invalid entries are claimed, and none is lost', async () => {
     await world.server.set('job:mail:9', 'theirs')
     await world.server.lpush('queue:mail:normal', 9)
     await store.steps.submit('mail', [job, { ...job, level: 8 }])
-    expect(namesOf(await claim(['mail'], 9))).toEqual(['mail:2', 'mail:1'])
+    expect(namesOf(await take(store, ['mail'], 9))).toEqual(['mail:2', 'mail:1'])
     expect(await world.server.zrange('xg:busy:mail', '0', '-1')).toEqual(['1', '2'])
   })
 
@@ -190,16 +188,11 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
       const id = await world.native.write('mail', Buffer.from('in'))
       await world.server.hset(`job:mail:${id}`, { level, stale: 'x', reserve_for: 'x', keep: 'x' })
       await world.native.push('mail', id, 'normal')
-      const [first] = await claim(['mail'], 1)
-      if (!first) throw new Error('nothing to take')
+      const first = await takeOne(store, 'mail')
       expect(first.level).toBe(5)
-      await store.steps.finish('mail', [
-        { ...first, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' },
-      ])
-      const [again] = await claim(['mail'], 1)
-      if (!again) throw new Error('nothing to take again')
-      const outcome = { ...again, kind: 'complete', output: Buffer.from('out') } as const
-      expect(await store.steps.finish('mail', [outcome])).toEqual(['done'])
+      await store.steps.finish('mail', [requeued(first, true)])
+      const again = completed(await takeOne(store, 'mail'))
+      expect(await store.steps.finish('mail', [again])).toEqual(['done'])
       expect(await world.secondsLeft('mail', id)).toBe(90_000)
     },
   )

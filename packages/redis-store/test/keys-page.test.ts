@@ -13,7 +13,7 @@ const helpers = new Set(['constructor', 'allJids', 'lockOf', 'addPlaces'])
 /** Comment, name and parameters of each member that builds a key. */
 const members = [
   ...source.matchAll(
-    /\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}(?:readonly )?(\w+)(?:\(([^)]*)\): string \{|: string\n)/g,
+    /\/\*\*((?:(?!\*\/)[^])*)\*\/\n {2}(?:readonly )?(\w+)(?:\(([^)]*)\): string \{|(?:: string| = .*)\n)/g,
   ),
 ]
 

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis'
 import type { NewJob, Lease } from '@crossgear/core-scheduler'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { completed, native, takeOne, type SteppedStore } from '@crossgear/store-testkit'
 import type { RedisWorld } from './support/redis-world.ts'
 import { eachInNewWorld, oneServer } from './support/servers.ts'
 
@@ -20,17 +20,8 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     store = await world.node()
   })
 
-  async function claimOne(lane = 'mail'): Promise<Lease> {
-    const [claimed] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
-    if (!claimed) throw new Error(`nothing in ${lane}`)
-    return claimed
-  }
-
-  async function complete({ lane, id, token }: Lease, output: string): Promise<void> {
-    await store.steps.finish(lane, [
-      { lane, id, token, kind: 'complete', output: Buffer.from(output) },
-    ])
-  }
+  const complete = (lease: Lease, output: string) =>
+    store.steps.finish('mail', [completed(lease, output)])
 
   test('uid counts the jobs, the hash is idle with its input, and the id is in its list', async () => {
     await store.steps.submit('mail', [
@@ -60,7 +51,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
 
   test('a retry is in the same sorted set, due by the store’s clock', async () => {
     await store.steps.submit('mail', [job])
-    const { lane, id, token } = await claimOne()
+    const { lane, id, token } = await takeOne(store, 'mail')
     const before = await redis.time()
     const message = Buffer.from('broken')
     await store.steps.finish(lane, [
@@ -85,10 +76,10 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     })
     await ear.subscribe('channel:mail')
     await store.steps.submit('mail', [job, job])
-    const claimed = await claimOne()
+    const claimed = await takeOne(store, 'mail')
     expect(await redis.hget('job:mail:1', 'status')).toBe('busy')
     await complete(claimed, 'out')
-    await complete(await claimOne(), 'out')
+    await complete(await takeOne(store, 'mail'), 'out')
     await all
     expect(heard).toEqual(
       ['create:1', 'create:2', 'start:1', 'finish:1', 'start:2', 'finish:2'].map(
@@ -104,7 +95,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     await redis.publish('channel:mail', `create:${id}`)
     await redis.lpush('queue:mail:normal', id)
     const released = blocked.brpop(`lock:mail:${id}`, 5)
-    const claimed = await claimOne()
+    const claimed = await takeOne(store, 'mail')
     expect(claimed).toMatchObject({ id, door: 'native', level: 5 })
     expect(claimed.input.toString()).toBe('native input')
     expect(claimed.enqueuedAtMs).toBeUndefined()
@@ -121,7 +112,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
   test('a lock that no client waits for expires after 10 seconds', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.push('mail', id, 'high')
-    await complete(await claimOne(), '')
+    await complete(await takeOne(store, 'mail'), '')
     expect(await redis.lrange(`lock:mail:${id}`, 0, -1)).toEqual(['OK'])
     expect(await redis.ttl(`lock:mail:${id}`)).toBe(10)
   })
@@ -145,8 +136,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     for (const id of [1, 2]) {
       await world.native.take('mail')
       await world.native.finish('mail', id, 'success', Buffer.from('out'))
-      const ended = { lane: 'mail', id, token: 'native', kind: 'complete' } as const
-      await store.steps.finish('mail', [{ ...ended, output: Buffer.from('out') }])
+      await store.steps.finish('mail', [completed(native('mail', id), 'out')])
       await redis.persist(`lock:mail:${id}`)
     }
     expect(await redis.exists('job:mail:1')).toBe(0)
@@ -165,7 +155,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
   test('a failed native job has its error and the reason', async () => {
     const id = await world.native.write('mail', Buffer.from('native'))
     await world.native.push('mail', id, 'low')
-    const { lane, token } = await claimOne()
+    const { lane, token } = await takeOne(store, 'mail')
     await store.steps.finish(lane, [
       { lane, id, token, kind: 'fail', message: Buffer.from('broken') },
     ])
@@ -175,7 +165,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
 
   test('progress is written as a native worker writes it', async () => {
     await store.steps.submit('mail', [job])
-    const { lane, id, token } = await claimOne()
+    const { lane, id, token } = await takeOne(store, 'mail')
     const [dividend, divisor] = [Buffer.from('1'), Buffer.from('4')]
     await store.steps.report([{ lane, id, token, kind: 'status', dividend, divisor }])
     expect(await redis.hmget('job:mail:1', 'status:dividend', 'status:divisor')).toEqual(['1', '4'])
@@ -214,7 +204,7 @@ describe.skipIf(lacksRedis)('the keys of the GearMonkey specification, with redi
     await redis.set('mine', 'yes')
     await redis.lpush('queue:else', 'yes')
     await store.steps.submit('mail', [job])
-    await complete(await claimOne(), 'out')
+    await complete(await takeOne(store, 'mail'), 'out')
     expect((await redis.keys('*')).sort()).toEqual(
       [
         'mine',

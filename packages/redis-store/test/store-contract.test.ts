@@ -1,43 +1,26 @@
 import { storeContract } from '@crossgear/store-testkit'
-import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
-import { lacksRedis, lacksValkey, RedisServer } from '@crossgear/tools/redis-server'
+import { lacksRedis, lacksValkey } from '@crossgear/tools/redis-server'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { RedisWorld } from './support/redis-world.ts'
-import { startValkey, type Valkey } from './support/valkey.ts'
+import { aCluster, oneServer, serverOf, type Servers } from './support/servers.ts'
+import { startValkey } from './support/valkey.ts'
 
-const programs = [
-  ['redis-server', lacksRedis],
-  ['valkey-server', lacksValkey],
-] as const
+type Started = Pick<Servers, 'address' | 'stop'>
 
-for (const [program, isLacking] of programs) {
-  describe.skipIf(isLacking)(`with ${program},`, () => {
-    let server: RedisServer
+const stores: readonly [string, string, string | false, () => Promise<Started>][] = [
+  ['with redis-server,', 'redis-server', lacksRedis, oneServer],
+  ['with valkey-server,', 'valkey-server', lacksValkey, () => serverOf('valkey-server')],
+  ['with a cluster of three,', 'Redis Cluster', lacksRedis, aCluster],
+  ['on the embedded server,', 'Valkey as WebAssembly', false, startValkey],
+]
+
+for (const [where, name, isLacking, start] of stores) {
+  describe.skipIf(isLacking)(where, () => {
+    let started: Started
     beforeAll(async () => {
-      server = await RedisServer.startAs({ program })
+      started = await start()
     })
-    afterAll(() => server.stop())
-    storeContract(program, (options) => RedisWorld.open({ path: server.path }, options))
+    afterAll(() => started.stop())
+    storeContract(name, (options) => RedisWorld.open(started.address, options))
   })
 }
-
-describe.skipIf(lacksRedis)('with a cluster of three,', () => {
-  let cluster: RedisCluster
-  beforeAll(async () => {
-    cluster = await RedisCluster.start({ words: patientCluster })
-  })
-  afterAll(() => cluster.stop())
-  storeContract('Redis Cluster', (options) => {
-    const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
-    return RedisWorld.open({ nodes }, options)
-  })
-})
-
-describe('on the embedded server,', () => {
-  let server: Valkey
-  beforeAll(async () => {
-    server = await startValkey()
-  })
-  afterAll(() => server.stop())
-  storeContract('Valkey as WebAssembly', (options) => RedisWorld.open(server.address, options))
-})

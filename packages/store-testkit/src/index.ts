@@ -3,5 +3,17 @@ export { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 export type { MemoryNode } from './memory/memory-node.ts'
 export { MemoryStoreWorld } from './memory/memory-store-world.ts'
 export { RecordingObserver, type Observation } from './recording-observer.ts'
+export {
+  aJob,
+  allCompleted,
+  completed,
+  idsOf,
+  killed,
+  namesOf,
+  native,
+  requeued,
+  take,
+  takeOne,
+} from './contract/kit.ts'
 export { storeContract } from './contract/store-contract.ts'
 export type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from './contract/store-world.ts'

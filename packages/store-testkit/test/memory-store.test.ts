@@ -3,5 +3,5 @@ import { ManualClock, MemoryStoreWorld, storeContract } from '../src/index.ts'
 storeContract(
   'the store in memory',
   (options) => Promise.resolve(new MemoryStoreWorld(new ManualClock(), options)),
-  { hasAudit: false },
+  { isWhole: false },
 )

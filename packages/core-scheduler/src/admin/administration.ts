@@ -3,6 +3,7 @@ import type { JobRef } from '../model/job.ts'
 import type { JobSummary, LaneLimits } from '../store/admin-ports.ts'
 import type { LaneSizes } from '../store/lane-ports.ts'
 import type { Taken } from '../store/queue-ports.ts'
+import { Part } from '../node/part.ts'
 
 /** Jobs ended per step while a lane is dropped: some 2 ms of the store's time. */
 const clearedPerStep = 100
@@ -10,23 +11,17 @@ const clearedPerStep = 100
 const listedPerStep = 250
 
 /** Operations on lanes and jobs for administrators, over all nodes. */
-export class Administration {
-  readonly #parts: NodeContext
-
-  constructor(parts: NodeContext) {
-    this.#parts = parts
-  }
-
+export class Administration extends Part<NodeContext> {
   /** Sizes of all lanes, this node's pending changes included. */
   async sizes(): Promise<readonly LaneSizes[]> {
     await this.#settled()
-    return this.#parts.store.lanes.sizes([...this.#parts.registry.all()])
+    return this.parts.store.lanes.sizes([...this.parts.registry.all()])
   }
 
   /** Registers a lane before it has jobs or workers. */
   async addLane(lane: string): Promise<void> {
-    await this.#parts.registrar.register(lane)
-    await this.#parts.store.lanes.keep(lane)
+    await this.parts.registrar.register(lane)
+    await this.parts.store.lanes.keep(lane)
   }
 
   /**
@@ -34,7 +29,7 @@ export class Administration {
    * running jobs.
    */
   async dropLane(lane: string): Promise<'dropped' | 'unknown' | 'busy'> {
-    const { store, registry, registrar, waiters, observer } = this.#parts
+    const { store, registry, registrar, waiters, observer } = this.parts
     await this.#settled()
     if (registry.numberOf(lane) === undefined) return 'unknown'
     for (;;) {
@@ -50,17 +45,17 @@ export class Administration {
 
   /** Sets how many jobs a lane may hold; 0 is no limit. */
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    await this.#parts.store.admin.setLimits(lane, limits)
+    await this.parts.store.admin.setLimits(lane, limits)
   }
 
   /** The limits of lanes. */
   limits(lanes: readonly string[]): Promise<readonly LaneLimits[]> {
-    return this.#parts.store.admin.limits(lanes)
+    return this.parts.store.admin.limits(lanes)
   }
 
   /** Lanes with limits. */
   async limited(): Promise<ReadonlyMap<string, LaneLimits>> {
-    const lanes = [...this.#parts.registry.all()]
+    const lanes = [...this.parts.registry.all()]
     const limits = await this.limits(lanes)
     const found = new Map<string, LaneLimits>()
     for (const [at, lane] of lanes.entries()) {
@@ -72,7 +67,7 @@ export class Administration {
 
   /** Cancels a job that is queued or held by a gateway's worker. False for any other. `as`: cancelled. */
   async cancel(ref: JobRef, as: Taken = 'cancelled'): Promise<boolean> {
-    const { store, observer, waiters } = this.#parts
+    const { store, observer, waiters } = this.parts
     const isTaken = await store.admin.cancel(ref.lane, ref.id, as)
     if (isTaken) {
       waiters.notify(ref, { kind: 'fail' })
@@ -88,9 +83,9 @@ export class Administration {
   async listJobs(max: number): Promise<readonly JobSummary[]> {
     await this.#settled()
     const listed: JobSummary[] = []
-    for (const lane of [...this.#parts.registry.all()]) {
+    for (const lane of [...this.parts.registry.all()]) {
       for (let from = 0, more = true; more && listed.length < max; from += listedPerStep) {
-        const page = await this.#parts.store.admin.listJobs(lane, from, listedPerStep)
+        const page = await this.parts.store.admin.listJobs(lane, from, listedPerStep)
         listed.push(...page.jobs)
         more = page.more
       }
@@ -100,7 +95,7 @@ export class Administration {
 
   /** Settles when all pending changes of this node are on their way to the store. */
   async #settled(): Promise<void> {
-    const { registrar, counts, steps } = this.#parts
+    const { registrar, counts, steps } = this.parts
     await Promise.all([registrar.registered(), counts.published()])
     steps.flush()
   }

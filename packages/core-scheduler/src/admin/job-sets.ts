@@ -2,6 +2,7 @@ import type { NodeContext } from '../node/node-context.ts'
 import type { Job, JobRef } from '../model/job.ts'
 import type { JobAct } from '../observer.ts'
 import type { Due, JobSet, SetExit } from '../store/queue-ports.ts'
+import { Part } from '../node/part.ts'
 
 /** Jobs looked at per step. */
 const jobsPerStep = 500
@@ -47,16 +48,10 @@ const acts: Readonly<Record<Exclude<SetExit, Due>, JobAct | undefined>> = {
 }
 
 /** Operations on scheduled, retried and dead jobs, over all lanes. */
-export class JobSets {
-  readonly #parts: NodeContext
-
-  constructor(parts: NodeContext) {
-    this.#parts = parts
-  }
-
+export class JobSets extends Part<NodeContext> {
   /** Moves the selected jobs of a set; into queues in the order in which they are due, over all lanes. Returns how many. */
   async move(set: JobSet, filter: SetFilter, to: SetExit): Promise<number> {
-    const { registry } = this.#parts
+    const { registry } = this.parts
     const lanes = filter.fn === undefined ? [...registry.all()] : registry.ofFunction(filter.fn)
     if (to === 'queue') return await this.#moveInOrder(lanes, set, filter.matches)
     let count = 0
@@ -176,7 +171,7 @@ export class JobSets {
     count: number,
   ): Promise<void> {
     const { lane } = reading
-    const { ids, times, seen } = await this.#parts.store.queues.setIds(
+    const { ids, times, seen } = await this.parts.store.queues.setIds(
       lane,
       set,
       reading.stayed,
@@ -195,7 +190,7 @@ export class JobSets {
     matches: Matches,
   ): Promise<readonly number[]> {
     const found: number[] = []
-    for (const job of await this.#parts.store.jobs.read(lane, ids)) {
+    for (const job of await this.parts.store.jobs.read(lane, ids)) {
       if (job && (await matches(job))) found.push(job.id)
     }
     return found
@@ -208,7 +203,7 @@ export class JobSets {
     to: SetExit,
   ): Promise<readonly number[]> {
     if (set === to) return []
-    const { store, waiters, observer } = this.#parts
+    const { store, waiters, observer } = this.parts
     const isDue = typeof to === 'object'
     const act = isDue ? undefined : acts[to]
     const all: number[] = []

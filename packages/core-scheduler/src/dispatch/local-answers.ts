@@ -3,6 +3,7 @@ import type { Lease, Level } from '../model/job.ts'
 import type { FetchRequest } from '../model/requests.ts'
 import type { Subscription } from '../model/subscription.ts'
 import { PrefetchBuffer, prefetchTtlMs, type PrefetchedJob } from './prefetch-buffer.ts'
+import { Part } from '../node/part.ts'
 
 /** Most jobs that one call prefetches for workers that are being woken. */
 const maxAnticipated = 8
@@ -26,8 +27,7 @@ interface Refill {
 }
 
 /** Answers claims without the store: with prefetched jobs, or if lanes are known to be empty. */
-export class LocalAnswers {
-  readonly #parts: Parts
+export class LocalAnswers extends Part<Parts> {
   readonly #prefetched = new PrefetchBuffer()
   readonly #emptyCache = new EmptyCache()
   /** Requests that wait for jobs of a prefetch in progress, by subscription. */
@@ -37,18 +37,14 @@ export class LocalAnswers {
   /** Calls of {@link suspend} without their {@link resume}. */
   #suspended = 0
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-  }
-
   stop(): void {
     this.#stopWatching?.()
-    this.#parts.giveBack(this.#prefetched.drain())
+    this.parts.giveBack(this.#prefetched.drain())
   }
 
   /** True if the store is known to hold nothing for it. */
   isKnownEmpty(subscription: Subscription): boolean {
-    const { clock, wakeups, subscriptions } = this.#parts
+    const { clock, wakeups, subscriptions } = this.parts
     return (
       this.#emptyCache.holds(subscription, wakeups.arrivals.of(subscription), clock.nowMs()) &&
       this.#prefetched.sizeFor(subscription) === 0 &&
@@ -58,7 +54,7 @@ export class LocalAnswers {
 
   /** Notes that the store had nothing left. */
   noteEmpty(subscription: Subscription): void {
-    const { clock, wakeups } = this.#parts
+    const { clock, wakeups } = this.parts
     this.#emptyCache.note(subscription, wakeups.arrivals.of(subscription), clock.nowMs())
     this.#watch()
   }
@@ -86,7 +82,7 @@ export class LocalAnswers {
   take(subscription: Subscription): PrefetchedJob | undefined {
     if (!this.#mayPrefetch || !subscription.mayWait) return undefined
     const supplied = suppliedFor(subscription)
-    const nowMs = this.#parts.clock.nowMs()
+    const nowMs = this.parts.clock.nowMs()
     const kept = this.#prefetched.take(supplied, nowMs)
     this.#watch()
     if (kept && this.#prefetched.wanted(supplied, nowMs) > 0) this.#refill(supplied, 0)
@@ -96,7 +92,7 @@ export class LocalAnswers {
   /** The same if the store has nothing in any of its queues: a job of another queue will do. */
   takeAny(subscription: Subscription): PrefetchedJob | undefined {
     if (!this.#mayPrefetch || !subscription.mayWait) return undefined
-    const nowMs = this.#parts.clock.nowMs()
+    const nowMs = this.parts.clock.nowMs()
     const { ofQueue, idleKeys } = subscription
     if (!ofQueue) return this.#takeSupplied(subscription, nowMs)
     for (const [place, key] of idleKeys.entries()) {
@@ -131,7 +127,7 @@ export class LocalAnswers {
    * 1.24 times the processor time, and one client and one worker need 3 steps a job instead of 2.
    */
   anticipate(subscription: Subscription, jobs: number): boolean {
-    const isActive = this.#prefetched.isActive(subscription, this.#parts.clock.nowMs())
+    const isActive = this.#prefetched.isActive(subscription, this.parts.clock.nowMs())
     if (!subscription.mayWait || !this.#mayPrefetch || !isActive) return false
     this.#refill(subscription, Math.min(jobs, maxAnticipated))
     return true
@@ -143,13 +139,13 @@ export class LocalAnswers {
    */
   anticipateFetch(queue: string, jobs: number): void {
     if (!this.#mayPrefetch) return
-    const subscription = this.#prefetched.consumerOf(queue, this.#parts.clock.nowMs())
+    const subscription = this.#prefetched.consumerOf(queue, this.parts.clock.nowMs())
     if (subscription) this.#refill(subscription, Math.min(jobs, maxAnticipated))
   }
 
   /** Gives back what is held for consumers of a queue, if some of it has a lower level than a new job. */
   makeWay(queue: string, level: Level): void {
-    this.#parts.giveBack(this.#prefetched.below(queue, level, this.#parts.clock.nowMs()))
+    this.parts.giveBack(this.#prefetched.below(queue, level, this.parts.clock.nowMs()))
   }
 
   /** Takes out the prefetches to send. */
@@ -167,11 +163,10 @@ export class LocalAnswers {
     if (!this.#mayPrefetch) return 0
     const supplied = suppliedFor(subscription)
     if (supplied !== subscription) {
-      if (this.#prefetched.wanted(supplied, this.#parts.clock.nowMs()) > 0)
-        this.#refill(supplied, 0)
+      if (this.#prefetched.wanted(supplied, this.parts.clock.nowMs()) > 0) this.#refill(supplied, 0)
       return 0
     }
-    const wanted = this.#prefetched.wanted(subscription, this.#parts.clock.nowMs())
+    const wanted = this.#prefetched.wanted(subscription, this.parts.clock.nowMs())
     const jobs = Math.max(wanted, min - this.#prefetched.sizeFor(subscription))
     if (jobs > 0) this.#prefetched.coming(subscription, jobs)
     return jobs
@@ -196,31 +191,31 @@ export class LocalAnswers {
     if (!subscription.mayWait) return
     const supplied = suppliedFor(subscription)
     const own = supplied === subscription ? handedOut.length : this.#ofQueue(supplied, handedOut)
-    this.#prefetched.addLeases(supplied, own, prefetched, hasMore, this.#parts.clock.nowMs())
+    this.#prefetched.addLeases(supplied, own, prefetched, hasMore, this.parts.clock.nowMs())
     this.#watch()
   }
 
   get #mayPrefetch(): boolean {
-    return this.#parts.maxLosses === 0 && this.#suspended === 0
+    return this.parts.maxLosses === 0 && this.#suspended === 0
   }
 
   /** Number of jobs of a consumer's only queue. */
   #ofQueue({ idleKeys }: Subscription, jobs: readonly Lease[]): number {
-    const { names } = this.#parts.registry
+    const { names } = this.parts.registry
     return jobs.filter(({ lane }) => idleKeys.includes(`q${names.parse(lane).queue}`)).length
   }
 
   #refill(subscription: Subscription, min: number): void {
     this.#toRefill.set(subscription.key, { subscription, min })
-    this.#parts.refillNeeded()
+    this.parts.refillNeeded()
   }
 
   /** Gives back prefetched jobs in time when workers stop asking. */
   #watch(): void {
-    this.#stopWatching ??= this.#parts.clock.after(prefetchTtlMs, () => {
+    this.#stopWatching ??= this.parts.clock.after(prefetchTtlMs, () => {
       this.#stopWatching = undefined
-      const nowMs = this.#parts.clock.nowMs()
-      this.#parts.giveBack(this.#prefetched.overdue(nowMs))
+      const nowMs = this.parts.clock.nowMs()
+      this.parts.giveBack(this.#prefetched.overdue(nowMs))
       this.#emptyCache.prune(nowMs)
       if (!this.#prefetched.isEmpty || !this.#emptyCache.isEmpty) this.#watch()
     })

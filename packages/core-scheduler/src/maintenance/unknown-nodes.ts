@@ -1,5 +1,6 @@
 import type { NodeContext } from '../node/node-context.ts'
 import type { LaneCheck } from './lane-looks.ts'
+import { Part } from '../node/part.ts'
 
 /** An unknown node is dead when it is still named after this time without a heartbeat, milliseconds. */
 const silentForMs = 20_000
@@ -10,18 +11,13 @@ type Parts = Pick<NodeContext, 'store' | 'clock' | 'heartbeat' | 'events'>
  * Finds nodes that left worker counts or jobs after they were forgotten: nobody would miss their
  * heartbeats.
  */
-export class UnknownNodes implements LaneCheck {
-  readonly #parts: Parts
+export class UnknownNodes extends Part<Parts> implements LaneCheck {
   /** Since when each has been unknown, on this node's clock. */
   readonly #sinceMs = new Map<string, number>()
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-  }
-
   /** Lanes that name an unknown node are seen again until it is reclaimed. */
   async look(lanes: readonly string[]): Promise<readonly string[]> {
-    const { store, clock, heartbeat, events } = this.#parts
+    const { store, clock, heartbeat, events } = this.parts
     const named = await store.nodes.inLanes(lanes)
     const nowMs = clock.nowMs()
     for (const node of heartbeat.nodes.keys()) this.#sinceMs.delete(node)

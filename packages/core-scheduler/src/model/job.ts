@@ -27,12 +27,6 @@ export interface JobRef {
   readonly id: number
 }
 
-/** Retries allowed by a Faktory worker or a route. */
-export interface RetryLimit {
-  /** Retries after the first run: 0 forgets the job at its first failure, negative kills it. */
-  readonly retries: number
-}
-
 /** Refuses other jobs of the lane with the same key while it is held. */
 export interface JobLock {
   readonly key: string

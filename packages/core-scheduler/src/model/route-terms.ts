@@ -1,5 +1,6 @@
 import { type DeathCall, deathCallText } from './death-call.ts'
 import type { NewJob } from './job.ts'
+import type { LaneName } from './lanes.ts'
 
 /** Terms of a job's runs by its route; absent: none. Those that the job brings along come first. */
 export interface JobTerms {
@@ -33,13 +34,8 @@ export interface RouteTerms extends JobTerms {
   readonly needsWorker?: boolean
 }
 
-interface Place {
-  readonly fn: string
-  readonly queue: string
-}
-
 /** A job with the terms of its function's route. `nowMs`: milliseconds since 1970 on the store's clock. */
-export function withTerms(job: NewJob, route: RouteTerms, nowMs: number, place: Place): NewJob {
+export function withTerms(job: NewJob, route: RouteTerms, nowMs: number, place: LaneName): NewJob {
   const { retries, backoff, timeoutSeconds } = { ...route, ...route.ofJob?.(job) }
   const { retentionSeconds, maxAgeMs = Infinity, onDeath, turnOf } = route
   const agedAtMs = Math.ceil(Math.max(nowMs, job.dueAtMs ?? 0) + maxAgeMs)

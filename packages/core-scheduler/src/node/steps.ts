@@ -4,6 +4,7 @@ import type { ClaimRequest } from '../store/claim-ports.ts'
 import type { LaneArrivals, LaneSubmitted, Step, StepAnswer } from '../store/step-ports.ts'
 import { AnswerOrder } from './answer-order.ts'
 import type { NodeParts } from './node-parts.ts'
+import { Part } from './part.ts'
 
 /** Bounds of a step and of one hand-over to it; further items go with the next. */
 export const maxStepItems = 256
@@ -141,8 +142,7 @@ interface Parts {
  * Sends all items of an event loop turn to the store as one call, with at most two calls in progress: a lone job goes at
  * once, and steps grow with the load. Each server of a cluster has calls of its own.
  */
-export class Steps {
-  readonly #parts: Parts
+export class Steps extends Part<Parts> {
   readonly #endOfTurn = (): void => this.#turnEnds()
   readonly #answers = new AnswerOrder()
   #sources: readonly StepSource[] = []
@@ -158,10 +158,6 @@ export class Steps {
   #underWay = 0
   /** Waiting for room. */
   #roomTasks: RoomTask[] = []
-
-  constructor(parts: Parts) {
-    this.#parts = parts
-  }
 
   /** Sources of a step's items, in order. */
   takeFrom(...sources: readonly StepSource[]): void {
@@ -193,7 +189,7 @@ export class Steps {
   /** True if the store has answered all that this node has sent and gathered; never in a cluster, whose calls are not counted. */
   get isAtRest(): boolean {
     const isGathering = this.#gathered + this.#full.length + this.#draft.items > 0
-    return !isGathering && this.#underWay === 0 && !this.#parts.store.isSharded
+    return !isGathering && this.#underWay === 0 && !this.parts.store.isSharded
   }
 
   report(reports: readonly StepReport[], size: Size, answered: Answered<readonly boolean[]>): void {
@@ -215,7 +211,7 @@ export class Steps {
     size: Size,
     answered: Answered<readonly (LaneSubmitted | StoreError)[]>,
   ): void {
-    const before = this.#parts.store.isSharded ? 0 : this.#draft.jobs
+    const before = this.parts.store.isSharded ? 0 : this.#draft.jobs
     const later = (of: LaneArrivals): LaneArrivals => {
       return { ...of, places: of.places.map((place) => place + before) }
     }
@@ -233,10 +229,10 @@ export class Steps {
     size: Size,
     answered: Answered<StepAnswer[Kind]>,
   ): void {
-    if (this.#parts.store.isSharded) {
+    if (this.parts.store.isSharded) {
       const alone = new Draft()
       alone.add(kind, members, size, answered)
-      void this.#settle(alone, this.#parts.store.steps.step(alone.step))
+      void this.#settle(alone, this.parts.store.steps.step(alone.step))
       return
     }
     this.#draft.add(kind, members, size, answered)
@@ -249,7 +245,7 @@ export class Steps {
   #arm(): void {
     if (this.#isArmed) return
     this.#isArmed = true
-    this.#parts.clock.endOfTurn(this.#endOfTurn)
+    this.parts.clock.endOfTurn(this.#endOfTurn)
   }
 
   #turnEnds(): void {
@@ -301,7 +297,7 @@ export class Steps {
 
   async #send(draft: Draft): Promise<void> {
     this.#underWay += 1
-    await this.#settle(draft, this.#answers.inTurn(this.#parts.store.steps.step(draft.step)))
+    await this.#settle(draft, this.#answers.inTurn(this.parts.store.steps.step(draft.step)))
     this.#underWay -= 1
     if (this.#gathered > 0 || this.#full.length > 0 || this.#draft.items > 0) this.#arm()
   }

@@ -37,10 +37,6 @@ export class Waiters {
     return this.#byLane.get(lane)?.has(id) ?? false
   }
 
-  count(lane: string, id: number): number {
-    return this.#byLane.get(lane)?.get(id)?.waiters.size ?? 0
-  }
-
   /** Number of waiters for each job, in parts of bounded size. */
   clients(): [lane: string, clients: ReadonlyMap<number, number>][] {
     return [...this.#byLane].flatMap(([lane, waits]) => {

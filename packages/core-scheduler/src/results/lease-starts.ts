@@ -1,6 +1,7 @@
 import { StoreError } from '../model/store-errors.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { HeldRef, LeaseStart } from '../model/job.ts'
+import { Part } from '../node/part.ts'
 
 /**
  * Time that a start waits for an outcome that makes it needless, milliseconds; then the next step takes it.
@@ -23,21 +24,16 @@ type Parts = Pick<NodeContext, 'clock' | 'steps' | 'activeLeases'>
  * Notes of consumers that were given prefetched jobs. Until the store has one, its job goes back if
  * this node dies.
  */
-export class LeaseStarts {
-  readonly #parts: Parts
+export class LeaseStarts extends Part<Parts> {
   /** Not stored yet, by token, the oldest first. */
   readonly #pending = new Map<string, Pending>()
   /** The same, with an outcome on its way. */
   readonly #ending = new Map<string, Pending>()
   #cancel: (() => void) | undefined
 
-  constructor(parts: Parts) {
-    this.#parts = parts
-  }
-
   add({ lane, id, token }: HeldRef, heldMs: number): void {
     const start: LeaseStart = { lane, id, token, kind: 'lease', heldMs }
-    this.#pending.set(token, { start, sinceMs: this.#parts.clock.nowMs() })
+    this.#pending.set(token, { start, sinceMs: this.parts.clock.nowMs() })
     this.#arm()
   }
 
@@ -67,7 +63,7 @@ export class LeaseStarts {
   /** Adds starts that are old enough to the step being built. */
   flush(): void {
     if (this.#pending.size === 0) return
-    const beforeMs = this.#parts.clock.nowMs() - mergedWithinMs
+    const beforeMs = this.parts.clock.nowMs() - mergedWithinMs
     const due: Pending[] = []
     for (const [token, pending] of this.#pending) {
       if (pending.sinceMs > beforeMs) break
@@ -88,7 +84,7 @@ export class LeaseStarts {
   }
 
   #send(due: readonly Pending[]): Promise<void> {
-    const { steps, activeLeases } = this.#parts
+    const { steps, activeLeases } = this.parts
     const starts = due.map(({ start }) => start)
     return new Promise((resolve) => {
       steps.report(starts, { items: starts.length, bytes: 0 }, (answers) => {
@@ -107,13 +103,13 @@ export class LeaseStarts {
   #sendAgain(due: readonly Pending[]): void {
     for (const pending of due) {
       const { token } = pending.start
-      if (this.#parts.activeLeases.has(token)) this.#pending.set(token, pending)
+      if (this.parts.activeLeases.has(token)) this.#pending.set(token, pending)
     }
     this.#arm(retryAfterMs)
   }
 
   #arm(delayMs = longestDelayMs): void {
-    const { clock, steps } = this.#parts
+    const { clock, steps } = this.parts
     this.#cancel ??= clock.after(delayMs, () => {
       this.#cancel = undefined
       if (this.#pending.size > 0) steps.added()

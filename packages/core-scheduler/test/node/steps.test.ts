@@ -141,6 +141,19 @@ describe('calls to the store', () => {
     }
   }
 
+  /** The same, and the turn ends. */
+  async function turn(items: number): Promise<void> {
+    come(items)
+    await clock.end()
+  }
+
+  /** The store answers, and what follows goes. */
+  async function answer(): Promise<void> {
+    store.answer()
+    await clock.end()
+    await clock.end()
+  }
+
   const sent = (): number[] => store.steps.map(({ submissions: [of] }) => of?.places.length ?? 0)
 
   test('are sent at the end of the turn', async () => {
@@ -169,83 +182,64 @@ describe('calls to the store', () => {
         },
       },
     )
-    come(10)
-    await clock.end()
+    await turn(10)
     expect(sent()).toEqual([10])
     expect(store.steps[0]?.claims).toEqual([claim])
   })
 
   test('wait for a step in flight when alone, and not together with another', async () => {
-    for (let turn = 1; turn <= 2; turn += 1) {
-      come(1)
-      await clock.end()
+    for (let at = 1; at <= 2; at += 1) {
+      await turn(1)
     }
     expect(sent()).toEqual([1])
-    come(1)
-    await clock.end()
+    await turn(1)
     expect(sent()).toEqual([1, 2])
   })
 
   test('wait while two steps are in flight, and then go as one', async () => {
     for (const items of [1, 2, 1, 2, 3]) {
-      come(items)
-      await clock.end()
+      await turn(items)
     }
     expect(sent()).toEqual([1, 2])
-    store.answer()
-    await clock.end()
-    await clock.end()
+    await answer()
     expect(sent()).toEqual([1, 2, 6])
   })
 
   test('go while one step is in flight if many items wait, but not while two are', async () => {
-    come(1)
-    await clock.end()
-    come(100)
-    await clock.end()
-    come(100)
-    await clock.end()
+    await turn(1)
+    await turn(100)
+    await turn(100)
     expect(sent()).toEqual([1, 100])
-    store.answer()
-    await clock.end()
-    await clock.end()
+    await answer()
     expect(sent()).toEqual([1, 100, 100])
   })
 
   test('wait while each turn adds items, up to twice the size of the last step', async () => {
-    come(10)
-    await clock.end()
+    await turn(10)
     store.answer()
-    for (let turn = 1; turn <= 4; turn += 1) {
-      come(4)
-      await clock.end()
+    for (let at = 1; at <= 4; at += 1) {
+      await turn(4)
     }
     expect(sent()).toEqual([10])
-    come(4)
-    await clock.end()
+    await turn(4)
     expect(sent()).toEqual([10, 20])
     store.answer()
-    come(4)
-    await clock.end()
+    await turn(4)
     await clock.end()
     expect(sent()).toEqual([10, 20, 4])
   })
 
   test('do not wait for more items after a small step', async () => {
-    come(2)
-    await clock.end()
+    await turn(2)
     store.answer()
-    come(1)
-    await clock.end()
+    await turn(1)
     expect(sent()).toEqual([2])
-    come(1)
-    await clock.end()
+    await turn(1)
     expect(sent()).toEqual([2, 2])
   })
 
   test('go at once on demand, whatever is in flight', async () => {
-    come(1)
-    await clock.end()
+    await turn(1)
     come(2)
     steps.flush()
     expect(sent()).toEqual([1, 2])
@@ -275,9 +269,7 @@ describe('calls to the store', () => {
     await clock.end()
     for (const count of [1, 2, 3]) {
       expect(outcomesSent()).toEqual(Array(count).fill(maxItems))
-      store.answer()
-      await clock.end()
-      await clock.end()
+      await answer()
     }
   })
 
@@ -348,8 +340,7 @@ describe('calls to the store', () => {
   test('have room while fewer items than asked for wait, and again when a step has gone', async () => {
     const ran: string[] = []
     const note = (word: string) => (): void => void ran.push(word)
-    come(1)
-    await clock.end()
+    await turn(1)
     come(1)
     steps.whenRoom(2, note('few'))
     expect(ran).toEqual(['few'])
@@ -364,9 +355,7 @@ describe('calls to the store', () => {
     await clock.end()
     await clock.end()
     expect([sent(), ran.at(-1)]).toEqual([[1, 2], 'few again'])
-    store.answer()
-    await clock.end()
-    await clock.end()
+    await answer()
     expect([sent(), ran.at(-1)]).toEqual([[1, 2, 5], 'later'])
   })
 

@@ -41,7 +41,7 @@ describe('waiting clients', () => {
     waiters.add('mail', 1, b, 0)
     expect(waiters.remove('mail', 1, a)).toBe(true)
     expect(waiters.remove('mail', 1, a)).toBe(false)
-    expect(waiters.count('mail', 1)).toBe(1)
+    expect(waiters.clients()).toEqual([['mail', new Map([[1, 1]])]])
     waiters.notify(ref, status('1'))
     expect([a.events, b.events]).toEqual([[], ['mail:1 status']])
     expect(waiters.remove('mail', 1, b)).toBe(true)

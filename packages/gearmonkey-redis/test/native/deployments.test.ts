@@ -27,13 +27,19 @@ async function tryOut(server: GearMonkeyServer): Promise<void> {
   client.close()
 }
 
+/** A cluster of one server, which has the slots up to `last`. */
+async function clusterOf(last: string): Promise<RedisServer> {
+  const server = await RedisServer.start(
+    ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
+  )
+  await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', last)
+  return server
+}
+
 describe.skipIf(lacksRedis)('with redis-server', () => {
   test('a Cluster keeps the keys of a function together under literal braces', async () => {
-    const server = await RedisServer.start(
-      ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
-    )
+    const server = await clusterOf('16383')
     const control = server.connect()
-    await control.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
     // ioredis waits for the cluster to be up, which takes Redis about two seconds.
     const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }])
     await tryOut(cluster)
@@ -47,10 +53,7 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
   })
 
   test('a blocking call fails where a Cluster does not serve all slots', async () => {
-    const server = await RedisServer.start(
-      ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
-    )
-    await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16382')
+    const server = await clusterOf('16382')
     const nodes = [{ host: '127.0.0.1', port: server.port }]
     const client = new GearMonkeyClient(new Cluster(nodes, { lazyConnect: true }))
     await expect(client.run('echo', '', { blocking: true })).rejects.toMatchObject({
@@ -61,10 +64,7 @@ describe.skipIf(lacksRedis)('with redis-server', () => {
   })
 
   test('a Cluster is named by a URL, with its password', async () => {
-    const server = await RedisServer.start(
-      ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
-    )
-    await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+    const server = await clusterOf('16383')
     await server.ask('CONFIG', 'SET', 'requirepass', 'secret')
     await tryOut(`redis+cluster://:secret@127.0.0.1:${server.port}`)
     await server.stop()

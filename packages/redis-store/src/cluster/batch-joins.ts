@@ -1,4 +1,4 @@
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 
 /** An older join without an answer belongs to a dead node, milliseconds. */
 const overdueMs = 15_000
@@ -18,17 +18,12 @@ export interface Join {
  * In a cluster a batch and its jobs are in different slots: the batch counts jobs first, with a note that stays until the
  * lane has confirmed. If the node dies in between, another asks the lane, which from then on refuses jobs of that note.
  */
-export class BatchJoins {
-  readonly #context: RedisContext
+export class BatchJoins extends ContextPart {
   #joins = 0
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
 
   /** Undefined if the batch is unknown or over. */
   async join(bid: string, lane: string, jobs: number): Promise<Join | undefined> {
-    const { run, keys, node } = this.#context
+    const { run, keys, node } = this.context
     this.#joins += 1
     const join = { note: `${node}-${this.#joins}`, bid, lane, jobs }
     const isKnown = await run('batch-join', [keys.batch(bid)], [bid, jobs, memberOf(join)])
@@ -37,7 +32,7 @@ export class BatchJoins {
 
   /** Settles a join of which `left` jobs were not stored. */
   async settle(join: Join, left: number): Promise<void> {
-    const { run, keys, redis, call } = this.#context
+    const { run, keys, redis, call } = this.context
     const { bid, lane, note } = join
     await run('batch-settle', [keys.batch(bid)], [bid, left, memberOf(join)])
     if (left < join.jobs) await call(() => redis.del(keys.joined(lane, note)))
@@ -45,7 +40,7 @@ export class BatchJoins {
 
   /** Settles joins left by dead nodes. */
   async settleOverdue(): Promise<void> {
-    const { run, keys, ignoreUnavailable } = this.#context
+    const { run, keys, ignoreUnavailable } = this.context
     const members = await run('batch-overdue', [keys.joins], [overdueMs, overdueAtOnce])
     for (const member of members as Buffer[]) {
       const join = joinOf(String(member))

@@ -1,4 +1,4 @@
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 
 /** Retention of notes on a migration and its jobs after the last one, seconds: 30 days. */
 export const importKeptSeconds = 30 * 24 * 3600
@@ -14,24 +14,18 @@ export interface NotedMigration {
 }
 
 /** How far migrations are. */
-export class MigrationNotes {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class MigrationNotes extends ContextPart {
   /** The saved fields of a migration; empty if it is unknown. */
   progress(name: string): Promise<Record<string, string>> {
-    const { call, redis, keys } = this.#context
+    const { call, redis, keys } = this.context
     return call(() => redis.hgetall(keys.migration(name)))
   }
 
   /** Saves fields of a migration; they expire 30 days after the last change. */
   async saveProgress(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    const { keys } = this.#context
+    const { keys } = this.context
     const key = keys.migration(name)
-    await this.#context.pipeline((pipeline) => {
+    await this.context.pipeline((pipeline) => {
       pipeline.hset(key, fields)
       pipeline.expire(key, importKeptSeconds)
       pipeline.lrem(keys.migrations, 0, name)
@@ -43,10 +37,10 @@ export class MigrationNotes {
 
   /** The migrations that were noted last, and some of their fields: two calls. */
   async latest(fields: readonly string[]): Promise<readonly NotedMigration[]> {
-    const { call, redis, keys } = this.#context
+    const { call, redis, keys } = this.context
     const names = [...new Set(await call(() => redis.lrange(keys.migrations, 0, maxListed - 1)))]
     if (names.length === 0) return []
-    const replies = await this.#context.pipeline((pipeline) => {
+    const replies = await this.context.pipeline((pipeline) => {
       for (const name of names) {
         pipeline.hmget(keys.migration(name), ...fields)
         pipeline.ttl(keys.migration(name))

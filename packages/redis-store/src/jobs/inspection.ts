@@ -6,7 +6,7 @@ import {
   type PlaceRequest,
   type Standing,
 } from '@crossgear/core-scheduler'
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 import { jobIdOf } from './job-fields.ts'
 
 type PageReply = [seen: number, unsearched: number, more: number, ...(Buffer | number)[]]
@@ -15,15 +15,9 @@ type StandingReply =
   | readonly []
 
 /** The steps of the store port by which an operator inspects jobs. */
-export class RedisInspection implements InspectStore {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class RedisInspection extends ContextPart implements InspectStore {
   async page({ lane, place, from, count, text }: PlaceRequest): Promise<PlacePage> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const needle = text ? Buffer.from(text) : ''
     const args = [lane, place, from, count, needle, searchedBytes]
     const reply = (await run('job-page', [keys.busy(lane)], args)) as PageReply
@@ -39,7 +33,7 @@ export class RedisInspection implements InspectStore {
   }
 
   async standing(lane: string, id: number): Promise<Standing | undefined> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const reply = (await run('standing', [keys.busy(lane)], [lane, id])) as StandingReply
     if (reply.length === 0) return undefined
     const [word, score, inputBytes, outputBytes] = reply

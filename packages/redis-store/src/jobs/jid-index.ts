@@ -1,7 +1,7 @@
 import type { JobRef } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { jidSlots } from '../keys.ts'
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 
 /** Entries per step, about 2 ms of the server's time. */
 const entriesPerStep = 250
@@ -19,21 +19,15 @@ const noteForm = /^jid (add|\d+) (\d+) (.*)$/s
  * Index of the unfinished job for each Faktory jid. Outside a cluster it changes with the jobs; in
  * a cluster it has slots of its own and follows notes of the lanes.
  */
-export class JidIndex {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class JidIndex extends ContextPart {
   async find(jid: string): Promise<JobRef | undefined> {
-    const { call, redis, keys } = this.#context
+    const { call, redis, keys } = this.context
     return refOf(await call(() => redis.hget(keys.jids(slotOf(jid)), jid)))
   }
 
   /** Finds a finished job that is kept. */
   async findEnded(jid: string): Promise<JobRef | undefined> {
-    const { call, redis, keys } = this.#context
+    const { call, redis, keys } = this.context
     return refOf(await call(() => redis.get(keys.ended(jid))))
   }
 
@@ -47,7 +41,7 @@ export class JidIndex {
     parsed.sort((one, other) => one.id - other.id)
     const added = parsed.filter(({ word }) => word === 'add')
     const ended = parsed.filter(({ word }) => word !== 'add')
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     for (const { word, jid, ref } of ended) {
       if (word !== '0') await run('ended-jid', [keys.ended(jid)], [ref, word])
     }
@@ -59,7 +53,7 @@ export class JidIndex {
 
   /** In a cluster: a page of a lane's own jids that the index may lack. */
   async heal(lane: string, cursor: string): Promise<string> {
-    const { call, redis, keys } = this.#context
+    const { call, redis, keys } = this.context
     const [next, pairs] = await call(() =>
       redis.hscan(keys.jid(lane), cursor, 'COUNT', entriesPerStep),
     )
@@ -78,7 +72,7 @@ export class JidIndex {
     max = entriesPerStep,
   ): Promise<{ readonly refs: readonly JobRef[]; readonly next: string | undefined }> {
     const [slot = 0, cursor = 0] = from.split(' ').map(Number)
-    const { run, keys, isCluster } = this.#context
+    const { run, keys, isCluster } = this.context
     if (isCluster) {
       const next = await this.#sweepSlot(slot, String(cursor), max)
       if (next !== '0') return { refs: [], next: `${slot} ${next}` }
@@ -92,7 +86,7 @@ export class JidIndex {
 
   /** Imports the lane-by-lane jids of a former version, in pieces that let other calls pass. */
   async importFormer(): Promise<void> {
-    const { call, redis, keys, isCluster, eachLane } = this.#context
+    const { call, redis, keys, isCluster, eachLane } = this.context
     if (isCluster && (await call(() => redis.exists(keys.indexed))) === 1) return
     const lanes = await call(() => redis.hkeys(keys.lanes))
     for (const some of chunks(lanes, lanesPerLook)) {
@@ -104,7 +98,7 @@ export class JidIndex {
   }
 
   async #importLane(lane: string): Promise<void> {
-    const { run, keys, isCluster } = this.#context
+    const { run, keys, isCluster } = this.context
     let cursor = '0'
     do {
       if (isCluster) cursor = await this.heal(lane, cursor)
@@ -117,7 +111,7 @@ export class JidIndex {
   }
 
   async #sweepSlot(slot: number, cursor: string, max: number): Promise<string> {
-    const { call, redis, keys } = this.#context
+    const { call, redis, keys } = this.context
     const [next, pairs] = await call(() => redis.hscan(keys.jids(slot), cursor, 'COUNT', max))
     const entries = [...chunks(pairs, 2)].map(([jid = '', ref = '']) => ({ jid, ref }))
     const there = await call(() =>
@@ -130,12 +124,12 @@ export class JidIndex {
     )
     const gone = entries.filter((_entry, at) => there[at] === 0)
     const words = gone.flatMap(({ jid, ref }): Entry => ['drop', jid, ref])
-    if (words.length > 0) await this.#context.run('index-jids', [keys.jids(slot)], words)
+    if (words.length > 0) await this.context.run('index-jids', [keys.jids(slot)], words)
     return next
   }
 
   async #change(entries: readonly Entry[]): Promise<void> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const bySlot = new Map<number, string[]>()
     for (const [change, jid, ref] of entries) {
       const slot = slotOf(jid)

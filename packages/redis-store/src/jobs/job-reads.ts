@@ -1,24 +1,18 @@
 import type { Job, JobState, LookExtra } from '@crossgear/core-scheduler'
 import { longFields } from './job-fields.ts'
 import { jobOf, lookedAtFields, stateOf } from './job-hash.ts'
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 
 /** Payload bytes read at once; a longer one is read alone. */
 const bytesPerAnswer = 4 * 1024 * 1024
 
 /** Reads jobs: whole ones in pieces of bounded size, or without payloads for most looks. */
-export class JobReads {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class JobReads extends ContextPart {
   async read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
-    const { keys, told } = this.#context
+    const { keys, told } = this.context
     const jobs: (Job | undefined)[] = []
     for (const some of await this.#inPieces(lane, ids)) {
-      const replies = await this.#context.pipeline((pipeline) => {
+      const replies = await this.context.pipeline((pipeline) => {
         for (const id of some) pipeline.hgetallBuffer(keys.job(lane, id))
       })
       for (const [at, id] of some.entries()) jobs.push(jobOf(lane, id, flat(replies[at]), told))
@@ -33,7 +27,7 @@ export class JobReads {
   ): Promise<readonly (JobState | undefined)[]> {
     const names = lookedAtFields(extras)
     const replies = await this.#fields(lane, ids, names)
-    const { told } = this.#context
+    const { told } = this.context
     const jobs = ids.map((id, at) => stateOf(lane, id, names, replies[at] ?? [], told))
     return extras.includes('output') ? this.#withOutputs(lane, jobs) : jobs
   }
@@ -62,8 +56,8 @@ export class JobReads {
     ids: readonly number[],
     names: readonly string[],
   ): Promise<(readonly (Buffer | null)[])[]> {
-    const { keys } = this.#context
-    const replies = await this.#context.pipeline((pipeline) => {
+    const { keys } = this.context
+    const replies = await this.context.pipeline((pipeline) => {
       for (const id of ids) pipeline.hmgetBuffer(keys.job(lane, id), ...names)
     })
     return replies as (Buffer | null)[][]
@@ -72,8 +66,8 @@ export class JobReads {
   /** Groups jobs so that their payloads fit one answer, or one job. */
   async #inPieces(lane: string, ids: readonly number[]): Promise<readonly (readonly number[])[]> {
     if (ids.length < 2) return [ids]
-    const { keys } = this.#context
-    const lengths = (await this.#context.pipeline((pipeline) => {
+    const { keys } = this.context
+    const lengths = (await this.context.pipeline((pipeline) => {
       for (const id of ids) {
         for (const name of longFields) pipeline.hstrlen(keys.job(lane, id), name)
       }

@@ -26,13 +26,11 @@ interface LeaseSteps {
 
 /** The store port's part for looks at jobs, and for leases. */
 export class RedisJobs extends JobReads implements JobStore {
-  readonly #context: RedisContext
   readonly #jids: JidIndex
   readonly #steps: LeaseSteps
 
   constructor(context: RedisContext, jids: JidIndex, steps: LeaseSteps) {
     super(context)
-    this.#context = context
     this.#jids = jids
     this.#steps = steps
   }
@@ -42,17 +40,17 @@ export class RedisJobs extends JobReads implements JobStore {
   }
 
   async keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     await run('keep-outcomes', [keys.uid(lane)], [lane, seconds, ...ids])
   }
 
   async abandon(lane: string, ids: readonly number[]): Promise<void> {
-    const { run, keys, node } = this.#context
+    const { run, keys, node } = this.context
     await run('abandon', [keys.busy(lane)], [lane, node, ...ids])
   }
 
   async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
-    const { perLanesThere } = this.#context
+    const { perLanesThere } = this.context
     const found = await perLanesThere(lanes, (some) => this.#expiredOf(some, max))
     const leased: LeasedJob[] = []
     for (const [lane, tokens] of tokensByLane(found)) {
@@ -63,17 +61,17 @@ export class RedisJobs extends JobReads implements JobStore {
       }
     }
     // Leases that nobody has heard of go back as well. A look-up that fails is repeated.
-    await this.#context.ignoreUnavailable(() => this.#steps.settleLost())
+    await this.context.ignoreUnavailable(() => this.#steps.settleLost())
     return leased
   }
 
   async held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
-    const { keys, eachLane, perLanesThere } = this.#context
+    const { keys, eachLane, perLanesThere } = this.context
     return perLanesThere(lanes, async (some) => {
       const sizes = await eachLane(some, (commands, lane) => commands.zcard(keys.busy(lane)))
       const busy = some.filter((_lane, at) => Number(sizes[at]) > 0)
       const found = await Promise.all(
-        busy.map((lane) => leasesByToken(this.#context, lane, 0, this.#steps.nextToken)),
+        busy.map((lane) => leasesByToken(this.context, lane, 0, this.#steps.nextToken)),
       )
       return found.flat()
     })
@@ -84,7 +82,7 @@ export class RedisJobs extends JobReads implements JobStore {
     uniques: readonly Uint8Array[],
     lanes: readonly string[],
   ): Promise<readonly (readonly JobRef[])[]> {
-    const { run, keys, perLanes } = this.#context
+    const { run, keys, perLanes } = this.context
     const found = uniques.map((): JobRef[] => [])
     const wanted = uniques.map((unique) => Buffer.from(unique))
     const lanesPerCall = Math.max(1, Math.floor(lookupsPerCall / wanted.length))
@@ -103,7 +101,7 @@ export class RedisJobs extends JobReads implements JobStore {
 
   /** Expired leases, by calls that stop once they have found many. */
   async #expiredOf(lanes: readonly string[], max: number): Promise<readonly HeldRef[]> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const found: HeldRef[] = []
     let rest = lanes
     while (rest[0] !== undefined) {

@@ -6,7 +6,7 @@ import type {
   Taken,
 } from '@crossgear/core-scheduler'
 import { numbersOf, withdrawLane } from './registration.ts'
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 import { jobIdOf } from '../jobs/job-fields.ts'
 
 /** Places of listed jobs; the dead set is not among them. */
@@ -21,15 +21,9 @@ type ListedReply = readonly [
 ]
 
 /** The store port's part for administrators. */
-export class RedisAdministration implements AdminStore {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class RedisAdministration extends ContextPart implements AdminStore {
   async setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    const { keys, transaction } = this.#context
+    const { keys, transaction } = this.context
     await transaction((commands) => {
       for (const [band, most] of Object.entries(limits)) {
         if (most > 0) commands.hset(keys.meta(lane), `max:${band}`, most)
@@ -39,7 +33,7 @@ export class RedisAdministration implements AdminStore {
   }
 
   async limits(lanes: readonly string[]): Promise<readonly LaneLimits[]> {
-    const { keys, eachLane } = this.#context
+    const { keys, eachLane } = this.context
     const replies = await eachLane(lanes, (commands, lane) =>
       commands.hmget(keys.meta(lane), 'max:high', 'max:normal', 'max:low'),
     )
@@ -50,7 +44,7 @@ export class RedisAdministration implements AdminStore {
   }
 
   async cancel(lane: string, id: number, as: Taken = 'cancelled'): Promise<boolean> {
-    const { run, keys, node } = this.#context
+    const { run, keys, node } = this.context
     for (let searched = ''; ;) {
       const reply = await run('cancel', [keys.busy(lane)], [lane, node, id, searched, as])
       if (typeof reply === 'number') return reply === 1
@@ -63,7 +57,7 @@ export class RedisAdministration implements AdminStore {
     from: number,
     count: number,
   ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const replies = await Promise.all(
       listedPlaces.map((place) => run('list-jobs', [keys.busy(lane)], [lane, place, from, count])),
     )
@@ -75,12 +69,12 @@ export class RedisAdministration implements AdminStore {
   }
 
   async dropLane(lane: string, max: number): Promise<DroppedPiece | 'busy'> {
-    const { run, keys, node, isCluster } = this.#context
-    const [number = 0] = isCluster ? await numbersOf(this.#context, [lane]) : []
+    const { run, keys, node, isCluster } = this.context
+    const [number = 0] = isCluster ? await numbersOf(this.context, [lane]) : []
     const reply = await run('clear-lane', [keys.busy(lane)], [lane, node, max, number])
     if (typeof reply === 'number') return 'busy'
     const [ids, ...gone] = reply as [Buffer[], ...Buffer[]]
-    if (isCluster && gone.length > 0) await withdrawLane(this.#context, lane, gone)
+    if (isCluster && gone.length > 0) await withdrawLane(this.context, lane, gone)
     return {
       ids: ids.map((id) => Number(id.toString())),
       ...(gone.length > 0 && { laneNumber: Number(gone[0]) }),

@@ -1,7 +1,7 @@
 import { CountsReply, type ReadFigures } from './counts.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { unpack } from '../scripts/packed.ts'
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 
 /** As the counts script names them. */
 type Extent = 'sizes' | 'totals' | 'oldest'
@@ -10,20 +10,14 @@ type Extent = 'sizes' | 'totals' | 'oldest'
 const fewLanes = 1_024
 
 /** Reads the figures of lanes by script. Of many lanes, those that hold nothing are told apart before. */
-export class LaneFigures {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class LaneFigures extends ContextPart {
   /** The figures of lanes, in their order. */
   async read<Figures>(
     lanes: readonly string[],
     extent: Extent,
     figuresOf: ReadFigures<Figures>,
   ): Promise<readonly Figures[]> {
-    const { isCluster } = this.#context
+    const { isCluster } = this.context
     if (isCluster || lanes.length <= fewLanes) return this.#readAll(lanes, extent, figuresOf)
     const occupied = await this.#occupied(lanes, extent)
     const read = await this.#readAll(occupied, extent, figuresOf)
@@ -41,7 +35,7 @@ export class LaneFigures {
     extent: Extent,
     figuresOf: ReadFigures<Figures>,
   ): Promise<readonly Figures[]> {
-    const { run, keys, perLanes, isAutoOpen } = this.#context
+    const { run, keys, perLanes, isAutoOpen } = this.context
     return perLanes(lanes, async (some, first) => {
       const list = await run(
         'counts',
@@ -58,13 +52,13 @@ export class LaneFigures {
 
   /** Lanes of which a figure may not be 0. */
   #occupied(lanes: readonly string[], extent: Extent): Promise<readonly string[]> {
-    const { keys } = this.#context
+    const { keys } = this.context
     if (extent === 'sizes') {
       // Jobs wait outside lists that native workers emptied: then the lane is in the index of due ones.
       const addKeys = (lane: string, found: string[]): void => keys.addPlaces(lane, found)
-      return occupiedLanes(this.#context, lanes, { addKeys, index: keys.due })
+      return occupiedLanes(this.context, lanes, { addKeys, index: keys.due })
     }
-    return occupiedLanes(this.#context, lanes, {
+    return occupiedLanes(this.context, lanes, {
       addKeys: (lane, found) => {
         keys.addPlaces(lane, found)
         found.push(keys.meta(lane))

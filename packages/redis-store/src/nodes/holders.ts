@@ -1,36 +1,30 @@
 import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
-import type { RedisContext } from '../connection/redis-context.ts'
+import { ContextPart } from '../connection/context-part.ts'
 
 /** Holders whose leases are read at once. */
 const holdersPerCall = 500
 
 /** The store port's part for holders of leases. */
-export class RedisHolders implements HolderStore {
-  readonly #context: RedisContext
-
-  constructor(context: RedisContext) {
-    this.#context = context
-  }
-
+export class RedisHolders extends ContextPart implements HolderStore {
   async hold(holder: string, leases: readonly HeldRef[]): Promise<void> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const words = leases.flatMap(({ lane, id, token }) => [token, `${id} ${lane}`])
     await run('hold', [keys.holders], [holder, ...words])
   }
 
   async drop(holder: string, tokens: readonly string[]): Promise<void> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     await run('drop-held', [keys.holders], [holder, ...tokens])
   }
 
   async alive(holders: readonly string[]): Promise<void> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     await run('holders-alive', [keys.holders], holders)
   }
 
   async quiet(forMs: number, max: number): Promise<readonly QuietHolder[]> {
-    const { run, keys } = this.#context
+    const { run, keys } = this.context
     const reply = (await run('quiet-holders', [keys.holders], [forMs, max])) as Buffer[]
     const [now = '', ...found] = reply.map(String)
     return [...chunks(found, 2)].map(([holder = '', seen]) => {
@@ -40,7 +34,7 @@ export class RedisHolders implements HolderStore {
   }
 
   async noted(tokens: readonly string[]): Promise<ReadonlySet<string>> {
-    const { redis, keys, call, pipeline } = this.#context
+    const { redis, keys, call, pipeline } = this.context
     const wanted = new Set(tokens)
     const found = new Set<string>()
     const holders = await call(() => redis.zrange(keys.holders, '0', '-1'))
@@ -54,7 +48,7 @@ export class RedisHolders implements HolderStore {
   }
 
   async held(holder: string): Promise<readonly HeldRef[]> {
-    const { redis, keys, call } = this.#context
+    const { redis, keys, call } = this.context
     const leases = await call(() => redis.hgetall(keys.held(holder)))
     return Object.entries(leases).map(([token, ref]) => {
       const space = ref.indexOf(' ')

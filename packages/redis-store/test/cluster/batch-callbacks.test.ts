@@ -1,7 +1,7 @@
 import { LaneNames, noStep, soleAnswer, type NewJob, type Lease } from '@crossgear/core-scheduler'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { completed, takeOne, type SteppedStore } from '@crossgear/store-testkit'
 import { ClockOffset } from '../../src/connection/clock-offset.ts'
 import { connect } from '../../src/connection/connection.ts'
 import { JobSteps } from '../../src/step/job-steps.ts'
@@ -34,17 +34,11 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
   })
   afterEach(() => dying.redis.disconnect())
 
-  async function take(lane: string): Promise<Lease | undefined> {
-    const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
-    return taken
-  }
-
   /** The lane's part of an outcome is done; the node dies before any other slot has heard of it. */
-  async function endsAndDies({ lane, id, token }: Lease): Promise<void> {
-    const output = Buffer.alloc(0)
-    const outcomes = [{ lane, id, token, kind: 'complete' as const, output }]
+  async function endsAndDies(lease: Lease): Promise<void> {
+    const ended = { lane: lease.lane, outcomes: [completed(lease)] }
     const jobs = new JobSteps(dying, new ClockOffset(), bounds, nobody)
-    soleAnswer((await jobs.step({ ...noStep, outcomes: [{ lane, outcomes }] })).outcomes)
+    soleAnswer((await jobs.step({ ...noStep, outcomes: [ended] })).outcomes)
     dying.redis.disconnect()
   }
 
@@ -52,9 +46,9 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
     await store.batches.create({ bid, description: '', complete: callback('complete') })
     await store.steps.submit('mail', [{ ...job('in'), batch: bid }])
     await store.batches.commit(bid)
-    await endsAndDies((await take('mail'))!)
+    await endsAndDies(await takeOne(store, 'mail'))
     await store.lanes.heal(['mail', 'calls'])
-    expect((await take('calls'))?.input.toString()).toBe('complete')
+    expect((await takeOne(store, 'calls')).input.toString()).toBe('complete')
   })
 
   test('are repaired after their node died: success after complete', async () => {
@@ -63,10 +57,10 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, callbacks of a bat
       ...{ complete: callback('complete'), success: callback('success') },
     })
     await store.batches.commit(bid)
-    await endsAndDies((await take('calls'))!)
+    await endsAndDies(await takeOne(store, 'calls'))
     expect(await store.batches.state(bid)).toMatchObject({ complete: 'pushed', success: 'none' })
     await store.lanes.heal(['mail', 'calls'])
-    expect((await take('calls'))?.input.toString()).toBe('success')
+    expect((await takeOne(store, 'calls')).input.toString()).toBe('success')
     expect(await store.batches.state(bid)).toMatchObject({ complete: 'done', success: 'pushed' })
   })
 })

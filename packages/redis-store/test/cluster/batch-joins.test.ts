@@ -1,3 +1,4 @@
+import { completed, takeOne } from '@crossgear/store-testkit'
 import { LaneNames, noStep, soleAnswer, type NewJob } from '@crossgear/core-scheduler'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -73,10 +74,7 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a batch whose node
   const heal = () => store.lanes.heal(['mail'])
 
   async function runsAJob(): Promise<void> {
-    const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
-    const { id, token } = taken!
-    const output = Buffer.alloc(0)
-    await store.steps.finish('mail', [{ lane: 'mail', id, token, kind: 'complete', output }])
+    await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
   }
 
   test('before its jobs are stored waits for them only for some seconds', async () => {

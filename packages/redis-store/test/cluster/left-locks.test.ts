@@ -1,3 +1,4 @@
+import { aJob, completed, takeOne } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { expect, onTestFinished, test } from 'vitest'
 import { RedisWorld } from '../support/redis-world.ts'
@@ -11,13 +12,8 @@ test.skipIf(lacksRedis)('in a cluster, locks of jobs that are gone get an end', 
   const store = await world.node()
   const lanes = ['mail', 'sms', 'fax', 'post']
   for (const lane of lanes) {
-    await store.steps.submit(lane, [
-      { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false },
-    ])
-    const groups = [{ lanes: [lane] }]
-    const [held] = await store.steps.claim({ by: 'named', groups, max: 1 })
-    if (!held) throw new Error(`nothing in ${lane}`)
-    await store.steps.finish(lane, [{ ...held, kind: 'complete', output: Buffer.from('out') }])
+    await store.steps.submit(lane, [aJob()])
+    await store.steps.finish(lane, [completed(await takeOne(store, lane))])
     await world.redis.lpush(`lock:{${lane}}:1`, 'OK')
   }
   while (!(await store.native.survey(false)).lapEnded);

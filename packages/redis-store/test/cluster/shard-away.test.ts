@@ -1,4 +1,5 @@
 import { StoreError, type ClaimRequest, type NewJob } from '@crossgear/core-scheduler'
+import { allCompleted, completed, takeOne } from '@crossgear/store-testkit'
 import { RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -54,11 +55,7 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
     await away?.kill()
     const taken = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 20 })
     expect(taken).toHaveLength(20)
-    const output = Buffer.from('out')
-    await store.steps.finish(
-      lane,
-      taken.map(({ id, token }) => ({ lane, id, token, kind: 'complete', output })),
-    )
+    await store.steps.finish(lane, allCompleted(taken))
     expect(await store.batches.state(bid)).toMatchObject({ pending: 0 })
   })
 
@@ -71,16 +68,9 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
   test('an outcome that is stored is settled, though the index of its queue is unreachable', async () => {
     const lane = await laneOn((server) => server !== indexing)
     await store.steps.submit(lane, [job, job])
-    const [taken] = await store.steps.claim({ by: 'named', groups: [{ lanes: [lane] }], max: 1 })
+    const taken = await takeOne(store, lane)
     await indexing.kill()
-    const outcome = {
-      lane,
-      id: taken!.id,
-      token: taken!.token,
-      kind: 'complete',
-      output: Buffer.from('out'),
-    } as const
-    expect(await store.steps.finish(lane, [outcome])).toHaveLength(1)
+    expect(await store.steps.finish(lane, [completed(taken)])).toHaveLength(1)
   })
 
   test('a node lives on, even if jobs of a lane with a frozen server cannot be given back', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
-import { type SteppedStore, EventLog } from '@crossgear/store-testkit'
+import { type SteppedStore, EventLog, takeOne } from '@crossgear/store-testkit'
 import type { NewJob } from '@crossgear/core-scheduler'
 import { StoreError } from '@crossgear/core-scheduler'
 import { freePort } from '@crossgear/tools/free-port'
@@ -40,7 +40,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     stores.push(store)
     const log = new EventLog()
     await store.open()
-    store.events.listen(log)
+    store.events.listen(log.listener)
     return { store, log }
   }
 
@@ -87,12 +87,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     await flushed()
     expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 2 }])
     await flushed()
-    const [claimed] = await store.steps.claim({
-      by: 'named',
-      groups: [{ lanes: ['mail'] }],
-      max: 1,
-    })
-    expect(claimed?.id).toBe(1)
+    expect((await takeOne(store, 'mail')).id).toBe(1)
     await flushed()
     const results = await Promise.all([
       store.lanes.counts(['mail']),
@@ -131,18 +126,10 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
   test('settles after all earlier messages have arrived', async () => {
     const [{ store, log }, { store: other }] = [await open(), await open()]
     await store.steps.submit('mail', [{ ...job, foreground: true }])
-    const [held] = await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
-    if (!held) throw new Error('no job')
-    const { lane, id, token } = held
+    const { lane, id, token } = await takeOne(other, 'mail')
     const data = Buffer.alloc(100_000)
-    const reports = Array.from({ length: 50 }, () => ({
-      kind: 'data' as const,
-      lane,
-      id,
-      token,
-      data,
-    }))
-    await other.steps.report(reports)
+    const report = { kind: 'data', lane, id, token, data } as const
+    await other.steps.report(Array<typeof report>(50).fill(report))
     await store.events.delivered()
     expect(log.events.filter(({ kind }) => kind === 'relayed')).toHaveLength(50)
   })
@@ -156,18 +143,13 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     const unique = input.subarray(0, 64)
     const submission = { ...job, input, retentionSeconds: 60, ...(unique.length > 0 && { unique }) }
     await store.steps.submit('mail', [submission, submission].slice(0, 1))
-    const [claimed] = await store.steps.claim({
-      by: 'named',
-      groups: [{ lanes: ['mail'] }],
-      max: 1,
-    })
-    expect(claimed?.input.equals(input)).toBe(true)
+    const claimed = await takeOne(store, 'mail')
+    expect(claimed.input.equals(input)).toBe(true)
     if (unique.length > 0) {
       expect(await store.jobs.findUniques([unique], ['mail'])).toEqual([[{ lane: 'mail', id: 1 }]])
-      expect(claimed?.unique?.equals(unique)).toBe(true)
+      expect(claimed.unique?.equals(unique)).toBe(true)
     }
-    const { lane, id, token } = claimed!
-    await store.steps.finish(lane, [{ lane, id, token, kind: 'complete', output: input }])
+    await store.steps.finish('mail', [{ ...claimed, kind: 'complete', output: input }])
     const [done] = await store.jobs.read('mail', [1])
     expect(done?.output?.equals(input)).toBe(true)
   })
@@ -207,7 +189,7 @@ describe.skipIf(lacksRedis)('the connection to the store, with redis-server:', (
     stores.push(store)
     const log = new EventLog()
     await store.open()
-    store.events.listen(log)
+    store.events.listen(log.listener)
     await store.events.watch(new Set(['mail']))
     cuts = 3
     await server.connect().call('CLIENT', 'KILL', 'TYPE', 'pubsub')

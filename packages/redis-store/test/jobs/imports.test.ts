@@ -101,7 +101,7 @@ describe.skipIf(lacksRedis).each(servers)('imports into %s', (_name, start) => {
   test('an imported job wakes workers and is taken like any other, bytes and level kept', async () => {
     const log = new EventLog()
     const other = await world.node()
-    other.events.listen(log)
+    other.events.listen(log.listener)
     await other.events.watch(new Set(['mail']))
     const input = Buffer.from([0, 255, 1, 0])
     await store.steps.submit('mail', [{ ...imported('x').job, door: 'gearman', foreground: false }])

@@ -1,9 +1,11 @@
+import { allCompleted, completed, take, takeOne } from '@crossgear/store-testkit'
 import type { NewJob } from '@crossgear/core-scheduler'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
 import { StoreKeys } from '../../src/index.ts'
 import type { RedisWorld } from '../support/redis-world.ts'
+import { callsIn } from '../support/calls-in.ts'
 import { aCluster, eachInNewWorld, oneServer } from '../support/servers.ts'
 
 const bytes = (text: string): Buffer => Buffer.from(text)
@@ -20,15 +22,6 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
   const lanes = Array.from({ length: 2_000 }, (_none, at) => `type-${at}`)
   eachInNewWorld(oneServer, (opened) => (world = opened))
 
-  /** How often the server has carried out each command since the figures were set to zero. */
-  async function callsOf(...names: readonly string[]): Promise<number> {
-    const stats = await world.server.info('commandstats')
-    return names.reduce((sum, name) => {
-      const calls = new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1]
-      return sum + Number(calls ?? 0)
-    }, 0)
-  }
-
   test('by jid asks one question, however many lanes there are', async () => {
     const store = await world.node()
     await Promise.all(lanes.map((lane) => store.lanes.register(lane)))
@@ -37,17 +30,12 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
     expect(await store.jobs.findJid('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
     for (let at = 0; at < 500; at += 1)
       expect(await store.jobs.findJid(`unknown-${at}`)).toBeUndefined()
-    expect(await callsOf('hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(501)
-    const [job] = await store.steps.claim({
-      by: 'named',
-      groups: [{ lanes: ['type-1999'] }],
-      max: 1,
-    })
-    await store.steps.finish('type-1999', [{ ...job!, kind: 'complete', output: bytes('out') }])
+    expect(await callsIn(world.server, 'hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(501)
+    await store.steps.finish('type-1999', [completed(await takeOne(store, 'type-1999'))])
     await world.server.config('RESETSTAT')
     expect(await store.queues.findFinished('known-0001')).toEqual({ lane: 'type-1999', id: 1 })
     expect(await store.queues.findFinished('unknown-1')).toBeUndefined()
-    expect(await callsOf('hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(2)
+    expect(await callsIn(world.server, 'hget', 'hmget', 'hgetall', 'evalsha', 'get')).toBe(2)
   })
 
   test('by unique id reads them in short pieces', async () => {
@@ -62,8 +50,8 @@ describe.skipIf(lacksRedis)('with redis-server, a look-up in a store of 2,000 la
       { lane: 'type-1999', id: 1 },
     ]
     expect(await store.jobs.findUniques([unique, bytes('another')], lanes)).toEqual([found, []])
-    expect(await callsOf('evalsha', 'eval')).toBe(Math.ceil(lanes.length / 64))
-    expect(await callsOf('hget', 'hmget')).toBe(lanes.length)
+    expect(await callsIn(world.server, 'evalsha', 'eval')).toBe(Math.ceil(lanes.length / 64))
+    expect(await callsIn(world.server, 'hget', 'hmget')).toBe(lanes.length)
   })
 
   test('finds the jobs of an older version, whose jids were indexed by lane', async () => {
@@ -123,9 +111,7 @@ describe.skipIf(lacksRedis)('in a cluster the index of jids', () => {
       jobOf('gone-0001'),
       jobOf('kept-0001', { retentionSeconds: 60 }),
     ])
-    const jobs = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 2 })
-    const outcomes = jobs.map((job) => ({ ...job, kind: 'complete' as const, output: bytes('') }))
-    await store.steps.finish('mail', outcomes)
+    await store.steps.finish('mail', allCompleted(await take(store, ['mail'], 2)))
     // As if the lane's own step had been the last that the node did.
     for (const [at, jid] of ['gone-0001', 'kept-0001'].entries()) {
       for (const key of keys.allJids()) await world.redis.hset(key, jid, `${at + 1} mail`)

@@ -10,6 +10,8 @@ const queued = 1_000_000
 const maxEntries = 17_000
 /** Commands that a script calls at most, most of them some 8 us in such a list. */
 const maxCommands = 200
+/** Places by which a job comes earlier at most, where one is taken out of the middle. */
+const stride = 2_048
 const list = 'queue:mail:normal'
 
 describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
@@ -37,10 +39,15 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
       }
       expect(await filled.redis.exists(`job:mail:${id}`)).toBe(0)
     }
-    const left = await filled.redis.lrange(list, 0, -1)
+    const left = (await filled.redis.lrange(list, 0, -1)).map(Number).reverse()
     expect(left.length).toBe(length - gone.length)
     expect(new Set(left).size).toBe(left.length)
-    expect(left.filter((id) => gone.includes(Number(id)))).toEqual([])
+    expect(left.filter((id) => gone.includes(id))).toEqual([])
+    // No other job moves back, and none comes much earlier.
+    const earlier = left.map((id, at) => id - 1 - at)
+    expect(earlier.every((places) => places >= 0)).toBe(true)
+    expect(earlier.every((places) => places <= (stride + 1) * gone.length)).toBe(true)
+    expect((await store.lanes.counts(['mail']))[0]?.normal).toBe(left.length)
   })
 
   /** One call of a cancellation, of a node that sends no other. */

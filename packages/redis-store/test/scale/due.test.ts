@@ -1,10 +1,11 @@
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { aJob, type SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
 import { FilledStore } from './filled-store.ts'
 
 const jobs = 100_000
+const known = ['~job:*', '~queue:*', '~xg:*', '~uid:*', '~count:*']
 
 describe.skipIf(lacksRedis)('jobs that are due at once', () => {
   let filled: FilledStore
@@ -51,9 +52,7 @@ end`
   test('one job of another lane does not wait for them', async () => {
     await fillDue(1)
     await store.lanes.register('late')
-    const nowMs = Date.now()
-    const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
-    await store.steps.submit('late', [{ ...job, dueAtMs: nowMs + 100 }])
+    await store.steps.submit('late', [aJob({ dueAtMs: Date.now() + 100 })])
     await expect.poll(() => filled.redis.zcount('xg:due', '-inf', Date.now())).toBe(2)
     const promoting = store.lanes.promote()
     await expect.poll(() => filled.redis.llen('queue:late:normal')).toBe(1)
@@ -65,8 +64,7 @@ end`
     await fillDue(1)
     await store.lanes.register('late')
     const promoting = store.lanes.promote()
-    const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
-    await store.steps.submit('late', [{ ...job, dueAtMs: Date.now() + 50 }])
+    await store.steps.submit('late', [aJob({ dueAtMs: Date.now() + 50 })])
     await expect.poll(() => filled.redis.llen('queue:late:normal'), { interval: 5 }).toBe(1)
     expect(await filled.redis.zcard('queue:due0:scheduled')).toBeGreaterThan(0)
     await promoting
@@ -93,35 +91,15 @@ end`
     await store.lanes.promote()
     return Promise.all(['high', 'normal', 'low'].map((band) => redis.llen(`queue:${lane}:${band}`)))
   }
-  const sorts = async (): Promise<boolean> =>
-    /cmdstat_sort:/.test(await filled.redis.info('commandstats'))
 
-  test('they keep their levels, read by one SORT', async () => {
-    expect(await promoteLevels('sorted')).toEqual([20, 20, 0])
-    expect(await sorts()).toBe(true)
-  })
-
-  test('they keep their levels in a lane with an asterisk in its name, without SORT', async () => {
-    expect(await promoteLevels('so*ted')).toEqual([20, 20, 0])
-    expect(await sorts()).toBe(false)
-  })
-
-  test('they keep their levels where an ACL refuses SORT', async () => {
-    await filled.redis.acl('SETUSER', 'default', '-sort')
-    expect(await promoteLevels('refused')).toEqual([20, 20, 0])
-  })
-
-  test('they keep their levels where an ACL knows only the keys of jobs and queues', async () => {
-    await filled.redis.acl(
-      'SETUSER',
-      'default',
-      'resetkeys',
-      '~job:*',
-      '~queue:*',
-      '~xg:*',
-      '~uid:*',
-      '~count:*',
-    )
-    expect(await promoteLevels('limited')).toEqual([20, 20, 0])
+  test.each([
+    ['read by one SORT', 'sorted', [], true],
+    ['in a lane with an asterisk in its name, without SORT', 'so*ted', [], false],
+    ['where an ACL refuses SORT', 'refused', ['-sort'], true],
+    ['where an ACL knows only keys of jobs and queues', 'limited', ['resetkeys', ...known], true],
+  ])('they keep their levels, %s', async (_where, lane, rules, isSorted) => {
+    await filled.redis.acl('SETUSER', 'default', ...rules)
+    expect(await promoteLevels(lane)).toEqual([20, 20, 0])
+    expect(/cmdstat_sort:/.test(await filled.redis.info('commandstats'))).toBe(isSorted)
   })
 })

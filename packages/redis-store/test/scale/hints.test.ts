@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { aJob, type SteppedStore } from '@crossgear/store-testkit'
 import type { RedisWorld } from '../support/redis-world.ts'
+import { callsIn } from '../support/calls-in.ts'
 import { eachInNewWorld, oneServer } from '../support/servers.ts'
 
 const lanes = 1_000
@@ -13,9 +14,7 @@ describe.skipIf(lacksRedis)('a queue whose hint index is wrong about 1,000 lanes
   eachInNewWorld(oneServer, async (opened) => {
     world = opened
     store = await world.node()
-    await store.steps.submit('last', [
-      { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: false },
-    ])
+    await store.steps.submit('last', [aJob()])
     const hints = Array.from({ length: lanes }, (_none, at) => [at, `gone${at}`]).flat()
     await world.server.zadd('xg:ready:default', ...hints)
   })
@@ -25,8 +24,7 @@ describe.skipIf(lacksRedis)('a queue whose hint index is wrong about 1,000 lanes
     const groups = [{ queue: 'default', lanes: ['last', 'other'] }]
     const jobs = await store.steps.claim({ by: 'consumer', groups, max: 1 })
     expect(jobs.map(({ lane }) => lane)).toEqual(['last'])
-    const info = await world.server.info('commandstats')
-    const calls = Number(/^cmdstat_fcall:calls=(\d+)/m.exec(info)?.[1])
+    const calls = await callsIn(world.server, 'fcall')
     expect(calls).toBeGreaterThan(4)
     expect(calls).toBeLessThan(8)
     expect(await world.server.zcard('xg:ready:default')).toBeLessThan(2)

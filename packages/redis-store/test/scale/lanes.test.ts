@@ -1,6 +1,5 @@
 import { Scheduler, type Observer } from '@crossgear/core-scheduler'
-import type { SteppedStore } from '@crossgear/store-testkit'
-import { RecordingObserver } from '@crossgear/store-testkit'
+import { aJob, RecordingObserver, type SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { chunks } from '../../src/chunks.ts'
@@ -63,10 +62,9 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
       lanes.length,
       `for at = first, last do redis.call('HSET', 'xg:lanes', 'closed' .. at, at) end`,
     )
-    const job = { input: Buffer.from('in'), door: 'gearman', foreground: false, level: 5 } as const
     // In pieces: a slow machine does not answer all of them in time.
     for (const some of chunks(lanes, 200))
-      await Promise.all(some.map((lane) => store.steps.submit(lane, [job])))
+      await Promise.all(some.map((lane) => store.steps.submit(lane, [aJob()])))
     expect(await filled.redis.zcard('xg:ready:default')).toBe(lanes.length)
     const worked = new Map(lanes.map((lane) => [lane, { named: 1, consumers: 0 }]))
     await store.lanes.setWorkers(worked)
@@ -84,8 +82,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
   test('a consumer of 4,000 lanes claims a job in as few commands while functions are paused', async () => {
     const lanes = Array.from({ length: 4_000 }, (_none, at) => `f${at + 1}`)
     await filled.fillLanes(lanes.length)
-    const job = { input: Buffer.from('in'), door: 'gearman', foreground: false, level: 5 } as const
-    for (const lane of ['f7', 'f8', 'f9']) await store.steps.submit(lane, [job])
+    for (const lane of ['f7', 'f8', 'f9']) await store.steps.submit(lane, [aJob()])
     const scheduler = new Scheduler(store, realClock(), new RecordingObserver(), {})
     await scheduler.start()
     await scheduler.queues.pauseFunctions(['f7', 'f9'])
@@ -109,8 +106,7 @@ describe.skipIf(lacksRedis)('a store with many lanes', () => {
 
   test('a job is found by its jid in two commands, whatever lanes there are', async () => {
     await filled.fillLanes(2_000, 'f')
-    const job = { input: Buffer.from('in'), door: 'faktory', foreground: false, level: 5 } as const
-    await store.steps.submit('f1999', [{ ...job, jid: 'jid-of-f1999' }])
+    await store.steps.submit('f1999', [aJob({ door: 'faktory', jid: 'jid-of-f1999' })])
     const cost = await filled.cost(async () => {
       expect(await store.jobs.findJid('jid-of-f1999')).toEqual({ lane: 'f1999', id: 1 })
       expect(await store.jobs.findJid('jid-of-nobody')).toBeUndefined()

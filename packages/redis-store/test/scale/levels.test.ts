@@ -1,5 +1,5 @@
 import type { Level, NewJob } from '@crossgear/core-scheduler'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { allCompleted, take, type SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
@@ -36,15 +36,10 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
   async function drain(max: number): Promise<number[]> {
     const taken: number[] = []
     for (;;) {
-      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max })
+      const some = await take(store, ['mail'], max)
       if (some.length === 0) return taken
       taken.push(...some.map(({ id }) => id))
-      const outcomes = some.map((one) => ({
-        ...one,
-        kind: 'complete' as const,
-        output: Buffer.alloc(0),
-      }))
-      await store.steps.finish('mail', outcomes)
+      await store.steps.finish('mail', allCompleted(some))
     }
   }
 
@@ -92,7 +87,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
     const taken: number[] = []
     for (let round = 0; round < 30; round += 1) {
       for (const level of [4, 5, 6] as const) await add(level, 60 + ((round * 31 * level) % 90))
-      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 150 })
+      const some = await take(store, ['mail'], 150)
       taken.push(...some.map(({ id }) => id))
       while (expected.length < taken.length) {
         const level = ([6, 5, 4] as const).find((one) => (waiting.get(one)?.length ?? 0) > 0) ?? 5
@@ -107,7 +102,7 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
     const ids = { 4: [] as number[], 5: [] as number[], 6: [] as number[] }
     for (const level of [4, 6, 5] as const) ids[level] = await submit(...many(level, 1_000))
     for (const level of [6, 5, 4] as const) {
-      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 200 })
+      const some = await take(store, ['mail'], 200)
       expect(some.map(({ id }) => id)).toEqual(ids[level].slice(0, 200))
       await store.steps.finish(
         'mail',
@@ -120,14 +115,9 @@ describe.skipIf(lacksRedis)('levels within a band', () => {
 
   async function drainOnly(ids: readonly number[]): Promise<void> {
     for (let at = 0; at < ids.length; at += 250) {
-      const some = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 250 })
+      const some = await take(store, ['mail'], 250)
       expect(some.map(({ id }) => id)).toEqual(ids.slice(at, at + 250))
-      const outcomes = some.map((one) => ({
-        ...one,
-        kind: 'complete' as const,
-        output: Buffer.alloc(0),
-      }))
-      await store.steps.finish('mail', outcomes)
+      await store.steps.finish('mail', allCompleted(some))
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { callsIn } from '../support/calls-in.ts'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { withRedisServer } from '@crossgear/tools/suites'
 import { functionOf } from '../../src/scripts/function-text.ts'
@@ -61,11 +62,6 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
     return store
   }
 
-  async function callsOf(command: string): Promise<number> {
-    const info = await redis.info('commandstats')
-    return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-  }
-
   const libraries = async (): Promise<number> =>
     ((await redis.call('FUNCTION', 'LIST')) as unknown[]).length
 
@@ -73,7 +69,7 @@ describe.skipIf(lacksRedis)('a server that keeps functions', () => {
     const store = await open()
     await redis.config('RESETSTAT')
     expect(await store.steps.submit('mail', [job])).toEqual([{ kind: 'created', id: 1 }])
-    expect([await callsOf('fcall'), await callsOf('evalsha')]).toEqual([1, 0])
+    expect([await callsIn(redis, 'fcall'), await callsIn(redis, 'evalsha')]).toEqual([1, 0])
   })
 
   test('gets them again after it lost them', async () => {

@@ -3,6 +3,7 @@ import type { SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
 import type { RedisWorld } from '../support/redis-world.ts'
+import { callsIn } from '../support/calls-in.ts'
 import { eachInNewWorld, oneServer } from '../support/servers.ts'
 
 const bytes = (size: number, first = 0): Buffer =>
@@ -25,11 +26,6 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
   }
   eachInNewWorld(oneServer, begin, { mayBreak: true })
 
-  async function callsOf(command: string): Promise<number> {
-    const info = await world.server.info('commandstats')
-    return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(info)?.[1] ?? 0)
-  }
-
   async function openWatched(): Promise<SteppedStore> {
     const store = await world.node()
     await world.server.config('RESETSTAT')
@@ -45,9 +41,11 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
       'mail',
       inputs.map((input) => job(input)),
     )
-    expect([await callsOf('exec'), await callsOf('rename'), await callsOf('fcall')]).toEqual([
-      1, 3, 1,
-    ])
+    expect([
+      await callsIn(world.server, 'exec'),
+      await callsIn(world.server, 'rename'),
+      await callsIn(world.server, 'fcall'),
+    ]).toEqual([1, 3, 1])
     const other = await world.node()
     const taken = await other.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 5 })
     expect(taken.map(({ input }) => Buffer.from(input).equals(inputs.shift() ?? long))).toEqual(
@@ -116,7 +114,7 @@ describe.skipIf(lacksRedis)('a long input, with redis-server', () => {
     const store = await openWatched()
     expect(await store.steps.submit('mail', [job(long)])).toEqual([{ kind: 'created', id: 1 }])
     expect(await world.server.hgetBuffer('job:mail:1', 'input')).toEqual(long)
-    expect(await callsOf('rename')).toBe(0)
+    expect(await callsIn(world.server, 'rename')).toBe(0)
   })
 
   test('is refused by a full server, which keeps nothing of it', async () => {

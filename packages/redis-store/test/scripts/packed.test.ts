@@ -1,3 +1,4 @@
+import { idsOf } from '@crossgear/store-testkit'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
@@ -87,16 +88,10 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
     const taken = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 20 })
     expect(taken.map(({ input }) => digest(input))).toEqual(inputs.map(digest))
 
-    const outcomes = taken.map((held) => ({
-      ...held,
-      kind: 'complete' as const,
-      output: held.input,
-    }))
+    const kind = 'complete' as const
+    const outcomes = taken.map((held) => ({ ...held, kind, output: held.input }))
     expect(await store.steps.finish('mail', outcomes)).toEqual(inputs.map(() => 'done'))
-    const ended = await store.jobs.read(
-      'mail',
-      taken.map(({ id }) => id),
-    )
+    const ended = await store.jobs.read('mail', idsOf(taken))
     expect(ended.map((found) => found?.output && digest(found.output))).toEqual(inputs.map(digest))
     await store.close()
   })

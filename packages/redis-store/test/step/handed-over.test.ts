@@ -1,5 +1,5 @@
 import { noStep, soleAnswer, type Lease, type NewJob } from '@crossgear/core-scheduler'
-import type { SteppedStore } from '@crossgear/store-testkit'
+import { allCompleted, takeOne, type SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FilledStore } from '../scale/filled-store.ts'
@@ -150,12 +150,8 @@ describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
   test('is not sent back by a later step either', async () => {
     await store.steps.submit('mail', [jobOf(longBytes)])
     const bytes = await traffic(async () => {
-      const [lease] = await store.steps.claim({
-        by: 'named',
-        groups: [{ lanes: ['mail'] }],
-        max: 1,
-      })
-      expect(lease?.input.length).toBe(longBytes)
+      const lease = await takeOne(store, 'mail')
+      expect(lease.input.length).toBe(longBytes)
     })
     expect(bytes.out).toBeLessThan(longBytes / 10)
   })
@@ -221,10 +217,7 @@ describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
     ear.on('message', (_channel, message) => heard.push(message))
     await ear.subscribe('channel:mail')
     const leases = await handOver(jobOf(10), jobOf(10))
-    const outcomes = leases.map(({ lane, id, token }) => ({
-      ...{ lane, id, token, kind: 'complete' as const, output: Buffer.alloc(0) },
-    }))
-    await store.steps.finish('mail', outcomes)
+    await store.steps.finish('mail', allCompleted(leases))
     await expect
       .poll(() => heard)
       .toEqual(['create:2', 'start:2', 'create:3', 'start:3', 'finish:2', 'finish:3'])

@@ -1,5 +1,5 @@
 import { noStep, soleAnswer, type Lease, type NewJob } from '@crossgear/core-scheduler'
-import { EventLog, type SteppedStore } from '@crossgear/store-testkit'
+import { allCompleted, EventLog, type SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { FilledStore } from '../scale/filled-store.ts'
@@ -31,7 +31,7 @@ describe.skipIf(lacksRedis)('of the jobs of a step', () => {
   async function node(): Promise<Listening> {
     const store = await filled.world.node()
     const log = new EventLog()
-    store.events.listen(log)
+    store.events.listen(log.listener)
     // From now on it knows that the server has no replicas, and so all listeners.
     await store.nodes.beat()
     return { store, log }
@@ -52,13 +52,8 @@ describe.skipIf(lacksRedis)('of the jobs of a step', () => {
     return soleAnswer(claims)
   }
 
-  async function complete(leases: readonly Lease[]): Promise<void> {
-    const output = Buffer.from('y')
-    await here.store.steps.finish(
-      'mail',
-      leases.map(({ lane, id, token }) => ({ lane, id, token, kind: 'complete', output })),
-    )
-  }
+  const complete = (leases: readonly Lease[]) =>
+    here.store.steps.finish('mail', allCompleted(leases))
 
   /** Messages that scripts published meanwhile, with their channels. */
   async function published(run: () => Promise<unknown>): Promise<readonly string[]> {

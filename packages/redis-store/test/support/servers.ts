@@ -11,8 +11,10 @@ export interface Servers {
   readonly stop: () => Promise<void>
 }
 
-export async function oneServer(): Promise<Servers> {
-  const server = await RedisServer.start()
+export const oneServer = (): Promise<Servers> => serverOf('redis-server')
+
+export async function serverOf(program: 'redis-server' | 'valkey-server'): Promise<Servers> {
+  const server = await RedisServer.startAs({ program })
   return { address: { path: server.path }, all: [server], stop: () => server.stop() }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type {
+  Band,
   ClaimBy,
   DroppedPiece,
   Job,
@@ -33,6 +34,11 @@ export interface ContractTests {
 /** A background job from Gearman with some fields of its own. */
 export function aJob(over: Partial<NewJob> = {}): NewJob {
   return { input: bytes('input'), door: 'gearman', level: 5, foreground: false, ...over }
+}
+
+/** Equal jobs, so many of them. */
+export function copies(count: number, over: Partial<NewJob> = {}): NewJob[] {
+  return Array.from({ length: count }, () => aJob(over))
 }
 
 /** One job per level, in that order; its input names level and place in line. */
@@ -98,6 +104,9 @@ type Held = JobRef & { readonly token: string }
 export function completed({ lane, id, token }: Held, output = 'done'): Outcome {
   return { lane, id, token, kind: 'complete', output: bytes(output) }
 }
+
+export const allCompleted = (leases: readonly Held[]): Outcome[] =>
+  leases.map((lease) => completed(lease))
 
 export function failed({ lane, id, token }: Held, message = 'broken'): Outcome {
   return { lane, id, token, kind: 'fail', message: bytes(message) }
@@ -185,6 +194,18 @@ export async function findUnique(
   return found
 }
 
+/** A native client writes and pushes a job. Returns its id. */
+export async function pushNative(
+  { native: peer }: StoreWorld,
+  lane: string,
+  band: Band = 'normal',
+  input = bytes('native'),
+): Promise<number> {
+  const id = await peer.write(lane, input)
+  await peer.push(lane, id, band)
+  return id
+}
+
 /** A job that must be there. */
 export async function seen(store: SteppedStore, lane: string, id: number): Promise<Job> {
   const job = await readOne(store, lane, id)
@@ -199,7 +220,7 @@ export async function listening(
 ): Promise<{ readonly store: SteppedStore; readonly log: EventLog }> {
   const store = await world.node()
   const log = new EventLog()
-  store.events.listen(log)
+  store.events.listen(log.listener)
   if (watched) await store.events.watch(typeof watched === 'string' ? watched : new Set(watched))
   return { store, log }
 }

@@ -39,12 +39,12 @@ import type { StoreWorld, WorldOptions } from './store-world.ts'
 
 /**
  * The tests that every store must pass, as a vitest suite. `makeWorld` gives an empty store; after
- * each test it is checked for violations. `hasAudit`: false for a store without an audit.
+ * each test it is checked for violations. `isWhole`: false for a store without audit and inspection.
  */
 export function storeContract(
   name: string,
   makeWorld: (options: WorldOptions) => Promise<StoreWorld>,
-  { hasAudit = true } = {},
+  { isWhole = true } = {},
 ): void {
   describe(`the contract of stores, kept by ${name}`, () => {
     const worlds: StoreWorld[] = []
@@ -80,7 +80,6 @@ export function storeContract(
     onDeathContract(tests)
     administrationContract(tests)
     registryContract(tests)
-    inspectContract(tests)
     setContract(tests)
     dependenciesContract(tests)
     admissionContract(tests)
@@ -90,7 +89,8 @@ export function storeContract(
     cronContract(tests)
     holderContract(tests)
     historyContract(tests)
-    if (hasAudit) auditContract(tests)
+    if (isWhole) auditContract(tests)
+    if (isWhole) inspectContract(tests)
     throttleContract(tests)
     functionLimitContract(tests)
     turnContract(tests)

@@ -1,35 +1,29 @@
 import type { CronStore } from '@crossgear/core-scheduler'
-import type { Run } from './memory-world.ts'
+import { MemoryPart } from './memory-part.ts'
 
 /** Cron entries of a {@link MemoryWorld}, as one node sees them. */
-export class MemoryCron implements CronStore {
-  readonly #step: Run
-
-  constructor(step: Run) {
-    this.#step = step
-  }
-
+export class MemoryCron extends MemoryPart implements CronStore {
   entries(): Promise<ReadonlyMap<string, string>> {
-    return this.#step(({ cronEntries }) => new Map(cronEntries))
+    return this.step(({ cronEntries }) => new Map(cronEntries))
   }
 
   save(name: string, text: string): Promise<void> {
-    return this.#step(({ cronEntries }) => void cronEntries.set(name, text))
+    return this.step(({ cronEntries }) => void cronEntries.set(name, text))
   }
 
   remove(name: string): Promise<boolean> {
-    return this.#step(({ cronEntries, pausedCron }) => {
+    return this.step(({ cronEntries, pausedCron }) => {
       pausedCron.delete(name)
       return cronEntries.delete(name)
     })
   }
 
   paused(): Promise<ReadonlySet<string>> {
-    return this.#step(({ pausedCron }) => new Set(pausedCron))
+    return this.step(({ pausedCron }) => new Set(pausedCron))
   }
 
   setPaused(names: readonly string[], paused: boolean): Promise<void> {
-    return this.#step(({ pausedCron }) => {
+    return this.step(({ pausedCron }) => {
       for (const name of names) {
         if (paused) pausedCron.add(name)
         else pausedCron.delete(name)
@@ -38,6 +32,6 @@ export class MemoryCron implements CronStore {
   }
 
   lastTick(lane: string, entry: string): Promise<number | undefined> {
-    return this.#step((world) => world.lane(lane).ticks.get(entry))
+    return this.step((world) => world.lane(lane).ticks.get(entry))
   }
 }

@@ -1,20 +1,13 @@
 import type { EventStore, StoreListener, Watched } from '@crossgear/core-scheduler'
-import type { Run } from './memory-world.ts'
+import { MemoryPart } from './memory-part.ts'
 
 /** Events that a node of a {@link MemoryWorld} receives. */
-export class MemoryEvents implements EventStore {
+export class MemoryEvents extends MemoryPart implements EventStore {
   watched: Watched = new Set()
   listener: StoreListener | undefined
-  readonly #node: string
-  readonly #step: Run
-
-  constructor(node: string, step: Run) {
-    this.#node = node
-    this.#step = step
-  }
 
   watch(lanes: Watched): Promise<void> {
-    return this.#step(() => {
+    return this.step(() => {
       this.watched = lanes
     })
   }
@@ -24,10 +17,10 @@ export class MemoryEvents implements EventStore {
   }
 
   send(node: string, what: 'ask' | 'answer', number: number, text: string): Promise<boolean> {
-    return this.#step((world) => {
+    return this.step((world) => {
       world.notify(
         (other) => other.node === node,
-        (listener) => listener[what === 'ask' ? 'asked' : 'answered'](this.#node, number, text),
+        (listener) => listener[what === 'ask' ? 'asked' : 'answered'](this.node, number, text),
       )
       return world.isListening(node)
     })

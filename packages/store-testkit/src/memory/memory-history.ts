@@ -4,18 +4,12 @@ import {
   type HistorySpan,
   type HistoryStore,
 } from '@crossgear/core-scheduler'
-import type { Run } from './memory-world.ts'
+import { MemoryPart } from './memory-part.ts'
 
 /** Events of late in a {@link MemoryWorld}. */
-export class MemoryHistory implements HistoryStore {
-  readonly #step: Run
-
-  constructor(step: Run) {
-    this.#step = step
-  }
-
+export class MemoryHistory extends MemoryPart implements HistoryStore {
   add(atMs: number, sums: ReadonlyMap<string, number>, of = ''): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const history = world.historyOf(of)
       for (const span of ['minute', 'hour'] as const) {
         const startMs = bucketStarts(span, atMs).at(-1) ?? 0
@@ -27,7 +21,7 @@ export class MemoryHistory implements HistoryStore {
   }
 
   read(span: HistorySpan, atMs: number, of = ''): Promise<readonly HistoryBucket[]> {
-    return this.#step((world) =>
+    return this.step((world) =>
       bucketStarts(span, atMs).flatMap((startMs) => {
         const sums = world.historyOf(of)[span].get(startMs)
         return sums ? [{ startMs, sums: new Map(sums) }] : []

@@ -1,16 +1,10 @@
 import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-scheduler'
-import type { Run } from './memory-world.ts'
+import { MemoryPart } from './memory-part.ts'
 
 /** Holders of leases in a {@link MemoryWorld}, as one node sees them. */
-export class MemoryHolders implements HolderStore {
-  readonly #step: Run
-
-  constructor(step: Run) {
-    this.#step = step
-  }
-
+export class MemoryHolders extends MemoryPart implements HolderStore {
   hold(holder: string, leases: readonly HeldRef[]): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const held = world.holders.get(holder)?.leases ?? new Map<string, HeldRef>()
       for (const lease of leases) held.set(lease.token, lease)
       world.holders.set(holder, { seenMs: world.nowMs(), leases: held })
@@ -18,7 +12,7 @@ export class MemoryHolders implements HolderStore {
   }
 
   drop(holder: string, tokens: readonly string[]): Promise<void> {
-    return this.#step(({ holders }) => {
+    return this.step(({ holders }) => {
       const leases = holders.get(holder)?.leases
       for (const token of tokens) leases?.delete(token)
       if (leases?.size === 0) holders.delete(holder)
@@ -26,7 +20,7 @@ export class MemoryHolders implements HolderStore {
   }
 
   alive(names: readonly string[]): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       for (const name of names) {
         const holder = world.holders.get(name)
         if (holder) holder.seenMs = world.nowMs()
@@ -35,7 +29,7 @@ export class MemoryHolders implements HolderStore {
   }
 
   quiet(forMs: number, max: number): Promise<readonly QuietHolder[]> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const all = [...world.holders].map(([holder, { seenMs }]) => {
         return { holder, seenMs, quietMs: world.nowMs() - seenMs }
       })
@@ -45,13 +39,13 @@ export class MemoryHolders implements HolderStore {
   }
 
   noted(tokens: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#step(({ holders }) => {
+    return this.step(({ holders }) => {
       const all = new Set([...holders.values()].flatMap(({ leases }) => [...leases.keys()]))
       return new Set(tokens.filter((token) => all.has(token)))
     })
   }
 
   held(holder: string): Promise<readonly HeldRef[]> {
-    return this.#step(({ holders }) => [...(holders.get(holder)?.leases.values() ?? [])])
+    return this.step(({ holders }) => [...(holders.get(holder)?.leases.values() ?? [])])
   }
 }

@@ -9,30 +9,22 @@ import type {
 } from '@crossgear/core-scheduler'
 import { isSettled, jobOf, stateOf, uniqueKey } from './memory-job.ts'
 import { expiredIn, heldIn } from './lanes/maintenance.ts'
-import type { Run } from './memory-world.ts'
+import { MemoryPart } from './memory-part.ts'
 
 /** Jobs of a {@link MemoryWorld}. */
-export class MemoryJobs implements JobStore {
-  readonly #node: string
-  readonly #step: Run
-
-  constructor(node: string, step: Run) {
-    this.#node = node
-    this.#step = step
-  }
-
+export class MemoryJobs extends MemoryPart implements JobStore {
   abandon(lane: string, ids: readonly number[]): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       for (const id of ids) {
         const job = world.lane(lane).job(id, world.nowMs())
-        const at = job?.waiting.indexOf(this.#node) ?? -1
+        const at = job?.waiting.indexOf(this.node) ?? -1
         if (at >= 0) job?.waiting.splice(at, 1)
       }
     })
   }
 
   keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       for (const id of ids) {
         const job = world.lane(lane).job(id, world.nowMs())
         if (!job?.terms || isSettled(job) || (job.terms.retentionSeconds ?? 0) >= seconds) continue
@@ -42,7 +34,7 @@ export class MemoryJobs implements JobStore {
   }
 
   read(lane: string, ids: readonly number[]): Promise<readonly (Job | undefined)[]> {
-    return this.#step((world) =>
+    return this.step((world) =>
       ids.map((id) => {
         const job = world.lane(lane).job(id, world.nowMs())
         return job && jobOf(lane, job)
@@ -55,7 +47,7 @@ export class MemoryJobs implements JobStore {
     ids: readonly number[],
     extras?: readonly LookExtra[],
   ): Promise<readonly (JobState | undefined)[]> {
-    return this.#step((world) =>
+    return this.step((world) =>
       ids.map((id) => {
         const job = world.lane(lane).job(id, world.nowMs())
         return job && stateOf(lane, job, extras)
@@ -64,7 +56,7 @@ export class MemoryJobs implements JobStore {
   }
 
   findJid(jid: string): Promise<JobRef | undefined> {
-    return this.#step((world) => {
+    return this.step((world) => {
       for (const { lane, jids } of world.lanes) {
         const id = jids.get(jid)
         if (id !== undefined) return { lane, id }
@@ -77,7 +69,7 @@ export class MemoryJobs implements JobStore {
     uniques: readonly Uint8Array[],
     lanes: readonly string[],
   ): Promise<readonly (readonly JobRef[])[]> {
-    return this.#step((world) =>
+    return this.step((world) =>
       uniques.map((unique) =>
         lanes.flatMap((lane) => {
           const id = world.lane(lane).unique.get(uniqueKey(unique))
@@ -88,12 +80,10 @@ export class MemoryJobs implements JobStore {
   }
 
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {
-    return this.#step((world) => lanes.flatMap((lane) => expiredIn(world, world.lane(lane), max)))
+    return this.step((world) => lanes.flatMap((lane) => expiredIn(world, world.lane(lane), max)))
   }
 
   held(lanes: readonly string[]): Promise<readonly HeldRef[]> {
-    return this.#step((world) =>
-      lanes.flatMap((lane) => heldIn(world, world.lane(lane), this.#node)),
-    )
+    return this.step((world) => lanes.flatMap((lane) => heldIn(world, world.lane(lane), this.node)))
   }
 }

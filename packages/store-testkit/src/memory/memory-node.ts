@@ -1,11 +1,15 @@
-import { StoreError, type AuditStore, type Store } from '@crossgear/core-scheduler'
+import {
+  StoreError,
+  type AuditStore,
+  type InspectStore,
+  type Store,
+} from '@crossgear/core-scheduler'
 import { MemoryAdmin } from './lanes/memory-admin.ts'
 import { MemoryBatches } from './jobs/memory-batches.ts'
 import { MemoryCron } from './memory-cron.ts'
 import { MemoryEvents } from './memory-events.ts'
 import { MemoryHistory } from './memory-history.ts'
 import { MemoryHolders } from './memory-holders.ts'
-import { MemoryInspection } from './memory-inspection.ts'
 import { MemoryJobs } from './memory-jobs.ts'
 import { MemoryLanes } from './lanes/memory-lanes.ts'
 import { MemoryNativeStore } from './native/memory-native-store.ts'
@@ -15,11 +19,11 @@ import { MemorySteps } from './memory-steps.ts'
 import type { MemoryWorld } from './memory-world.ts'
 
 /** Each of its calls fails. */
-const noAudit = new Proxy({} as AuditStore, {
-  get: (_, name) => () => Promise.reject(new Error(`no audit.${String(name)} in memory`)),
+const absent = new Proxy({} as AuditStore & InspectStore, {
+  get: (_, name) => () => Promise.reject(new Error(`no ${String(name)} in memory`)),
 })
 
-/** One node's store in a {@link MemoryWorld}: all that schedulers use, so without an audit. */
+/** One node's store in a {@link MemoryWorld}: all that schedulers use, so without audit and inspection. */
 export class MemoryNode implements Store {
   readonly node: string
   readonly isSharded = false
@@ -32,10 +36,10 @@ export class MemoryNode implements Store {
   readonly batches: MemoryBatches
   readonly cron: MemoryCron
   readonly holders: MemoryHolders
-  readonly inspect: MemoryInspection
+  readonly inspect = absent
   readonly native: MemoryNativeStore
   readonly history: MemoryHistory
-  readonly audit = noAudit
+  readonly audit = absent
   readonly events: MemoryEvents
   readonly #world: MemoryWorld
   #crashed = false
@@ -51,11 +55,10 @@ export class MemoryNode implements Store {
     this.native = new MemoryNativeStore(node, run)
     this.nodes = new MemoryNodes(node, graceMs, this.native, run)
     this.admin = new MemoryAdmin(node, run)
-    this.batches = new MemoryBatches(run)
-    this.cron = new MemoryCron(run)
-    this.holders = new MemoryHolders(run)
-    this.inspect = new MemoryInspection(run)
-    this.history = new MemoryHistory(run)
+    this.batches = new MemoryBatches(node, run)
+    this.cron = new MemoryCron(node, run)
+    this.holders = new MemoryHolders(node, run)
+    this.history = new MemoryHistory(node, run)
     this.events = new MemoryEvents(node, run)
   }
 

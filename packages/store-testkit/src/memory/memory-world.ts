@@ -183,19 +183,13 @@ export class MemoryWorld {
   /** From now on the store fails with this code. */
   break(code: StoreErrorCode = 'UNREACHABLE'): void {
     this.#outage = new StoreError(code, `the store is ${code.toLowerCase()}`)
-    this.notify(
-      () => true,
-      (listener) => listener.down(code),
-    )
+    this.notifyAll((listener) => listener.down(code))
   }
 
   /** The store works again. Events of the meantime are lost. */
   mend(): void {
     this.#outage = undefined
-    this.notify(
-      () => true,
-      (listener) => listener.up(),
-    )
+    this.notifyAll((listener) => listener.up())
   }
 
   /** Throws if the store is broken. */
@@ -212,6 +206,15 @@ export class MemoryWorld {
         if (listener) say(listener)
       })
     }
+  }
+
+  notifyAll(say: (listener: StoreListener) => void): void {
+    this.notify(() => true, say)
+  }
+
+  /** Tells every node that jobs may have come into a lane. */
+  wake(lane: string, jobs = 1): void {
+    this.notifyAll((listener) => listener.woken(lane, jobs))
   }
 
   historyOf(of: string): Record<HistorySpan, Map<number, Map<string, number>>> {

@@ -26,13 +26,11 @@ test('jobs behind the first one of a new lane stay behind it', async () => {
     }
     return store
   })
-  node.submit('known', { input: bytes('0') })
-  await cluster.turn()
+  await node.submitted('known', { input: bytes('0') })
   const behind = ['new', 'known', 'new', 'other', 'known'].map((lane, at) =>
     node.submit(lane, { input: bytes(String(at + 1)) }),
   )
-  const elsewhere = node.submit('known@bulk')
-  await cluster.turn()
+  const elsewhere = await node.submitted('known@bulk')
   expect(behind.map(({ result }) => result)).toEqual(behind.map(() => undefined))
   expect(elsewhere.result).toBeDefined()
 

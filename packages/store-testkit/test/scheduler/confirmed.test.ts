@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { StoreError } from '@crossgear/core-scheduler'
-import { bytes, Cluster, type TestNode } from './harness.ts'
+import { Cluster, type TestNode } from './harness.ts'
 
 /** A store whose confirmations the test gives one by one. */
 class Confirmer {
@@ -27,13 +27,10 @@ async function open(): Promise<{ cluster: Cluster; node: TestNode; confirmer: Co
   return { cluster, node, confirmer }
 }
 
-const ignore = { reported: (): void => undefined, refused: (): void => undefined }
-
 describe('with confirmed writes:', () => {
   test('a client is answered when its job is safe, and not before', async () => {
     const { cluster, node, confirmer } = await open()
-    const client = node.submit('mail')
-    await cluster.turn()
+    const client = await node.submitted('mail')
     expect(client.result).toBeUndefined()
     confirmer.yes()
     await cluster.turn()
@@ -44,8 +41,7 @@ describe('with confirmed writes:', () => {
     const { cluster, node, confirmer } = await open()
     const worker = node.worker('mail').sleep()
     worker.takesWhenWoken = true
-    const client = node.submit('mail')
-    await cluster.turn()
+    const client = await node.submitted('mail')
     confirmer.no()
     await cluster.turn()
     expect(client.refusal?.code).toBe('UNCONFIRMED')
@@ -55,25 +51,19 @@ describe('with confirmed writes:', () => {
 
   test('a foreground job that is refused is not run, because no client waits for it', async () => {
     const { cluster, node, confirmer } = await open()
-    node.ask('mail')
-    await cluster.turn()
+    await node.asked('mail')
     confirmer.no()
     await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     expect(worker.jobs).toEqual([])
   })
 
   test('a client gets all events of a job that ran before its submission was answered', async () => {
     const { cluster, node, confirmer } = await open()
-    const client = node.ask('mail')
-    await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
-    const { lane, id, token } = worker.last.job
-    node.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
-    worker.complete('result')
-    await cluster.turn()
+    const client = await node.asked('mail')
+    const worker = await node.worker('mail').taken()
+    worker.data('part')
+    await worker.completed('result')
     expect([client.result, client.events]).toEqual([undefined, []])
     confirmer.yes()
     await cluster.turn()
@@ -84,13 +74,11 @@ describe('with confirmed writes:', () => {
 
   test('a client that leaves before its submission was answered abandons the job', async () => {
     const { cluster, node, confirmer } = await open()
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     client.gone = true
     confirmer.yes()
     await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     expect(worker.jobs).toEqual([])
   })
 
@@ -100,10 +88,8 @@ describe('with confirmed writes:', () => {
     await cluster.turn()
     confirmer.yes()
     for (const [at, client] of clients.entries()) {
-      const worker = node.worker('mail').take()
-      await cluster.turn()
-      worker.complete('result')
-      await cluster.turn()
+      const worker = await node.worker('mail').taken()
+      await worker.completed('result')
       expect([worker.settled, client.events]).toEqual([[], []])
       if (at === 0) confirmer.yes()
       else confirmer.no()
@@ -116,11 +102,9 @@ describe('with confirmed writes:', () => {
 
   test('a job whose outcome is not confirmed yet does not count as lost', async () => {
     const { cluster, node, confirmer } = await open()
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     confirmer.yes()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.complete('result')
     await cluster.pass(10_000)
     expect(client.events).toEqual([])
@@ -131,8 +115,7 @@ describe('with confirmed writes:', () => {
 
   test('a submission is refused if the store is lost before its answer', async () => {
     const { cluster, node, confirmer } = await open()
-    const client = node.submit('mail')
-    await cluster.turn()
+    const client = await node.submitted('mail')
     confirmer.no('UNREACHABLE')
     await cluster.turn()
     expect(client.refusal?.code).toBe('UNREACHABLE')

@@ -14,8 +14,7 @@ async function pass(cluster: Cluster, ms: number): Promise<void> {
 
 /** A Faktory worker of a node that takes a job and notes who has it. */
 async function took(cluster: Cluster, node: TestNode, holder: string): Promise<Held> {
-  const worker = node.consumer('default').take()
-  await cluster.turn()
+  const worker = await node.consumer('default').taken()
   const job = worker.assignments.at(-1)?.job
   if (!job) throw new Error('no job')
   node.scheduler.holders.hold(holder, job)
@@ -35,26 +34,22 @@ async function world(options: SchedulerOptions = {}) {
 
 test('a job of another door goes back 60 s after the last sign of its worker, as a loss', async () => {
   const { cluster, a, holders } = await world()
-  const client = a.ask('mail')
-  await cluster.turn()
+  const client = await a.asked('mail')
   await took(cluster, a, holders.nameOf('w-1'))
   await pass(cluster, 58 * seconds)
   expect(await statusOf(a)).toBe('busy')
   await pass(cluster, 4 * seconds)
   expect((await a.store.jobs.read('mail', [1]))[0]).toMatchObject({ status: 'idle', losses: 1 })
 
-  const next = a.worker('mail').take()
-  await cluster.turn()
-  next.complete('by another')
-  await cluster.turn()
+  const next = await a.worker('mail').taken()
+  await next.completed('by another')
   expect(client.events).toEqual(['mail:1 complete by another'])
   expect(await a.store.holders.quiet(-1, 9)).toEqual([])
 })
 
 test('a worker that beats at any node keeps its jobs, whichever node handed them out', async () => {
   const { cluster, a, b, holders } = await world()
-  a.submit('mail')
-  await cluster.turn()
+  await a.submitted('mail')
   await took(cluster, a, holders.nameOf('w-1'))
   a.store.crash()
   for (let round = 0; round < 6; round += 1) {
@@ -87,8 +82,7 @@ test.each([
   ['all', 'idle'],
 ] as const)('with %s a job of a Faktory producer is %s then', async (deadWorkerRequeue, status) => {
   const { cluster, a, holders } = await world({ deadWorkerRequeue })
-  a.submit('mail', { door: 'faktory', jid: '12345678' })
-  await cluster.turn()
+  await a.submitted('mail', { door: 'faktory', jid: '12345678' })
   await took(cluster, a, holders.nameOf('w-1'))
   await pass(cluster, 62 * seconds)
   expect(await statusOf(a)).toBe(status)
@@ -101,8 +95,7 @@ test.each([
   'a background job of %s that lost its last worker is dead, not gone',
   async (_name, door, options) => {
     const { cluster, a, holders } = await world({ maxLosses: 1, ...options })
-    a.submit('mail', { door })
-    await cluster.turn()
+    await a.submitted('mail', { door })
     await took(cluster, a, holders.nameOf('w-1'))
     await pass(cluster, 62 * seconds)
     expect((await a.store.jobs.read('mail', [1]))[0]).toMatchObject({
@@ -119,10 +112,8 @@ describe('a job leased by a node that dies before its consumer has it', () => {
     ['of a Faktory producer goes back if that is asked for', 'faktory', all, 'idle'],
   ] as const)('%s', async (_name, door, options, status) => {
     const { cluster, a, b } = await world(options)
-    a.submit('mail', { door })
-    await cluster.turn()
-    a.consumer('default').take()
-    await cluster.turn()
+    await a.submitted('mail', { door })
+    await a.consumer('default').taken()
     a.store.crash()
     await pass(cluster, 6 * seconds)
     expect(await statusOf(b)).toBe(status)
@@ -133,8 +124,7 @@ describe('a job leased by a node that dies before its consumer has it', () => {
     for (let count = 0; count < 2; count += 1) a.submit('mail')
     await cluster.turn()
     await took(cluster, a, holders.nameOf('w-1'))
-    a.consumer('default').take()
-    await cluster.turn()
+    await a.consumer('default').taken()
     a.store.crash()
     await pass(cluster, 6 * seconds)
     expect([await statusOf(b, 1), await statusOf(b, 2)]).toEqual(['busy', 'idle'])
@@ -143,8 +133,7 @@ describe('a job leased by a node that dies before its consumer has it', () => {
 
 test('a job that its worker ended has no holder', async () => {
   const { cluster, a, holders } = await world()
-  a.submit('mail')
-  await cluster.turn()
+  await a.submitted('mail')
   const name = holders.nameOf('w-1')
   const job = await took(cluster, a, name)
   holders.settled(name, job)
@@ -154,8 +143,7 @@ test('a job that its worker ended has no holder', async () => {
 
 test('a long outage of the store does not count as silence of the workers', async () => {
   const { cluster, a, holders } = await world()
-  a.submit('mail')
-  await cluster.turn()
+  await a.submitted('mail')
   await took(cluster, a, holders.nameOf('w-1'))
   await pass(cluster, 45 * seconds)
   cluster.world.break()

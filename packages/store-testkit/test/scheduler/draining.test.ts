@@ -11,11 +11,9 @@ describe('a node that drains', () => {
   })
 
   test('wakes no worker that becomes idle: it would ask in vain, again and again', async () => {
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     node.scheduler.drain()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.sleep(true)
     await cluster.pass(3_000)
     expect([worker.nothings, worker.wakes]).toEqual([1, 0])

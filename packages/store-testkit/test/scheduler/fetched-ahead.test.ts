@@ -32,15 +32,12 @@ describe('a consumer that fetches often', () => {
     for (let at = 0; at < jobs + 20; at += 1) on.submit('mail', { door: 'faktory' })
     await cluster.turn()
     for (let at = 0; at < 20; at += 1) {
-      const worker = on.consumer(...queues).take()
-      await cluster.turn()
+      const worker = await on.consumer(...queues).taken()
       worker.complete('done')
     }
     await cluster.pass(windowMs)
-    const first = on.consumer(...queues).take()
-    await cluster.turn()
-    first.complete('done')
-    await cluster.turn()
+    const first = await on.consumer(...queues).taken()
+    await first.completed('done')
     steps.splice(0)
   }
 
@@ -65,12 +62,10 @@ describe('a consumer that fetches often', () => {
     const counting = await cluster.node('b', { maxLosses: 3 })
     await lively(30, ['default'], counting)
     expect((await counting.store.lanes.counts(['mail']))[0]).toMatchObject({ running: 0 })
-    const slow = node.consumer('default').take()
-    await cluster.turn()
+    const slow = await node.consumer('default').taken()
     slow.complete('done')
     await cluster.pass(windowMs)
-    node.consumer('default').take()
-    await cluster.turn()
+    await node.consumer('default').taken()
     expect(await counts()).toMatchObject({ running: 1 })
   })
 
@@ -99,15 +94,13 @@ describe('a consumer that fetches often', () => {
     await lively(30)
     const worker = await fetchHeld()
     around = () => Promise.reject(new Error('away'))
-    worker.complete('done')
-    await cluster.turn()
+    await worker.completed('done')
     expect(worker.refusals).toHaveLength(1)
     await cluster.pass(50)
     around = (step, send) => send(step)
     await cluster.pass(2_000)
     expect(starts().at(-1)).toMatchObject({ id: worker.last.job.id })
-    worker.complete('done')
-    await cluster.turn()
+    await worker.completed('done')
     expect(worker.settled).toEqual(['done'])
   })
 
@@ -116,14 +109,12 @@ describe('a consumer that fetches often', () => {
     const worker = await fetchHeld()
     const other = await cluster.node('b')
     await takeForDead(other, 'a')
-    worker.complete('late')
-    await cluster.turn()
+    await worker.completed('late')
     expect(worker.settled).toEqual(['unknown'])
     const again = other.consumer('default')
     const seen: number[] = []
     for (let at = 0; at < 40; at += 1) {
-      again.take()
-      await cluster.turn()
+      await again.taken()
       if (again.assignments.length > 0) seen.push(again.last.job.id)
     }
     expect(seen).toContain(worker.last.job.id)
@@ -136,8 +127,7 @@ describe('a consumer that fetches often', () => {
     await cluster.turn()
     const other = await cluster.node('b')
     await takeForDead(other, 'a')
-    worker.complete('done')
-    await cluster.turn()
+    await worker.completed('done')
     expect(worker.settled).toEqual(['done'])
   })
 
@@ -160,8 +150,7 @@ describe('a consumer that fetches often', () => {
     await cluster.pass(50)
     await cluster.turn()
     expect(await counts()).toMatchObject({ running: 0 })
-    const other = (await cluster.node('b')).consumer('default').take()
-    await cluster.turn()
+    const other = await (await cluster.node('b')).consumer('default').taken()
     expect(other.jobs).toHaveLength(1)
   })
 
@@ -176,8 +165,7 @@ describe('a consumer that fetches often', () => {
     const acting = act()
     await cluster.turn()
     await acting
-    const worker = node.consumer('default').take()
-    await cluster.turn()
+    const worker = await node.consumer('default').taken()
     expect(worker.jobs).toEqual([])
     expect(await counts()).toMatchObject({ running: 0 })
   })
@@ -224,18 +212,15 @@ describe('a consumer that fetches often', () => {
 
   test('gets a job of its first queue first, although some of another are held', async () => {
     await lively(30)
-    node.submit('mail@urgent', { door: 'faktory' })
-    await cluster.turn()
-    const worker = node.consumer('urgent', 'default').take()
-    await cluster.turn()
+    await node.submitted('mail@urgent', { door: 'faktory' })
+    const worker = await node.consumer('urgent', 'default').taken()
     expect(worker.jobs).toEqual(['mail@urgent:1'])
   })
 
   test('of several queues gets held jobs of the last if the store has none', async () => {
     await lively(3)
     expect(await counts()).toMatchObject({ normal: 0 })
-    const worker = node.consumer('urgent', 'default').take()
-    await cluster.turn()
+    const worker = await node.consumer('urgent', 'default').taken()
     expect(worker.jobs).toHaveLength(1)
   })
 
@@ -243,8 +228,7 @@ describe('a consumer that fetches often', () => {
     await lively(60)
     const seen: number[] = []
     const fetch = async () => {
-      const worker = node.consumer('default').take()
-      await cluster.turn()
+      const worker = await node.consumer('default').taken()
       seen.push(worker.last.job.id)
       worker.complete('done')
     }
@@ -261,12 +245,9 @@ describe('a consumer that fetches often', () => {
     /** It has pushed, fetched and ended jobs in turn, one in a millisecond. */
     async function inTurn(queues = ['default'], jobs = 24) {
       for (let at = 0; at < jobs; at += 1) {
-        node.submit('mail', { door: 'faktory' })
-        await cluster.turn()
-        const worker = node.consumer(...queues).take()
-        await cluster.turn()
-        worker.complete('done')
-        await cluster.turn()
+        await node.submitted('mail', { door: 'faktory' })
+        const worker = await node.consumer(...queues).taken()
+        await worker.completed('done')
         await cluster.pass(1)
       }
       steps.splice(0)
@@ -274,13 +255,11 @@ describe('a consumer that fetches often', () => {
 
     test('gets a job that was claimed by the step that brought it', async () => {
       await inTurn(['default', 'low'])
-      node.submit('mail', { door: 'faktory' })
-      await cluster.turn()
+      await node.submitted('mail', { door: 'faktory' })
       expect(steps).toHaveLength(1)
       expect(claims()).toMatchObject([{ max: 0, prefetch: 1 }])
       const worker = await fetchHeld(['default', 'low'])
-      worker.complete('done')
-      await cluster.turn()
+      await worker.completed('done')
       expect(worker.settled).toEqual(['done'])
       expect(steps).toHaveLength(2)
     })
@@ -289,8 +268,7 @@ describe('a consumer that fetches often', () => {
       await inTurn()
       node.submit('mail', { door: 'faktory' })
       const worker = node.consumer('default')
-      worker.take()
-      await cluster.turn()
+      await worker.taken()
       expect(worker.jobs).toHaveLength(1)
     })
 
@@ -298,22 +276,19 @@ describe('a consumer that fetches often', () => {
       await inTurn()
       node.submit('mail@urgent', { door: 'faktory' })
       node.submit('mail', { door: 'faktory', dueAtMs: node.scheduler.storeNowMs() + 60_000 })
-      node.submit('resize')
-      await cluster.turn()
+      await node.submitted('resize')
       expect(claims()).toEqual([])
     })
 
     test('gets none with submissions for a while after it did not fetch them', async () => {
       await inTurn()
-      node.submit('mail', { door: 'faktory' })
-      await cluster.turn()
+      await node.submitted('mail', { door: 'faktory' })
       expect(await counts()).toMatchObject({ running: 1 })
       await cluster.pass(50)
       await cluster.turn()
       expect(await counts()).toMatchObject({ running: 0, normal: 1 })
       await inTurn()
-      node.submit('mail', { door: 'faktory' })
-      await cluster.turn()
+      await node.submitted('mail', { door: 'faktory' })
       expect(claims()).toEqual([])
     })
 
@@ -325,8 +300,7 @@ describe('a consumer that fetches often', () => {
       const acting = act()
       await cluster.turn()
       await acting
-      node.submit('mail')
-      await cluster.turn()
+      await node.submitted('mail')
       expect(await counts()).toMatchObject({ running: 0, normal: 1 })
     })
 
@@ -334,24 +308,19 @@ describe('a consumer that fetches often', () => {
       await inTurn(['default'], 3)
       await cluster.pass(windowMs - 4)
       await inTurn(['default'], 1)
-      node.submit('mail', { door: 'faktory' })
-      await cluster.turn()
+      await node.submitted('mail', { door: 'faktory' })
       expect(claims()).toEqual([])
     })
 
     test('gets a job of a higher level first, though others were claimed before it came', async () => {
       await inTurn()
-      const first = node.submit('mail', { door: 'faktory', level: 4 })
-      await cluster.turn()
-      const second = node.submit('mail', { door: 'faktory', level: 4 })
-      await cluster.turn()
+      const first = await node.submitted('mail', { door: 'faktory', level: 4 })
+      const second = await node.submitted('mail', { door: 'faktory', level: 4 })
       expect(await counts()).toMatchObject({ running: 1 })
-      const higher = node.submit('mail', { door: 'faktory', level: 5 })
-      await cluster.turn()
+      const higher = await node.submitted('mail', { door: 'faktory', level: 5 })
       const seen: unknown[] = []
       for (let at = 0; at < 3; at += 1) {
-        const worker = node.consumer('default').take()
-        await cluster.turn()
+        const worker = await node.consumer('default').taken()
         seen.push({ kind: 'created', id: worker.last.job.id })
       }
       expect(seen).toEqual([higher.result, first.result, second.result])
@@ -360,8 +329,7 @@ describe('a consumer that fetches often', () => {
     test('gets none with submissions if losses count', async () => {
       node = await cluster.node('b', { maxLosses: 3 })
       await inTurn()
-      node.submit('mail', { door: 'faktory' })
-      await cluster.turn()
+      await node.submitted('mail', { door: 'faktory' })
       expect(await counts()).toMatchObject({ running: 0, normal: 1 })
     })
   })

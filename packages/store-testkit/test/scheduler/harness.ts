@@ -1,16 +1,10 @@
-import { expect } from 'vitest'
 import {
   Scheduler,
-  type Assignment,
-  type FetchRequest,
-  type IdleWorker,
-  type Subscription,
   type JobEvent,
   type JobRef,
   type NewJob,
   type RetryRules,
   type SchedulerOptions,
-  type Settled,
   type Step,
   type StepAnswer,
   type Store,
@@ -19,6 +13,7 @@ import {
   type Submitted,
   type Waiter,
 } from '@crossgear/core-scheduler'
+import { TestWorker } from './test-worker.ts'
 import { ManualClock, MemoryStoreWorld, RecordingObserver } from '../../src/index.ts'
 import type { MemoryNode, WorldOptions } from '../../src/index.ts'
 
@@ -61,15 +56,15 @@ export class TestNode {
 
   worker(...functions: string[]): TestWorker {
     const interest = this.scheduler.namedSubscription(functions.map((fn) => ({ fn })))
-    return new TestWorker(this.scheduler, interest)
+    return new TestWorker(this, interest)
   }
 
   leasedWorker(fn: string, leaseMs: number): TestWorker {
-    return new TestWorker(this.scheduler, this.scheduler.namedSubscription([{ fn, leaseMs }]))
+    return new TestWorker(this, this.scheduler.namedSubscription([{ fn, leaseMs }]))
   }
 
   consumer(...queues: string[]): TestWorker {
-    return new TestWorker(this.scheduler, this.scheduler.consumerSubscription(queues))
+    return new TestWorker(this, this.scheduler.consumerSubscription(queues))
   }
 
   /** Hands in a background job. */
@@ -79,11 +74,25 @@ export class TestNode {
     return client
   }
 
+  /** The same, and the turn ends: the store has the job. */
+  async submitted(lane: string, over?: Partial<NewJob>): Promise<TestClient> {
+    const client = this.submit(lane, over)
+    await this.clock.turn()
+    return client
+  }
+
   /** Hands in a foreground job. */
   ask(lane: string, over: Partial<NewJob> = {}): TestClient {
     const client = new TestClient({ foreground: true, ...over })
     client.waiter = client
     this.scheduler.submit(lane, client)
+    return client
+  }
+
+  /** The same, and the turn ends: the store has the job. */
+  async asked(lane: string, over?: Partial<NewJob>): Promise<TestClient> {
+    const client = this.ask(lane, over)
+    await this.clock.turn()
     return client
   }
 }
@@ -133,89 +142,6 @@ function wordsOf(event: JobEvent): string {
   }
 }
 
-/** A worker behind a node. It takes a job when told to, or whenever it is woken. */
-export class TestWorker implements FetchRequest, IdleWorker {
-  readonly subscription: Subscription
-  readonly assignments: Assignment[] = []
-  readonly settled: Settled[] = []
-  gone = false
-  isPipelined = false
-  wakes = 0
-  nothings = 0
-  refusals: StoreError[] = []
-  takesWhenWoken = false
-  /** Thrown by the next jobs that it is handed. */
-  fault: Error | undefined
-  readonly failures: unknown[] = []
-  readonly #scheduler: Scheduler
-
-  constructor(scheduler: Scheduler, interest: Subscription) {
-    this.#scheduler = scheduler
-    this.subscription = interest
-  }
-
-  get jobs(): string[] {
-    return this.assignments.map(({ job }) => `${job.lane}:${job.id}`)
-  }
-
-  get last(): Assignment {
-    const assignment = this.assignments.at(-1)
-    expect(assignment, 'a job for the worker').toBeDefined()
-    return assignment as Assignment
-  }
-
-  take(): this {
-    this.#scheduler.claim(this)
-    return this
-  }
-
-  sleep(look = false): this {
-    this.#scheduler.addIdle(this, look)
-    return this
-  }
-
-  complete(output: string): void {
-    this.#scheduler.complete(this.last, bytes(output), this.#settlement())
-  }
-
-  fail(message: string): void {
-    this.#scheduler.fail(this.last, { message }, this.#settlement())
-  }
-
-  release(lost = false): void {
-    this.#scheduler.release(this.last, lost, this.#settlement())
-  }
-
-  #settlement(): { settled(result: Settled): void; refused(error: StoreError): void } {
-    return {
-      settled: (result) => void this.settled.push(result),
-      refused: (error) => void this.refusals.push(error),
-    }
-  }
-
-  wake(): void {
-    this.wakes += 1
-    if (this.takesWhenWoken) this.take()
-  }
-
-  assigned(assignment: Assignment): void {
-    if (this.fault) throw this.fault
-    this.assignments.push(assignment)
-  }
-
-  failed(error: unknown): void {
-    this.failures.push(error)
-  }
-
-  onEmpty(): void {
-    this.nothings += 1
-  }
-
-  refused(error: StoreError): void {
-    this.refusals.push(error)
-  }
-}
-
 /** A world and the nodes in it, all on one manual clock. */
 export class Cluster {
   readonly clock = new ManualClock()
@@ -260,4 +186,13 @@ export function aroundSteps(
   const send = store.steps.step.bind(store.steps)
   store.steps.step = (step) => run(step, send)
   return store
+}
+
+/** The same, of which only notes are taken. */
+export function notingSteps(steps: Step[]): (store: MemoryNode) => MemoryNode {
+  return (store) =>
+    aroundSteps(store, (step, send) => {
+      steps.push(step)
+      return send(step)
+    })
 }

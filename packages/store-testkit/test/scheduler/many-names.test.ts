@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { IdleWorker, Step } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { notingSteps, Cluster, type TestNode } from './harness.ts'
 
 const namesEach = 1_000
 const consumers = 40
@@ -22,12 +22,7 @@ describe('a consumer of queues that nobody has pushed to', () => {
   beforeEach(async () => {
     cluster = new Cluster()
     steps = []
-    node = await cluster.node('a', {}, (store) =>
-      aroundSteps(store, (step, send) => {
-        steps.push(step)
-        return send(step)
-      }),
-    )
+    node = await cluster.node('a', {}, notingSteps(steps))
     await cluster.turn()
     steps.splice(0)
   })
@@ -39,16 +34,13 @@ describe('a consumer of queues that nobody has pushed to', () => {
     expect(steps.flatMap(({ claims }) => claims)).toEqual([])
     consumer.takesWhenWoken = true
     consumer.sleep()
-    node.submit('mail@two', { door: 'faktory' })
-    await cluster.turn()
+    await node.submitted('mail@two', { door: 'faktory' })
     expect(consumer.jobs).toEqual(['mail@two:1'])
   })
 
   test('asks for those alone that somebody has pushed to', async () => {
-    node.submit('mail@two', { door: 'faktory' })
-    await cluster.turn()
-    node.consumer('one', 'two', 'three').take()
-    await cluster.turn()
+    await node.submitted('mail@two', { door: 'faktory' })
+    await node.consumer('one', 'two', 'three').taken()
     const [claim] = steps.flatMap(({ claims }) => claims)
     expect(claim?.groups).toEqual([{ queue: 'two', lanes: ['mail@two'] }])
   })

@@ -1,6 +1,20 @@
-import { describe, expect, test } from 'vitest'
-import { bytes, Cluster } from './harness.ts'
-import type { MemoryNode } from '../../src/index.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { SchedulerOptions } from '@crossgear/core-scheduler'
+import { bytes, Cluster, type TestNode } from './harness.ts'
+import type { MemoryNode, WorldOptions } from '../../src/index.ts'
+
+let cluster: Cluster
+let node: TestNode
+
+async function open(
+  options: SchedulerOptions = {},
+  worldOptions: WorldOptions = {},
+): Promise<void> {
+  cluster = new Cluster(worldOptions)
+  node = await cluster.node('a', options)
+}
+
+beforeEach(() => open())
 
 /** A store that notes which jobs are read. */
 function noting(reads: string[]): (store: MemoryNode) => MemoryNode {
@@ -16,8 +30,6 @@ function noting(reads: string[]): (store: MemoryNode) => MemoryNode {
 
 describe('clients of a native worker', () => {
   test('get its progress within a quarter of a second', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const client = node.ask('mail')
     await cluster.pass(110)
     const id = (await cluster.world.native.take('mail')) ?? 0
@@ -32,9 +44,9 @@ describe('clients of a native worker', () => {
   })
 
   test('are the only ones whose jobs are polled', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const reads: string[] = []
-    const node = await cluster.node('a', {}, noting(reads))
+    node = await cluster.node('a', {}, noting(reads))
     for (const lane of ['mail', 'sms']) node.ask(lane)
     node.submit('fax')
     await cluster.pass(110)
@@ -49,13 +61,10 @@ describe('clients of a native worker', () => {
   })
 
   test('are polled at once if the native worker is counted, however short they wait', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('mail')
     await cluster.world.native.count('mail', 1)
     await cluster.pass(1_100)
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     for (const id of [1, 2]) {
       await cluster.world.native.take('mail')
       await cluster.world.native.finish('mail', id, 'success', bytes('done'))
@@ -65,8 +74,6 @@ describe('clients of a native worker', () => {
   })
 
   test('all have their turn, however many wait', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const clients = Array.from({ length: 1_200 }, () => node.ask('mail'))
     await cluster.pass(1_500)
     node.store.events.watched = new Set()
@@ -81,8 +88,7 @@ describe('clients of a native worker', () => {
 
 describe('jobs without waiting clients', () => {
   test('are settled as soon as the native worker announces the end, whichever node submitted them', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const [a, b] = [node, await cluster.node('b')]
     b.submit('mail', { unique: bytes('same'), jid: 'j-1' })
     await cluster.world.native.count('mail', 1)
     await cluster.pass(1_100)
@@ -96,14 +102,12 @@ describe('jobs without waiting clients', () => {
   })
 
   test('are found by a sweep if no node got the announcement', async () => {
-    const cluster = new Cluster()
-    const a = await cluster.node('a', { routes: new Map([['kept', { retentionSeconds: 60 }]]) })
-    a.submit('mail', { unique: bytes('same') })
-    a.submit('mail', { jid: 'j-1', door: 'faktory' })
-    a.submit('mail')
-    a.submit('kept')
-    await cluster.turn()
-    await a.scheduler.stop()
+    await open({ routes: new Map([['kept', { retentionSeconds: 60 }]]) })
+    node.submit('mail', { unique: bytes('same') })
+    node.submit('mail', { jid: 'j-1', door: 'faktory' })
+    node.submit('mail')
+    await node.submitted('kept')
+    await node.scheduler.stop()
     for (const lane of ['mail', 'mail', 'mail', 'kept']) {
       const id = (await cluster.world.native.take(lane)) ?? 0
       await cluster.world.native.finish(lane, id, 'success', bytes('native'))
@@ -119,28 +123,25 @@ describe('jobs without waiting clients', () => {
   })
 
   test('of Faktory are retried by their policy after a native worker’s error', async () => {
-    const cluster = new Cluster()
-    const a = await cluster.node('a')
-    a.submit('mail', { door: 'faktory', jid: 'j-1', retries: 1 })
+    node.submit('mail', { door: 'faktory', jid: 'j-1', retries: 1 })
     await cluster.pass(10)
     for (const expected of ['idle', 'error']) {
       const id = (await cluster.world.native.take('mail')) ?? 0
       await cluster.world.native.finish('mail', id, 'error', bytes('broken'))
       await cluster.pass(2_000)
-      expect(await a.scheduler.jobs.findJid('j-1')).toMatchObject({
+      expect(await node.scheduler.jobs.findJid('j-1')).toMatchObject({
         status: expected,
         settled: expected === 'error',
       })
       await cluster.pass(16_000)
     }
-    const job = await a.scheduler.jobs.findJid('j-1')
+    const job = await node.scheduler.jobs.findJid('j-1')
     expect(JSON.parse(job?.failure ?? '{}')).toMatchObject({ message: 'broken', remaining: 0 })
-    expect((await a.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
+    expect((await node.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ dead: 1, retried: 1 })
   })
 
   test('are settled once although several nodes believe to be the leader', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    const [a, b] = [node, await cluster.node('b')]
     await cluster.world.native.count('mail', 1)
     a.submit('mail', { unique: bytes('same') })
     await cluster.pass(1_100)
@@ -156,16 +157,14 @@ describe('jobs without waiting clients', () => {
 
 describe('native clients', () => {
   test('are kept waiting while a route retries their job, and released when it is dead', async () => {
-    const cluster = new Cluster()
+    await open({ routes: new Map([['mail', { retries: 1 }]]) })
     const { native } = cluster.world
-    const node = await cluster.node('a', { routes: new Map([['mail', { retries: 1 }]]) })
     const id = await native.write('mail', bytes('native'))
     await native.push('mail', id, 'normal')
     node.scheduler.countNamed('mail', 1)
     await cluster.turn()
     for (const expected of [0, 1]) {
-      const worker = node.worker('mail').take()
-      await cluster.turn()
+      const worker = await node.worker('mail').taken()
       worker.fail('broken')
       await cluster.turn()
       expect(await native.locks('mail', id)).toBe(expected)
@@ -180,8 +179,6 @@ describe('native clients', () => {
 
 describe('worker counts', () => {
   test('that the store refused are sent again when it answers', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.scheduler.countNamed('mail', 1)
     await cluster.pass(100)
     cluster.world.break()
@@ -197,9 +194,8 @@ describe('repairs', () => {
   const leaseMs = 10_000
 
   test('requeue the job of a silent native worker and a job that was never pushed', async () => {
-    const cluster = new Cluster()
+    await open({ repair: { mode: 'on', leaseMs } })
     const { native } = cluster.world
-    const node = await cluster.node('a', { repair: { mode: 'on', leaseMs } })
     const stray = await native.write('sms', bytes('stray'))
     node.submit('mail')
     await cluster.pass(10)
@@ -221,9 +217,8 @@ describe('repairs', () => {
   })
 
   test('of orphans queue only jobs that no worker can have, and none of a slow worker', async () => {
-    const cluster = new Cluster()
+    await open({ repair: { mode: 'strays', leaseMs } })
     const { native } = cluster.world
-    const node = await cluster.node('a', { repair: { mode: 'strays', leaseMs } })
     const unique = bytes('one')
     for (const lane of ['popped', 'busy']) node.submit(lane, { unique })
     await cluster.pass(10)
@@ -244,9 +239,8 @@ describe('repairs', () => {
   })
 
   test('that are only reported change nothing', async () => {
-    const cluster = new Cluster()
+    await open({ repair: { mode: 'report', leaseMs } })
     const { native } = cluster.world
-    const node = await cluster.node('a', { repair: { mode: 'report', leaseMs } })
     await native.write('sms', bytes('stray'))
     await cluster.pass(12_500)
     expect(node.observer.of('repaired').map(({ repair, done }) => [repair.kind, done])).toEqual([
@@ -256,8 +250,7 @@ describe('repairs', () => {
   })
 
   test('open a lane to consumers if only the count of a dead native worker kept it closed', async () => {
-    const cluster = new Cluster({ graceMs: 0 })
-    const node = await cluster.node('a', { repair: { mode: 'on', leaseMs } })
+    await open({ repair: { mode: 'on', leaseMs } }, { graceMs: 0 })
     await cluster.world.native.count('mail', 1)
     node.submit('mail')
     await cluster.pass(10)
@@ -274,8 +267,6 @@ describe('repairs', () => {
   })
 
   test('are off by default', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     await cluster.world.native.write('sms', bytes('stray'))
     await cluster.pass(60_000)
     expect(node.observer.of('repaired')).toEqual([])
@@ -309,19 +300,19 @@ describe('unannounced changes by native programs', () => {
     return Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor')
   }
 
-  async function resting(lanes: number) {
-    const cluster = new Cluster()
+  async function resting(lanes: number): Promise<Map<string, number>> {
+    cluster = new Cluster()
     const calls = new Map<string, number>()
     for (let n = 1; n <= lanes; n += 1) {
       cluster.world.lane(`lane-${n}`)
       cluster.world.numbers.set(`lane-${n}`, n)
     }
-    const node = await cluster.node('a', {}, counted(calls))
-    return { cluster, node, calls }
+    node = await cluster.node('a', {}, counted(calls))
+    return calls
   }
 
   test.each([0, 2_000, 20_000])('in %i lanes cost the same few looks at rest', async (lanes) => {
-    const { cluster, calls } = await resting(lanes)
+    const calls = await resting(lanes)
     await cluster.pass(31_000)
     calls.clear()
     await cluster.pass(60_000)
@@ -336,7 +327,7 @@ describe('unannounced changes by native programs', () => {
     [250, 2],
     [20_000, 33],
   ])('of %i lanes wake an idle worker within %i heartbeats', async (lanes, within) => {
-    const { cluster, node } = await resting(lanes)
+    await resting(lanes)
     await cluster.pass(31_000)
     const last = `lane-${lanes}`
     const worker = node.worker(last).sleep()
@@ -356,8 +347,6 @@ describe('unannounced changes by native programs', () => {
 })
 
 test('an announced job adds a function only if it is in this store', async () => {
-  const cluster = new Cluster()
-  const node = await cluster.node('a')
   node.consumer('default').sleep()
   await cluster.pass(1)
   const announce = (id: number): void => {

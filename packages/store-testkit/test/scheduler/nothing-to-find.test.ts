@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { aroundSteps, bytes, Cluster, type TestNode, type TestWorker } from './harness.ts'
+import { aroundSteps, bytes, Cluster, type TestNode } from './harness.ts'
+import type { TestWorker } from './test-worker.ts'
 
 describe('a worker that asks where no job can be', () => {
   let cluster: Cluster
@@ -22,11 +23,9 @@ describe('a worker that asks where no job can be', () => {
     await cluster.pass(10)
     node.scheduler.removeIdle(idler)
     node.submit('mail')
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     expect(worker.jobs).toEqual(['mail:1'])
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
     expect(worker.nothings).toBe(1)
     claims = 0
     return worker
@@ -41,8 +40,7 @@ describe('a worker that asks where no job can be', () => {
 
   test('is given a job that is on its way to a new function', async () => {
     node.submit('mail')
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     expect([worker.jobs, worker.nothings]).toEqual([['mail:1'], 0])
   })
 
@@ -75,16 +73,14 @@ describe('a worker that asks where no job can be', () => {
   test('is given a job that was submitted before it asked', async () => {
     const worker = await afterTheLastJob()
     node.submit('mail')
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
     expect(worker.jobs).toEqual(['mail:1', 'mail:2'])
   })
 
   test('is given a job that another worker gave up before it asked', async () => {
     const worker = await afterTheLastJob()
     worker.release(true)
-    const other = node.worker('mail').take()
-    await cluster.turn()
+    const other = await node.worker('mail').taken()
     expect(other.jobs).toEqual(['mail:1'])
   })
 
@@ -92,8 +88,7 @@ describe('a worker that asks where no job can be', () => {
     const worker = await afterTheLastJob()
     await cluster.node('b')
     await cluster.pass(1_100)
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
     const before = worker.nothings
     expect(worker.take().nothings).toBe(before)
   })

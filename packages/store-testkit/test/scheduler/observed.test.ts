@@ -1,5 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { bytes, Cluster, type TestNode } from './harness.ts'
+
+let cluster: Cluster
+let node: TestNode
+
+beforeEach(async () => {
+  cluster = new Cluster()
+  node = await cluster.node('a')
+})
 
 /** The ends of runs that a node has told of. */
 const ends = ({ observer }: TestNode) =>
@@ -7,15 +15,11 @@ const ends = ({ observer }: TestNode) =>
 
 describe('an observer of a scheduler', () => {
   test('gets the function, both doors and the time of a run', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('mail@bulk', { door: 'faktory', retries: 3 })
     await cluster.pass(40)
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     await cluster.pass(2_000)
-    worker.complete('done')
-    await cluster.turn()
+    await worker.completed('done')
     expect(node.observer.of('assigned')).toEqual([
       { kind: 'assigned', lane: 'mail@bulk', door: 'faktory', waitMs: 40 },
     ])
@@ -23,12 +27,9 @@ describe('an observer of a scheduler', () => {
   })
 
   test('gets a failure, a retry and a vanished worker, each as such', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('final')
     node.submit('again', { door: 'faktory', retries: 3 })
-    node.submit('crash')
-    await cluster.turn()
+    await node.submitted('crash')
     const [final, again, crash] = ['final', 'again', 'crash'].map((fn) => node.worker(fn).take())
     await cluster.turn()
     final?.fail('no')
@@ -44,18 +45,13 @@ describe('an observer of a scheduler', () => {
   })
 
   test('gets an expired lease as a vanished worker', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    node.submit('mail', { reserveForSeconds: 1 })
-    await cluster.turn()
+    await node.submitted('mail', { reserveForSeconds: 1 })
     node.consumer('default').take()
     await cluster.pass(10_000)
     expect(ends(node)).toEqual([['mail', 'gearman', 'consumer', 'interrupted', undefined]])
   })
 
   test('gets a native worker’s success without a time', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.ask('mail')
     await cluster.pass(110)
     const id = (await cluster.world.native.take('mail')) ?? 0
@@ -65,8 +61,6 @@ describe('an observer of a scheduler', () => {
   })
 
   test('gets a job that joined another, and one that an operator ended', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (const door of ['gearman', 'http'] as const) {
       node.submit('mail', { door, unique: bytes('once') })
     }

@@ -1,17 +1,11 @@
 import type { Step } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
-import { aroundSteps, bytes, Cluster } from './harness.ts'
+import { aroundSteps, Cluster, notingSteps } from './harness.ts'
 
 test('all that comes in one turn goes to the store as one step, whatever its door, lane and kind', async () => {
   const cluster = new Cluster()
   const steps: Step[] = []
-  const node = await cluster.node('a', {}, (store) =>
-    aroundSteps(store, (step, send) => {
-      steps.push(step)
-      return send(step)
-    }),
-  )
-  const { scheduler } = node
+  const node = await cluster.node('a', {}, notingSteps(steps))
   for (const lane of ['mail', 'post', 'news@bulk', 'logs']) node.submit(lane)
   await cluster.turn()
   const [worker, other] = [node.worker('mail').take(), node.worker('post').take()]
@@ -19,12 +13,7 @@ test('all that comes in one turn goes to the store as one step, whatever its doo
   steps.length = 0
 
   worker.complete('done')
-  const { lane, id, token } = other.last.job
-  const reported: boolean[] = []
-  scheduler.report(
-    { lane, id, token, kind: 'data', data: bytes('half') },
-    { reported: (isKnown) => void reported.push(isKnown), refused: () => undefined },
-  )
+  other.data('half')
   node.submit('mail', { door: 'gearman' })
   node.submit('news@bulk', { door: 'faktory', jid: 'jid-of-news' })
   node.submit('logs', { door: 'http' })
@@ -37,7 +26,7 @@ test('all that comes in one turn goes to the store as one step, whatever its doo
   expect(step?.reports).toHaveLength(1)
   expect(step?.submissions.map((of) => of.lane)).toEqual(['mail', 'news@bulk', 'logs'])
   expect(step?.claims).toHaveLength(2)
-  expect(reported).toEqual([true])
+  expect(other.reported).toEqual([true])
   expect(worker.settled).toEqual(['done'])
   // The consumer gets the older job of its lane, the worker the one that came with the step.
   expect(consumer.jobs).toEqual(['news@bulk:1'])
@@ -56,17 +45,11 @@ test('a client gets the data of a job before its result, though the step with th
     }),
   )
   const client = node.ask('mail')
-  const worker = node.worker('mail').take()
-  await cluster.turn()
-  const { lane, id, token } = worker.last.job
-  node.scheduler.report(
-    { lane, id, token, kind: 'data', data: bytes('half') },
-    { reported: () => undefined, refused: () => undefined },
-  )
+  const worker = await node.worker('mail').taken()
+  worker.data('half')
   await cluster.turn()
   worker.complete('done')
-  node.submit('post')
-  await cluster.turn()
+  await node.submitted('post')
   expect(client.events).toEqual([])
   goOn()
   await cluster.turn()

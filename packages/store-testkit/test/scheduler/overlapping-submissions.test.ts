@@ -14,20 +14,15 @@ test('events of a job are delivered although submissions are always in flight', 
     }),
   )
   const other = await cluster.node('other')
-  const client = busy.ask('mail')
-  await cluster.turn()
-  const worker = other.worker('mail').take()
-  await cluster.turn()
+  const client = await busy.asked('mail')
+  const worker = await other.worker('mail').taken()
   expect(worker.jobs).toEqual(['mail:1'])
 
   isSlow = true
-  busy.submit('mail')
-  await cluster.turn()
-  worker.complete('sent')
-  await cluster.turn()
+  await busy.submitted('mail')
+  await worker.completed('sent')
   for (let count = 0; count < 3; count += 1) {
-    busy.submit('mail')
-    await cluster.turn()
+    await busy.submitted('mail')
     underWay.shift()?.()
     await cluster.turn()
   }

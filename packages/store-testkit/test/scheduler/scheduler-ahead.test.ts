@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Step } from '@crossgear/core-scheduler'
-import { aroundSteps, Cluster, type TestNode } from './harness.ts'
+import { aroundSteps, notingSteps, Cluster, type TestNode } from './harness.ts'
 
 describe('a worker that grabs its next job at once', () => {
   let cluster: Cluster
@@ -25,19 +25,16 @@ describe('a worker that grabs its next job at once', () => {
   async function next(worker: ReturnType<TestNode['worker']>): Promise<void> {
     worker.complete('done')
     worker.isPipelined = true
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
   }
 
   test('is answered "no job" without a call to the store, once all lanes are watched', async () => {
     const idler = node.worker('mail').sleep()
     await cluster.pass(10)
     const worker = node.worker('mail').take()
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     node.scheduler.removeIdle(idler)
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
     expect(worker.jobs).toEqual(['mail:1'])
     const nothingsBefore = worker.nothings
     const before = claims
@@ -50,13 +47,10 @@ describe('a worker that grabs its next job at once', () => {
     const other = await cluster.node('b')
     const idler = node.worker('mail').sleep()
     await cluster.pass(10)
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     node.scheduler.removeIdle(idler)
-    const worker = node.worker('mail').take()
-    await cluster.turn()
-    other.submit('mail')
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
+    await other.submitted('mail')
     await next(worker)
     expect(worker.jobs).toEqual(['mail:1', 'mail:2'])
   })
@@ -76,8 +70,7 @@ describe('a worker that grabs its next job at once', () => {
     node.scheduler.removeIdle(idler)
     for (let at = 0; at < 25; at += 1) node.submit('mail')
     await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     for (let at = 0; at < 19; at += 1) await next(worker)
     await cluster.pass(20)
     await next(worker)
@@ -93,12 +86,10 @@ describe('a worker that grabs its next job at once', () => {
   })
 
   test('finds its next job reserved, when it is woken for it', async () => {
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.sleep()
     await cluster.pass(10)
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect(worker.wakes).toBe(1)
     const before = claims
     worker.take()
@@ -107,19 +98,16 @@ describe('a worker that grabs its next job at once', () => {
   })
 
   test('wakes up while its job is being stored, and needs no other claim', async () => {
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.sleep()
     await cluster.pass(10)
     const before = claims
     let ready = (): void => undefined
     storeIsBusy = new Promise((resolve) => (ready = resolve))
-    const client = node.submit('mail')
-    await cluster.turn()
+    const client = await node.submitted('mail')
     expect(client.result).toBeUndefined()
     expect(worker.wakes).toBe(1)
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
     expect(worker.jobs).toEqual([])
     ready()
     await cluster.turn()
@@ -135,26 +123,21 @@ describe('a worker that grabs its next job at once', () => {
     first.sleep()
     second.sleep()
     await cluster.pass(10)
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect([first.wakes, second.wakes]).toEqual([1, 0])
     node.submit('mail')
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect([first.wakes, second.wakes]).toEqual([1, 1])
   })
 
   test('claims from the store if the job reserved for it did not arrive', async () => {
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.sleep()
     await cluster.pass(10)
     let fail = (_error: Error): void => undefined
     storeIsBusy = new Promise((_resolve, reject) => (fail = reject))
-    const client = node.submit('mail')
-    await cluster.turn()
-    worker.take()
-    await cluster.turn()
+    const client = await node.submitted('mail')
+    await worker.taken()
     const before = claims
     storeIsBusy.catch(() => undefined)
     fail(new Error('gone'))
@@ -166,26 +149,21 @@ describe('a worker that grabs its next job at once', () => {
   })
 
   test('that does not fetch it leaves it to others', async () => {
-    const sleeper = node.worker('mail').take()
-    await cluster.turn()
+    const sleeper = await node.worker('mail').taken()
     sleeper.sleep()
     await cluster.pass(10)
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     await cluster.pass(50)
-    const other = (await cluster.node('b')).worker('mail').take()
-    await cluster.turn()
+    const other = await (await cluster.node('b')).worker('mail').taken()
     expect(other.jobs).toEqual(['mail:1'])
   })
 
   test('gets no job that was reserved ahead if losses count', async () => {
     const counting = await cluster.node('c', { maxLosses: 1 })
-    const worker = counting.worker('mail').take()
-    await cluster.turn()
+    const worker = await counting.worker('mail').taken()
     worker.sleep()
     await cluster.pass(10)
-    counting.submit('mail')
-    await cluster.turn()
+    await counting.submitted('mail')
     expect((await counting.store.lanes.counts(['mail']))[0]).toMatchObject({
       normal: 1,
       running: 0,
@@ -197,20 +175,14 @@ describe('a consumer that waits', () => {
   test('claims with the step that brings a job of an open lane; a job of a closed one wakes none', async () => {
     const cluster = new Cluster()
     const steps: Step[] = []
-    const node = await cluster.node('a', {}, (store) =>
-      aroundSteps(store, (step, send) => {
-        steps.push(step)
-        return send(step)
-      }),
-    )
+    const node = await cluster.node('a', {}, notingSteps(steps))
     node.scheduler.countNamed('legacy', 1)
     const consumer = node.consumer('default')
     consumer.takesWhenWoken = true
     for (const job of ['mail:1', 'mail:2']) {
       consumer.sleep()
       steps.splice(0)
-      node.submit('mail')
-      await cluster.turn()
+      await node.submitted('mail')
       expect(consumer.jobs).toContain(job)
     }
     expect(steps.map(({ submissions, claims }) => [submissions.length, claims.length])).toEqual([
@@ -218,8 +190,7 @@ describe('a consumer that waits', () => {
     ])
     const before = consumer.wakes
     consumer.sleep()
-    node.submit('legacy')
-    await cluster.turn()
+    await node.submitted('legacy')
     expect(consumer.wakes).toBe(before)
   })
 })

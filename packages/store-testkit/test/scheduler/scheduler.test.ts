@@ -1,12 +1,18 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { MemoryNode } from '../../src/index.ts'
 import { StoreError, type Store } from '@crossgear/core-scheduler'
-import { aroundSteps, bytes, Cluster } from './harness.ts'
+import { aroundSteps, bytes, Cluster, type TestNode } from './harness.ts'
+
+let cluster: Cluster
+let node: TestNode
+
+beforeEach(async () => {
+  cluster = new Cluster()
+  node = await cluster.node('a')
+})
 
 describe('a scheduler', () => {
   test('answers a submission with the job and its lane’s number once the store has it', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const client = node.submit('mail')
     expect(client.result).toBeUndefined()
     await cluster.turn()
@@ -18,8 +24,6 @@ describe('a scheduler', () => {
   })
 
   test('hands each worker of one turn a job, in the order of their requests', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (let job = 0; job < 2; job += 1) node.submit('mail')
     await cluster.turn()
     const workers = [1, 2, 3].map(() => node.worker('mail').take())
@@ -30,8 +34,6 @@ describe('a scheduler', () => {
   })
 
   test('a worker that fails when it is handed its job costs no other of the same call theirs', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (let job = 0; job < 3; job += 1) node.submit('mail')
     await cluster.turn()
     const workers = [1, 2, 3].map(() => node.worker('mail'))
@@ -42,47 +44,32 @@ describe('a scheduler', () => {
     expect([first?.jobs, failing?.jobs, last?.jobs]).toEqual([['mail:1'], [], ['mail:3']])
     expect([failing?.failures, failing?.refusals]).toEqual([[failing?.fault], []])
     expect(node.scheduler.running).toBe(2)
-    const next = node.worker('mail').take()
-    await cluster.turn()
+    const next = await node.worker('mail').taken()
     expect(next.jobs).toEqual(['mail:2'])
   })
 
   test('a worker is offered its functions in its order', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('mail', { level: 9 })
-    node.submit('sms', { level: 1 })
-    await cluster.turn()
-    const worker = node.worker('sms', 'mail').take()
-    await cluster.turn()
+    await node.submitted('sms', { level: 1 })
+    const worker = await node.worker('sms', 'mail').taken()
     expect(worker.jobs).toEqual(['sms:1'])
   })
 
   test('a worker of a function takes from all its lanes; one of a lane from that alone', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.submit('mail@bulk')
-    node.submit('mail')
-    await cluster.turn()
-    const bulk = node.worker('mail@bulk').take()
-    await cluster.turn()
-    const all = node.worker('mail').take()
-    await cluster.turn()
-    node.submit('mail@bulk')
-    await cluster.turn()
-    all.take()
-    await cluster.turn()
+    await node.submitted('mail')
+    const bulk = await node.worker('mail@bulk').taken()
+    const all = await node.worker('mail').taken()
+    await node.submitted('mail@bulk')
+    await all.taken()
     expect(bulk.jobs).toEqual(['mail@bulk:1'])
     expect(all.jobs).toEqual(['mail:1', 'mail@bulk:2'])
   })
 
   test('the clients of this node get an outcome once', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const client = node.ask('mail')
     await cluster.pass(300)
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.complete('result')
     await cluster.pass(5_000)
     expect(client.events).toEqual(['mail:1 complete result'])
@@ -91,40 +78,28 @@ describe('a scheduler', () => {
   })
 
   test('an outcome after the lease was lost is unknown and reaches no client', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    const client = node.ask('mail')
-    await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const client = await node.asked('mail')
+    const worker = await node.worker('mail').taken()
     worker.release()
     await cluster.turn()
-    worker.complete('too late')
-    await cluster.turn()
+    await worker.completed('too late')
     expect(worker.settled).toEqual(['requeued', 'unknown'])
     expect(client.events).toEqual([])
   })
 
   test('a claimed job whose worker left meanwhile is requeued', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     const leaver = node.worker('mail').take()
     cluster.clock.endOfTurn(() => (leaver.gone = true))
     await cluster.turn()
     expect(leaver.jobs).toEqual([])
-    const other = node.worker('mail').take()
-    await cluster.turn()
+    const other = await node.worker('mail').taken()
     expect(other.jobs).toEqual(['mail:1'])
     expect(other.last.job.losses).toBe(0)
   })
 
   test('a worker that left before the end of the turn costs no claim', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     node.worker('mail').take().gone = true
     await cluster.turn()
     expect(node.observer.of('assigned')).toEqual([])
@@ -132,42 +107,30 @@ describe('a scheduler', () => {
   })
 
   test('a foreground client that left before the answer leaves no job behind', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.ask('mail').gone = true
     await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     expect(worker.jobs).toEqual([])
     expect(await node.scheduler.jobs.look({ lane: 'mail', id: 1 })).toBeUndefined()
   })
 
   test('a client that leaves gets no more events, and its queued job is not run', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     node.scheduler.abandon(client, [{ lane: 'mail', id: 1 }])
     await cluster.turn()
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     expect(worker.jobs).toEqual([])
     expect(client.events).toEqual([])
   })
 
   test('an error of the store reaches all callers and has no other effect', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    node.submit('mail')
-    await cluster.turn()
-    const holder = node.worker('mail').take()
-    await cluster.turn()
+    await node.submitted('mail')
+    const holder = await node.worker('mail').taken()
     cluster.world.break('TIMEOUT')
     const client = node.ask('mail')
     const stranger = node.submit('unheard of')
     const worker = node.worker('mail').take()
-    holder.complete('lost')
-    await cluster.turn()
+    await holder.completed('lost')
     for (const refusal of [
       client.refusal,
       stranger.refusal,
@@ -182,22 +145,18 @@ describe('a scheduler', () => {
     cluster.world.mend()
     await cluster.turn()
     expect(node.observer.of('store').map(({ up }) => up)).toEqual([false, true])
-    holder.complete('again')
-    await cluster.turn()
+    await holder.completed('again')
     expect(holder.settled).toEqual(['done'])
   })
 
   test("a broken store ends none of a node's background tasks", async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
     cluster.world.break()
     await cluster.pass(6_000)
     expect(node.observer.errors).toEqual(expect.arrayContaining(['beat', 'promote']))
     cluster.world.mend()
     await cluster.world.native.count('mail', 1)
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect(worker.wakes).toBe(1)
     worker.sleep()
     const other = await cluster.node('b')
@@ -205,27 +164,21 @@ describe('a scheduler', () => {
     worker.sleep()
     await cluster.pass(2_000)
     const before = worker.wakes
-    other.submit('mail')
-    await cluster.turn()
+    await other.submitted('mail')
     expect(worker.wakes).toBe(before + 1)
   })
 
   test('draining hands out nothing more and takes the outcomes of running jobs', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (let job = 0; job < 3; job += 1) node.submit('mail')
     await cluster.turn()
-    const running = node.worker('mail').take()
-    await cluster.turn()
+    const running = await node.worker('mail').taken()
     const waiting = node.worker('mail').take()
     node.scheduler.drain()
-    const late = node.worker('mail').take()
-    await cluster.turn()
+    const late = await node.worker('mail').taken()
     expect([waiting.jobs, late.jobs]).toEqual([[], []])
     expect([waiting.nothings, late.nothings]).toEqual([1, 1])
     const idle = node.scheduler.whenIdle()
-    running.complete('done')
-    await cluster.turn()
+    await running.completed('done')
     await idle
     expect(running.settled).toEqual(['done'])
   })
@@ -233,14 +186,10 @@ describe('a scheduler', () => {
   test.each(['fetched', 'named'] as const)(
     'waiting for the last jobs ignores one that ended elsewhere: %s',
     async (kind) => {
-      const cluster = new Cluster()
-      const node = await cluster.node('a')
       const other = await cluster.node('b')
-      node.submit('mail', { door: 'faktory' })
-      await cluster.turn()
+      await node.submitted('mail', { door: 'faktory' })
       const worker = kind === 'named' ? node.worker('mail') : node.consumer('default')
-      worker.take()
-      await cluster.turn()
+      await worker.taken()
       expect(node.scheduler.running).toBe(1)
       const { lane, id, token } = worker.last.job
       await other.store.steps.finish(lane, [
@@ -255,8 +204,6 @@ describe('a scheduler', () => {
   )
 
   test('a long lease is confirmed by the store, or dropped', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const other = await cluster.node('b')
     for (const lane of ['mail', 'mail']) node.submit(lane)
     await cluster.turn()
@@ -268,22 +215,18 @@ describe('a scheduler', () => {
     expect(node.scheduler.running).toBe(2)
     await cluster.pass(12_000)
     expect(node.scheduler.running).toBe(1)
-    two.complete('done')
-    await cluster.turn()
+    await two.completed('done')
     expect(node.scheduler.running).toBe(0)
   })
 
   test('the end of a job is not lost if it overtakes the answer to the submission', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const other = await cluster.node('b')
     const gate = new Gate()
-    const node = await cluster.node('a', {}, (store) => gate.around(store))
-    const client = node.ask('mail')
-    await cluster.turn()
-    const worker = other.worker('mail').take()
-    await cluster.turn()
-    worker.complete('quick')
-    await cluster.turn()
+    node = await cluster.node('a', {}, (store) => gate.around(store))
+    const client = await node.asked('mail')
+    const worker = await other.worker('mail').taken()
+    await worker.completed('quick')
     expect(client.result).toBeUndefined()
     gate.open()
     await cluster.turn()

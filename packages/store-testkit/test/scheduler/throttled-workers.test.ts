@@ -8,10 +8,8 @@ test('a sleeping by-name worker is not woken again and again for a job that a li
   const node = await cluster.node('here', { throttles })
   node.submit('mail')
   node.submit('mail')
-  const busy = node.worker('mail').take()
-  await cluster.turn()
-  const idle = node.worker('mail').take()
-  await cluster.turn()
+  const busy = await node.worker('mail').taken()
+  const idle = await node.worker('mail').taken()
   idle.takesWhenWoken = true
   // The lane is looked at once when somebody sleeps for it, and all lanes are once a second.
   idle.sleep(true)
@@ -22,7 +20,6 @@ test('a sleeping by-name worker is not woken again and again for a job that a li
     await cluster.pass(50)
   }
   expect([idle.jobs, idle.nothings]).toEqual([[], nothings])
-  busy.complete('done')
-  await cluster.turn()
+  await busy.completed('done')
   expect(idle.jobs).toEqual(['mail:2'])
 })

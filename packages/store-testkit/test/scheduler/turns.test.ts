@@ -1,6 +1,7 @@
 import { functionLimit, type NewJob, type SchedulerOptions } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
-import { bytes, Cluster, type TestNode, type TestWorker } from './harness.ts'
+import { bytes, Cluster, type TestNode } from './harness.ts'
+import type { TestWorker } from './test-worker.ts'
 
 /** The tenant of a job stands before the colon of its input. */
 const turnOf = ({ input }: NewJob): string => Buffer.from(input).toString().split(':')[0] ?? ''
@@ -46,10 +47,8 @@ describe('tenants with 100,000, 10 and 1 jobs', () => {
     await cluster.turn()
     const worker = there.worker('mail')
     for (let job = 0; job < 30; job += 1) {
-      worker.take()
-      await cluster.turn()
-      worker.complete('done')
-      await cluster.turn()
+      await worker.taken()
+      await worker.completed('done')
     }
     const ran = inputsOf(worker)
     const placesOf = (tenant: string): number[] =>
@@ -65,10 +64,8 @@ describe('tenants with 100,000, 10 and 1 jobs', () => {
     submit(here, 'late', 1)
     await cluster.turn()
     for (let job = 0; job < 2; job += 1) {
-      worker.take()
-      await cluster.turn()
-      worker.complete('done')
-      await cluster.turn()
+      await worker.taken()
+      await worker.completed('done')
     }
     expect(inputsOf(worker).slice(30)).toContain('late:1')
   })
@@ -104,8 +101,7 @@ describe('tenants with 100,000, 10 and 1 jobs', () => {
     const { cluster, here, there } = await open(1)
     submit(here, 'big', 3)
     await cluster.turn()
-    const lost = there.worker('mail').take()
-    await cluster.turn()
+    const lost = await there.worker('mail').taken()
     expect(inputsOf(lost)).toEqual(['big:1'])
     const worker = here.worker('mail').take()
     worker.takesWhenWoken = true
@@ -116,8 +112,7 @@ describe('tenants with 100,000, 10 and 1 jobs', () => {
     there.store.crash()
     await cluster.pass(10_000)
     expect(inputsOf(worker)).toEqual(['big:1'])
-    worker.complete('done')
-    await cluster.turn()
+    await worker.completed('done')
     worker.sleep()
     await cluster.pass(2_000)
     expect(inputsOf(worker)).toEqual(['big:1', 'big:2'])

@@ -28,10 +28,8 @@ beforeEach(async () => {
 
 /** The outputs that the store was sent for a job that ends with `output`; `withheld` for one that was not. */
 async function sent(output: string): Promise<string[]> {
-  const worker = node.worker('mail').take()
-  await cluster.turn()
-  worker.complete(output)
-  await cluster.turn()
+  const worker = await node.worker('mail').taken()
+  await worker.completed(output)
   expect(worker.settled).toEqual(['done'])
   const outcomes = steps.flatMap((step) => step.outcomes.flatMap((lane) => lane.outcomes))
   return outcomes.flatMap((outcome) => {
@@ -42,8 +40,7 @@ async function sent(output: string): Promise<string[]> {
 
 describe('an output of 1 KB', () => {
   test('for a client of this node is not sent', async () => {
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     expect(await sent(long)).toEqual(['withheld'])
     expect(client.events).toEqual([`mail:1 complete ${long}`])
   })
@@ -58,33 +55,28 @@ describe('an output of 1 KB', () => {
   })
 
   test('for a client of another node is sent at once', async () => {
-    const client = other.ask('mail')
-    await cluster.turn()
+    const client = await other.asked('mail')
     expect(await sent(long)).toEqual([long])
     expect(client.events).toEqual([`mail:1 complete ${long}`])
   })
 
   test('is sent once the store asks for it: a client of another node has joined', async () => {
     const unique = bytes('u')
-    const first = node.ask('mail', { unique })
-    await cluster.turn()
-    const second = other.ask('mail', { unique })
-    await cluster.turn()
+    const first = await node.asked('mail', { unique })
+    const second = await other.asked('mail', { unique })
     expect(await sent(long)).toEqual(['withheld', long])
     for (const { events } of [first, second]) expect(events).toEqual([`mail:1 complete ${long}`])
   })
 
   test('that is kept is sent', async () => {
     const kept: Partial<NewJob> = { retentionSeconds: 60 }
-    node.submit('mail', kept)
-    await cluster.turn()
+    await node.submitted('mail', kept)
     expect(await sent(long)).toEqual([long])
   })
 })
 
 test('a shorter output is sent', async () => {
-  node.ask('mail')
-  await cluster.turn()
+  await node.asked('mail')
   expect(await sent(long.slice(1))).toEqual([long.slice(1)])
 })
 

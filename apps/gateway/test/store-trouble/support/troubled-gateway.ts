@@ -46,7 +46,7 @@ export class TroubledGateway {
     server: Pick<RedisServer, 'url' | 'thaw'>,
     redisUrl = server.url,
   ): Promise<TroubledGateway> {
-    const composed = await openOn(() => redisUrl, 10_000, 500)()
+    const composed = await openOn(() => redisUrl, 10_000, 1_500)()
     const web = createWebServer({
       figures: composed.figures,
       log: recordingLog().log,

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Admission, NewJob } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
-import { aJob, bytes, completed, type ContractTests, take } from '../kit.ts'
+import { aJob, allCompleted, bytes, type ContractTests, take } from '../kit.ts'
 
 const unattended: Admission = { needsWorker: true }
 
@@ -54,10 +54,7 @@ export function admissionContract({ open, test }: ContractTests): void {
       expect(running).toHaveLength(1)
       expect(await kindsOf(store, 'mail', [bound, bound])).toEqual(['created', 'full'])
       expect(await kindOf(store, 'mail', bound, { dueAtMs: 9e15 })).toBe('created')
-      await store.steps.finish(
-        'mail',
-        running.map((job) => completed(job)),
-      )
+      await store.steps.finish('mail', allCompleted(running))
       expect(await kindOf(store, 'mail', bound)).toBe('full')
       await take(store, ['mail'])
       expect(await kindOf(store, 'mail', bound)).toBe('created')

@@ -3,8 +3,10 @@ import type { BatchCallback, NewBatch, Lease } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
+  allCompleted,
   bytes,
   completed,
+  type ContractTests,
   failed,
   inputsOf,
   killed,
@@ -14,7 +16,6 @@ import {
   submitOne,
   take,
   takeOne,
-  type ContractTests,
 } from '../kit.ts'
 
 const callback = (name: string): BatchCallback => ({
@@ -37,10 +38,7 @@ async function called(store: SteppedStore): Promise<string[]> {
   const names: string[] = []
   for (let jobs = await calls(store); jobs.length > 0; jobs = await calls(store)) {
     names.push(...inputsOf(jobs))
-    await store.steps.finish(
-      'calls',
-      jobs.map((job) => completed(job)),
-    )
+    await store.steps.finish('calls', allCompleted(jobs))
   }
   return names
 }

@@ -5,6 +5,7 @@ import {
   aJob,
   bytes,
   completed,
+  type ContractTests,
   fetch,
   findUnique,
   idsOf,
@@ -12,7 +13,7 @@ import {
   listening,
   lookAtAll,
   native,
-  type ContractTests,
+  pushNative,
   readOne,
   requeued,
   seen,
@@ -102,8 +103,7 @@ export function deadContract({ open, test }: ContractTests): void {
     })
 
     test('of a native client are kept, and their clients released', async ({ world, store }) => {
-      const id = await world.native.write('mail', bytes('native'))
-      await world.native.push('mail', id, 'normal')
+      const id = await pushNative(world, 'mail')
       await store.steps.finish('mail', [failedFor(await takeOne(store, 'mail'))])
       expect(await deadOf(store)).toEqual([id])
       expect(await world.native.locks('mail', id)).toBe(1)

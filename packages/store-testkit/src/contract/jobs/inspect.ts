@@ -1,12 +1,13 @@
 import { describe, expect } from 'vitest'
-import { searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
+import { functionLimit, searchedBytes, type JobPlace } from '@crossgear/core-scheduler'
 import {
   aJob,
+  allCompleted,
   bytes,
-  completed,
+  type ContractTests,
+  copies,
   jobsOf,
   killed,
-  type ContractTests,
   readOne,
   submitAll,
   submitOne,
@@ -18,7 +19,7 @@ import type { SteppedStore } from '../store-world.ts'
 const unique = bytes('one of a kind')
 
 /** Jobs as an operator sees them. */
-export function inspectContract({ test }: ContractTests): void {
+export function inspectContract({ open, test }: ContractTests): void {
   describe('an operator looks at jobs', () => {
     const idsAt = async (store: SteppedStore, place: JobPlace, from = 0, count = 10) => {
       const { jobs, ...rest } = await store.inspect.page({ lane: 'mail', place, from, count })
@@ -37,7 +38,7 @@ export function inspectContract({ test }: ContractTests): void {
     })
 
     test('that are queued outside the list of their band as well', async ({ store }) => {
-      const many = Array.from({ length: 1_000 }, () => aJob({ level: 6 }))
+      const many = copies(1_000, { level: 6 })
       await submitAll(store, 'mail', [aJob(), ...many])
       const found: number[] = []
       for (let from = 0, more = true; more; from += 300) {
@@ -131,11 +132,32 @@ export function inspectContract({ test }: ContractTests): void {
       const rest = { ...piece, from: 3, count: 2, ids: left.slice(3) }
       expect(await store.queues.endQueued(rest, 'deleted')).toHaveLength(2)
       expect((await idsAt(store, 'normal')).ids).toEqual([left[2]])
-      await store.steps.finish(
-        'mail',
-        taken.map((job) => completed(job)),
-      )
+      await store.steps.finish('mail', allCompleted(taken))
       expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ deleted: 4, completed: 2 })
+    })
+
+    test('that wait for their turn in the queue, and ends some of them there', async () => {
+      const turns = { concurrency: 1, isPerTurn: true } as const
+      const throttles = new Map([[functionLimit('mail'), turns]])
+      const store = await (await open({ throttles })).node()
+      await submitAll(
+        store,
+        'mail',
+        Array.from('aaaabb').map((turn) => aJob({ turn })),
+      )
+      await takeOne(store, 'mail')
+      const waiting = await store.inspect.page({ lane: 'mail', place: 'normal', from: 0, count: 9 })
+      expect(waiting.jobs).toHaveLength(5)
+      expect(waiting.jobs.every(({ atMs }) => atMs === undefined)).toBe(true)
+      const some = await store.inspect.page({ lane: 'mail', place: 'normal', from: 3, count: 9 })
+      expect(some.jobs).toEqual(waiting.jobs.slice(3).map((job, offset) => ({ ...job, offset })))
+      expect(await idsAt(store, 'scheduled')).toMatchObject({ ids: [] })
+      for (const { id } of waiting.jobs)
+        expect(await store.inspect.standing('mail', id)).toMatchObject({ place: 'queue' })
+      const ids = some.jobs.map(({ id }) => id)
+      const piece = { lane: 'mail', band: 'normal', from: 3, count: 2, ids } as const
+      expect(await store.queues.endQueued(piece, 'deleted')).toEqual(ids)
+      expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 99)).toHaveLength(3)
     })
 
     test('and sees which job one is a rerun of', async ({ store }) => {

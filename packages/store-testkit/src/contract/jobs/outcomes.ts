@@ -4,6 +4,7 @@ import {
   aJob,
   bytes,
   completed,
+  type ContractTests,
   failed,
   fetch,
   idsOf,
@@ -11,6 +12,7 @@ import {
   jobsOf,
   killed,
   listening,
+  pushNative,
   readOne,
   requeued,
   requeuedInFront,
@@ -20,7 +22,6 @@ import {
   submitOne,
   take,
   takeOne,
-  type ContractTests,
 } from '../kit.ts'
 
 /** Leases, their tokens, and the effects of outcomes. */
@@ -113,8 +114,7 @@ export function outcomeContract({ open, test }: ContractTests): void {
       expect(left).toEqual([60, 60, 300, undefined, undefined])
       expect(await seen(store, 'mail', 1)).toMatchObject({ output: bytes('out 1') })
       // Ended jobs, and those of native clients, stay as they are.
-      const id = await world.native.write('mail', bytes('native'))
-      await world.native.push('mail', id, 'normal')
+      const id = await pushNative(world, 'mail')
       await store.jobs.keepOutcomes('mail', [2, id], 90)
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'))])
       expect(await world.secondsLeft('mail', 2)).toBe(60)
@@ -125,8 +125,7 @@ export function outcomeContract({ open, test }: ContractTests): void {
       world,
       store,
     }) => {
-      const id = await world.native.write('mail', bytes('native'))
-      await world.native.push('mail', id, 'normal')
+      const id = await pushNative(world, 'mail')
       await store.steps.finish('mail', [completed(await takeOne(store, 'mail'), 'out')])
       expect(await seen(store, 'mail', id)).toMatchObject({
         door: 'native',
@@ -158,6 +157,7 @@ export function outcomeContract({ open, test }: ContractTests): void {
         'done',
         'unknown',
       ])
+      expect((await store.lanes.counts(['mail']))[0]).toMatchObject({ completed: 1, running: 0 })
     })
 
     test('a retry waits for its time and is then queued at its level', async ({ world, store }) => {

@@ -4,6 +4,7 @@ import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   type ContractTests,
+  copies,
   idsOf,
   listening,
   readOne,
@@ -73,10 +74,7 @@ export function routedJobContract({ open, test }: ContractTests): void {
 
     test('are ended in pieces', async ({ world, store }) => {
       const terms = await aged(store)
-      await store.steps.submit(
-        'mail',
-        Array.from({ length: 5 }, () => aJob(terms)),
-      )
+      await store.steps.submit('mail', copies(5, terms))
       await world.pass(10_001)
       expect(await store.queues.endStale(['mail'], 3)).toHaveLength(3)
       expect(await store.queues.endStale(['mail'], 3)).toHaveLength(2)

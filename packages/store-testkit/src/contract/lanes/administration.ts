@@ -3,12 +3,13 @@ import {
   aJob,
   bytes,
   completed,
+  type ContractTests,
+  copies,
   dropPiece,
   findUnique,
   idsOf,
   killed,
   listening,
-  type ContractTests,
   readOne,
   requeued,
   requeuedInFront,
@@ -162,11 +163,7 @@ export function administrationContract({ open, test }: ContractTests): void {
     })
 
     test('a long list comes in pages', async ({ store }) => {
-      const ids = await submitAll(
-        store,
-        'mail',
-        Array.from({ length: 5 }, () => aJob()),
-      )
+      const ids = await submitAll(store, 'mail', copies(5))
       const pages = [0, 2, 4].map((from) => store.admin.listJobs('mail', from, 2))
       const listed = await Promise.all(pages)
       expect(listed.flatMap(({ jobs }) => idsOf(jobs))).toEqual(ids)

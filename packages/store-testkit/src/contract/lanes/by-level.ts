@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Level } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
-import { namesOf, submitAll, submitOne, aJob, type ContractTests } from '../kit.ts'
+import { aJob, type ContractTests, copies, namesOf, submitAll, submitOne } from '../kit.ts'
 
 const groups = [{ lanes: ['a'] }, { lanes: ['b', 'b@bulk'] }, { lanes: ['c'] }]
 
@@ -64,11 +64,7 @@ export function byLevelContract({ test }: ContractTests): void {
       const order: Record<number, string[]> = { 4: [], 5: [], 6: [] }
       let last = 0
       for (const [level, count] of pushes) {
-        await submitAll(
-          store,
-          'a',
-          Array.from({ length: count }, () => aJob({ level })),
-        )
+        await submitAll(store, 'a', copies(count, { level }))
         for (let left = count; left > 0; left -= 1) order[level]?.push(`a:${(last += 1)}`)
       }
       expect((await store.lanes.counts(['a']))[0]?.normal).toBe(last)

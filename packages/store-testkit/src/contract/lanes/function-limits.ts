@@ -2,8 +2,9 @@ import { describe, expect } from 'vitest'
 import { functionLimit, type Lease, type Throttle } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
-  aJob,
   completed,
+  type ContractTests,
+  copies,
   fetch,
   listening,
   namesOf,
@@ -13,7 +14,6 @@ import {
   submitAll,
   take,
   takeOne,
-  type ContractTests,
 } from '../kit.ts'
 
 const limited = (
@@ -22,7 +22,7 @@ const limited = (
 ): { throttles: ReadonlyMap<string, Throttle> } => ({
   throttles: new Map([[functionLimit('mail'), throttle], ...Object.entries(more)]),
 })
-const jobs = (count: number) => Array.from({ length: count }, () => aJob({ door: 'faktory' }))
+const jobs = (count: number) => copies(count, { door: 'faktory' })
 const mail = ['mail', 'mail@bulk']
 
 /** Limits of functions. */
@@ -120,14 +120,6 @@ export function functionLimitContract({ open, test }: ContractTests): void {
       await reclaimNode(alive, dead.node, ['mail'])
       expect(await take(alive, ['mail'], 9)).toHaveLength(1)
       expect(await take(alive, ['mail'], 9)).toEqual([])
-    })
-
-    test('a removed job makes room', async () => {
-      const store = await (await open(limited({ concurrency: 1 }))).node()
-      await submitAll(store, 'mail', jobs(2))
-      const { id } = await takeOne(store, 'mail')
-      await store.admin.cancel('mail', id)
-      expect(await take(store, ['mail'], 9)).toHaveLength(1)
     })
 
     test('functions without a limit are prefetched from a queue, those with one are not', async () => {

@@ -10,14 +10,15 @@ import type { SteppedStore } from '../store-world.ts'
 import {
   aJob,
   bytes,
+  type ContractTests,
   fetch,
   inputsOf,
+  pushNative,
   requeued,
   retried,
   submitOne,
   take,
   takeOne,
-  type ContractTests,
 } from '../kit.ts'
 
 /** A node of a cluster estimates the store's time; on a busy machine it may be wrong by some of these, milliseconds. */
@@ -161,8 +162,7 @@ export function lineContract({ open, test }: ContractTests): void {
       world,
       store,
     }) => {
-      const id = await world.native.write('f0', bytes('retry'))
-      await world.native.push('f0', id, 'normal')
+      await pushNative(world, 'f0', 'normal', bytes('retry'))
       await store.lanes.nonEmpty(['f0'])
       const job = await takeOne(store, 'f0', { by: 'consumer' })
       await store.steps.finish('f0', [retried(job, 1_000)])

@@ -2,9 +2,10 @@ import { describe, expect } from 'vitest'
 import {
   bytes,
   completed,
+  type ContractTests,
   killed,
   listening,
-  type ContractTests,
+  pushNative,
   submitOne,
   takeOne,
 } from '../kit.ts'
@@ -37,7 +38,7 @@ export function looksContract({ open, test }: ContractTests): void {
       world,
     }) => {
       const { store, log } = await listening(world, 'all')
-      await world.native.push('sms', await world.native.write('sms', bytes('in')), 'normal')
+      await pushNative(world, 'sms', 'normal', bytes('in'))
       await store.lanes.heal(['fax', 'sms'])
       await log.waitFor('woken', ({ lane }) => lane === 'sms')
       await store.events.delivered()

@@ -2,19 +2,22 @@ import { describe, expect } from 'vitest'
 import type { Level } from '@crossgear/core-scheduler'
 import {
   aJob,
+  allCompleted,
   bytes,
   completed,
+  type ContractTests,
+  copies,
   fetch,
   idsOf,
   inputsOf,
   jobsOf,
   namesOf,
+  pushNative,
   requeued,
   submitAll,
   submitOne,
   take,
   takeOne,
-  type ContractTests,
 } from '../kit.ts'
 
 /** Order: ids, levels, lanes as one line. */
@@ -107,7 +110,7 @@ export function queueContract({ test }: ContractTests): void {
       store,
     }) => {
       await store.steps.submit('mail', jobsOf(9, 7, 7))
-      await world.native.push('mail', await world.native.write('mail', bytes('native')), 'high')
+      await pushNative(world, 'mail', 'high', bytes('native'))
       expect(await world.native.take('mail')).toBe(1)
       await store.steps.submit('mail', jobsOf(8, 9, 7))
       const inputs = inputsOf(await take(store, ['mail'], 9))
@@ -134,7 +137,7 @@ export function queueContract({ test }: ContractTests): void {
 
     test('a native job given back goes to the band it came from', async ({ world, store }) => {
       for (const band of ['low', 'high'] as const) {
-        await world.native.push('mail', await world.native.write('mail', bytes(band)), band)
+        await pushNative(world, 'mail', band, bytes(band))
       }
       const both = await take(store, ['mail'], 2)
       await store.steps.finish(
@@ -187,7 +190,7 @@ export function queueContract({ test }: ContractTests): void {
       world,
       store,
     }) => {
-      await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
+      await pushNative(world, 'sms', 'normal', bytes('native'))
       await store.lanes.heal(['sms'])
       const seen: string[] = []
       for (let round = 0; round < 4; round += 1) {
@@ -204,7 +207,7 @@ export function queueContract({ test }: ContractTests): void {
       store,
     }) => {
       await submitOne(store, 'mail')
-      await world.native.push('sms', await world.native.write('sms', bytes('native')), 'high')
+      await pushNative(world, 'sms', 'high', bytes('native'))
       await store.lanes.heal(['fax', 'mail', 'sms'])
       const found = namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))
       expect(found).toEqual(['sms:1', 'mail:1'])
@@ -216,7 +219,7 @@ export function queueContract({ test }: ContractTests): void {
     }) => {
       await submitOne(store, 'sms', { level: 2 })
       await submitOne(store, 'mail')
-      await world.native.push('sms', await world.native.write('sms', bytes('native')), 'high')
+      await pushNative(world, 'sms', 'high', bytes('native'))
       await store.lanes.heal(['mail', 'sms'])
       const order = namesOf(await fetch(store, 'default', ['mail', 'sms'], 9))
       expect(order).toEqual(['sms:2', 'mail:1', 'sms:1'])
@@ -226,7 +229,7 @@ export function queueContract({ test }: ContractTests): void {
       world,
       store,
     }) => {
-      await world.native.push('sms', await world.native.write('sms', bytes('native')), 'normal')
+      await pushNative(world, 'sms', 'normal', bytes('native'))
       expect(await store.lanes.nonEmpty(['mail', 'sms', 'fax'])).toEqual(['sms'])
       expect(namesOf(await fetch(store, 'default', ['mail', 'sms'], 2))).toEqual(['sms:1'])
     })
@@ -254,11 +257,7 @@ export function queueContract({ test }: ContractTests): void {
 
     test('two workers never get one job', async ({ world }) => {
       const [a, b] = [await world.node(), await world.node()]
-      const ids = await submitAll(
-        a,
-        'mail',
-        Array.from({ length: 40 }, () => aJob()),
-      )
+      const ids = await submitAll(a, 'mail', copies(40))
       const taken = await Promise.all(
         Array.from({ length: 20 }, (_none, at) => take(at % 2 === 0 ? a : b, ['mail'], 3)),
       )
@@ -275,20 +274,14 @@ export function queueContract({ test }: ContractTests): void {
       expect(await submitAll(store, 'mail', jobsOf(8, 8))).not.toContain(0)
       const running = await take(store, ['mail'], 9)
       expect(await submitAll(store, 'mail', jobsOf(5))).toEqual([0])
-      await store.steps.finish(
-        'mail',
-        running.map((job) => completed(job)),
-      )
+      await store.steps.finish('mail', allCompleted(running))
       expect(await submitAll(store, 'mail', jobsOf(5))).not.toContain(0)
     })
 
     test('counts show the jobs of each state and their outcomes', async ({ store }) => {
       await store.steps.submit('mail', [...jobsOf(9, 8, 5, 3), aJob({ dueAtMs: 9e15 })])
       const taken = await take(store, ['mail'], 2)
-      await store.steps.finish(
-        'mail',
-        taken.slice(0, 1).map((job) => completed(job)),
-      )
+      await store.steps.finish('mail', allCompleted(taken.slice(0, 1)))
       expect(await store.lanes.counts(['mail', 'none'])).toMatchObject([
         {
           lane: 'mail',

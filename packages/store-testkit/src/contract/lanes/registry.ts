@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest'
 import {
   aJob,
-  bytes,
   completed,
+  type ContractTests,
   dropPiece,
   fetch,
   killed,
   listening,
-  type ContractTests,
+  pushNative,
   submitAll,
   submitOne,
   takeOne,
@@ -71,8 +71,7 @@ export function registryContract({ open, test }: ContractTests): void {
     }) => {
       await submitAll(store, 'mail', [aJob(), aJob()])
       await dropPiece(store, 'mail', 2)
-      const native = await world.native.write('mail', bytes('native'))
-      await world.native.push('mail', native, 'normal')
+      const native = await pushNative(world, 'mail')
       const last = await dropPiece(store, 'mail', 2)
       expect(last).toMatchObject({ ids: [native] })
       expect(await store.lanes.all()).toEqual(new Map())
@@ -141,8 +140,7 @@ export function registryContract({ open, test }: ContractTests): void {
       store,
     }) => {
       await store.lanes.register('mail')
-      const native = await world.native.write('mail', bytes('native'))
-      await world.native.push('mail', native, 'normal')
+      await pushNative(world, 'mail')
       await store.lanes.heal(['mail'])
       const [job] = await fetch(store, 'default', ['mail'])
       if (!job) throw new Error('nothing to fetch')

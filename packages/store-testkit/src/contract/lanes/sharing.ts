@@ -5,11 +5,12 @@ import {
   aJob,
   bytes,
   completed,
+  type ContractTests,
   findUnique,
   idsOf,
   listening,
   native,
-  type ContractTests,
+  pushNative,
   readOne,
   requeued,
   seen,
@@ -120,21 +121,19 @@ export function sharingContract({ test }: ContractTests): void {
       expect(idsOf(await take(a, ['mail']))).toEqual([1])
     })
 
-    test('a background client that joins makes an abandoned job live again', async ({ store }) => {
-      await submitOne(store, 'mail', { foreground: true, unique })
-      await store.jobs.abandon('mail', [1])
-      expect(await store.steps.submit('mail', [aJob({ unique })])).toEqual([
-        { kind: 'joined', id: 1 },
-      ])
-      expect(idsOf(await take(store, ['mail']))).toEqual([1])
-    })
-
-    test('a foreground client that joins makes an abandoned job live again', async ({ store }) => {
-      await submitOne(store, 'mail', { foreground: true, unique })
-      await store.jobs.abandon('mail', [1])
-      await store.steps.submit('mail', [aJob({ unique, foreground: true })])
-      expect(idsOf(await take(store, ['mail']))).toEqual([1])
-    })
+    test.for([
+      ['background', {}],
+      ['foreground', { foreground: true }],
+    ] as const)(
+      'a %s client that joins makes an abandoned job live again',
+      async ([_kind, over], { store }) => {
+        await submitOne(store, 'mail', { foreground: true, unique })
+        await store.jobs.abandon('mail', [1])
+        const joined = await store.steps.submit('mail', [aJob({ unique, ...over })])
+        expect(joined).toEqual([{ kind: 'joined', id: 1 }])
+        expect(idsOf(await take(store, ['mail']))).toEqual([1])
+      },
+    )
 
     test('a client that leaves a background job changes nothing', async ({ store }) => {
       await submitOne(store, 'mail')
@@ -223,7 +222,7 @@ export function sharingContract({ test }: ContractTests): void {
     }) => {
       await submitOne(store, 'mail')
       await take(store, ['mail'])
-      await world.native.push('mail', await world.native.write('mail', bytes('theirs')), 'normal')
+      await pushNative(world, 'mail', 'normal', bytes('theirs'))
       const theirs = (await world.native.take('mail')) ?? 0
       await world.native.finish('mail', theirs, 'success', bytes('theirs'))
       const outcomes = [completed(native('mail', 1)), completed(native('mail', theirs))]

@@ -1,9 +1,11 @@
 import { describe, expect } from 'vitest'
-import type { Lease, Throttle } from '@crossgear/core-scheduler'
+import { functionLimit, type Lease, type Throttle } from '@crossgear/core-scheduler'
 import type { SteppedStore } from '../store-world.ts'
 import {
-  aJob,
+  allCompleted,
   completed,
+  type ContractTests,
+  copies,
   fetch,
   idsOf,
   listening,
@@ -12,13 +14,12 @@ import {
   submitAll,
   take,
   takeOne,
-  type ContractTests,
 } from '../kit.ts'
 
 const throttled = (throttle: Throttle): { throttles: ReadonlyMap<string, Throttle> } => ({
   throttles: new Map([['bulk', throttle]]),
 })
-const jobs = (count: number) => Array.from({ length: count }, () => aJob({ door: 'faktory' }))
+const jobs = (count: number) => copies(count, { door: 'faktory' })
 
 /** The throttles in the answer to a claim. */
 async function heldBack(
@@ -79,8 +80,9 @@ export function throttleContract({ open, test }: ContractTests): void {
       expect(await take(store, ['mail@bulk', 'news@bulk'], 9)).toHaveLength(1)
     })
 
-    test('a removed job makes room', async () => {
-      const store = await (await open(throttled({ concurrency: 1 }))).node()
+    test.each(['bulk', functionLimit('mail')])('a removed job makes room: %s', async (limit) => {
+      const throttles = new Map([[limit, { concurrency: 1 }]])
+      const store = await (await open({ throttles })).node()
       await submitAll(store, 'mail@bulk', jobs(2))
       const { id } = await takeOne(store, 'mail@bulk')
       await store.admin.cancel('mail@bulk', id)
@@ -179,10 +181,7 @@ export function throttleContract({ open, test }: ContractTests): void {
       await submitAll(store, 'mail@bulk', jobs(9))
       const taken = await take(store, ['mail@bulk'], 9)
       expect(taken).toHaveLength(2)
-      await store.steps.finish(
-        'mail@bulk',
-        taken.map((job) => completed(job)),
-      )
+      await store.steps.finish('mail@bulk', allCompleted(taken))
       expect(await take(store, ['mail@bulk'], 9)).toHaveLength(1)
     })
   })

@@ -114,20 +114,8 @@ export function turnContract({ open, test }: ContractTests): void {
       await takeOne(store, 'mail')
       const [counts] = await store.lanes.counts(['mail'])
       expect(counts).toMatchObject({ normal: 5, running: 1, scheduled: 0 })
-      const waiting = await store.inspect.page({ lane: 'mail', place: 'normal', from: 0, count: 9 })
-      expect(waiting.jobs).toHaveLength(5)
-      expect(waiting.jobs.every(({ atMs }) => atMs === undefined)).toBe(true)
-      const some = await store.inspect.page({ lane: 'mail', place: 'normal', from: 3, count: 9 })
-      expect(some.jobs).toEqual(waiting.jobs.slice(3).map((job, offset) => ({ ...job, offset })))
-      const scheduled = { lane: 'mail', place: 'scheduled', from: 0, count: 9 } as const
-      expect((await store.inspect.page(scheduled)).jobs).toEqual([])
-      for (const { id } of waiting.jobs)
-        expect(await store.inspect.standing('mail', id)).toMatchObject({ place: 'queue' })
       expect(await store.queues.endJobs('mail', ['scheduled'], 99)).toEqual([])
-      const ids = some.jobs.map(({ id }) => id)
-      const piece = { lane: 'mail', band: 'normal', from: 3, count: 2, ids } as const
-      expect(await store.queues.endQueued(piece, 'deleted')).toEqual(ids)
-      expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 99)).toHaveLength(3)
+      expect(await store.queues.endJobs('mail', ['high', 'normal', 'low'], 99)).toHaveLength(5)
     })
 
     test.each([

@@ -1,6 +1,15 @@
 import { describe, expect } from 'vitest'
 import { noStep } from '@crossgear/core-scheduler'
-import { aJob, completed, submitAll, submitOne, take, takeOne, type ContractTests } from '../kit.ts'
+import {
+  aJob,
+  completed,
+  type ContractTests,
+  copies,
+  submitAll,
+  submitOne,
+  take,
+  takeOne,
+} from '../kit.ts'
 
 const max = Number.MAX_SAFE_INTEGER
 
@@ -13,11 +22,7 @@ export function idContract({ open, test }: ContractTests): void {
       [0, 2],
     ] as const)('to %d gives ids for %d jobs', async ([last, count], { world, store }) => {
       await world.native.setLastId('mail', last)
-      const ids = await submitAll(
-        store,
-        'mail',
-        Array.from({ length: count }, () => aJob()),
-      )
+      const ids = await submitAll(store, 'mail', copies(count))
       expect(ids).toEqual(Array.from({ length: count }, (_none, at) => last + 1 + at))
     })
 

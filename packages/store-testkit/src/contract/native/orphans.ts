@@ -3,17 +3,18 @@ import type { RepairRequest } from '@crossgear/core-scheduler'
 import {
   bytes,
   completed,
+  type ContractTests,
   fetch,
   idsOf,
   listening,
   lookAtAll,
   native,
+  pushNative,
   readOne,
   seen,
   submitOne,
   take,
   takeOne,
-  type ContractTests,
 } from '../kit.ts'
 
 const lease = {
@@ -59,8 +60,7 @@ export function orphanContract({ open, test }: ContractTests): void {
       world,
       store,
     }) => {
-      const id = await world.native.write('mail', bytes('native'))
-      await world.native.push('mail', id, 'normal')
+      const id = await pushNative(world, 'mail')
       await world.native.take('mail')
       await lookAtAll(store)
       await world.pass(10_001)
@@ -73,8 +73,7 @@ export function orphanContract({ open, test }: ContractTests): void {
       const stray = await world.native.write('mail', bytes('stray'))
       const queued: number[] = []
       for (const band of ['high', 'normal', 'low'] as const) {
-        const id = await world.native.write('mail', bytes(band))
-        await world.native.push('mail', id, band)
+        const id = await pushNative(world, 'mail', band, bytes(band))
         queued.push(id)
       }
       const later = await world.native.write('mail', bytes('later'))

@@ -2,22 +2,23 @@ import { describe, expect } from 'vitest'
 import { LaneNames, type HeldRef, type Lease } from '@crossgear/core-scheduler'
 import {
   aJob,
+  allCompleted,
   bytes,
   completed,
+  type ContractTests,
+  dropPiece,
   fetch,
   idsOf,
+  jobsOf,
   listening,
   namesOf,
+  reclaimNode,
   requeued,
   seen,
   submitAll,
   submitOne,
   take,
   takeOne,
-  jobsOf,
-  type ContractTests,
-  dropPiece,
-  reclaimNode,
 } from '../kit.ts'
 import type { StoreWorld } from '../store-world.ts'
 import type { EventLog } from '../../event-log.ts'
@@ -184,7 +185,7 @@ export function nodeContract({ open, test }: ContractTests): void {
         // A lane of its own: in a cluster what an earlier test published may come late.
         const ids = await submitAll(store, 'heard', jobsOf(5, 5))
         const jobs = await take(store, ['heard'], 2)
-        const ends = jobs.map((job) => completed(job))
+        const ends = allCompleted(jobs)
         await store.steps.finish('heard', ends)
         const events = ['create', 'start', 'finish'].flatMap((event) =>
           ids.map((id) => `heard ${event}:${id}`),
@@ -322,17 +323,6 @@ export function nodeContract({ open, test }: ContractTests): void {
       expect((await store.nodes.beat()).lanes).toBe(2)
       await dropPiece(store, 'sms', 9)
       expect((await store.nodes.beat()).lanes).toBe(1)
-    })
-
-    test('a node that was reclaimed while alive learns so at its next heartbeat, once', async ({
-      world,
-    }) => {
-      const [a, b] = [await world.node(), await world.node()]
-      await a.nodes.beat()
-      expect((await a.nodes.beat()).wasReset).toBe(false)
-      await reclaimNode(b, a.node, [])
-      expect((await a.nodes.beat()).wasReset).toBe(true)
-      expect((await a.nodes.beat()).wasReset).toBe(false)
     })
 
     test('a node that leaves gives back its jobs and does not count as dead', async ({ world }) => {

@@ -1,20 +1,21 @@
 import { describe, expect } from 'vitest'
 import {
-  aJob,
+  allCompleted,
   bytes,
   completed,
+  type ContractTests,
+  copies,
   idsOf,
   listening,
+  lossesOf,
   readOne,
+  reclaimNode,
   retried,
   seen,
   submitAll,
   submitOne,
   take,
   takeOne,
-  type ContractTests,
-  lossesOf,
-  reclaimNode,
 } from '../kit.ts'
 
 /** Reclaims the clients and jobs of a node that died. */
@@ -46,11 +47,7 @@ export function reclaimContract({ test }: ContractTests): void {
     test('is removed from every job of a long queue', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const first = await submitOne(dead, 'mail')
-      await submitAll(
-        dead,
-        'mail',
-        Array.from({ length: 1_700 }, () => aJob(foreground)),
-      )
+      await submitAll(dead, 'mail', copies(1_700, foreground))
       const last = await submitOne(dead, 'mail')
       await reclaimNode(alive, dead.node, ['mail'])
       expect(idsOf(await take(alive, ['mail'], 9))).toEqual([first, last])
@@ -70,10 +67,7 @@ export function reclaimContract({ test }: ContractTests): void {
       await reclaimNode(alive, dead.node, ['mail'])
       const held = [first, ...(await take(alive, ['mail'], 9))]
       expect(idsOf(held)).toEqual([running, shared, joined, background])
-      await alive.steps.finish(
-        'mail',
-        held.map((job) => completed(job)),
-      )
+      await alive.steps.finish('mail', allCompleted(held))
       for (const id of [running, shared, joined]) {
         expect(await readOne(dead, 'mail', id)).toMatchObject({ status: 'success' })
       }

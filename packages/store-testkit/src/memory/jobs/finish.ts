@@ -29,10 +29,7 @@ export function finishJob(
   const settled = endLease(world, node, lane, outcome)
   if (!turns || !job || settled === 'unknown' || settled === 'wanted') return settled
   if (turns.finish(job)) {
-    world.notify(
-      () => true,
-      (listener) => listener.woken(lane.lane, 1),
-    )
+    world.wake(lane.lane)
   }
   return settled
 }
@@ -227,20 +224,14 @@ export function release(
     return failJob(world, node, lane, job, end, isAbandoned ? 'expired' : 'lost')
   }
   putBack(world, lane, job)
-  world.notify(
-    () => true,
-    (listener) => listener.woken(lane.lane, 1),
-  )
+  world.wake(lane.lane)
   return 'requeued'
 }
 
 function giveBack(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): Settled {
   interrupt(job)
   lane.requeue(job)
-  world.notify(
-    () => true,
-    (listener) => listener.woken(lane.lane, 1),
-  )
+  world.wake(lane.lane)
   return 'requeued'
 }
 

@@ -7,19 +7,14 @@ import type {
   NewBatch,
 } from '@crossgear/core-scheduler'
 import type { CallbackOf, MemoryBatch, Milestone } from './memory-batch.ts'
-import type { MemoryWorld, Run } from '../memory-world.ts'
+import type { MemoryWorld } from '../memory-world.ts'
+import { MemoryPart } from '../memory-part.ts'
 import { pushJob } from './push-job.ts'
 
 /** The batches of a {@link MemoryWorld}, as one node sees them. */
-export class MemoryBatches implements BatchStore {
-  readonly #step: Run
-
-  constructor(step: Run) {
-    this.#step = step
-  }
-
+export class MemoryBatches extends MemoryPart implements BatchStore {
   create(batch: NewBatch): Promise<boolean> {
-    return this.#step((world) => {
+    return this.step((world) => {
       if (batch.parent !== undefined) {
         const parent = world.batches.get(batch.parent)
         if (!parent) return false
@@ -42,7 +37,7 @@ export class MemoryBatches implements BatchStore {
   }
 
   commit(bid: string): Promise<boolean> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const record = world.batches.get(bid)
       if (!record) return false
       record.committed = true
@@ -52,7 +47,7 @@ export class MemoryBatches implements BatchStore {
   }
 
   open(bid: string): Promise<boolean> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const record = world.batches.get(bid)
       if (!record) return false
       record.committed = false
@@ -61,14 +56,14 @@ export class MemoryBatches implements BatchStore {
   }
 
   state(bid: string): Promise<BatchState | undefined> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const record = world.batches.get(bid)
       return record && stateOf(record)
     })
   }
 
   list(from: BatchPlace | undefined, max: number): Promise<BatchPage> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const all = [...world.batches.values()].toReversed()
       const fits = all.filter(({ createdAtMs }) => createdAtMs <= (from?.createdAtMs ?? Infinity))
       const sorted = fits.toSorted((one, other) => other.createdAtMs - one.createdAtMs)
@@ -83,7 +78,7 @@ export class MemoryBatches implements BatchStore {
   }
 
   clear(): Promise<void> {
-    return this.#step((world) => world.batches.clear())
+    return this.step((world) => world.batches.clear())
   }
 }
 

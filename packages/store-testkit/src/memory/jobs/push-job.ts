@@ -11,10 +11,7 @@ export function pushJob(world: MemoryWorld, lane: string, job: NewJob): MemoryJo
   world.lane(lane).begin(world.epoch)
   if (!world.lane(lane).hasIds(1)) return undefined
   const stored = storeJob(world, world.lane(lane), job, undefined)
-  world.notify(
-    () => true,
-    (listener) => listener.woken(lane, 1),
-  )
+  world.wake(lane)
   return stored
 }
 

@@ -70,13 +70,10 @@ export function notifyOfRoom(world: MemoryWorld, { lane }: MemoryLane): void {
     const isOfFunction = limitedFunction(name) !== undefined
     const next = lanesOf(world, name).find(({ queued }) => queued > 0)
     if (!isOfFunction && !next) continue
-    world.notify(
-      () => true,
-      (listener) => {
-        if (isOfFunction) listener.roomMade(lane, 1)
-        else listener.woken(next?.lane ?? lane, 1)
-      },
-    )
+    world.notifyAll((listener) => {
+      if (isOfFunction) listener.roomMade(lane, 1)
+      else listener.woken(next?.lane ?? lane, 1)
+    })
   }
 }
 

@@ -78,7 +78,7 @@ export function promoteDue(world: MemoryWorld): { readonly lane: string; readonl
     const passed = turnsOf(world, lane)?.look() ?? 0
     if (passed > 0) moved.set(lane.lane, (moved.get(lane.lane) ?? 0) + passed)
   }
-  for (const [lane, jobs] of moved) wakeAll(world, lane, jobs)
+  for (const [lane, jobs] of moved) world.wake(lane, jobs)
   return [...moved].map(([lane, jobs]) => ({ lane, jobs }))
 }
 
@@ -165,12 +165,4 @@ function keepOutcome(job: MemoryJob, node: string): void {
   if (waiting.length > 0 || !foreground || runsElsewhere) {
     job.terms = { ...terms, retentionSeconds: jobEnds.relaySeconds }
   }
-}
-
-/** Tells every node that jobs may have come into a lane. */
-export function wakeAll(world: MemoryWorld, lane: string, jobs: number): void {
-  world.notify(
-    () => true,
-    (listener) => listener.woken(lane, jobs),
-  )
 }

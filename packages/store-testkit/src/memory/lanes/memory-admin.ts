@@ -7,31 +7,23 @@ import type {
 } from '@crossgear/core-scheduler'
 import { unregisterLane } from './registration.ts'
 import { cancelJob, clearLane, listJobs } from './administration.ts'
-import type { Run } from '../memory-world.ts'
+import { MemoryPart } from '../memory-part.ts'
 
 /** An operator's calls to a {@link MemoryWorld}. */
-export class MemoryAdmin implements AdminStore {
-  readonly #node: string
-  readonly #step: Run
-
-  constructor(node: string, step: Run) {
-    this.#node = node
-    this.#step = step
-  }
-
+export class MemoryAdmin extends MemoryPart implements AdminStore {
   setLimits(lane: string, limits: LaneLimits): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       world.lane(lane).limits = limits
     })
   }
 
   limits(lanes: readonly string[]): Promise<readonly LaneLimits[]> {
     const none = { high: 0, normal: 0, low: 0 }
-    return this.#step((world) => lanes.map((lane) => ({ ...none, ...world.lane(lane).limits })))
+    return this.step((world) => lanes.map((lane) => ({ ...none, ...world.lane(lane).limits })))
   }
 
   cancel(lane: string, id: number, as: Taken = 'cancelled'): Promise<boolean> {
-    return this.#step((world) => cancelJob(world, this.#node, world.lane(lane), id, as))
+    return this.step((world) => cancelJob(world, this.node, world.lane(lane), id, as))
   }
 
   listJobs(
@@ -39,12 +31,12 @@ export class MemoryAdmin implements AdminStore {
     from: number,
     count: number,
   ): Promise<{ readonly jobs: readonly JobSummary[]; readonly more: boolean }> {
-    return this.#step((world) => listJobs(world, world.lane(lane), from, count))
+    return this.step((world) => listJobs(world, world.lane(lane), from, count))
   }
 
   dropLane(lane: string, max: number): Promise<DroppedPiece | 'busy'> {
-    return this.#step((world) => {
-      const ids = clearLane(world, this.#node, world.lane(lane), max)
+    return this.step((world) => {
+      const ids = clearLane(world, this.node, world.lane(lane), max)
       if (ids === 'busy') return 'busy'
       return ids.length < max ? { ids, laneNumber: unregisterLane(world, lane) } : { ids }
     })

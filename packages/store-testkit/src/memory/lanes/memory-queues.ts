@@ -18,20 +18,13 @@ import { buryJob, endJob, putBack } from '../jobs/finish.ts'
 import { endStaleIn } from '../jobs/stale.ts'
 import { isSettled, type MemoryJob } from '../memory-job.ts'
 import { farMs, noTotals, type MemoryLane } from '../memory-lane.ts'
-import type { MemoryWorld, Run } from '../memory-world.ts'
+import type { MemoryWorld } from '../memory-world.ts'
+import { MemoryPart } from '../memory-part.ts'
 
 /** Queues and sets of a {@link MemoryWorld}. */
-export class MemoryQueues implements QueueStore {
-  readonly #node: string
-  readonly #step: Run
-
-  constructor(node: string, step: Run) {
-    this.#node = node
-    this.#step = step
-  }
-
+export class MemoryQueues extends MemoryPart implements QueueStore {
   pausedQueues(): Promise<readonly string[]> {
-    return this.#step(({ paused }) => [...paused])
+    return this.step(({ paused }) => [...paused])
   }
 
   setPaused(queues: readonly string[], paused: boolean): Promise<void> {
@@ -39,7 +32,7 @@ export class MemoryQueues implements QueueStore {
   }
 
   pausedFunctions(): Promise<readonly string[]> {
-    return this.#step(({ pausedFunctions }) => [...pausedFunctions])
+    return this.step(({ pausedFunctions }) => [...pausedFunctions])
   }
 
   setFunctionsPaused(names: readonly string[], paused: boolean): Promise<void> {
@@ -51,29 +44,23 @@ export class MemoryQueues implements QueueStore {
     names: readonly string[],
     paused: boolean,
   ): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       for (const name of names) {
         if (paused) of(world).add(name)
         else of(world).delete(name)
       }
-      world.notify(
-        () => true,
-        (listener) => listener.pausesChanged(),
-      )
+      world.notifyAll((listener) => listener.pausesChanged())
     })
   }
 
   notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
-    return this.#step((world) => {
-      world.notify(
-        () => true,
-        (listener) => listener.consumerNews(wid, news),
-      )
+    return this.step((world) => {
+      world.notifyAll((listener) => listener.consumerNews(wid, news))
     })
   }
 
   oldest(lanes: readonly string[]): Promise<readonly (number | undefined)[]> {
-    return this.#step((world) =>
+    return this.step((world) =>
       lanes.map((name) => {
         const lane = world.lane(name)
         const heads = bands.flatMap((band) => lane.queues[band].slice(0, 1))
@@ -84,7 +71,7 @@ export class MemoryQueues implements QueueStore {
   }
 
   setIds(name: string, set: JobSet, from: number, count: number): Promise<SetPage> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       const ids = idsOf(lane, set, world.nowMs()).slice(from, from + count)
       const timeOf = (id: number): number =>
@@ -99,7 +86,7 @@ export class MemoryQueues implements QueueStore {
     ids: readonly number[],
     to: SetExit,
   ): Promise<readonly number[]> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       const standing = new Set(idsOf(lane, set, world.nowMs()))
       const moved = ids.flatMap((id) => {
@@ -109,27 +96,24 @@ export class MemoryQueues implements QueueStore {
       for (const job of moved) this.#move(world, lane, job, to)
       if (to === 'queue') lane.counters.rerun += moved.length
       if ((to === 'queue' || typeof to === 'object') && moved.length > 0) {
-        world.notify(
-          () => true,
-          (listener) => listener.woken(name, moved.length),
-        )
+        world.wake(name, moved.length)
       }
       return moved.map(({ id }) => id)
     })
   }
 
   endJobs(name: string, places: readonly JobPlace[], max: number): Promise<readonly number[]> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       const isAll = places.includes('busy')
-      const ended = endPlaces(world, this.#node, lane, { places, max, isAll })
+      const ended = endPlaces(world, this.node, lane, { places, max, isAll })
       if (isAll && ended.length < max) lane.noteCleared()
       return ended
     })
   }
 
   endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[] | 'deep'> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(piece.lane)
       const queue = lane.queues[piece.band]
       const nearest = Math.max(0, piece.from - piece.count)
@@ -141,7 +125,7 @@ export class MemoryQueues implements QueueStore {
       for (const id of ended) {
         takeOut(lane, id)
         const job = lane.job(id, world.nowMs())
-        if (job) endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
+        if (job) endJob(world, this.node, lane, job, 'error', Buffer.alloc(0))
       }
       lane.bookTaken(as, ended.length)
       return ended
@@ -149,18 +133,18 @@ export class MemoryQueues implements QueueStore {
   }
 
   endStale(lanes: readonly string[], max: number): Promise<readonly DroppedJob[]> {
-    return this.#step((world) => lanes.flatMap((lane) => endStaleIn(world, world.lane(lane), max)))
+    return this.step((world) => lanes.flatMap((lane) => endStaleIn(world, world.lane(lane), max)))
   }
 
   markRemoved(name: string): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       if (lane.queued === 0) lane.removedAt = lane.lastId
     })
   }
 
   resetTotals(name: string): Promise<void> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       const { queued, scheduled, busy, dead } = lane
       const submitted = queued + scheduled.size + busy.size + dead.length
@@ -169,7 +153,7 @@ export class MemoryQueues implements QueueStore {
   }
 
   findFinished(jid: string): Promise<JobRef | undefined> {
-    return this.#step((world) => {
+    return this.step((world) => {
       for (const lane of world.lanes) {
         for (const { id, terms } of lane.all()) {
           const job = terms?.jid === jid ? lane.job(id, world.nowMs()) : undefined
@@ -181,7 +165,7 @@ export class MemoryQueues implements QueueStore {
   }
 
   note({ lane, id }: JobRef, token: string | undefined, note: JobNote): Promise<boolean> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const job = world.lane(lane).job(id, world.nowMs())
       if (!job || (token !== undefined && job.token !== token)) return false
       job.notedAtMs = world.nowMs()
@@ -203,7 +187,7 @@ export class MemoryQueues implements QueueStore {
   #move(world: MemoryWorld, lane: MemoryLane, job: MemoryJob, to: SetExit): void {
     if (lane.dead.includes(job.id)) job.foreground = false
     takeOut(lane, job.id)
-    if (to === 'dead') buryJob(world, this.#node, lane, job, 'killed')
+    if (to === 'dead') buryJob(world, this.node, lane, job, 'killed')
     else if (typeof to === 'object' && to.dueAtMs > world.nowMs()) {
       lane.scheduled.set(job.id, to.dueAtMs)
     } else if (to === 'queue' || typeof to === 'object') {
@@ -211,7 +195,7 @@ export class MemoryQueues implements QueueStore {
       lane.removedAt = undefined
       putBack(world, lane, job)
     } else {
-      endJob(world, this.#node, lane, job, 'error', Buffer.alloc(0))
+      endJob(world, this.node, lane, job, 'error', Buffer.alloc(0))
       lane.bookTaken(to, 1)
     }
   }

@@ -1,6 +1,5 @@
 import type { LaneOpenness } from '@crossgear/core-scheduler'
 import type { MemoryLane } from '../memory-lane.ts'
-import { wakeAll } from './maintenance.ts'
 import type { MemoryWorld } from '../memory-world.ts'
 
 /**
@@ -16,7 +15,7 @@ export function takeBackBridged(world: MemoryWorld, lane: MemoryLane): void {
     job.enqueuedAtMs = world.nowMs()
     lane.enqueue(job)
   }
-  if (ids.length > 0) wakeAll(world, lane.lane, ids.length)
+  if (ids.length > 0) world.wake(lane.lane, ids.length)
 }
 
 /** Notes by-name workers, and wakes workers for queued jobs. True for a closed lane with jobs and no such worker. */
@@ -27,7 +26,7 @@ export function healLane(world: MemoryWorld, lane: MemoryLane, graceMs: number):
   const openness = lane.openness(nowMs)
   const isClosed = openness === undefined || (openness === 'auto' && !world.isAutoOpen)
   const { all, labelled } = lane.consumers
-  if (lane.queued > 0 && (lane.byName > 0 || !isClosed)) wakeAll(world, lane.lane, lane.queued)
+  if (lane.queued > 0 && (lane.byName > 0 || !isClosed)) world.wake(lane.lane, lane.queued)
   return isClosed && lane.byName <= 0 && lane.queued > 0 && all > 0 && labelled === 0
 }
 

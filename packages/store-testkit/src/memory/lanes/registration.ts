@@ -11,10 +11,7 @@ export function registerLane(world: MemoryWorld, lane: string, graceMs: number):
   numbers.set(lane, number)
   const { fn } = world.names.parse(lane)
   if (fn !== lane) inheritClosed(world, fn, lane, graceMs)
-  world.notify(
-    () => true,
-    (listener) => listener.laneAdded(lane, number),
-  )
+  world.notifyAll((listener) => listener.laneAdded(lane, number))
   return number
 }
 
@@ -27,10 +24,7 @@ export function unregisterLane(world: MemoryWorld, lane: string): number {
   record.forget()
   if (number === 0) return 0
   world.numbers.delete(lane)
-  world.notify(
-    () => true,
-    (listener) => listener.laneDropped(lane, number),
-  )
+  world.notifyAll((listener) => listener.laneDropped(lane, number))
   return number
 }
 

@@ -10,41 +10,34 @@ import {
 import { endJob, failJob, isUnsettled } from '../jobs/finish.ts'
 import type { MemoryJob } from '../memory-job.ts'
 import type { MemoryLane } from '../memory-lane.ts'
-import type { MemoryWorld, Run } from '../memory-world.ts'
+import type { MemoryWorld } from '../memory-world.ts'
+import { MemoryPart } from '../memory-part.ts'
 
 /** Repairs in a {@link MemoryWorld} for work of native programs that no node saw. */
-export class MemoryNativeStore implements NativeStore {
-  readonly #node: string
-  readonly #step: Run
-
-  constructor(node: string, step: Run) {
-    this.#node = node
-    this.#step = step
-  }
-
+export class MemoryNativeStore extends MemoryPart implements NativeStore {
   holdLeadership(forMs: number): Promise<boolean> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const { leader } = world
       const isFree = !leader || leader.untilMs <= world.nowMs()
-      if (!isFree && leader.node !== this.#node) return false
-      world.leader = { node: this.#node, untilMs: world.nowMs() + forMs }
+      if (!isFree && leader.node !== this.node) return false
+      world.leader = { node: this.node, untilMs: world.nowMs() + forMs }
       return forMs > 0
     })
   }
 
   workedLanes(lanes: readonly string[], remember: boolean): Promise<readonly string[]> {
-    return this.#step((world) => {
+    return this.step((world) => {
       for (const name of remember ? lanes : []) watchLine(world, world.lane(name))
       return lanes.filter((name) => world.lane(name).nativeWorkers > 0)
     })
   }
 
   unsettled(lane: string, ids: readonly number[]): Promise<readonly number[]> {
-    return this.#step((world) => ids.filter((id) => isUnsettledIn(world, world.lane(lane), id)))
+    return this.step((world) => ids.filter((id) => isUnsettledIn(world, world.lane(lane), id)))
   }
 
   sweep(name: string): Promise<{ readonly ids: readonly number[]; readonly next: undefined }> {
-    return this.#step((world) => {
+    return this.step((world) => {
       const lane = world.lane(name)
       for (const index of [lane.unique, lane.jids]) {
         for (const [key, id] of index) if (!lane.job(id, world.nowMs())) index.delete(key)
@@ -56,11 +49,11 @@ export class MemoryNativeStore implements NativeStore {
 
   /** The hashes that {@link sweep} reads contain the jids as well. */
   sweepJids(): Promise<{ readonly refs: readonly JobRef[]; readonly next: undefined }> {
-    return this.#step(() => ({ refs: [], next: undefined }))
+    return this.step(() => ({ refs: [], next: undefined }))
   }
 
   survey(remember: boolean): Promise<SurveyPage> {
-    return this.#step((world) => {
+    return this.step((world) => {
       let jobs = 0
       const unsettled: JobRef[] = []
       const suspicious: string[] = []
@@ -77,11 +70,11 @@ export class MemoryNativeStore implements NativeStore {
   }
 
   repair(lanes: readonly string[], request: RepairRequest): Promise<readonly Repair[]> {
-    return this.#step((world) =>
+    return this.step((world) =>
       lanes.flatMap((name) => {
         const lane = world.lane(name)
         return [
-          ...repairJobs(world, this.#node, lane, request),
+          ...repairJobs(world, this.node, lane, request),
           ...repairCounts(world, lane, request),
         ]
       }),
@@ -178,7 +171,7 @@ function putRight(
   job.divisor = undefined
   world.arrive(job)
   lane.enqueue(job)
-  wakeAll(world, lane.lane)
+  world.wake(lane.lane)
 }
 
 function lineSign(lane: MemoryLane): string | undefined {
@@ -207,14 +200,7 @@ function repairCounts(
   lane.line = dry ? { ...line, sinceMs: world.nowMs() } : undefined
   if (!dry) {
     lane.nativeWorkers = 0
-    wakeAll(world, lane.lane)
+    world.wake(lane.lane)
   }
   return [{ kind: 'count', lane: lane.lane, id: Number(line.sign) }]
-}
-
-function wakeAll(world: MemoryWorld, lane: string): void {
-  world.notify(
-    () => true,
-    (listener) => listener.woken(lane, 1),
-  )
 }

@@ -15,8 +15,7 @@ describe('a lane that was dropped', () => {
     here = await cluster.node('here')
     there = await cluster.node('there')
     listener = there.store.events.listener!
-    here.submit('mail')
-    await cluster.turn()
+    await here.submitted('mail')
   })
 
   /** Node `there` hears nothing from now on. */
@@ -42,8 +41,7 @@ describe('a lane that was dropped', () => {
     'by an operator': () => drop('mail'),
     'by a FLUSH': () => run(here.scheduler.queues.flush()),
     'after idle minutes': async () => {
-      const worker = here.worker('mail').take()
-      await cluster.turn()
+      const worker = await here.worker('mail').taken()
       worker.complete('done')
       await cluster.pass(15 * minutes)
     },
@@ -75,8 +73,7 @@ describe('a lane that was dropped', () => {
   test('is registered by a job from a node that did not hear of it', async () => {
     goDeaf()
     await drop('mail')
-    const client = there.submit('mail')
-    await cluster.turn()
+    const client = await there.submitted('mail')
     expect(client.result).toEqual({ kind: 'created', id: 2 })
     const number = cluster.world.numbers.get('mail')
     expect(number).toBeGreaterThan(0)
@@ -105,8 +102,7 @@ describe('a lane that was dropped', () => {
     await cluster.turn()
     await run(here.scheduler.queues.flush())
     expect(cluster.world.numbers.size).toBe(0)
-    there.submit('mail')
-    await cluster.turn()
+    await there.submitted('mail')
     expect((await here.store.lanes.sizes(['mail']))[0]?.workers).toBe(1)
   })
 
@@ -142,8 +138,7 @@ describe('a lane of no use', () => {
     node.scheduler.countNamed('new', 1)
     node.scheduler.countNamed('used', 1)
     node.submit('used')
-    const worker = node.worker('used').take()
-    await cluster.turn()
+    const worker = await node.worker('used').taken()
     worker.complete('done')
     await cluster.pass(20 * minutes)
     expect(lanes()).toEqual(['new', 'used'])

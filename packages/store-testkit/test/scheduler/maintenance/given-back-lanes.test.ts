@@ -34,11 +34,9 @@ test(`a lane that is given back makes room for another where there are ${maxLane
     cluster.world.numbers.set(`f${number}`, number)
     for (const { scheduler } of [here, there]) scheduler.registry.add(`f${number}`, number)
   }
-  const refused = here.submit('one-more')
-  await cluster.turn()
+  const refused = await here.submitted('one-more')
   expect(refused.refusal?.code).toBe('TOO_MANY_LANES')
   await there.store.lanes.giveBack(['f7'], { unusedMs: 0, emptiedMs: 0, keptMs: 0 })
-  const accepted = here.submit('one-more')
-  await cluster.turn()
+  const accepted = await here.submitted('one-more')
   expect(accepted.result).toEqual({ kind: 'created', id: 1 })
 })

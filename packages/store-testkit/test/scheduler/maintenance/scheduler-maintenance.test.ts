@@ -1,80 +1,76 @@
-import { describe, expect, test } from 'vitest'
-import { bytes, Cluster } from '../harness.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { SchedulerOptions } from '@crossgear/core-scheduler'
+import type { WorldOptions } from '../../../src/index.ts'
+import { bytes, Cluster, type TestNode } from '../harness.ts'
+
+let cluster: Cluster
+let node: TestNode
+
+async function open(
+  options: SchedulerOptions = {},
+  worldOptions: WorldOptions = {},
+): Promise<void> {
+  cluster = new Cluster(worldOptions)
+  node = await cluster.node('a', options)
+}
+
+beforeEach(() => open())
 
 describe('idle workers', () => {
   test('are woken in the order in which they became idle, one per job', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const workers = [1, 2, 3].map(() => node.worker('mail').sleep())
     node.submit('mail')
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect(workers.map(({ wakes }) => wakes)).toEqual([1, 1, 0])
     workers[0]?.sleep()
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect(workers.map(({ wakes }) => wakes)).toEqual([1, 1, 1])
   })
 
   test('all are woken where the operator wants so', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a', { wakeups: 0 })
+    await open({ wakeups: 0 })
     const workers = [1, 2, 3].map(() => node.worker('mail').sleep())
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect(workers.map(({ wakes }) => wakes)).toEqual([1, 1, 1])
   })
 
   test('one that becomes idle while a job waits is woken if it asks for a check', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     const worker = node.worker('mail').sleep(true)
     await cluster.turn()
     expect(worker.wakes).toBe(1)
   })
 
   test('one that was removed is not woken', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
     node.scheduler.removeIdle(worker)
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     expect(worker.wakes).toBe(0)
   })
 
   test('one without arrivals since its check has missed nothing', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     for (const worker of [node.worker('mail'), node.consumer('default')]) {
       const before = node.scheduler.arrivals(worker.subscription)
       await cluster.turn()
       expect(node.scheduler.arrivals(worker.subscription)).toBe(before)
-      node.submit('mail')
-      await cluster.turn()
+      await node.submitted('mail')
       expect(node.scheduler.arrivals(worker.subscription)).not.toBe(before)
     }
   })
 
   test('a job with a past time wakes a worker like one without', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     const worker = node.worker('mail').sleep()
-    node.submit('mail', { dueAtMs: node.scheduler.storeNowMs() - 10 })
-    await cluster.turn()
+    await node.submitted('mail', { dueAtMs: node.scheduler.storeNowMs() - 10 })
     expect(worker.wakes).toBe(1)
   })
 
   test.each(['a', 'b'])(
     'a due job of node %s wakes a worker when it is promoted, and not before',
     async (from) => {
-      const cluster = new Cluster()
-      const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+      const [a, b] = [node, await cluster.node('b')]
       const worker = b.worker('mail').sleep()
-      const node = from === 'a' ? a : b
-      node.submit('mail', { dueAtMs: node.scheduler.storeNowMs() + 5_000 })
+      const sender = from === 'a' ? a : b
+      sender.submit('mail', { dueAtMs: sender.scheduler.storeNowMs() + 5_000 })
       await cluster.pass(4_900)
       expect(worker.wakes).toBe(0)
       await cluster.pass(400)
@@ -83,8 +79,6 @@ describe('idle workers', () => {
   )
 
   test('a consumer is not kept from open lanes by a closed one', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.scheduler.countNamed('legacy', 1)
     await cluster.turn()
     const consumer = node.consumer('default')
@@ -94,17 +88,15 @@ describe('idle workers', () => {
     await cluster.turn()
     expect(consumer.jobs).toEqual([])
     expect(consumer.wakes).toBe(0)
-    node.submit('mail', { level: 1 })
-    await cluster.turn()
+    await node.submitted('mail', { level: 1 })
     expect(consumer.jobs).toEqual(['mail:1'])
   })
 
   test('a consumer takes over when the last by-name worker leaves if there is no grace time', async () => {
-    const cluster = new Cluster({ graceMs: 0 })
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+    await open({}, { graceMs: 0 })
+    const [a, b] = [node, await cluster.node('b')]
     a.scheduler.countNamed('legacy', 1)
-    a.submit('legacy')
-    await cluster.turn()
+    await a.submitted('legacy')
     const consumer = b.consumer('default')
     consumer.takesWhenWoken = true
     consumer.sleep(true)
@@ -117,25 +109,18 @@ describe('idle workers', () => {
   })
 
   test('a routed function is open to consumers beside its by-name workers', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a', { routed: new Set(['mail']) })
+    await open({ routed: new Set(['mail']) })
     node.scheduler.countNamed('mail', 1)
-    node.submit('mail')
-    await cluster.turn()
-    const consumer = node.consumer('default').take()
-    await cluster.turn()
+    await node.submitted('mail')
+    const consumer = await node.consumer('default').taken()
     expect(consumer.jobs).toEqual(['mail:1'])
   })
 })
 
 describe('background maintenance', () => {
   test('a by-name worker that runs out of time loses the job to the next', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    node.submit('mail')
-    await cluster.turn()
-    const late = node.leasedWorker('mail', 2_000).take()
-    await cluster.turn()
+    await node.submitted('mail')
+    const late = await node.leasedWorker('mail', 2_000).taken()
     const next = node.worker('mail')
     next.takesWhenWoken = true
     next.sleep()
@@ -144,19 +129,15 @@ describe('background maintenance', () => {
     await cluster.pass(2_000)
     expect(next.jobs).toEqual(['mail:1'])
     expect(next.last.job.losses).toBe(1)
-    late.complete('too late')
-    await cluster.turn()
+    await late.completed('too late')
     expect(late.settled).toEqual(['unknown'])
   })
 
   test('a job that lost too many workers is given up, and its client told', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a', { maxLosses: 2 })
-    const client = node.ask('mail')
-    await cluster.turn()
+    await open({ maxLosses: 2 })
+    const client = await node.asked('mail')
     for (let run = 0; run < 2; run += 1) {
-      const worker = node.leasedWorker('mail', 100).take()
-      await cluster.turn()
+      const worker = await node.leasedWorker('mail', 100).taken()
       expect(worker.jobs).toEqual(['mail:1'])
       await cluster.pass(1_500)
     }
@@ -165,12 +146,9 @@ describe('background maintenance', () => {
   })
 
   test('an expired lease of a consumer is a failure, and retried', async () => {
-    const cluster = new Cluster({ reserveForSeconds: 2 })
-    const node = await cluster.node('a')
-    node.submit('mail', { door: 'faktory' })
-    await cluster.turn()
-    const consumer = node.consumer('default').take()
-    await cluster.turn()
+    await open({}, { reserveForSeconds: 2 })
+    await node.submitted('mail', { door: 'faktory' })
+    const consumer = await node.consumer('default').taken()
     expect(consumer.jobs).toEqual(['mail:1'])
     await cluster.pass(4_000)
     const job = await node.scheduler.jobs.look({ lane: 'mail', id: 1 })
@@ -181,37 +159,29 @@ describe('background maintenance', () => {
       retry_count: 0,
     })
     await cluster.pass(16_000)
-    consumer.take()
-    await cluster.turn()
+    await consumer.taken()
     expect(consumer.jobs).toEqual(['mail:1', 'mail:1'])
   })
 
   test.each(['gearman', 'http'] as const)(
     'a %s job whose consumer ran out of time goes to another worker',
     async (door) => {
-      const cluster = new Cluster({ reserveForSeconds: 2 })
-      const node = await cluster.node('a')
-      node.submit('mail', { door })
-      await cluster.turn()
-      const consumer = node.consumer('default').take()
-      await cluster.turn()
+      await open({}, { reserveForSeconds: 2 })
+      await node.submitted('mail', { door })
+      const consumer = await node.consumer('default').taken()
       expect(consumer.jobs).toEqual(['mail:1'])
       await cluster.pass(4_000)
-      const worker = node.worker('mail').take()
-      await cluster.turn()
+      const worker = await node.worker('mail').taken()
       expect(worker.jobs).toEqual(['mail:1'])
       expect(worker.last.job.losses).toBe(1)
     },
   )
 
   test('a route’s retries apply to a door that has none', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a', { routes: new Map([['mail', { retries: 1 }]]) })
-    const client = node.ask('mail')
-    await cluster.turn()
+    await open({ routes: new Map([['mail', { retries: 1 }]]) })
+    const client = await node.asked('mail')
     for (const expected of [[], ['mail:1 exception broken']]) {
-      const worker = node.worker('mail').take()
-      await cluster.turn()
+      const worker = await node.worker('mail').taken()
       worker.fail('broken')
       await cluster.turn()
       expect(client.events).toEqual(expected)
@@ -224,16 +194,12 @@ describe('background maintenance', () => {
   })
 
   test('a job of a route with retention can be read after its end', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a', { routes: new Map([['mail', { retentionSeconds: 60 }]]) })
-    node.submit('mail', { jid: 'j-1', unique: bytes('u') })
-    await cluster.turn()
+    await open({ routes: new Map([['mail', { retentionSeconds: 60 }]]) })
+    await node.submitted('mail', { jid: 'j-1', unique: bytes('u') })
     expect((await node.scheduler.jobs.findJid('j-1'))?.id).toBe(1)
     expect(await node.scheduler.jobs.findUnique(bytes('u'))).toEqual([{ lane: 'mail', id: 1 }])
-    const worker = node.worker('mail').take()
-    await cluster.turn()
-    worker.complete('kept')
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
+    await worker.completed('kept')
     const job = await node.scheduler.jobs.look({ lane: 'mail', id: 1 }, ['output'])
     expect(job?.output?.toString()).toBe('kept')
     await cluster.pass(60_000)
@@ -241,8 +207,6 @@ describe('background maintenance', () => {
   })
 
   test('a stopped node has no timers left', async () => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
     node.worker('mail').sleep()
     await cluster.pass(3_000)
     await node.scheduler.stop()
@@ -255,10 +219,7 @@ describe('background maintenance', () => {
     ['a by-name worker', 'requeued, and counts as lost', { losses: 1 }],
     ['a consumer', 'tried again, and counts as failed', { losses: 0, failure: expect.anything() }],
   ] as const)('a Faktory job whose lease at %s is over is %s', async (who, _how, state) => {
-    const cluster = new Cluster()
-    const node = await cluster.node('a')
-    node.submit('mail', { door: 'faktory', jid: '12345678', reserveForSeconds: 1 })
-    await cluster.turn()
+    await node.submitted('mail', { door: 'faktory', jid: '12345678', reserveForSeconds: 1 })
     const isNamed = who === 'a by-name worker'
     const worker = isNamed ? node.leasedWorker('mail', 1_000) : node.consumer('default')
     worker.take()
@@ -272,8 +233,7 @@ describe('background maintenance', () => {
   test('a consumer that waits for room in a queue with a rate is woken each time there is some', async () => {
     // Much less than from one sweep to the next, which would wake it too.
     const rate = { jobs: 1, perMs: 100 }
-    const cluster = new Cluster({ throttles: new Map([['default', { rate }]]) })
-    const node = await cluster.node('a')
+    await open({}, { throttles: new Map([['default', { rate }]]) })
     // From now on it listens to the lane, and so misses no job that a look would find.
     const consumer = node.consumer('default').sleep()
     await node.scheduler.openLane('mail')
@@ -281,19 +241,16 @@ describe('background maintenance', () => {
     node.scheduler.removeIdle(consumer)
     for (let job = 0; job < 3; job += 1) node.submit('mail', { door: 'faktory' })
     await cluster.turn()
-    consumer.take()
-    await cluster.turn()
+    await consumer.taken()
     for (let windows = 1; windows <= 2; windows += 1) {
-      consumer.take()
-      await cluster.turn()
+      await consumer.taken()
       expect(consumer.jobs).toHaveLength(windows)
       consumer.sleep()
       await cluster.pass(90)
       expect(consumer.wakes).toBe(windows - 1)
       await cluster.pass(20)
       expect(consumer.wakes).toBe(windows)
-      consumer.take()
-      await cluster.turn()
+      await consumer.taken()
       expect(consumer.jobs).toHaveLength(windows + 1)
     }
   })

@@ -22,16 +22,13 @@ test.each([
       return store
     })
     const other = await cluster.node('other')
-    slow.submit('mail')
-    await cluster.turn()
-    const worker = slow.worker('mail').take()
-    await cluster.turn()
+    await slow.submitted('mail')
+    const worker = await slow.worker('mail').taken()
     expect(worker.jobs).toEqual(['mail:1'])
     slow.worker('mail').sleep()
     isSlow = true
     await cluster.pass(10_000)
-    const taker = other.worker('mail').take()
-    await cluster.turn()
+    const taker = await other.worker('mail').taken()
     expect(taker.jobs).toEqual([])
   },
 )

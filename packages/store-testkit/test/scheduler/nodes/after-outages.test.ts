@@ -17,8 +17,7 @@ describe('a node whose store was away', () => {
     await unheard(async () => {
       listener.down('a cut line')
       await other.scheduler.openLane('new')
-      other.submit('new')
-      await cluster.turn()
+      await other.submitted('new')
     })
   })
 
@@ -41,8 +40,7 @@ describe('a node whose store was away', () => {
   }
 
   async function fetches(): Promise<readonly string[]> {
-    const consumer = node.consumer('default').take()
-    await cluster.turn()
+    const consumer = await node.consumer('default').taken()
     return consumer.jobs
   }
 
@@ -85,16 +83,11 @@ describe('a node whose store was away', () => {
 
   test('brings its clients the progress of that time', async () => {
     listener.up()
-    const client = node.ask('mail')
-    await cluster.turn()
-    const worker = other.worker('mail').take()
-    await cluster.turn()
-    const [dividend, divisor] = [Buffer.from('1'), Buffer.from('2')]
+    const client = await node.asked('mail')
+    const worker = await other.worker('mail').taken()
     await unheard(async () => {
       listener.down('a cut line')
-      const reporting = { reported: () => undefined, refused: () => undefined }
-      const { lane, id, token } = worker.last.job
-      other.scheduler.report({ lane, id, token, kind: 'status', dividend, divisor }, reporting)
+      worker.status('1', '2')
       await cluster.turn()
     })
     expect(client.events).toEqual([])

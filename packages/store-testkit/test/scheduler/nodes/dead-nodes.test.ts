@@ -6,8 +6,7 @@ test.each([3_600_000, 10_000, -3_600_000])(
   async (stepMs) => {
     const cluster = new Cluster()
     const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     const holder = a.worker('mail').take()
     const other = b.worker('mail')
     other.takesWhenWoken = true
@@ -16,8 +15,7 @@ test.each([3_600_000, 10_000, -3_600_000])(
     cluster.world.stepClock(stepMs)
     await cluster.pass(10_000)
     expect(other.jobs).toEqual([])
-    holder.complete('done')
-    await cluster.turn()
+    await holder.completed('done')
     expect(holder.settled).toEqual(['done'])
     expect(b.observer.errors).toEqual([])
   },
@@ -26,8 +24,7 @@ test.each([3_600_000, 10_000, -3_600_000])(
 test('a dead node is reclaimed in time although the store’s clock stepped', async () => {
   const cluster = new Cluster()
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-  a.submit('mail')
-  await cluster.turn()
+  await a.submitted('mail')
   a.worker('mail').take()
   const worker = b.worker('mail')
   worker.takesWhenWoken = true
@@ -43,15 +40,12 @@ test('a dead node is reclaimed in time although the store’s clock stepped', as
 test('the clients of a node that was reclaimed while alive are registered again', async () => {
   const cluster = new Cluster()
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-  const client = a.ask('mail')
-  await cluster.turn()
+  const client = await a.asked('mail')
   await takeForDead(b, 'a')
   await cluster.pass(1_100)
-  const worker = b.worker('mail').take()
-  await cluster.turn()
+  const worker = await b.worker('mail').taken()
   expect(worker.jobs).toEqual(['mail:1'])
-  worker.complete('done')
-  await cluster.turn()
+  await worker.completed('done')
   expect(client.events).toEqual(['mail:1 complete done'])
 })
 
@@ -59,8 +53,7 @@ test('a job that its clients left with their node is not run', async () => {
   const cluster = new Cluster()
   const [a, b] = [await cluster.node('a'), await cluster.node('b')]
   a.ask('mail', { input: bytes('waited for') })
-  a.submit('mail')
-  await cluster.turn()
+  await a.submitted('mail')
   a.store.crash()
   await cluster.pass(5_000)
   const workers = [b.worker('mail').take(), b.worker('mail').take()]

@@ -27,11 +27,9 @@ describe('a claim that is answered late', () => {
     meanwhile: () => void = () => undefined,
   ): Promise<ReturnType<TestNode['worker']>> {
     slow.submit('mail')
-    slow.submit('mail')
-    await cluster.turn()
+    await slow.submitted('mail')
     isHeld = true
-    const worker = slow.worker('mail').take()
-    await cluster.turn()
+    const worker = await slow.worker('mail').taken()
     await cluster.pass(ms)
     meanwhile()
     await cluster.turn()
@@ -49,11 +47,9 @@ describe('a claim that is answered late', () => {
   test('brings no job after that, and the job is first in its queue again', async () => {
     const worker = await claimFor(3_001)
     expect([worker.jobs, worker.nothings]).toEqual([[], 1])
-    const next = other.worker('mail').take()
-    await cluster.turn()
+    const next = await other.worker('mail').taken()
     expect(next.jobs).toEqual(['mail:1'])
-    worker.take()
-    await cluster.turn()
+    await worker.taken()
     expect(worker.jobs).toEqual(['mail:2'])
   })
 
@@ -66,8 +62,7 @@ describe('a claim that is answered late', () => {
       })
     })
     expect([worker.jobs, worker.nothings, idleWhile]).toEqual([[], 1, 'answered'])
-    const next = other.worker('mail').take()
-    await cluster.turn()
+    const next = await other.worker('mail').taken()
     expect(next.jobs).toEqual(['mail:1'])
   })
 
@@ -77,8 +72,7 @@ describe('a claim that is answered late', () => {
     const worker = await claimFor(6_000, () => void taker.take().take())
     expect(worker.jobs).toEqual([])
     expect(taker.jobs).toEqual(['mail:2', 'mail:1'])
-    taker.complete('done')
-    await cluster.turn()
+    await taker.completed('done')
     expect(taker.settled).toEqual(['done'])
   })
 })

@@ -2,8 +2,6 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import type { StoreListener } from '@crossgear/core-scheduler'
 import { aroundSteps, Cluster, type TestClient, type TestNode } from '../harness.ts'
 
-const bytes = (text: string): Uint8Array => Buffer.from(text)
-
 describe('late notifications from other nodes', () => {
   let cluster: Cluster
   let listening: TestNode
@@ -34,23 +32,15 @@ describe('late notifications from other nodes', () => {
   })
 
   async function asked(): Promise<{ client: TestClient; worker: ReturnType<TestNode['worker']> }> {
-    const client = listening.ask('mail')
-    await cluster.turn()
-    const worker = working.worker('mail').take()
-    await cluster.turn()
+    const client = await listening.asked('mail')
+    const worker = await working.worker('mail').taken()
     return { client, worker }
-  }
-
-  function report(worker: ReturnType<TestNode['worker']>, data: string): void {
-    const { lane, id, token } = worker.last.job
-    const reporting = { reported: () => undefined, refused: () => undefined }
-    working.scheduler.report({ kind: 'data', lane, id, token, data: bytes(data) }, reporting)
   }
 
   test('are still delivered before the end of the job', async () => {
     const { client, worker } = await asked()
-    report(worker, 'one')
-    report(worker, 'two')
+    worker.data('one')
+    worker.data('two')
     worker.complete('done')
     await cluster.pass(3_000)
     expect(client.events).toEqual(['mail:1 data one', 'mail:1 data two', 'mail:1 complete done'])
@@ -59,10 +49,7 @@ describe('late notifications from other nodes', () => {
   test('do not delay progress, which is delivered once', async () => {
     const { client, worker } = await asked()
     isLate = false
-    const { lane, id, token } = worker.last.job
-    const reporting = { reported: () => undefined, refused: () => undefined }
-    const [dividend, divisor] = [bytes('1'), bytes('4')]
-    working.scheduler.report({ kind: 'status', lane, id, token, dividend, divisor }, reporting)
+    worker.status('1', '4')
     await cluster.pass(3_000)
     expect(client.events).toEqual(['mail:1 status 1/4'])
   })
@@ -80,8 +67,7 @@ describe('an outcome that is stored and not yet answered', () => {
       }),
     )
     const client = node.ask('mail')
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     worker.complete('done')
     await cluster.pass(4_000)
     expect(client.events).toEqual([])

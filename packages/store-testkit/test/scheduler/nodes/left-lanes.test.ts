@@ -45,11 +45,9 @@ describe('a node that stands still while another reclaims it', () => {
 
   async function expectNothingLost(): Promise<void> {
     expect(await workers()).toBe(1)
-    const worker = other.worker('mail').take()
-    await cluster.turn()
+    const worker = await other.worker('mail').taken()
     expect(worker.jobs).toEqual(['mail:1'])
-    worker.complete('done')
-    await cluster.turn()
+    await worker.completed('done')
     expect(client.events).toEqual(['mail:1 complete done'])
   }
 

@@ -22,8 +22,7 @@ describe('an outcome whose answer from the store is lost', () => {
   /** A client waits, and the worker ends its job. */
   async function ended(end: (worker: ReturnType<TestNode['worker']>) => void) {
     const client = node.ask('mail')
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     end(worker)
     await cluster.turn()
     return { client, worker }
@@ -55,8 +54,7 @@ describe('an outcome whose answer from the store is lost', () => {
     lose = undefined
     await cluster.pass(10_000)
     expect(client.events).toEqual([])
-    worker.complete('second')
-    await cluster.turn()
+    await worker.completed('second')
     expect(client.events).toEqual(['mail:1 complete second'])
   })
 
@@ -69,8 +67,7 @@ describe('an outcome whose answer from the store is lost', () => {
       lose = undefined
       await cluster.pass(1_000)
       expect(worker.settled).toEqual([isTaken ? 'unknown' : 'requeued'])
-      const next = node.worker('mail').take()
-      await cluster.turn()
+      const next = await node.worker('mail').taken()
       expect(next.jobs).toEqual(['mail:1'])
       await cluster.pass(5_000)
       expect(worker.settled).toHaveLength(1)
@@ -80,8 +77,7 @@ describe('an outcome whose answer from the store is lost', () => {
   test('is sent again with a heartbeat where nobody else would repeat it', async () => {
     lose = { code: 'REFUSED', isTaken: false }
     const client = node.ask('mail')
-    const worker = node.worker('mail').take()
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
     const settled: string[] = []
     for (const [output, isRepeated] of [
       ['first', false],

@@ -23,19 +23,15 @@ describe('a client whose job the store has lost', () => {
   })
 
   test('gets a failure when another job reuses its id', async () => {
-    const lost = node.ask('mail')
-    await cluster.turn()
-    const client = node.ask('mail')
-    await cluster.turn()
+    const lost = await node.asked('mail')
+    const client = await node.asked('mail')
     expect(lost.events).toEqual(['mail:1 fail'])
     expect(client.events).toEqual([])
   })
 
   test('gets a failure even if that job has no waiting client', async () => {
-    const lost = node.ask('mail')
-    await cluster.turn()
-    node.submit('mail')
-    await cluster.turn()
+    const lost = await node.asked('mail')
+    await node.submitted('mail')
     expect(lost.events).toEqual(['mail:1 fail'])
   })
 })

@@ -27,8 +27,7 @@ describe('a node to which messages of lanes are lost', () => {
       }
       return store
     })
-    other.submit('mail')
-    await cluster.turn()
+    await other.submitted('mail')
   })
 
   const lanes = (): string[] => [...node.scheduler.registry.all()].sort()
@@ -47,8 +46,7 @@ describe('a node to which messages of lanes are lost', () => {
   })
 
   test('forgets a lane that was dropped, and knows the new number of one that came again', async () => {
-    other.submit('sms')
-    await cluster.turn()
+    await other.submitted('sms')
     isDeaf = true
     for (const lane of ['mail', 'sms']) await other.scheduler.admin.dropLane(lane)
     other.submit('sms')

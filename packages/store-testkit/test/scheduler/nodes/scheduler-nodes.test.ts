@@ -1,22 +1,24 @@
-import { describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreError } from '@crossgear/core-scheduler'
-import { bytes, Cluster, takeForDead } from '../harness.ts'
+import { bytes, Cluster, takeForDead, type TestNode } from '../harness.ts'
+
+let cluster: Cluster
+let a: TestNode
+let b: TestNode
+
+beforeEach(async () => {
+  cluster = new Cluster()
+  a = await cluster.node('a')
+  b = await cluster.node('b')
+})
 
 describe('over two nodes', () => {
   test('a foreground client gets the outcome of a worker on another node', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    const client = a.ask('mail')
-    await cluster.turn()
-    const worker = b.worker('mail').take()
-    await cluster.turn()
-    const { lane, id, token } = worker.last.job
-    const ignore = { reported: (): void => undefined, refused: (): void => undefined }
-    const status = { kind: 'status', dividend: bytes('1'), divisor: bytes('2') } as const
-    b.scheduler.report({ lane, id, token, ...status }, ignore)
-    b.scheduler.report({ lane, id, token, kind: 'data', data: bytes('part') }, ignore)
-    worker.complete('result')
-    await cluster.turn()
+    const client = await a.asked('mail')
+    const worker = await b.worker('mail').taken()
+    worker.status('1', '2')
+    worker.data('part')
+    await worker.completed('result')
     expect(client.events).toEqual([
       'mail:1 status 1/2',
       'mail:1 data part',
@@ -26,25 +28,18 @@ describe('over two nodes', () => {
   })
 
   test('an outcome by jid is refused for a job of a by-name worker', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    a.ask('mail')
-    await cluster.turn()
-    const worker = b.worker('mail').take()
-    await cluster.turn()
+    await a.asked('mail')
+    const worker = await b.worker('mail').taken()
     const { job } = worker.last
     expect(a.scheduler.lookupLease(job)).toBeUndefined()
     expect(a.scheduler.lookupLease({ ...job, token: job.token.replace(/^n/, 'c') })).toBeDefined()
   })
 
   test('a foreground client gets a failure from another node', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const clients = [a.ask('mail'), a.ask('mail')]
     await cluster.turn()
     for (const message of ['broken', '']) {
-      const worker = b.worker('mail').take()
-      await cluster.turn()
+      const worker = await b.worker('mail').taken()
       worker.fail(message)
     }
     await cluster.turn()
@@ -55,32 +50,23 @@ describe('over two nodes', () => {
   })
 
   test('clients of both nodes that share a job both get its one outcome', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const unique = bytes('same')
     const clients = [a.ask('mail', { unique }), b.ask('mail', { unique })]
     await cluster.turn()
     expect(clients.map(({ result }) => result?.kind)).toEqual(['created', 'joined'])
-    const worker = b.worker('mail').take()
-    await cluster.turn()
-    worker.complete('once')
-    await cluster.turn()
+    const worker = await b.worker('mail').taken()
+    await worker.completed('once')
     for (const { events } of clients) expect(events).toEqual(['mail:1 complete once'])
   })
 
   test('an idle worker on another node is woken by a submission, within milliseconds', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const worker = b.worker('mail').sleep()
     await cluster.pass(10)
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     expect(worker.wakes).toBe(1)
   })
 
   test('a consumer on another node is woken for a new lane', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const consumer = b.consumer('default')
     consumer.takesWhenWoken = true
     consumer.sleep()
@@ -91,10 +77,9 @@ describe('over two nodes', () => {
   })
 
   test('a wake-up that finds nothing checks again for a later native push', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const node = await cluster.node('a')
-    node.submit('mail')
-    await cluster.turn()
+    await node.submitted('mail')
     node.worker('mail').take()
     const worker = node.worker('mail').sleep()
     await cluster.pass(10)
@@ -107,8 +92,6 @@ describe('over two nodes', () => {
   })
 
   test('a client gets a native worker’s finish as soon as it is announced', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const unique = bytes('same')
     const clients = [a.ask('mail', { unique }), b.ask('mail', { unique })]
     await cluster.pass(300)
@@ -121,7 +104,7 @@ describe('over two nodes', () => {
   })
 
   test('a native worker’s error is retried where the job has retries left', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const node = await cluster.node('a')
     const client = node.ask('mail', { retries: 1 })
     await cluster.pass(300)
@@ -131,18 +114,15 @@ describe('over two nodes', () => {
     expect(client.events).toEqual([])
     expect(await node.scheduler.jobs.look({ lane: 'mail', id })).toMatchObject({ status: 'idle' })
     await cluster.pass(15_300)
-    const worker = node.worker('mail').take()
-    await cluster.turn()
-    worker.complete('second try')
-    await cluster.turn()
+    const worker = await node.worker('mail').taken()
+    await worker.completed('second try')
     expect(client.events).toEqual(['mail:1 complete second try'])
   })
 
   test('a client gets a native worker’s progress and finish even if no message arrived', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const node = await cluster.node('a')
-    const client = node.ask('mail')
-    await cluster.turn()
+    const client = await node.asked('mail')
     const id = (await cluster.world.native.take('mail')) ?? 0
     await cluster.world.native.progress('mail', id, '1', '4')
     await cluster.pass(2_500)
@@ -154,10 +134,7 @@ describe('over two nodes', () => {
   })
 
   test('jobs of a node that died go back within seconds, to workers of another', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
     a.worker('mail').take()
     const worker = b.worker('mail')
@@ -173,16 +150,13 @@ describe('over two nodes', () => {
   })
 
   test('a dead node whose jobs cannot be requeued does not block those of another', async () => {
-    const cluster = new Cluster()
-    const [a, b, c] = [await cluster.node('a'), await cluster.node('b'), await cluster.node('c')]
+    const c = await cluster.node('c')
     const reclaim = c.store.nodes.reclaim.bind(c.store.nodes)
     vi.spyOn(c.store.nodes, 'reclaim').mockImplementation((node, lanes, loss) =>
       node === 'a' ? Promise.reject(new StoreError('REFUSED', 'a')) : reclaim(node, lanes, loss),
     )
-    b.submit('mail')
-    await cluster.turn()
-    b.worker('mail').take()
-    await cluster.turn()
+    await b.submitted('mail')
+    await b.worker('mail').taken()
     a.store.crash()
     b.store.crash()
     await cluster.pass(5_000)
@@ -191,26 +165,21 @@ describe('over two nodes', () => {
   })
 
   test('a node that starts after all others died requeues their jobs', async () => {
-    const cluster = new Cluster()
+    cluster = new Cluster()
     const a = await cluster.node('a')
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
-    a.worker('mail').take()
-    await cluster.turn()
+    await a.worker('mail').taken()
     a.store.crash()
     await cluster.pass(5_000)
     const b = await cluster.node('b')
     await cluster.pass(4_000)
     expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ running: 0, workers: 0 })
-    const worker = b.worker('mail').take()
-    await cluster.turn()
+    const worker = await b.worker('mail').taken()
     expect(worker.jobs).toEqual(['mail:1'])
   })
 
   test('a node that was reclaimed while alive registers its workers again', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     await cluster.turn()
     await takeForDead(b, 'a')
@@ -220,8 +189,6 @@ describe('over two nodes', () => {
   })
 
   test('workers of a function count in all its lanes, consumers in all lanes of their queue', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     a.scheduler.countNamed('mail', 1)
     a.scheduler.countConsumer('bulk', 1)
     await cluster.turn()
@@ -237,21 +204,17 @@ describe('over two nodes', () => {
   })
 
   test('consumers whose labels name functions count in the lanes of these, also closed ones', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
     const labels = new Set(['mail', 'sms'])
     const lanes = ['mail@bulk', 'fax@bulk', 'sms@bulk', 'mail']
     const workers = async (): Promise<readonly number[]> =>
       (await b.scheduler.jobs.counts(lanes)).map((one) => one.workers)
     b.submit('mail@bulk')
-    b.submit('fax@bulk')
-    await cluster.turn()
+    await b.submitted('fax@bulk')
     await b.scheduler.closeLane('mail@bulk')
     await cluster.turn()
     a.scheduler.countConsumer('bulk', 1, labels)
     a.scheduler.countConsumer('bulk', 1)
-    b.submit('sms@bulk')
-    await cluster.turn()
+    await b.submitted('sms@bulk')
     expect(await workers()).toEqual([1, 1, 2, 0])
     a.scheduler.countConsumer('bulk', -1, labels)
     await cluster.turn()
@@ -259,22 +222,15 @@ describe('over two nodes', () => {
   })
 
   test('a node that stops gives back the jobs of its Gearman workers, and its counts', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    a.submit('mail')
-    await cluster.turn()
+    await a.submitted('mail')
     a.scheduler.countNamed('mail', 1)
-    a.worker('mail').take()
-    await cluster.turn()
+    await a.worker('mail').taken()
     await a.scheduler.stop()
     expect((await b.scheduler.jobs.counts(['mail']))[0]).toMatchObject({ normal: 1, workers: 0 })
   })
 
   test('both nodes know a lane that one of them named', async () => {
-    const cluster = new Cluster()
-    const [a, b] = [await cluster.node('a'), await cluster.node('b')]
-    const client = a.submit('mail')
-    await cluster.turn()
+    const client = await a.submitted('mail')
     expect(b.scheduler.registry.laneOf(client.laneNumber ?? 0)).toBe('mail')
     const c = await cluster.node('c')
     expect(c.scheduler.registry.numberOf('mail')).toBe(client.laneNumber)
