@@ -1,7 +1,7 @@
 import { bandLevel, bands, type Level } from '@crossgear/core-scheduler'
 import type { ServerConnection, StoreKeys } from '@crossgear/redis-store'
 import type { RecordState } from '../../record/record.ts'
-import type { Place } from './redis-places.ts'
+import type { Place } from './places-source.ts'
 import { scanKeys } from './redis-reads.ts'
 
 /** Lists and sorted sets of a lane in reading order. */

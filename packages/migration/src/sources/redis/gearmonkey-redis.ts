@@ -21,8 +21,13 @@ import { recordOfStanding } from '../../record/stored-job.ts'
 import { StoreTarget } from '../../targets/store-target.ts'
 import { lanePlacesOf, type LanePlace } from './gearmonkey-places.ts'
 import { IdSet } from '../id-set.ts'
-import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Member, type Place } from './redis-places.ts'
+import {
+  type Member,
+  type Place,
+  type PlacesOptions,
+  PlacesSource,
+  type ReadMember,
+} from './places-source.ts'
 import { type Commands, countIn, otherClients, scanKeys } from './redis-reads.ts'
 
 const limits = [
@@ -30,18 +35,12 @@ const limits = [
   'A job that a worker has (busy) is queued again, and its run may be repeated.',
 ]
 
-export interface GearmonkeyRedisOptions {
-  readonly identity: string
-  readonly address: ServerAddress
-}
-
 /** GearMonkey's structures in another Redis: a Crossgear store, or native clients' data. */
 export class GearmonkeyRedisSource extends PlacesSource {
-  readonly #options: GearmonkeyRedisOptions
+  readonly #address: ServerAddress
   readonly #keys: StoreKeys
   /** The other store's routes are unknown: a lane names its queue. */
   readonly #names = new LaneNames()
-  protected readonly places: RedisPlaces
   /** By key. */
   readonly #lanes: ReadonlyMap<string, LanePlace>
   /** Jobs in no place, by record. */
@@ -51,37 +50,21 @@ export class GearmonkeyRedisSource extends PlacesSource {
 
   private constructor(
     redis: ServerConnection,
-    options: GearmonkeyRedisOptions,
-    found: {
-      readonly keys: StoreKeys
-      readonly lanes: readonly LanePlace[]
-      readonly clients: number
-    },
+    keys: StoreKeys,
+    { address, ...options }: PlacesOptions & { readonly address: ServerAddress },
+    lanes: readonly LanePlace[],
   ) {
-    super(redis, {
-      ...{ identity: options.identity, limits, clients: found.clients },
-      users: 'database: gateways or native programs run on it',
-    })
-    this.#options = options
-    this.#keys = found.keys
-    this.#lanes = new Map(found.lanes.map((lane) => [lane.place.key, lane]))
-    this.places = new RedisPlaces(redis, {
-      identity: options.identity,
-      places: found.lanes.map(({ place }) => place),
-      sizesOf: (place, members) => this.#sizes(place, members),
-      recordsOf: (place, members) => this.#records(place, members),
-      onRemove: (commands, { place, member, record }) => {
-        const lane = this.#lanes.get(place.key)?.lane ?? ''
-        this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
-      },
-    })
+    super(redis, options)
+    this.#address = address
+    this.#keys = keys
+    this.#lanes = new Map(lanes.map((lane) => [lane.place.key, lane]))
   }
 
   static open(
     redis: ServerConnection,
-    options: GearmonkeyRedisOptions,
+    about: { readonly identity: string; readonly address: ServerAddress },
   ): Promise<GearmonkeyRedisSource> {
-    return reaching(options.identity, async () => {
+    return reaching(about.identity, async () => {
       const isCluster = (await redis.info('cluster')).includes('cluster_enabled:1')
       if (isCluster)
         throw new MigrationError(
@@ -90,11 +73,11 @@ export class GearmonkeyRedisSource extends PlacesSource {
         )
       const keys = new StoreKeys()
       const clients = await otherClients(redis, true)
-      return new GearmonkeyRedisSource(redis, options, {
-        keys,
-        clients,
-        lanes: await lanePlacesOf(redis, keys),
-      })
+      const lanes = await lanePlacesOf(redis, keys)
+      const places = lanes.map(({ place }) => place)
+      const users = 'database: gateways or native programs run on it'
+      const options = { ...about, limits, clients, users, places }
+      return new GearmonkeyRedisSource(redis, keys, options, lanes)
     })
   }
 
@@ -119,8 +102,8 @@ export class GearmonkeyRedisSource extends PlacesSource {
   }
 
   /** Done as an import into that store, which keeps notes: a killed rollback can be repeated. */
-  async restore(records: readonly JobRecord[]): Promise<void> {
-    const store = new RedisStore(this.#options.address)
+  override async restore(records: readonly JobRecord[]): Promise<void> {
+    const store = new RedisStore(this.#address)
     try {
       await reaching(this.identity, () => store.open())
       const results = await new StoreTarget(store, this.#names, 'restored').store(records)
@@ -184,14 +167,19 @@ export class GearmonkeyRedisSource extends PlacesSource {
     return (await Promise.all(found)).flat()
   }
 
-  #sizes(place: Place, members: readonly Member[]): Promise<readonly number[]> {
+  protected override onRemove(commands: Commands, { place, member, record }: ReadMember): void {
+    const lane = this.#lanes.get(place.key)?.lane ?? ''
+    this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
+  }
+
+  protected override sizesOf(place: Place, members: readonly Member[]) {
     const lane = this.#lanes.get(place.key)?.lane ?? ''
     return Promise.all(
       members.map(({ raw }) => this.redis.hstrlen(this.#keys.job(lane, raw.toString()), 'input')),
     )
   }
 
-  #records(place: Place, members: readonly Member[]): Promise<readonly (JobRecord | Reject)[]> {
+  protected recordsOf(place: Place, members: readonly Member[]) {
     const { lane = '', level } = this.#lanes.get(place.key) ?? {}
     return Promise.all(
       members.map(({ raw, score = 0 }) => {

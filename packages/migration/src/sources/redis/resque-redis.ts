@@ -15,8 +15,13 @@ import {
 } from '../../record/queued-job.ts'
 import type { JobPlace, JobRecord } from '../../record/record.ts'
 import { Copies } from '../copies.ts'
-import { PlacesSource } from './places-source.ts'
-import { RedisPlaces, type Place, type ReadMember } from './redis-places.ts'
+import {
+  type Member,
+  type Place,
+  type PlacesOptions,
+  PlacesSource,
+  type ReadMember,
+} from './places-source.ts'
 import { type Commands, otherClients } from './redis-reads.ts'
 
 const limits = [
@@ -27,51 +32,30 @@ const limits = [
 /** A failed job is only retried by hand. */
 const retries = -1
 
-export interface ResqueRedisOptions {
-  readonly identity: string
-  readonly namespace: string
-}
-
 /**
  * Resque's Redis: its queues' lists and `failed`, the oldest at the left, and resque-scheduler's
  * lists. Its jobs have no ids, and several may be equal.
  */
 export class ResqueRedisSource extends PlacesSource {
   readonly #prefix: string
-  protected readonly places: RedisPlaces
+  readonly #copies: Copies
 
-  private constructor(
-    redis: ServerConnection,
-    { identity, namespace }: ResqueRedisOptions,
-    found: { readonly places: readonly Place[]; readonly clients: number },
-  ) {
-    super(redis, {
-      identity,
-      limits,
-      clients: found.clients,
-      users: 'Redis: Resque or its clients run on it',
-    })
-    this.#prefix = `${namespace}:`
-    const copies = new Copies(redis)
-    this.places = new RedisPlaces(redis, {
-      identity,
-      places: found.places,
-      onPlace: ({ key }, offset) => copies.count(key, offset),
-      recordsOf: (place, members) =>
-        members.map(({ raw }) =>
-          readQueued(raw, place.key, (fields) =>
-            recordOf(place, fields, { identity, text: raw.toString(), copy: copies.next(raw) }),
-          ),
-        ),
-      onRemove: (commands, read) => this.#forget(commands, read),
-    })
+  private constructor(redis: ServerConnection, prefix: string, options: PlacesOptions) {
+    super(redis, options)
+    this.#prefix = prefix
+    this.#copies = new Copies(redis)
   }
 
-  static open(redis: ServerConnection, options: ResqueRedisOptions): Promise<ResqueRedisSource> {
-    return reaching(options.identity, async () => {
+  static open(
+    redis: ServerConnection,
+    { identity, namespace }: { readonly identity: string; readonly namespace: string },
+  ): Promise<ResqueRedisSource> {
+    return reaching(identity, async () => {
+      const prefix = `${namespace}:`
       const clients = await otherClients(redis)
-      const places = await placesOf(redis, `${options.namespace}:`)
-      return new ResqueRedisSource(redis, options, { places, clients })
+      const places = await placesOf(redis, prefix)
+      const users = 'Redis: Resque or its clients run on it'
+      return new ResqueRedisSource(redis, prefix, { identity, limits, clients, users, places })
     })
   }
 
@@ -86,24 +70,36 @@ export class ResqueRedisSource extends PlacesSource {
     })
   }
 
-  restore(records: readonly JobRecord[]): Promise<void> {
-    return this.places.putBack(records, (commands, record) => {
-      const { args, original } = queuedOfRecord(record, 'resque')
-      const payload = original.get('payload')
-      const text = objectOf(payload === undefined ? original : scanObject(payload), { args })
-      const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
-      const time = timeOf(record.state, record.dueAtMs)
-      if (record.state === 'dead') {
-        commands.rpush(`${this.#prefix}failed`, objectOf(original, { payload: text }))
-      } else if (time === undefined) {
-        commands.sadd(`${this.#prefix}queues`, queue)
-        commands.rpush(`${this.#prefix}queue:${queue}`, text)
-      } else {
-        commands.rpush(this.#delayed(time), text)
-        commands.sadd(`${this.#prefix}timestamps:${text}`, `delayed:${time}`)
-        commands.zadd(`${this.#prefix}delayed_queue_schedule`, time, time)
-      }
-    })
+  protected override onPlace({ key }: Place, offset: number): Promise<void> {
+    return this.#copies.count(key, offset)
+  }
+
+  protected recordsOf(place: Place, members: readonly Member[]) {
+    const { identity } = this
+    return members.map(({ raw }) =>
+      readQueued(raw, place.key, (fields) => {
+        const found = { identity, text: raw.toString(), copy: this.#copies.next(raw) }
+        return recordOf(place, fields, found)
+      }),
+    )
+  }
+
+  protected override putBack(commands: Commands, record: JobRecord): void {
+    const { args, original } = queuedOfRecord(record, 'resque')
+    const payload = original.get('payload')
+    const text = objectOf(payload === undefined ? original : scanObject(payload), { args })
+    const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
+    const time = timeOf(record.state, record.dueAtMs)
+    if (record.state === 'dead') {
+      commands.rpush(`${this.#prefix}failed`, objectOf(original, { payload: text }))
+    } else if (time === undefined) {
+      commands.sadd(`${this.#prefix}queues`, queue)
+      commands.rpush(`${this.#prefix}queue:${queue}`, text)
+    } else {
+      commands.rpush(this.#delayed(time), text)
+      commands.sadd(`${this.#prefix}timestamps:${text}`, `delayed:${time}`)
+      commands.zadd(`${this.#prefix}delayed_queue_schedule`, time, time)
+    }
   }
 
   #delayed(time: string): string {
@@ -111,7 +107,10 @@ export class ResqueRedisSource extends PlacesSource {
   }
 
   /** resque-scheduler notes a job's due times. */
-  #forget(commands: Commands, { place: { key, state }, member }: ReadMember): void {
+  protected override onRemove(
+    commands: Commands,
+    { place: { key, state }, member }: ReadMember,
+  ): void {
     if (state !== 'scheduled') return
     const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), member.raw])
     commands.srem(timestamps, key.slice(this.#prefix.length))
