@@ -30,15 +30,6 @@ const placesOf: Readonly<Record<ListedState, readonly JobPlace[]>> = {
 }
 const allPlaces: readonly JobPlace[] = ['high', 'normal', 'low', 'busy', 'scheduled', 'dead']
 
-const countIn: Readonly<Record<JobPlace, (counts: LaneCounts) => number>> = {
-  high: ({ high }) => high,
-  normal: ({ normal }) => normal,
-  low: ({ low }) => low,
-  busy: ({ running }) => running,
-  scheduled: ({ scheduled }) => scheduled,
-  dead: ({ dead }) => dead,
-}
-
 /** True for a filter that takes jobs by more than their lane and place, so that others are read, too. */
 export function readsEachJob(filter: JobFilter): boolean {
   const { text, door, state, unique, older_than_seconds: older, newer_than_seconds: newer } = filter
@@ -214,7 +205,7 @@ class LaneScan {
     if (position.lane !== number) Object.assign(position, { lane: number, place: 0, from: 0 })
     for (; position.place < this.#places.length; position.place += 1, position.from = 0) {
       const place = this.#places[position.place] ?? 'normal'
-      if (countIn[place](counts) === 0) continue
+      if (counts[place === 'busy' ? 'running' : place] === 0) continue
       if (!(await this.#inPlace(counts.lane, place))) {
         this.isStopped = true
         return false

@@ -1,7 +1,6 @@
-import type { Scheduler, Throttle } from '@crossgear/core-scheduler'
+import type { Throttle } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import type { FunctionLimit } from '../../config/function-limits.ts'
-import type { Config } from '../../config/load-config.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { pageOf } from '../cursors.ts'
@@ -9,23 +8,13 @@ import { type functionEntry, maxEntries, type overview, type queueEntry } from '
 import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 import { latelyOf } from './history-reads.ts'
 import { LaneSums } from './lane-sums.ts'
-import type { LatestView } from './snapshot-view.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 type FunctionView = Static<typeof functionEntry>
 type QueueView = Static<typeof queueEntry>
 
-interface Parts {
-  readonly scheduler: Scheduler
-  /** Figures of all lanes, a second old at most. */
-  readonly view: LatestView
-  /** As it is now. */
-  readonly config: () => Pick<Config, 'throttles' | 'routes' | 'bridgeFaktory'>
-  readonly node: string
-  readonly version: string
-}
-
 /** Reads about whole functions and queues, from figures that all callers share. */
-export function laneReads({ scheduler, view, config, node, version }: Parts) {
+export function laneReads({ scheduler, view, config, node, version }: HandlerParts) {
   const shown = (lane: LaneFigures): FunctionView => ({
     ...functionView(lane),
     openness:
