@@ -4,6 +4,7 @@ import {
   type LaneCounts,
   type Scheduler,
 } from '@crossgear/core-scheduler'
+import type { Group } from '../acts/group.ts'
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { jobStates, type ListedState } from '../schemas/common.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
@@ -49,23 +50,8 @@ export interface FoundJob {
   readonly placed: Placed
 }
 
-export interface ScanPiece {
-  readonly found: readonly FoundJob[]
-  readonly lookedAt: number
-  readonly unsearched: number
-  readonly cursor: string | null
-}
-
-/** Jobs that a piece of one place of a lane has. */
-export interface FoundGroup {
-  readonly lane: string
-  readonly place: JobPlace
-  readonly piece: { readonly from: number; readonly count: number }
-  readonly found: readonly FoundJob[]
-}
-
 /** Acts on a group; returns how many jobs have left their place. */
-export type OnFound = (group: FoundGroup) => Promise<number>
+type OnFound = (group: Group) => Promise<number>
 
 interface Budget {
   jobs: number
@@ -99,7 +85,7 @@ export class JobScan {
     max: number,
     cursor?: string,
     onFound?: OnFound,
-  ): Promise<ScanPiece> {
+  ) {
     const [lane = 0, place = 0, from = 0] = cursor === undefined ? [] : numbersOf(cursor, 3)
     const position: Position = { lane, place, from }
     const budget: Budget = { jobs: scanBounds.jobs, lanes: scanBounds.lanes, found: max }
@@ -220,7 +206,7 @@ class LaneScan {
     this.isStopped = true
   }
 
-  result(): ScanPiece {
+  result() {
     const { lane, place, from } = this.#parts.position
     const cursor = this.isStopped ? cursorOf([lane, place, from]) : null
     const [found, lookedAt, unsearched] = [this.#found, this.#lookedAt, this.#unsearched]

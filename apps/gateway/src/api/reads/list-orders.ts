@@ -1,5 +1,10 @@
 import { type Compare, sortedInPieces } from '../../in-pieces.ts'
 
+/** The figures that entries may be sorted by, besides their names. */
+export type FigureTable<Entry, Word extends string> = Readonly<
+  Record<Word, (entry: Entry) => number>
+>
+
 interface Order<Word extends string> {
   /** `name`. */
   readonly sort?: Word | 'name'
@@ -10,8 +15,7 @@ interface Order<Word extends string> {
 interface Parts<Entry, Word extends string> {
   readonly entries: readonly Entry[]
   readonly byName: Compare<Entry>
-  /** The figures that entries may be sorted by, besides their names. */
-  readonly figureOf: (entry: Entry, word: Word) => number
+  readonly figures: FigureTable<Entry, Word>
 }
 
 /** One list in several orders, each made once for all who ask. Entries with equal figures stay by name. */
@@ -33,13 +37,13 @@ export class ListOrders<Entry, Word extends string> {
   }
 
   async #make(sort: Word | 'name', order: 'asc' | 'desc'): Promise<readonly Entry[]> {
-    const { entries, byName, figureOf } = this.#parts
+    const { entries, byName, figures } = this.#parts
     if (sort === 'name') {
       return order === 'asc' ? sortedInPieces(entries, byName) : (await this.get()).toReversed()
     }
+    const figureOf = figures[sort]
     const sign = order === 'asc' ? 1 : -1
-    const byFigure: Compare<Entry> = (one, other) =>
-      (figureOf(one, sort) - figureOf(other, sort)) * sign
+    const byFigure: Compare<Entry> = (one, other) => (figureOf(one) - figureOf(other)) * sign
     return sortedInPieces(await this.get(), byFigure)
   }
 }

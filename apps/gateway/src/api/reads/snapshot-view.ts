@@ -7,7 +7,7 @@ import {
 } from '../../ops/metrics/store-snapshot.ts'
 import type { Scope } from '../scope.ts'
 import { LaneSums } from './lane-sums.ts'
-import { ListOrders } from './list-orders.ts'
+import { type FigureTable, ListOrders } from './list-orders.ts'
 
 /** Functions that the overview names. */
 const busiestShown = 10
@@ -32,7 +32,7 @@ interface Whole {
 
 type SortWord = 'waiting' | 'running' | 'scheduled' | 'retry' | 'dead' | 'oldest'
 
-const laneFigures: Readonly<Record<SortWord | 'workers', (lane: LaneFigures) => number>> = {
+const laneFigures: FigureTable<LaneFigures, SortWord | 'workers'> = {
   waiting: ({ counts }) => queuedIn(counts),
   running: ({ counts }) => counts.running,
   scheduled: ({ counts }) => counts.scheduled - counts.retrying,
@@ -42,8 +42,14 @@ const laneFigures: Readonly<Record<SortWord | 'workers', (lane: LaneFigures) => 
   workers: ({ counts }) => counts.workers,
 }
 
-const queueFigureOf = ({ sums }: QueueFigures, word: SortWord): number =>
-  sums[word === 'oldest' ? 'oldestSeconds' : word]
+const queueFigures: FigureTable<QueueFigures, SortWord> = {
+  waiting: ({ sums }) => sums.waiting,
+  running: ({ sums }) => sums.running,
+  scheduled: ({ sums }) => sums.scheduled,
+  retry: ({ sums }) => sums.retry,
+  dead: ({ sums }) => sums.dead,
+  oldest: ({ sums }) => sums.oldestSeconds,
+}
 
 /** A snapshot in the shapes that are asked for. Each is made once, in pieces, for all callers. */
 export class SnapshotView {
@@ -57,9 +63,7 @@ export class SnapshotView {
   constructor(snapshot: StoreSnapshot) {
     this.snapshot = snapshot
     const entries = snapshot.lanes
-    const figureOf = (lane: LaneFigures, word: SortWord | 'workers'): number =>
-      laneFigures[word](lane)
-    this.functions = new ListOrders({ entries, byName: byFunction, figureOf })
+    this.functions = new ListOrders({ entries, byName: byFunction, figures: laneFigures })
   }
 
   /** When its figures were taken. */
@@ -76,7 +80,7 @@ export class SnapshotView {
   queues(): Promise<ListOrders<QueueFigures, SortWord>> {
     this.#queues ??= this.whole().then(({ queues }) => {
       const entries = [...queues.values()]
-      return new ListOrders({ entries, byName: byQueue, figureOf: queueFigureOf })
+      return new ListOrders({ entries, byName: byQueue, figures: queueFigures })
     })
     return this.#queues
   }

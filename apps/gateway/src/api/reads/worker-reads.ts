@@ -12,7 +12,6 @@ import type { Scope } from '../scope.ts'
 import { progressOf } from './job-view.ts'
 import type { HandlerParts } from '../handler-parts.ts'
 
-type WorkersAnswer = Static<typeof workers>
 type WorkerAnswer = Omit<Static<typeof oneWorker>, 'cursor'>
 
 /** Reads about the workers of all gateways and their jobs. */
@@ -111,7 +110,7 @@ async function jobsOf(
 /** The sums of all nodes, by name. */
 function sumsOf(
   answers: ReadonlyMap<string, Answers['workers']>,
-): Pick<WorkersAnswer, 'doors' | 'functions' | 'queues'> {
+): Pick<Static<typeof workers>, 'doors' | 'functions' | 'queues'> {
   const sums = [...answers.values()].flatMap(({ sums }) => sums ?? [])
   const doors = joined(
     sums.flatMap((node) => node.doors),
