@@ -15,15 +15,18 @@ type QueueView = Static<typeof queueEntry>
 
 /** Reads about whole functions and queues, from figures that all callers share. */
 export function laneReads({ scheduler, view, config, node, version }: HandlerParts) {
-  const shown = (lane: LaneFigures): FunctionView => ({
-    ...functionView(lane),
-    openness:
-      config().bridgeFaktory === 'routed' && lane.counts.openness === 'auto'
-        ? 'unrouted'
-        : lane.counts.openness,
-    is_paused: scheduler.queues.paused.has(lane.queue),
-    is_function_paused: scheduler.queues.holdsBack(lane.counts.lane),
-  })
+  const shown = (figures: LaneFigures): FunctionView => {
+    const { fn, queue, counts } = figures
+    const { lane, workers, openness } = counts
+    const sums = LaneSums.of([figures])
+    const isUnrouted = config().bridgeFaktory === 'routed' && openness === 'auto'
+    return {
+      ...{ function: fn, queue, lane, ...sums.standing(), workers, ...sums.totals() },
+      openness: isUnrouted ? 'unrouted' : openness,
+      is_paused: scheduler.queues.paused.has(queue),
+      is_function_paused: scheduler.queues.holdsBack(lane),
+    }
+  }
 
   /** Some lanes together, and those with the most to do one by one. */
   const entriesOf = (lanes: readonly LaneFigures[]) => {
@@ -174,19 +177,5 @@ function shownLimit({ concurrency, rate }: Throttle) {
     concurrency: concurrency ?? null,
     rate_jobs: rate?.jobs ?? null,
     rate_seconds: rate ? rate.perMs / 1000 : null,
-  }
-}
-
-/** The parts of an entry besides its figures. */
-type Access = Pick<FunctionView, 'openness' | 'is_paused' | 'is_function_paused'>
-
-function functionView(lane: LaneFigures): Omit<FunctionView, keyof Access> {
-  const { fn, queue, counts } = lane
-  const sums = LaneSums.of([lane])
-  return {
-    ...{ function: fn, queue, lane: counts.lane },
-    ...sums.standing(),
-    workers: counts.workers,
-    ...sums.totals(),
   }
 }

@@ -121,9 +121,7 @@ export class GearmandMysqlSource extends GearmandSqlSource {
     const results = rows.map(({ fn, uniq, priority, data, time }) =>
       recordOfRow(
         {
-          ...{ fn: fn ?? undefined, unique: uniq ?? undefined },
-          ...{ priority: priority ?? undefined, data: data ?? undefined },
-          whenToRun: time ?? undefined,
+          ...{ fn, unique: uniq, priority, data, whenToRun: time },
           sourceKey: keyOf(fn, uniq),
           where: () => `row ${String(fn)} ${String(uniq)}`,
         },
