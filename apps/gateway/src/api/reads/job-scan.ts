@@ -4,7 +4,6 @@ import {
   type LaneCounts,
   type Scheduler,
 } from '@crossgear/core-scheduler'
-import type { Group } from '../acts/group.ts'
 import { cursorOf, numbersOf } from '../cursors.ts'
 import { jobStates, type ListedState } from '../schemas/common.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
@@ -50,8 +49,16 @@ export interface FoundJob {
   readonly placed: Placed
 }
 
+/** Jobs that a piece of one place of a lane has. */
+interface FoundGroup {
+  readonly lane: string
+  readonly place: JobPlace
+  readonly piece: { readonly from: number; readonly count: number }
+  readonly found: readonly FoundJob[]
+}
+
 /** Acts on a group; returns how many jobs have left their place. */
-type OnFound = (group: Group) => Promise<number>
+type OnFound = (group: FoundGroup) => Promise<number>
 
 interface Budget {
   jobs: number

@@ -115,9 +115,16 @@ export class NodeAnswers {
 
   /** Undefined for a question of another version. */
   #answerTo(question: Question): Answers[Question['ask']] | undefined {
-    if (question.ask === 'about') return this.#about()
-    if (question.ask === 'workers') return this.#listed(question)
-    return question.ask === 'holder' ? this.#holder(question) : undefined
+    switch (question.ask) {
+      case 'about':
+        return this.#about()
+      case 'workers':
+        return this.#listed(question)
+      case 'holder':
+        return this.#holder(question)
+      default:
+        return undefined
+    }
   }
 
   #about(): Answers['about'] {
