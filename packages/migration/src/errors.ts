@@ -1,19 +1,16 @@
 /** Exit codes of `crossgear migrate`. */
 export const exitCodes = { done: 0, usage: 1, unreachable: 2, different: 3, stopped: 4 } as const
 
-export type MigrationErrorCode =
+const exitCodeOf = {
   /** A usage error of the command line. */
-  | 'USAGE'
-  /** A side cannot be reached, or refuses. */
-  | 'UNREACHABLE'
-  /** Half done; the same command continues. */
-  | 'STOPPED'
-
-const exitCodeOf: Readonly<Record<MigrationErrorCode, number>> = {
   USAGE: exitCodes.usage,
+  /** A side cannot be reached, or refuses. */
   UNREACHABLE: exitCodes.unreachable,
+  /** Half done; the same command continues. */
   STOPPED: exitCodes.stopped,
-}
+} as const
+
+export type MigrationErrorCode = keyof typeof exitCodeOf
 
 /** An error that the user can act on: its message is one line. */
 export class MigrationError extends Error {

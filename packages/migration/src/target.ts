@@ -8,6 +8,11 @@ export type Stored =
   | { readonly kind: 'created' | 'joined' | 'known' | 'repeated' }
   | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly message: string }
 
+/** A job that stays. */
+export function rejected(reason: RejectReason, message: string): Stored {
+  return { kind: 'rejected', reason, message }
+}
+
 /** Why a job stays: reason and message. */
 export type Fault = readonly [reason: RejectReason, message: string]
 

@@ -61,10 +61,10 @@ export class EventStream {
   }
 
   close(): void {
-    for (const viewer of this.#viewers) viewer.end()
-    this.#viewers.clear()
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    for (const viewer of this.#viewers) {
+      viewer.end()
+      this.#remove(viewer)
+    }
   }
 
   async #broadcast(): Promise<void> {

@@ -4,13 +4,6 @@ import { apiErrors } from './api-error.ts'
 import type { Endpoint } from './endpoint.ts'
 import { apiError } from './schemas/common.ts'
 
-interface Parameter {
-  readonly name: string
-  readonly in: 'path' | 'query'
-  readonly required: boolean
-  readonly schema: unknown
-}
-
 /** The OpenAPI document of some endpoints, made from the schemas that check their requests. */
 export function openApiDocument(
   all: Readonly<Record<string, Endpoint>>,
@@ -64,7 +57,7 @@ function operationOf(operationId: string, endpoint: Endpoint): Readonly<Record<s
   }
 }
 
-function parametersOf(schema: TSchema, where: Parameter['in']): readonly Parameter[] {
+function parametersOf(schema: TSchema, where: 'path' | 'query') {
   const properties = (schema['properties'] ?? {}) as Readonly<Record<string, unknown>>
   const required = (schema['required'] ?? []) as readonly string[]
   return Object.entries(properties).map(([name, own]) => {

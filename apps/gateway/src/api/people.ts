@@ -20,11 +20,6 @@ const maxWaiting = 8
 /** How long a right password is known without scrypt: terminal commands send it with each call. */
 const knownForMs = 60_000
 
-interface Known {
-  readonly proof: Buffer
-  readonly untilMs: number
-}
-
 /** The people of the configuration. */
 export class People {
   readonly #operators: ReadonlyMap<string, Operator>
@@ -33,7 +28,7 @@ export class People {
   #waiting = 0
   readonly #nobody = nobodysHash()
   /** By name: right passwords, by a key that no other process has. */
-  readonly #known = new Map<string, Known>()
+  readonly #known = new Map<string, { readonly proof: Buffer; readonly untilMs: number }>()
   readonly #proofKey = randomBytes(32)
 
   constructor(operators: ReadonlyMap<string, Operator>, nowMs: () => number) {

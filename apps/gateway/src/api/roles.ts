@@ -13,11 +13,11 @@ export const roleRanks: Readonly<Record<Role, number>> = { reader: 0, operator: 
 export const roleOfPassword = { reader: 'reader', operator: 'admin' } as const
 
 /** Roles by their words in the configuration. */
-export const roleOf: Readonly<Record<OperatorRole, Role>> = {
+export const roleOf = {
   view: 'reader',
   operate: 'operator',
   admin: 'admin',
-}
+} as const satisfies Readonly<Record<OperatorRole, Role>>
 
 /** Words of the configuration. */
 export const rightsOf: Readonly<Record<Role, OperatorRole>> = {

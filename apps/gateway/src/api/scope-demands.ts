@@ -2,14 +2,14 @@ import type { LaneNames } from '@crossgear/core-scheduler'
 import type { Endpoints, OperationName } from './endpoints.ts'
 import type { HandlerInput, Scope } from './scope.ts'
 
-/** Throws an ApiError where an input names what is not the caller's. */
-type Demand<Name extends OperationName> = (
-  input: HandlerInput<Endpoints[Name]>,
-  scope: Scope,
-  names: LaneNames,
-) => void
-
-type Demands = { readonly [Name in OperationName]?: Demand<Name> }
+/** Each throws an ApiError where an input names what is not the caller's. */
+type Demands = {
+  readonly [Name in OperationName]?: (
+    input: HandlerInput<Endpoints[Name]>,
+    scope: Scope,
+    names: LaneNames,
+  ) => void
+}
 
 const queues = ({ body }: { body: { queues: string[] } }, scope: Scope): void => {
   for (const queue of body.queues) scope.demandQueue(queue)

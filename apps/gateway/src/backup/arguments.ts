@@ -1,6 +1,6 @@
 import { MigrationError } from '@crossgear/migration'
 import { type HelpOutput, readForm } from '../cli/command-parser.ts'
-import type { CommandForm, OptionRow } from '../config/option-row.ts'
+import { type CommandForm, folderAndFile, type OptionRow } from '../config/option-row.ts'
 
 export type BackupAct = 'backup' | 'restore'
 
@@ -26,14 +26,7 @@ const storeOptions: readonly OptionRow[] = [
     ...{ name: 'redisUrl', argument: 'url' },
     help: 'the store (default: the one that crossgear would open here)',
   },
-  {
-    ...{ name: 'dataDir', argument: 'path' },
-    help: "the gateway's, if there is no --redis-url",
-  },
-  {
-    ...{ name: 'config', argument: 'file' },
-    help: "the gateway's settings file: its store, and its routes, which name the home queues",
-  },
+  ...folderAndFile,
 ]
 
 const json: OptionRow = { name: 'json', help: 'print JSON lines for programs' }

@@ -80,8 +80,6 @@ export async function runCommandLine(
   return exitCode
 }
 
-type Flags = ConfigSources['flags']
-
 /** Commands for the help text alone: their own parsers read the words. */
 const ownParsers = [
   ['gearmand', "[gearmand's options]", "run the gateway with gearmand's own options"],
@@ -109,7 +107,10 @@ export const serveForm: CommandForm = {
 }
 
 /** The parser of the program and of `serve`, its default. */
-export function createProgram(version: string, serve: (flags: Flags) => Promise<void>): Command {
+export function createProgram(
+  version: string,
+  serve: (flags: ConfigSources['flags']) => Promise<void>,
+): Command {
   const program = new Command('crossgear')
     .description(programSummary)
     .version(versionLine(version))

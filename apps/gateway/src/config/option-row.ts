@@ -38,6 +38,18 @@ export interface CommandForm {
   readonly helpAfter?: string
 }
 
+/** Options that say where the gateway has its store, and its settings. */
+export const folderAndFile: readonly OptionRow[] = [
+  {
+    ...{ name: 'dataDir', argument: 'path' },
+    help: "the gateway's, if there is no --redis-url",
+  },
+  {
+    ...{ name: 'config', argument: 'file' },
+    help: "the gateway's settings file: its store, and its routes, which name the home queues",
+  },
+]
+
 /** Words of a name in camel or snake case. */
 export function separated(name: string, separator: '-' | '_'): string {
   return name.replaceAll(/_|(?=[A-Z])/g, separator).toLowerCase()

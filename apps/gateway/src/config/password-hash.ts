@@ -30,7 +30,7 @@ export function readPasswordHash(text: string): PasswordHash | undefined {
   const [, logN, r, p, salt = '', key = ''] = form.exec(text) ?? []
   const cost = { logN: Number(logN), r: Number(r), p: Number(p) }
   const isCost = cost.logN >= minLogN && cost.r >= 1 && cost.p >= 1 && cost.p <= maxP
-  return isCost && memoryOf(cost) <= maxMemoryBytes
+  return isCost && 128 * 2 ** cost.logN * cost.r <= maxMemoryBytes
     ? { cost, salt: Buffer.from(salt, 'base64url'), key: Buffer.from(key, 'base64url') }
     : undefined
 }
@@ -54,10 +54,6 @@ export async function isPasswordOf(
 /** A hash that no password has, at the usual cost. */
 export function nobodysHash(): PasswordHash {
   return { cost: usualCost, salt: randomBytes(minSaltBytes), key: randomBytes(keyBytes) }
-}
-
-function memoryOf({ logN, r }: ScryptCost): number {
-  return 128 * 2 ** logN * r
 }
 
 function keyOf(password: string, salt: Buffer, { logN, r, p }: ScryptCost): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import { type HelpOutput, readForm } from '../cli/command-parser.ts'
 import type { ConfigSources } from '../config/load-config.ts'
-import type { CommandForm } from '../config/option-row.ts'
+import { type CommandForm, folderAndFile } from '../config/option-row.ts'
 import { StartError } from '../errors.ts'
 
 /** The checked command line. */
@@ -18,11 +18,7 @@ export const doctorForm: CommandForm = {
       ...{ name: 'redisUrl', argument: 'url' },
       help: 'the store (default: the private one of a gateway that runs)',
     },
-    { name: 'dataDir', argument: 'path', help: "the gateway's, if there is no --redis-url" },
-    {
-      ...{ name: 'config', argument: 'file' },
-      help: "the gateway's settings file: its store, and its routes, which name the home queues",
-    },
+    ...folderAndFile,
     { name: 'full', help: 'look at every job, however many there are' },
     { name: 'json', help: 'one line of JSON for a program' },
   ],

@@ -15,45 +15,36 @@ import { movingGuide } from './program.ts'
 /** Settings of all files of a folder, which each of its sections adds to. */
 class Joined implements ForeignSettings {
   readonly values = new Map<OptionName, Given>()
+  readonly cron: CronEntry[] = []
+  readonly throttles = new Map<string, Throttle>()
   readonly #files = new Map<string, string>()
-  readonly #cron = new Map<string, { readonly entry: CronEntry; readonly file: string }>()
-  readonly #throttles = new Map<string, { readonly throttle: Throttle; readonly file: string }>()
-
-  get cron(): readonly CronEntry[] {
-    return [...this.#cron.values()].map(({ entry }) => entry)
-  }
-
-  get throttles(): ReadonlyMap<string, Throttle> {
-    return new Map([...this.#throttles].map(([queue, { throttle }]) => [queue, throttle]))
-  }
 
   /** `what`: the key, as in `faktory.password`. */
   addValues(values: ReadonlyMap<OptionName, Given>, what: string, file: string): void {
-    const known = this.#files.get(what)
-    if (known !== undefined) throw givenTwice(what, known, file)
-    this.#files.set(what, file)
+    this.#addOnce(what, file)
     for (const [name, given] of values) this.values.set(name, given)
   }
 
   addCron(value: unknown, file: string): void {
     for (const entry of readCronEntries(value, file)) {
-      const known = this.#cron.get(entry.name)
-      if (known) throw givenTwice(`cron entry ${entry.name}`, known.file, file)
-      this.#cron.set(entry.name, { entry, file })
+      this.#addOnce(`cron entry ${entry.name}`, file)
+      this.cron.push(entry)
     }
   }
 
   addThrottles(value: unknown, file: string): void {
     for (const [queue, throttle] of readThrottles(value, file)) {
-      const known = this.#throttles.get(queue)
-      if (known) throw givenTwice(`throttles.${queue}`, known.file, file)
-      this.#throttles.set(queue, { throttle, file })
+      this.#addOnce(`throttles.${queue}`, file)
+      this.throttles.set(queue, throttle)
     }
   }
-}
 
-function givenTwice(what: string, one: string, other: string): StartError {
-  return new StartError(`${what} is in ${one} and in ${other}: keep one of them.`, 2)
+  #addOnce(what: string, file: string): void {
+    const known = this.#files.get(what)
+    this.#files.set(what, file)
+    if (known === undefined) return
+    throw new StartError(`${what} is in ${known} and in ${file}: keep one of them.`, 2)
+  }
 }
 
 /** Sets one option, or the address and the port of a door. */

@@ -3,13 +3,9 @@ import type { CommandForm } from '../config/option-row.ts'
 import { StartError } from '../errors.ts'
 
 /** The options as given, by their letters. */
-export interface Given {
-  readonly b?: string
-  readonly w?: string
-  readonly e?: string
-  readonly l?: string
-  readonly d?: string
-  readonly c?: string
+export interface Given extends Readonly<
+  Partial<Record<'b' | 'w' | 'e' | 'l' | 'd' | 'c', string>>
+> {
   readonly v?: true
 }
 

@@ -21,32 +21,19 @@ export function isQueueType(type: string): boolean {
   return queueTypes.has(type.toLowerCase())
 }
 
-const withValue = [
-  'libdrizzle-db',
-  'libdrizzle-host',
-  'libdrizzle-password',
-  'libdrizzle-port',
-  'libdrizzle-table',
-  'libdrizzle-uds',
-  'libdrizzle-user',
-  'libmemcached-prefix',
-  'libmemcached-servers',
-  'libpq-conninfo',
-  'libpq-table',
-  'libsqlite3-db',
-  'libsqlite3-table',
-  'libtokyocabinet-file',
-  'mysql-db',
-  'mysql-host',
-  'mysql-password',
-  'mysql-table',
-  'mysql-user',
-  'redis-password',
-  'redis-port',
-  'redis-prefix',
-  'redis-server',
-]
-
+/** Options with a value, by the queue type that their names begin with. */
+const valuesOfTypes = {
+  libdrizzle: ['db', 'host', 'password', 'port', 'table', 'uds', 'user'],
+  libmemcached: ['prefix', 'servers'],
+  libpq: ['conninfo', 'table'],
+  libsqlite3: ['db', 'table'],
+  libtokyocabinet: ['file'],
+  mysql: ['db', 'host', 'password', 'table', 'user'],
+  redis: ['password', 'port', 'prefix', 'server'],
+}
+const withValue = Object.entries(valuesOfTypes).flatMap(([type, names]) =>
+  names.map((name) => `${type}-${name}`),
+)
 const withNumber = ['mysql-port']
 const text = { argument: 'arg' } as const
 const file = { argument: 'file' } as const

@@ -79,7 +79,7 @@ export function settle(given: Given, env: Env): Settings {
   }
   const flags: Partial<Record<OptionName, string>> = {
     faktoryPort: 'off',
-    ...portOf(env),
+    ...(env['GEARMAND_PORT'] && { gearmanPort: env['GEARMAND_PORT'] }),
     ...protocolFlags(given),
     ...tlsFlags(given),
   }
@@ -92,7 +92,7 @@ export function settle(given: Given, env: Env): Settings {
   const { gearmandVersion } = loaded()
   const { zeroRetriesMeansNone, alwaysInTurn } = gearmandVersions[gearmandVersion]
   if (zeroRetriesMeansNone && Number(given.get('job-retries')) === 0) flags.jobRetries = '1'
-  const notes = [...notesOn(given)]
+  const notes = [...given].flatMap(([name, value]) => noteOn(name, value, given) ?? [])
   if (alwaysInTurn && given.has('round-robin')) {
     notes.push(`--round-robin has no effect: functions of ${gearmandVersion} always take turns.`)
   }
@@ -113,10 +113,6 @@ function load(sources: ConfigSources): Config {
   }
 }
 
-function portOf({ GEARMAND_PORT: port }: Env): Partial<Record<OptionName, string>> {
-  return port ? { gearmanPort: port } : {}
-}
-
 function protocolFlags(given: Given): Partial<Record<OptionName, string>> {
   const protocol = given.get('protocol')
   if (protocol === undefined) return {}
@@ -135,10 +131,6 @@ function tlsFlags(given: Given): Partial<Record<OptionName, string>> {
     if (value !== undefined) flags[to] = value
   }
   return flags
-}
-
-function notesOn(given: Given): readonly string[] {
-  return [...given].flatMap(([name, value]) => noteOn(name, value, given) ?? [])
 }
 
 function noteOn(name: string, value: string, given: Given): string | undefined {

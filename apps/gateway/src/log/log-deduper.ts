@@ -1,11 +1,6 @@
 /** A lasting error is logged again after this time, milliseconds. */
 const againMs = 60_000
 
-interface Logged {
-  readonly text: string
-  readonly atMs: number
-}
-
 /**
  * Selects errors of background tasks for the log: a task that fails ten times a second is not ten
  * lines.
@@ -13,7 +8,7 @@ interface Logged {
 export class LogDeduper {
   readonly #nowMs: () => number
   /** By task, a word of the code. */
-  readonly #logged = new Map<string, Logged>()
+  readonly #logged = new Map<string, { readonly text: string; readonly atMs: number }>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs

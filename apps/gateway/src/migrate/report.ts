@@ -126,20 +126,11 @@ export class Report {
 
   verified({ rows, rejected, isEqual }: Verification): void {
     this.event('verified', { equal: isEqual, rejected, lanes: rows })
-    const header = [
-      'function',
-      'jobs',
-      'equal',
-      'ended',
-      'joined',
-      'missing',
-      'different',
-      'source',
-      'target',
-    ]
+    const figures = ['jobs', 'equal', 'ended', 'joined', 'missing', 'different'] as const
+    const header = ['function', ...figures, 'source', 'target']
     const lines = rows.map((row) => [
       row.lane,
-      ...[row.jobs, row.equal, row.ended, row.joined, row.missing, row.different].map(String),
+      ...figures.map((name) => String(row[name])),
       ...row.checksums,
     ])
     for (const line of tableOf([header, ...lines])) this.say(line)

@@ -2,12 +2,6 @@ import type { Clock, Scheduler } from '@crossgear/core-scheduler'
 import type { Worker, Workers } from '../faktory/workers.ts'
 import { type Answer, BodyError, json, type PageRequest, readJson } from './page.ts'
 
-/** An order to workers, with the names of Faktory's own page `/busy`. */
-interface Order {
-  readonly wid: string
-  readonly signal: 'quiet' | 'terminate'
-}
-
 /** A wid that stands for every worker. */
 const allWorkers = 'all'
 
@@ -38,12 +32,13 @@ export async function answerBusy(
   }
 }
 
-/** Undefined for what is none. */
-function orderOf(body: unknown): Order | undefined {
+/** An order to workers, with the names of Faktory's own page `/busy`; undefined for what is none. */
+function orderOf(body: unknown) {
   const { wid, signal, ...others } = Object(body) as Readonly<Record<string, unknown>>
   const isWid = typeof wid === 'string' && /^[^\0]{1,255}$/.test(wid)
   const isSignal = signal === 'quiet' || signal === 'terminate'
-  return isWid && isSignal && Object.keys(others).length === 0 ? { wid, signal } : undefined
+  if (!isWid || !isSignal || Object.keys(others).length > 0) return undefined
+  return { wid, signal } as const
 }
 
 export interface BusyParts {

@@ -7,7 +7,7 @@ import { StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
 import { nameServer } from './given-store.ts'
 import type { RunningStore } from './keep-running.ts'
-import { chooseStorePort } from './private-server.ts'
+import { chooseStorePort, endOf } from './private-server.ts'
 
 /** Plain JavaScript, so that it runs from source and from the build. */
 const script = fileURLToPath(new URL('../../bin/embedded-store.js', import.meta.url))
@@ -71,12 +71,8 @@ function forkStore(port: number, password: string): EmbeddedProcess {
   child.stdout?.on('data', onData)
   child.stderr?.on('data', onData)
   const exited = new Promise<string>((resolve) => {
-    child.once('error', (error) => {
-      resolve(error.message)
-    })
-    child.once('exit', (code, signal) => {
-      resolve(signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`)
-    })
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code, signal) => resolve(endOf(code, signal)))
   })
   return { child, exited, lastWords: () => words.trimEnd().split('\n').at(-1) ?? '' }
 }

@@ -32,7 +32,7 @@ export async function checkGivenStore(
 }
 
 /** Redis 6 lacks commands that the gateway's scripts use. Every Valkey reports at least 7. */
-const oldestMajor = 7
+export const oldestMajor = 7
 
 class UnfitStore extends Error {}
 /** A cluster may serve all slots again by itself. */

@@ -8,7 +8,7 @@ import type { Logger } from '../log/logger.ts'
 import { startEmbedded } from './embedded-store.ts'
 import { checkGivenStore, waitUntilLoaded } from './given-store.ts'
 import { KeptStore, type RunningStore } from './keep-running.ts'
-import { findStoreProgram, type StoreProgram } from './private-server.ts'
+import { findStoreProgram } from './private-server.ts'
 import { attachOrStart } from './private-store.ts'
 import { parseStoreUrl, printStoreAddress } from '../config/store-address.ts'
 import { StoreFolder } from './store-folder.ts'
@@ -61,7 +61,7 @@ async function openGiven(url: string, log: Logger, signal?: AbortSignal): Promis
 
 async function openPrivate(
   config: StoreConfig,
-  program: StoreProgram,
+  program: string,
   log: Logger,
   signal?: AbortSignal,
 ): Promise<OpenStore> {

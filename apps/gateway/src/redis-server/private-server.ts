@@ -9,7 +9,13 @@ import type { Config } from '../config/load-config.ts'
 import { StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
 import type { Logger } from '../log/logger.ts'
+import { oldestMajor } from './given-store.ts'
 import type { StoreFolder } from './store-folder.ts'
+
+/** Why a process has ended. */
+export function endOf(code: number | null, signal: NodeJS.Signals | null): string {
+  return signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`
+}
 
 /** A store server that this gateway started. */
 export interface ServerProcess {
@@ -73,7 +79,7 @@ export async function spawnServer(
     const exited = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => {
         ended = true
-        resolve(signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`)
+        resolve(endOf(code, signal))
       })
     })
     await once(child, 'spawn') // rejects if the program cannot be run
@@ -83,28 +89,21 @@ export async function spawnServer(
   }
 }
 
-/** An installed store program. */
-export interface StoreProgram {
-  readonly path: string
-}
-
 const programs = ['redis-server', 'valkey-server']
-/** Redis 6 lacks commands that the gateway's scripts use. Every Valkey is newer. */
-const oldestMajor = 7
 const versionTimeoutMs = 5000
 
-/** The first program on PATH that can be the private store. */
+/** The path of the first program on PATH that can be the private store. */
 export async function findStoreProgram(
   pathVariable: string | undefined,
   log: Logger,
-): Promise<StoreProgram | undefined> {
+): Promise<string | undefined> {
   const folders = (pathVariable ?? '').split(delimiter).filter((folder) => folder !== '')
   for (const name of programs) {
     for (const folder of folders) {
       const path = join(folder, name)
       if (!(await isExecutable(path))) continue
       const major = await majorVersion(path)
-      if (major === undefined || major >= oldestMajor) return { path }
+      if (major === undefined || major >= oldestMajor) return path
       log.warn(
         `${path} is version ${major} and not used: Redis ${oldestMajor} or Valkey is needed.`,
       )

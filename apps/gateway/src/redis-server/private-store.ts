@@ -5,12 +5,7 @@ import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError, systemCode } from '../errors.ts'
 import type { Logger } from '../log/logger.ts'
 import type { RunningStore } from './keep-running.ts'
-import {
-  chooseStorePort,
-  type ServerProcess,
-  spawnServer,
-  type StoreProgram,
-} from './private-server.ts'
+import { chooseStorePort, type ServerProcess, spawnServer } from './private-server.ts'
 import type { StoreFolder, StoreRecord } from './store-folder.ts'
 import { StoreKeeper } from './store-keeper.ts'
 
@@ -23,7 +18,8 @@ const listensWithinMs = 2000
 const portAttempts = 3
 
 export interface PrivateStoreSettings {
-  readonly program: StoreProgram
+  /** Its path. */
+  readonly program: string
   readonly folder: StoreFolder
   readonly port: Config['storePort']
 }
@@ -100,9 +96,9 @@ async function attach(folder: StoreFolder, record: StoreRecord): Promise<Held | 
 async function start({ program, folder, port: wantedPort }: PrivateStoreSettings): Promise<Held> {
   for (let attempt = 1; ; attempt++) {
     const port = await chooseStorePort(wantedPort)
-    const server = await spawnServer(program.path, folder, port).catch((error: unknown) => {
+    const server = await spawnServer(program, folder, port).catch((error: unknown) => {
       throw new StartError(
-        `${program.path} cannot be run (${oneLine(error)}): repair it or give a --redis-url.`,
+        `${program} cannot be run (${oneLine(error)}): repair it or give a --redis-url.`,
         1,
         { cause: error },
       )
@@ -115,7 +111,7 @@ async function start({ program, folder, port: wantedPort }: PrivateStoreSettings
     const portTaken = /Address already in use|Failed listening on port/.test(lastWords)
     if (!portTaken || wantedPort !== 'auto' || attempt === portAttempts) {
       throw new StartError(
-        `${program.path} did not start (${lastWords || (await server.exited)}): see ${folder.logPath}, or give a --redis-url.`,
+        `${program} did not start (${lastWords || (await server.exited)}): see ${folder.logPath}, or give a --redis-url.`,
         1,
       )
     }
@@ -226,13 +222,7 @@ async function removeStale(path: string): Promise<boolean> {
   return true
 }
 
-interface Holder {
-  readonly pid: number | undefined
-  readonly inode: number
-  readonly ageMs: number
-}
-
-async function look(path: string): Promise<Holder | undefined> {
+async function look(path: string) {
   try {
     const { ino: inode, mtimeMs } = await stat(path)
     const text = await readFile(path, 'utf8')

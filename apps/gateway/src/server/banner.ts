@@ -20,13 +20,6 @@ export interface Announcement {
   readonly log: Logger
 }
 
-interface Row {
-  readonly title: string
-  readonly address: string
-  /** A command that shows the door at work. */
-  readonly try?: string
-}
-
 type Shown = Pick<DoorRow, 'title' | 'trial'>
 
 const web: Shown = {
@@ -68,7 +61,7 @@ export function describe(announcement: Announcement) {
 
 export function renderBanner(announcement: Announcement): string {
   const { version, doors, store, hasPassword } = announcement
-  const rows: Row[] = [
+  const rows = [
     ...doors.map((door) => ({
       title: shownOf(door.name)?.title ?? door.name,
       address: `${bracketed(door.host)}:${door.port}`,

@@ -1,7 +1,7 @@
 import { type LaneNames, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import { RedisStore, type SchemaNews } from '@crossgear/redis-store'
 import type { ApiBackend } from '../api/api.ts'
-import type { ApiParts } from '../api/compose-api.ts'
+import type { ApiParts } from '../api/handler-parts.ts'
 import { FaktoryRetries } from '../bridge/faktory-retries.ts'
 import { flagOf } from '../config/options.ts'
 import { limitsOf } from '../config/function-limits.ts'
@@ -15,7 +15,6 @@ import { Handles } from '../gearman/handles.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Door, WorkerSource } from '../net/door.ts'
-import type { OnAct } from '../net/act.ts'
 import { auditTrail } from '../ops/audit/audit-trail.ts'
 import { answerBusy } from '../ops/busy-page.ts'
 import { faktoryPages } from '../ops/faktory-pages.ts'
@@ -26,7 +25,6 @@ import { doorHooks } from '../ops/door-hooks.ts'
 import { warnOfForeignFields } from '../log/foreign-fields.ts'
 import { GatewayFigures } from '../ops/metrics/figures/gateway-figures.ts'
 import { JobHistory } from '../ops/history/job-history.ts'
-import type { FigureSources } from '../ops/metrics/metrics-pages.ts'
 import type { Census } from '../net/census.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { storeSnapshots } from '../ops/metrics/store-snapshot.ts'
@@ -55,24 +53,14 @@ export interface Parts extends Omit<DoorParts, 'payloadRuleOf' | 'acted'> {
 }
 
 /** The gateway's objects, for its life cycle. */
-export interface Composition {
+export interface Composition
+  extends
+    Pick<WebParts, 'openPages' | 'hooks'>,
+    Required<Pick<WebParts, 'check' | 'pages' | 'figures' | 'storeKey' | 'acted' | 'api'>> {
   /** Name of this process in the store. */
   readonly node: string
   /** In opening order, without doors that are off. */
   readonly doors: readonly Door[]
-  /** Asks the store if it takes jobs. */
-  check(): Promise<Readiness>
-  /** Pages of the web port, by path. */
-  readonly openPages?: NonNullable<WebParts['openPages']>
-  readonly pages: NonNullable<WebParts['pages']>
-  /** Absent where the web port is off. */
-  readonly webHooks?: NonNullable<WebParts['hooks']>
-  readonly figures: FigureSources
-  /** The key that all nodes on the store sign sessions with. */
-  readonly storeKey: () => Promise<Buffer>
-  /** Notes acts in the audit. */
-  readonly acted: OnAct
-  readonly api: ApiBackend
   /** Sentences about its node, clients, workers and running jobs. */
   activity(): readonly string[]
   /** Takes other settings over while jobs flow; those that need a restart are ignored. */
@@ -183,7 +171,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     node,
     doors,
     check: () => readiness(scheduler),
-    ...(config.webPort !== 'off' && { webHooks: webHooks(metrics, hooksOf('web')) }),
+    ...(config.webPort !== 'off' && { hooks: webHooks(metrics, hooksOf('web')) }),
     acted,
     storeKey: () => scheduler.audit.sessionKey(),
     ...(faktory && { openPages: faktoryPages(faktory) }),

@@ -109,16 +109,8 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
   const web = await openWeb(
     config,
     {
-      figures: composition.figures,
-      check: () => composition.check(),
-      ...{ log, ...opening.web, ...(opening.reload && { reload: opening.reload }) },
-      ...(composition.openPages && { openPages: composition.openPages }),
-      pages: composition.pages,
-      ...(composition.webHooks && { hooks: composition.webHooks }),
-      storeKey: composition.storeKey,
-      acted: composition.acted,
-      api: composition.api,
-      version: opening.version,
+      ...{ ...composition, ...opening.web, log, version: opening.version },
+      ...(opening.reload && { reload: opening.reload }),
     },
     closers,
     waiting()?.handOver(),

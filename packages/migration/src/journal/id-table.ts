@@ -3,41 +3,35 @@ const slotBytes = idBytes + 1
 const firstSlots = 1 << 12
 const maxFull = 0.7
 
-/** State of an import id, the last byte of its slot; 0: a free slot. */
-const idStates = { sent: 1, taken: 2, forgotten: 3 } as const
-export type IdState = keyof typeof idStates
-
-const nameOf: readonly (IdState | undefined)[] = [undefined, 'sent', 'taken', 'forgotten']
+/** States of an import id: the last byte of its slot is the place of one; 0: a free slot. */
+const states = [undefined, 'sent', 'taken', 'forgotten'] as const
+export type IdState = NonNullable<(typeof states)[number]>
 
 /** Import ids and a state for each: 17 bytes a slot in one buffer, since a migration may have millions. */
 export class IdTable {
   #slots = Buffer.alloc(firstSlots * slotBytes)
   #capacity = firstSlots
-  #size = 0
-
   /** Import ids that were ever set. */
-  get size(): number {
-    return this.#size
-  }
+  size = 0
 
   get(id: Buffer): IdState | undefined {
-    return nameOf[this.#slots[this.#slotOf(id) + idBytes] ?? 0]
+    return states[this.#slots[this.#slotOf(id) + idBytes] ?? 0]
   }
 
   set(id: Buffer, state: IdState): void {
-    if (this.#size >= this.#capacity * maxFull) this.#grow()
+    if (this.size >= this.#capacity * maxFull) this.#grow()
     const at = this.#slotOf(id)
     if (this.#slots[at + idBytes] === 0) {
       id.copy(this.#slots, at, 0, idBytes)
-      this.#size += 1
+      this.size += 1
     }
-    this.#slots[at + idBytes] = idStates[state]
+    this.#slots[at + idBytes] = states.indexOf(state)
   }
 
   /** Replaces one state by another everywhere. */
   replaceAll(from: IdState, to: IdState): void {
     for (let at = idBytes; at < this.#slots.length; at += slotBytes) {
-      if (this.#slots[at] === idStates[from]) this.#slots[at] = idStates[to]
+      if (this.#slots[at] === states.indexOf(from)) this.#slots[at] = states.indexOf(to)
     }
   }
 

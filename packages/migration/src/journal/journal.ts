@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import { MigrationError, reaching } from '../errors.ts'
 import type { Ledger } from '../target.ts'
 import { IdTable, type IdState } from './id-table.ts'
-import { JournalLock } from './journal-lock.ts'
+import { lockJournal } from './journal-lock.ts'
 
 const head = 'crossgear-journal 1'
 /** 17 bytes each in memory, some 70 in the file. */
@@ -28,14 +28,14 @@ export interface JournalOf {
 export class Journal implements Ledger {
   readonly #path: string
   readonly #file: FileHandle
-  readonly #lock: JournalLock
+  readonly #unlock: () => void
   readonly #ids = new IdTable()
   readonly #progress: Record<string, string> = {}
 
-  private constructor(path: string, file: FileHandle, lock: JournalLock) {
+  private constructor(path: string, file: FileHandle, unlock: () => void) {
     this.#path = path
     this.#file = file
-    this.#lock = lock
+    this.#unlock = unlock
   }
 
   /**
@@ -44,14 +44,14 @@ export class Journal implements Ledger {
   static open(path: string, about: JournalOf): Promise<Journal> {
     return reaching(path, async () => {
       const file = await open(path, 'a', 0o600)
-      let lock: JournalLock | undefined
+      let unlock: (() => void) | undefined
       try {
-        lock = await JournalLock.take(path)
-        const journal = new Journal(path, file, lock)
+        unlock = await lockJournal(path)
+        const journal = new Journal(path, file, unlock)
         await journal.#load(about)
         return journal
       } catch (error) {
-        lock?.release()
+        unlock?.()
         await file.close()
         throw error
       }
@@ -93,7 +93,7 @@ export class Journal implements Ledger {
   async close(): Promise<void> {
     await this.#file.datasync()
     await this.#file.close()
-    this.#lock.release()
+    this.#unlock()
   }
 
   #write(line: string): Promise<void> {

@@ -10,72 +10,42 @@ export const ndjsonVersion = 1
 const maxFurtherChars = 1024
 
 type Line = Readonly<Record<string, unknown>>
-type Draft = { -readonly [Name in keyof JobRecord]?: JobRecord[Name] }
-
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value)
-const isJson = (value: unknown): value is string => {
-  if (!isText(value)) return false
+
+/** Reads a value; undefined for one that is not valid. */
+type Reader = (value: unknown) => unknown
+
+const bytes: Reader = (value) => (isBase64(value) ? bytesOf(value) : undefined)
+// Files of former versions have fractions of a millisecond.
+const number: Reader = (value) =>
+  typeof value === 'number' && isNumber(Math.floor(value)) ? Math.floor(value) : undefined
+const json: Reader = (value) => {
   try {
-    JSON.parse(value)
-    return true
+    if (isText(value)) JSON.parse(value)
+    return isText(value) ? value : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 
-/** One row per optional field of a line. */
-const optional: readonly {
-  readonly name: string
-  readonly read: (draft: Draft, value: unknown) => boolean
-  readonly write: (record: JobRecord) => unknown
-}[] = [
-  {
-    name: 'queue',
-    read: (draft, value) => isText(value) && isQueueName(value) && set(draft, 'queue', value),
-    write: ({ queue }) => queue,
-  },
-  {
-    name: 'unique',
-    read: (draft, value) => isBase64(value) && set(draft, 'unique', bytesOf(value)),
-    write: ({ unique }) => unique?.toString('base64'),
-  },
-  number('due_ms', 'dueAtMs'),
-  number('forget_ms', 'forgetAtMs'),
-  number('enqueued_ms', 'enqueuedAtMs'),
-  {
-    name: 'reducer',
-    read: (draft, value) => isBase64(value) && set(draft, 'reducer', bytesOf(value)),
-    write: ({ reducer }) => reducer?.toString('base64'),
-  },
-  {
-    name: 'jid',
-    read: (draft, value) => isText(value) && set(draft, 'jid', value),
-    write: ({ jid }) => jid,
-  },
-  {
-    name: 'envelope',
-    read: (draft, value) => isJson(value) && set(draft, 'envelope', value),
-    write: ({ envelope }) => envelope,
-  },
-  {
-    name: 'failure',
-    read: (draft, value) => isJson(value) && set(draft, 'failure', value),
-    write: ({ failure }) => failure,
-  },
-  number('retries', 'retries'),
-  number('reserve_for', 'reserveForSeconds'),
-  number('retention_seconds', 'retentionSeconds'),
-  number('stale_ms', 'staleAtMs'),
-  {
-    name: 'further',
-    read: (draft, value) => {
-      const further = furtherOf(value)
-      return further !== undefined && set(draft, 'further', further)
-    },
-    write: ({ further }) => further,
-  },
+/** The optional fields of a line, each with the member of a record that it is. */
+const optional: readonly (readonly [name: string, member: keyof JobRecord, read: Reader])[] = [
+  ['queue', 'queue', (value) => (isText(value) && isQueueName(value) ? value : undefined)],
+  ['unique', 'unique', bytes],
+  ['due_ms', 'dueAtMs', number],
+  ['forget_ms', 'forgetAtMs', number],
+  ['enqueued_ms', 'enqueuedAtMs', number],
+  ['reducer', 'reducer', bytes],
+  ['jid', 'jid', (value) => (isText(value) ? value : undefined)],
+  ['envelope', 'envelope', json],
+  ['failure', 'failure', json],
+  ['retries', 'retries', number],
+  ['reserve_for', 'reserveForSeconds', number],
+  ['retention_seconds', 'retentionSeconds', number],
+  ['stale_ms', 'staleAtMs', number],
+  ['further', 'further', furtherOf],
 ]
 
 /** A record as one line, without its end. */
@@ -89,9 +59,9 @@ export function lineOfRecord(record: JobRecord): string {
     level: record.level,
     payload: record.payload.toString('base64'),
   }
-  for (const { name, write } of optional) {
-    const value = write(record)
-    if (value !== undefined) line[name] = value
+  for (const [name, member] of optional) {
+    const value = record[member]
+    if (value !== undefined) line[name] = Buffer.isBuffer(value) ? value.toString('base64') : value
   }
   return JSON.stringify(line)
 }
@@ -148,16 +118,18 @@ export function recordOfLine(text: string): JobRecord | string {
   if (!isNumber(level) || level < 1 || level > 9) return 'level is not 1 to 9'
   if (!isBase64(payload)) return 'payload is no base64'
   const isOwn = isText(importId) && /^[0-9a-f]{32}$/.test(importId)
-  const draft: Draft = {}
-  for (const { name, read } of optional) {
+  const found: Record<string, unknown> = {}
+  for (const [name, member, read] of optional) {
     const value = line[name]
-    if (value !== undefined && value !== null && !read(draft, value)) return `${name} is not valid`
+    if (value === undefined || value === null) continue
+    found[member] = read(value)
+    if (found[member] === undefined) return `${name} is not valid`
   }
-  if ((state === 'scheduled' || state === 'retry') && draft.dueAtMs === undefined) {
+  if ((state === 'scheduled' || state === 'retry') && found['dueAtMs'] === undefined) {
     return 'due_ms is missing'
   }
   return {
-    ...draft,
+    ...(found as Partial<JobRecord>),
     // A line of another program is identified by its whole content.
     importId: isOwn ? Buffer.from(importId, 'hex') : importIdOf('ndjson', text),
     state: state as RecordState,
@@ -166,32 +138,6 @@ export function recordOfLine(text: string): JobRecord | string {
     level: level as Level,
     payload: bytesOf(payload),
   }
-}
-
-function number(name: string, field: NumberField): (typeof optional)[number] {
-  return {
-    name,
-    // Files of former versions have fractions of a millisecond.
-    read: (draft, value) =>
-      typeof value === 'number' &&
-      isNumber(Math.floor(value)) &&
-      set(draft, field, Math.floor(value)),
-    write: (record) => record[field],
-  }
-}
-
-type NumberField =
-  | 'dueAtMs'
-  | 'forgetAtMs'
-  | 'enqueuedAtMs'
-  | 'retries'
-  | 'reserveForSeconds'
-  | 'retentionSeconds'
-  | 'staleAtMs'
-
-function set<Name extends keyof Draft>(draft: Draft, name: Name, value: Draft[Name]): true {
-  draft[name] = value
-  return true
 }
 
 /** Texts under the names that there are; undefined for anything else. */

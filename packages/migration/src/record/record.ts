@@ -2,15 +2,8 @@ import type { Door, Level } from '@crossgear/core-scheduler'
 import type { ImportedJob } from '@crossgear/redis-store'
 
 /** A job's place at its source. A `working` job is queued again, so its run may be repeated. */
-export type RecordState = 'queued' | 'scheduled' | 'retry' | 'dead' | 'working'
-
-export const recordStates: readonly RecordState[] = [
-  'queued',
-  'scheduled',
-  'retry',
-  'dead',
-  'working',
-]
+export const recordStates = ['queued', 'scheduled', 'retry', 'dead', 'working'] as const
+export type RecordState = (typeof recordStates)[number]
 
 /** A job on its way from one system to another. */
 export interface JobRecord {

@@ -83,8 +83,7 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
     shown: 'gearmand+redis://[:password@]host:port[/db]?prefix=_gear_',
     open: async (url, { functions }) => {
       const { GearmandRedisSource } = await import('./gearmand/gearmand-redis.ts')
-      const prefix = parametersOf(url, ['prefix']).get('prefix') ?? '_gear_'
-      const { redis, identity } = await serverOf(url, `?prefix=${prefix}`)
+      const { redis, identity, value: prefix } = await partOf(url, 'prefix', '_gear_')
       return GearmandRedisSource.open(redis, { identity, prefix, functions })
     },
   },
@@ -125,8 +124,7 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
     shown: 'sidekiq+redis://[:password@]host:port[/db]?namespace=',
     open: async (url) => {
       const { SidekiqRedisSource } = await import('./redis/sidekiq-redis.ts')
-      const namespace = parametersOf(url, ['namespace']).get('namespace') ?? ''
-      const { redis, identity } = await serverOf(url, namespace && `?namespace=${namespace}`)
+      const { redis, identity, value: namespace } = await partOf(url, 'namespace', '')
       return SidekiqRedisSource.open(redis, { identity, namespace })
     },
   },
@@ -134,8 +132,7 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
     shown: 'resque+redis://[:password@]host:port[/db]?namespace=resque',
     open: async (url) => {
       const { ResqueRedisSource } = await import('./redis/resque-redis.ts')
-      const namespace = parametersOf(url, ['namespace']).get('namespace') ?? 'resque'
-      const { redis, identity } = await serverOf(url, `?namespace=${namespace}`)
+      const { redis, identity, value: namespace } = await partOf(url, 'namespace', 'resque')
       return ResqueRedisSource.open(redis, { identity, namespace })
     },
   },
@@ -143,8 +140,7 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
     shown: 'bullmq+redis://[:password@]host:port[/db]?prefix=bull',
     open: async (url) => {
       const { BullmqRedisSource } = await import('./redis/bullmq-redis.ts')
-      const prefix = parametersOf(url, ['prefix']).get('prefix') ?? 'bull'
-      const { redis, identity } = await serverOf(url, `?prefix=${prefix}`)
+      const { redis, identity, value: prefix } = await partOf(url, 'prefix', 'bull')
       return BullmqRedisSource.open(redis, { identity, prefix })
     },
   },
@@ -206,6 +202,12 @@ async function serverOf(url: URL, suffix: string) {
   const address = tcpAddress(url)
   const identity = `${identityOf(url, address)}${suffix}`
   return { identity, address, redis: await connectTo(identity, address) }
+}
+
+/** The same for a part of a Redis, which a parameter names. */
+async function partOf(url: URL, name: string, usual: string) {
+  const value = parametersOf(url, [name]).get(name) ?? usual
+  return { value, ...(await serverOf(url, value && `?${name}=${value}`)) }
 }
 
 /** Connects to another system's Redis; a failure names its address. */

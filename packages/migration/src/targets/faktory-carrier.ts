@@ -22,6 +22,7 @@ export interface FaktoryCarrierOptions extends FaktoryLogin {
 export class FaktoryCarrier implements Carrier {
   readonly identity: string
   readonly limits = limits
+  readonly faultOf = faktoryFaultOf
   readonly #connection: FaktoryConnection
   readonly #names: LaneNames
 
@@ -36,10 +37,6 @@ export class FaktoryCarrier implements Carrier {
       const connection = await FaktoryConnection.open({ ...options, name: 'crossgear-migrate' })
       return new FaktoryCarrier(connection, options)
     })
-  }
-
-  faultOf(record: JobRecord): Fault | undefined {
-    return faktoryFaultOf(record)
   }
 
   send(

@@ -25,6 +25,7 @@ export interface GearmanCarrierOptions extends ServerPort {
 export class GearmanCarrier implements Carrier {
   readonly identity: string
   readonly limits = limits
+  readonly faultOf = gearmanFaultOf
   readonly #connection: GearmanConnection
   readonly #names: LaneNames
 
@@ -39,10 +40,6 @@ export class GearmanCarrier implements Carrier {
       const connection = await GearmanConnection.open(options)
       return new GearmanCarrier(connection, options)
     })
-  }
-
-  faultOf(record: JobRecord): Fault | undefined {
-    return gearmanFaultOf(record)
   }
 
   send(

@@ -1,6 +1,6 @@
 import type { Journal } from '../journal/journal.ts'
 import type { JobRecord } from '../record/record.ts'
-import type { Fault, Stored, Target } from '../target.ts'
+import { type Fault, rejected, type Stored, type Target } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
 
 /** Jobs sent before their answers are noted: after a kill these are in doubt. */
@@ -10,11 +10,7 @@ const sentAtOnce = 100
 export const doubtRules = ['repeat', 'leave'] as const
 export type DoubtRule = (typeof doubtRules)[number]
 
-const inDoubt: Stored = {
-  kind: 'rejected',
-  reason: 'in_doubt',
-  message: 'it was sent before without an answer',
-}
+const inDoubt = rejected('in_doubt', 'it was sent before without an answer')
 
 /** A server that keeps no notes, and with it a journal of what was sent. */
 export class JournaledTarget implements Target {
@@ -77,7 +73,7 @@ export class JournaledTarget implements Target {
     return records.map((record): Stored => {
       const first = firsts.get(nameOf(record)) ?? record
       const refusal = refusals.get(first)
-      if (refusal !== undefined) return { kind: 'rejected', reason: 'refused', message: refusal }
+      if (refusal !== undefined) return rejected('refused', refusal)
       const plan = plans.get(first) ?? inDoubt
       return first === record || plan.kind === 'rejected' ? plan : { kind: 'known' }
     })

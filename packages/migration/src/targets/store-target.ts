@@ -6,19 +6,11 @@ import type { JobRecord } from '../record/record.ts'
 import { Arrivals } from './arrivals.ts'
 import { importedOf, laneOf } from '../record/stored-job.ts'
 import { inTarget, lanesOf } from '../acts/lanes.ts'
-import type { Ledger, Stored, Target } from '../target.ts'
+import { type Ledger, rejected, type Stored, type Target } from '../target.ts'
 
 const full: Readonly<Record<'dead' | 'notes', Stored>> = {
-  dead: {
-    kind: 'rejected',
-    reason: 'dead_set_full',
-    message: 'the dead set of its function is full',
-  },
-  notes: {
-    kind: 'rejected',
-    reason: 'not_read',
-    message: 'more than 5,000,000 jobs of its function were imported in 30 days',
-  },
+  dead: rejected('dead_set_full', 'the dead set of its function is full'),
+  notes: rejected('not_read', 'more than 5,000,000 jobs of its function were imported in 30 days'),
 }
 
 /** A Crossgear store. */

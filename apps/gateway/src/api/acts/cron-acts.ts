@@ -1,19 +1,11 @@
-import type { Scheduler } from '@crossgear/core-scheduler'
-import type { Cron } from '../../ops/cron/cron.ts'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
 import type { Scope } from '../scope.ts'
-import type { JobNames } from '../reads/job-names.ts'
 import { handIn, submittedView } from './new-jobs.ts'
-
-interface Parts {
-  readonly scheduler: Scheduler
-  readonly names: JobNames
-  readonly cron: Cron
-}
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Acts on cron jobs. */
-export function cronActs({ scheduler, names, cron }: Parts) {
+export function cronActs({ scheduler, names, cron }: HandlerParts) {
   const unknown = (name: string): ApiError =>
     new ApiError('not_found', `there is no cron entry ${JSON.stringify(name)}`)
   const demand = async (entries: readonly string[], scope: Scope | undefined): Promise<void> => {

@@ -1,10 +1,9 @@
-import type { JobRef, Scheduler } from '@crossgear/core-scheduler'
+import type { JobRef } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
-import type { JobNames } from '../reads/job-names.ts'
 import { namedJobs } from '../reads/job-reads.ts'
-import type { FoundJob, JobScan } from '../reads/job-scan.ts'
+import type { FoundJob } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
 import type { Scope } from '../scope.ts'
@@ -12,11 +11,9 @@ import { DeletedJobs, isKept, type JobReader } from './deleted-jobs.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
 import type { JobMove } from './job-move.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
-interface JobActParts {
-  readonly scheduler: Scheduler
-  readonly names: JobNames
-  readonly scan: JobScan
+interface JobActParts extends Pick<HandlerParts, 'scheduler' | 'names' | 'scan'> {
   readonly move: JobMove
   readonly imports: JobReader
 }

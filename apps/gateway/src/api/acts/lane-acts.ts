@@ -1,6 +1,6 @@
-import type { Scheduler } from '@crossgear/core-scheduler'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Stands for every Faktory worker, as the page `/busy` has it. */
 const allWorkers = 'all'
@@ -9,7 +9,7 @@ const allWorkers = 'all'
 const maxPaused = 10_000
 
 /** Acts on functions, queues and workers as wholes. */
-export function laneActs(scheduler: Scheduler) {
+export function laneActs({ scheduler }: HandlerParts) {
   const { registry, admin, queues } = scheduler
 
   /** All lanes of a function, or the one lane of it that is named; none where none is known. */

@@ -11,6 +11,7 @@ import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
 import type { JobNames } from '../reads/job-names.ts'
 import type { PayloadGiven, submittedJob } from '../schemas/acts.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Why the store did not take a job. */
 const refusals: Readonly<Record<Exclude<Submitted['kind'], 'created' | 'joined'>, string>> = {
@@ -41,13 +42,8 @@ export function submittedView(
   return { job: names.of(ref), handle: names.handleOf(ref), result: kind }
 }
 
-interface Parts {
-  readonly scheduler: Scheduler
-  readonly names: JobNames
-}
-
 /** Submits an operator's jobs: new ones, and copies of earlier ones. */
-export function newJobs({ scheduler, names }: Parts) {
+export function newJobs({ scheduler, names }: HandlerParts) {
   const { registry } = scheduler
   const dueAfter = (seconds: number | undefined) =>
     seconds ? { dueAtMs: scheduler.storeNowMs() + seconds * 1000 } : {}

@@ -1,4 +1,3 @@
-import type { Scheduler } from '@crossgear/core-scheduler'
 import type { ImportResult } from '@crossgear/redis-store'
 import {
   grouped,
@@ -12,7 +11,7 @@ import { actOf } from '../../ops/audit/audit-trail.ts'
 import { ApiError } from '../api-error.ts'
 import type { Handlers } from '../api.ts'
 import type { Scope } from '../scope.ts'
-import type { Imports } from './deleted-jobs.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Notes of imports under this name are those of undone acts. */
 const importName = 'crossgear undo'
@@ -27,13 +26,8 @@ const reasons = {
 } as const
 type Reason = keyof typeof reasons
 
-interface Parts {
-  readonly scheduler: Scheduler
-  readonly imports: Imports
-}
-
 /** Puts the jobs of an act back where they were. */
-export function undoActs({ scheduler, imports }: Parts) {
+export function undoActs({ scheduler, imports }: HandlerParts) {
   const { audit, registry } = scheduler
 
   const linesOf = async (entryId: string): Promise<{ undo: string; lines: readonly string[] }> => {

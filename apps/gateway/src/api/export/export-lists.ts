@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { type Endpoint, nothing, oneOf, strict } from '../endpoint.ts'
 import type { OperationName } from '../endpoints.ts'
 import { functionEntry, functionQuery, queueEntry, queueQuery } from '../schemas/lanes.ts'
@@ -16,26 +16,25 @@ const format = Type.Optional(
 
 /** Lists that can be had as a file: the operation that has their pages, the name of the rows in it, and their schema. */
 export const exportLists = {
-  exportJobs: { operation: 'listJobs', rows: 'jobs', row: jobSummary },
-  exportFunctions: { operation: 'listFunctions', rows: 'functions', row: functionEntry },
-  exportQueues: { operation: 'listQueues', rows: 'queues', row: queueEntry },
+  exportJobs: { operation: 'listJobs', rows: 'jobs', row: jobSummary, filter: jobQuery },
+  exportFunctions: {
+    operation: 'listFunctions',
+    rows: 'functions',
+    row: functionEntry,
+    filter: functionQuery,
+  },
+  exportQueues: { operation: 'listQueues', rows: 'queues', row: queueEntry, filter: queueQuery },
 } as const satisfies Readonly<
-  Record<string, { operation: OperationName; rows: string; row: TSchema }>
+  Record<string, { operation: OperationName; rows: string; row: TSchema; filter: TObject }>
 >
 export type ExportName = keyof typeof exportLists
 export const exportNames = Object.keys(exportLists) as readonly ExportName[]
 
-const filters = {
-  exportJobs: jobQuery,
-  exportFunctions: functionQuery,
-  exportQueues: queueQuery,
-} as const
-
 /** The operations of the web port that send lists. */
 export const exportEndpoints = Object.fromEntries(
   exportNames.map((name) => {
-    const { rows } = exportLists[name]
-    const { limit: _limit, cursor: _cursor, ...filter } = filters[name].properties
+    const { rows, filter: whole } = exportLists[name]
+    const { limit: _limit, cursor: _cursor, ...filter } = whole.properties
     const endpoint: Endpoint = {
       ...{ method: 'GET', path: `/export/${rows}`, role: 'reader', params: nothing },
       tag: rows === 'jobs' ? 'Jobs' : 'Functions and queues',

@@ -3,17 +3,19 @@ import { actOf } from '../../ops/audit/audit-trail.ts'
 import type { Handlers } from '../api.ts'
 import { auditPage } from '../schemas/audit.ts'
 import { isoTime } from '../schemas/common.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Entries that one call looks at. */
 const lookedAt = 2_000
 const perStep = 500
 
 /** Reads who did what. */
-export function auditReads({ audit, storeNowMs }: AuditParts) {
+export function auditReads({ scheduler }: HandlerParts) {
+  const { audit } = scheduler
   return {
     async listAudit({ query }) {
       const { who, since_seconds: since = Infinity, limit = auditPage.usual } = query
-      const fromMs = storeNowMs() - since * 1000
+      const fromMs = scheduler.storeNowMs() - since * 1000
       const found: AuditEntry[] = []
       let { cursor } = query
       let isOver = false
@@ -37,11 +39,6 @@ export function auditReads({ audit, storeNowMs }: AuditParts) {
       return { entries: await shown(audit, found), cursor: isOver ? null : (cursor ?? null) }
     },
   } satisfies Partial<Handlers>
-}
-
-interface AuditParts {
-  readonly audit: Scheduler['audit']
-  readonly storeNowMs: () => number
 }
 
 async function shown(audit: Scheduler['audit'], found: readonly AuditEntry[]) {

@@ -2,20 +2,14 @@ import type { Scheduler } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import type { Handlers } from '../api.ts'
 import { failureBounds, type failures } from '../schemas/jobs.ts'
-import type { JobNames } from './job-names.ts'
-import { type FoundJob, type JobScan, scanBounds } from './job-scan.ts'
+import { type FoundJob, scanBounds } from './job-scan.ts'
 import { errorOf, failureKindOf } from './job-view.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 type Group = Static<typeof failures>['groups'][number]
 
-interface Parts {
-  readonly scheduler: Scheduler
-  readonly names: JobNames
-  readonly scan: JobScan
-}
-
 /** Failed jobs by what went wrong. */
-export function failureReads({ scheduler, names, scan }: Parts) {
+export function failureReads({ scheduler, names, scan }: HandlerParts) {
   return {
     async listFailures({ query, scope }) {
       const { state = 'dead', cursor, ...place } = query

@@ -1,14 +1,12 @@
-import type { BatchState, Scheduler } from '@crossgear/core-scheduler'
-import type { MigrationNotes } from '@crossgear/redis-store'
-import type { GearmanDoor } from '../../gearman/gearman-door.ts'
+import type { BatchState } from '@crossgear/core-scheduler'
+import { GearmanDoor } from '../../gearman/gearman-door.ts'
 import { notedFields } from '../../ops/metrics/figures/migration-figures.ts'
 import type { Answers } from '../../ops/fleet/node-answers.ts'
-import type { Fleet } from '../../ops/fleet/fleet.ts'
-import type { Cron } from '../../ops/cron/cron.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { cursorOf, numbersOf, pageOf } from '../cursors.ts'
 import { isoTime, pageSizes } from '../schemas/common.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Entries of a list that has no pages. */
 const maxListed = 1_000
@@ -18,18 +16,10 @@ const maxFunctions = 100
 /** Fields of a migration in the list. */
 const migrationFields = ['mode', ...notedFields] as const
 
-export interface FleetParts {
-  readonly scheduler: Scheduler
-  /** Absent where the door is off. */
-  readonly gearman: GearmanDoor | undefined
-  readonly cron: Cron
-  readonly fleet: Fleet
-  readonly node: string
-  readonly migrations: Pick<MigrationNotes, 'latest' | 'progress'>
-}
-
 /** Reads about nodes, their connections and what else runs. */
-export function fleetReads({ scheduler, gearman, cron, fleet, node, migrations }: FleetParts) {
+export function fleetReads({ scheduler, doors, cron, fleet, node, imports }: HandlerParts) {
+  const gearman = doors.find((door) => door instanceof GearmanDoor)
+  const { migrations } = imports
   return {
     listConnections({ query }) {
       const { page, ...rest } = pageOf(gearman?.connections() ?? [], query)

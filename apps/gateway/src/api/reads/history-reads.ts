@@ -15,6 +15,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import type { lately } from '../schemas/history.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Buckets of each span of the API. */
 const bucketsOf = { hour: 'minute', day: 'hour' } as const
@@ -22,7 +23,7 @@ const bucketsOf = { hour: 'minute', day: 'hour' } as const
 type Sums = ReadonlyMap<string, number>
 
 /** Events of the last hour or day, at all nodes: of all jobs, or of one function or queue. */
-export function historyReads(scheduler: Scheduler) {
+export function historyReads({ scheduler }: HandlerParts) {
   return {
     async getHistory({ query }) {
       const { span = 'hour', function: fn, queue } = query

@@ -13,24 +13,17 @@ import type { Handlers } from '../api.ts'
 import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
 import { pageSizes } from '../schemas/common.ts'
 import type { Scope } from '../scope.ts'
-import type { JobNames } from './job-names.ts'
-import { JobScan, type FoundJob } from './job-scan.ts'
+import type { FoundJob } from './job-scan.ts'
 import { attemptsView, fitsFilter, summaryOf, stateOf } from './job-view.ts'
 import { identityOf } from './worker-reads.ts'
 import { shownPayloadBytes, viewOf } from './payload-view.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 /** Jobs that are put in words per turn of the event loop, about a millisecond's work. */
 const shownPerTurn = 100
 
-interface Parts {
-  readonly scheduler: Scheduler
-  readonly names: JobNames
-  readonly scan: JobScan
-  readonly fleet: Fleet
-}
-
 /** Lists of jobs, and single jobs. */
-export function jobReads(parts: Parts) {
+export function jobReads(parts: HandlerParts) {
   const { scheduler, names, scan, fleet } = parts
   const shown = ({ job, placed }: FoundJob) =>
     summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
@@ -86,7 +79,7 @@ export function jobReads(parts: Parts) {
  * index, so a scan looks for a unique id that no other job has. The cursor of such a scan goes on with it.
  */
 export async function namedJobs(
-  { scheduler, names }: Pick<Parts, 'scheduler' | 'names'>,
+  { scheduler, names }: Pick<HandlerParts, 'scheduler' | 'names'>,
   { scope, ...filter }: JobFilter & { readonly scope?: Scope | undefined },
   cursor: string | undefined,
 ): Promise<readonly FoundJob[] | undefined> {

@@ -30,15 +30,6 @@ const placesOf: Readonly<Record<ListedState, readonly JobPlace[]>> = {
 }
 const allPlaces: readonly JobPlace[] = ['high', 'normal', 'low', 'busy', 'scheduled', 'dead']
 
-const countIn: Readonly<Record<JobPlace, (counts: LaneCounts) => number>> = {
-  high: ({ high }) => high,
-  normal: ({ normal }) => normal,
-  low: ({ low }) => low,
-  busy: ({ running }) => running,
-  scheduled: ({ scheduled }) => scheduled,
-  dead: ({ dead }) => dead,
-}
-
 /** True for a filter that takes jobs by more than their lane and place, so that others are read, too. */
 export function readsEachJob(filter: JobFilter): boolean {
   const { text, door, state, unique, older_than_seconds: older, newer_than_seconds: newer } = filter
@@ -58,15 +49,8 @@ export interface FoundJob {
   readonly placed: Placed
 }
 
-export interface ScanPiece {
-  readonly found: readonly FoundJob[]
-  readonly lookedAt: number
-  readonly unsearched: number
-  readonly cursor: string | null
-}
-
 /** Jobs that a piece of one place of a lane has. */
-export interface FoundGroup {
+interface FoundGroup {
   readonly lane: string
   readonly place: JobPlace
   readonly piece: { readonly from: number; readonly count: number }
@@ -74,7 +58,7 @@ export interface FoundGroup {
 }
 
 /** Acts on a group; returns how many jobs have left their place. */
-export type OnFound = (group: FoundGroup) => Promise<number>
+type OnFound = (group: FoundGroup) => Promise<number>
 
 interface Budget {
   jobs: number
@@ -108,7 +92,7 @@ export class JobScan {
     max: number,
     cursor?: string,
     onFound?: OnFound,
-  ): Promise<ScanPiece> {
+  ) {
     const [lane = 0, place = 0, from = 0] = cursor === undefined ? [] : numbersOf(cursor, 3)
     const position: Position = { lane, place, from }
     const budget: Budget = { jobs: scanBounds.jobs, lanes: scanBounds.lanes, found: max }
@@ -214,7 +198,7 @@ class LaneScan {
     if (position.lane !== number) Object.assign(position, { lane: number, place: 0, from: 0 })
     for (; position.place < this.#places.length; position.place += 1, position.from = 0) {
       const place = this.#places[position.place] ?? 'normal'
-      if (countIn[place](counts) === 0) continue
+      if (counts[place === 'busy' ? 'running' : place] === 0) continue
       if (!(await this.#inPlace(counts.lane, place))) {
         this.isStopped = true
         return false
@@ -229,7 +213,7 @@ class LaneScan {
     this.isStopped = true
   }
 
-  result(): ScanPiece {
+  result() {
     const { lane, place, from } = this.#parts.position
     const cursor = this.isStopped ? cursorOf([lane, place, from]) : null
     const [found, lookedAt, unsearched] = [this.#found, this.#lookedAt, this.#unsearched]

@@ -8,7 +8,6 @@ import { failureBounds, type jobDetail, type JobFilter, type jobSummary } from '
 import type { JobNames } from './job-names.ts'
 
 export type JobSummaryView = Static<typeof jobSummary>
-type JobDetailView = Static<typeof jobDetail>
 
 /** A job's place, and its time there: when it is due, forgotten or taken back. */
 export interface Placed {
@@ -102,7 +101,9 @@ export function errorOf(failure: string | undefined): JobSummaryView['error'] {
 }
 
 /** The newest failed runs of a job, the oldest first. */
-export function attemptsView({ failure }: Pick<JobState, 'failure'>): JobDetailView['attempts'] {
+export function attemptsView({
+  failure,
+}: Pick<JobState, 'failure'>): Static<typeof jobDetail>['attempts'] {
   if (failure === undefined) return []
   return attemptsOf(recordOf(failure)).map(({ at, errtype: type, message }) => {
     return { at: at ?? null, type, message }

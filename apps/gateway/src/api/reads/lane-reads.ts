@@ -1,7 +1,6 @@
-import type { Scheduler, Throttle } from '@crossgear/core-scheduler'
+import type { Throttle } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import type { FunctionLimit } from '../../config/function-limits.ts'
-import type { Config } from '../../config/load-config.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
 import { pageOf } from '../cursors.ts'
@@ -9,32 +8,25 @@ import { type functionEntry, maxEntries, type overview, type queueEntry } from '
 import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 import { latelyOf } from './history-reads.ts'
 import { LaneSums } from './lane-sums.ts'
-import type { LatestView } from './snapshot-view.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
 type FunctionView = Static<typeof functionEntry>
 type QueueView = Static<typeof queueEntry>
 
-interface Parts {
-  readonly scheduler: Scheduler
-  /** Figures of all lanes, a second old at most. */
-  readonly view: LatestView
-  /** As it is now. */
-  readonly config: () => Pick<Config, 'throttles' | 'routes' | 'bridgeFaktory'>
-  readonly node: string
-  readonly version: string
-}
-
 /** Reads about whole functions and queues, from figures that all callers share. */
-export function laneReads({ scheduler, view, config, node, version }: Parts) {
-  const shown = (lane: LaneFigures): FunctionView => ({
-    ...functionView(lane),
-    openness:
-      config().bridgeFaktory === 'routed' && lane.counts.openness === 'auto'
-        ? 'unrouted'
-        : lane.counts.openness,
-    is_paused: scheduler.queues.paused.has(lane.queue),
-    is_function_paused: scheduler.queues.holdsBack(lane.counts.lane),
-  })
+export function laneReads({ scheduler, view, config, node, version }: HandlerParts) {
+  const shown = (figures: LaneFigures): FunctionView => {
+    const { fn, queue, counts } = figures
+    const { lane, workers, openness } = counts
+    const sums = LaneSums.of([figures])
+    const isUnrouted = config().bridgeFaktory === 'routed' && openness === 'auto'
+    return {
+      ...{ function: fn, queue, lane, ...sums.standing(), workers, ...sums.totals() },
+      openness: isUnrouted ? 'unrouted' : openness,
+      is_paused: scheduler.queues.paused.has(queue),
+      is_function_paused: scheduler.queues.holdsBack(lane),
+    }
+  }
 
   /** Some lanes together, and those with the most to do one by one. */
   const entriesOf = (lanes: readonly LaneFigures[]) => {
@@ -185,19 +177,5 @@ function shownLimit({ concurrency, rate }: Throttle) {
     concurrency: concurrency ?? null,
     rate_jobs: rate?.jobs ?? null,
     rate_seconds: rate ? rate.perMs / 1000 : null,
-  }
-}
-
-/** The parts of an entry besides its figures. */
-type Access = Pick<FunctionView, 'openness' | 'is_paused' | 'is_function_paused'>
-
-function functionView(lane: LaneFigures): Omit<FunctionView, keyof Access> {
-  const { fn, queue, counts } = lane
-  const sums = LaneSums.of([lane])
-  return {
-    ...{ function: fn, queue, lane: counts.lane },
-    ...sums.standing(),
-    workers: counts.workers,
-    ...sums.totals(),
   }
 }

@@ -1,23 +1,13 @@
 import type { LaneTotals } from '@crossgear/core-scheduler'
-import type { TotalName } from '../schemas/lanes.ts'
+import { type TotalName, totals } from '../schemas/lanes.ts'
 import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 
-/** The counters that the API shows. */
-const counterOf: Readonly<Record<TotalName, keyof LaneTotals>> = {
-  submitted_total: 'submitted',
-  completed_total: 'completed',
-  failed_total: 'failed',
-  lost_total: 'lost',
-  expired_total: 'expired',
-  cancelled_total: 'cancelled',
-  deleted_total: 'deleted',
-  died_total: 'died',
-  retried_total: 'retried',
-  moved_total: 'moved',
-  requeued_total: 'rerun',
-  killed_total: 'killed',
+const totalNames = Object.keys(totals) as readonly TotalName[]
+
+/** The counter that the API shows under a name. */
+function counterOf(name: TotalName): keyof LaneTotals {
+  return name === 'requeued_total' ? 'rerun' : (name.slice(0, -'_total'.length) as keyof LaneTotals)
 }
-const totalNames = Object.keys(counterOf) as readonly TotalName[]
 
 /** Figures of some lanes together. */
 export class LaneSums {
@@ -56,7 +46,7 @@ export class LaneSums {
 
   /** Counters alone. */
   addTotals(counts: LaneTotals): void {
-    for (const name of totalNames) this.#totals[name] += counts[counterOf[name]]
+    for (const name of totalNames) this.#totals[name] += counts[counterOf(name)]
   }
 
   /** Jobs that are due for the first time. */

@@ -7,7 +7,6 @@ import type { bytesShown, payloadForms } from '../schemas/jobs.ts'
 export const shownPayloadBytes = 4 * 1024 * 1024
 
 export type PayloadForm = (typeof payloadForms)[number]
-type BytesView = Static<typeof bytesShown>
 
 /** Bytes as the API shows them, cut where they are longer than asked for. */
 export function viewOf(
@@ -15,7 +14,7 @@ export function viewOf(
   sizeBytes: number,
   form: PayloadForm,
   maxBytes: number,
-): BytesView {
+): Static<typeof bytesShown> {
   if (form === 'none' || !bytes) {
     return { size_bytes: sizeBytes, form: 'none', value: null, is_cut: sizeBytes > 0 }
   }

@@ -1,4 +1,4 @@
-import { inPieces } from '../../in-pieces.ts'
+import { type Compare, inPieces } from '../../in-pieces.ts'
 import {
   type LaneFigures,
   queuedIn,
@@ -80,7 +80,8 @@ export class SnapshotView {
   queues(): Promise<ListOrders<QueueFigures, SortWord>> {
     this.#queues ??= this.whole().then(({ queues }) => {
       const entries = [...queues.values()]
-      return new ListOrders({ entries, byName: byQueue, figures: queueFigures })
+      const byName: Compare<QueueFigures> = (one, other) => compared(one.queue, other.queue)
+      return new ListOrders({ entries, byName, figures: queueFigures })
     })
     return this.#queues
   }
@@ -132,10 +133,6 @@ export class LatestView {
 
 function byFunction(one: LaneFigures, other: LaneFigures): number {
   return compared(one.fn, other.fn) || compared(one.queue, other.queue)
-}
-
-function byQueue(one: QueueFigures, other: QueueFigures): number {
-  return compared(one.queue, other.queue)
 }
 
 function compared(one: string, other: string): number {

@@ -1,7 +1,7 @@
 import type { JobState, Scheduler } from '@crossgear/core-scheduler'
 import { grouped } from '@crossgear/migration'
 import type { Static } from '@sinclair/typebox'
-import type { Fleet, FleetPage, FleetWorker } from '../../ops/fleet/fleet.ts'
+import type { FleetPage, FleetWorker } from '../../ops/fleet/fleet.ts'
 import type { Answers, HeldView, WorkerFilter } from '../../ops/fleet/node-answers.ts'
 import type { Handlers } from '../api.ts'
 import { ApiError } from '../api-error.ts'
@@ -9,20 +9,13 @@ import { cursorOf, numbersOf } from '../cursors.ts'
 import { pageSizes } from '../schemas/common.ts'
 import { type jobWorker, type oneWorker, workerPage, type workers } from '../schemas/fleet.ts'
 import type { Scope } from '../scope.ts'
-import type { JobNames } from './job-names.ts'
 import { progressOf } from './job-view.ts'
+import type { HandlerParts } from '../handler-parts.ts'
 
-interface Parts {
-  readonly scheduler: Scheduler
-  readonly fleet: Fleet
-  readonly names: JobNames
-}
-
-type WorkersAnswer = Static<typeof workers>
 type WorkerAnswer = Omit<Static<typeof oneWorker>, 'cursor'>
 
 /** Reads about the workers of all gateways and their jobs. */
-export function workerReads(parts: Parts) {
+export function workerReads(parts: HandlerParts) {
   const { fleet } = parts
   return {
     async listWorkers({ query, scope }) {
@@ -74,7 +67,7 @@ export function identityOf({ node, worker }: FleetWorker): Static<typeof jobWork
 /** Workers with their jobs as the store has them now: one that has ended, or is not in the scope, is left out. */
 async function shownWorkers(
   found: readonly FleetWorker[],
-  parts: Parts,
+  parts: HandlerParts,
   scope: Scope | undefined,
 ): Promise<WorkerAnswer[]> {
   const held = found.flatMap(({ worker }) => worker.jobs)
@@ -117,7 +110,7 @@ async function jobsOf(
 /** The sums of all nodes, by name. */
 function sumsOf(
   answers: ReadonlyMap<string, Answers['workers']>,
-): Pick<WorkersAnswer, 'doors' | 'functions' | 'queues'> {
+): Pick<Static<typeof workers>, 'doors' | 'functions' | 'queues'> {
   const sums = [...answers.values()].flatMap(({ sums }) => sums ?? [])
   const doors = joined(
     sums.flatMap((node) => node.doors),

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict, text, word, words } from '../endpoint.ts'
-import { count, functionName, nextCursor, queueName } from './common.ts'
+import { byReason, count, functionName, limitOf, nextCursor, queueName } from './common.ts'
 import { jobFilter, jobId } from './jobs.ts'
 
 /** Most jobs that one call changes. */
@@ -14,12 +14,7 @@ const selection = {
   dry_run: Type.Optional(
     Type.Boolean({ description: 'Only count the jobs, and change nothing. false' }),
   ),
-  limit: Type.Optional(
-    Type.Integer({
-      ...{ minimum: 1, maximum: actBounds.max, default: actBounds.usual },
-      description: 'Most jobs that one call changes',
-    }),
-  ),
+  limit: limitOf(actBounds, 'Most jobs that one call changes'),
   cursor: Type.Optional(Type.String({ maxLength: 512 })),
 }
 
@@ -31,9 +26,7 @@ export const actResult = strict({
   dry_run: Type.Boolean(),
   matched: Type.Integer({ description: 'Jobs of this piece that match' }),
   done: Type.Integer({ description: 'Jobs that were changed, or with dry_run would be' }),
-  skipped: Type.Array(strict({ reason: Type.String(), jobs: count }), {
-    description: 'Jobs that were not changed, by reason',
-  }),
+  skipped: byReason('Jobs that were not changed, by reason'),
   looked_at: count,
   total: orNull(count, 'Jobs of all pieces; null where they must be looked at to be counted'),
   cursor: nextCursor,
@@ -78,10 +71,7 @@ export const newJob = strict({
   ),
 })
 
-export const resubmission = strict({
-  ...terms,
-  payload: Type.Optional(payload),
-})
+export const resubmission = strict({ ...terms, payload: Type.Optional(payload) })
 export type PayloadGiven = Static<typeof payload>
 
 export const submittedJob = strict({
@@ -94,9 +84,7 @@ const some = (schema: typeof functionName) => Type.Array(schema, { minItems: 1, 
 
 const entryName = text('A cron entry, as the list of them names it', 255)
 export const cronEntry = strict({ entry: entryName })
-export const cronEntries = strict({
-  entries: Type.Array(entryName, { minItems: 1, maxItems: 100 }),
-})
+export const cronEntries = strict({ entries: some(entryName) })
 
 export const queueNames = strict({ queues: some(queueName) })
 export const functionNames = strict({ functions: some(functionName) })

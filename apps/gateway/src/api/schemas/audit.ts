@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { oneOf, orNull, strict, text, word } from '../endpoint.ts'
-import { count, nextCursor, timeOrNull } from './common.ts'
+import { byReason, count, limitOf, nextCursor, timeOrNull } from './common.ts'
 
 /** Entries on one page, and the most that may be asked for. */
 export const auditPage = { usual: 50, max: 200 } as const
@@ -14,12 +14,7 @@ export const auditQuery = strict({
   since_seconds: Type.Optional(
     Type.Number({ minimum: 0, maximum: 3_153_600_000, description: 'Only acts that are no older' }),
   ),
-  limit: Type.Optional(
-    Type.Integer({
-      ...{ minimum: 1, maximum: auditPage.max, default: auditPage.usual },
-      description: 'Entries on the page',
-    }),
-  ),
+  limit: limitOf(auditPage),
   cursor: Type.Optional(entryId),
 })
 
@@ -47,7 +42,5 @@ export const auditList = strict({
 
 export const undone = strict({
   restored: Type.Integer({ description: 'Jobs that are back' }),
-  left: Type.Array(strict({ reason: Type.String(), jobs: count }), {
-    description: 'Jobs that were not put back, by reason',
-  }),
+  left: byReason('Jobs that were not put back, by reason'),
 })

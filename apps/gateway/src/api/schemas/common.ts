@@ -7,12 +7,17 @@ export const pageSizes = { usual: 50, max: 1_000 } as const
 export const jobStates = ['waiting', 'running', 'scheduled', 'retry', 'dead'] as const
 export type ListedState = (typeof jobStates)[number]
 
-export const limit = Type.Optional(
-  Type.Integer({
-    ...{ minimum: 1, maximum: pageSizes.max, default: pageSizes.usual },
-    description: 'Entries on the page',
-  }),
-)
+/** How many entries a call has. */
+export function limitOf(
+  { usual, max }: { readonly usual: number; readonly max: number },
+  description = 'Entries on the page',
+) {
+  return Type.Optional(
+    Type.Integer({ ...{ minimum: 1, maximum: max, default: usual }, description }),
+  )
+}
+
+export const limit = limitOf(pageSizes)
 export const cursor = Type.Optional(text('The cursor of the previous answer', 512, 0))
 export const nextCursor = orNull(Type.String(), 'Where to go on; null where that was all')
 
@@ -28,6 +33,11 @@ export const takenAt = Type.String({
 })
 export const count = Type.Integer({ minimum: 0 })
 export const seconds = Type.Number({ minimum: 0 })
+
+/** Jobs that were left as they are. */
+export function byReason(description: string) {
+  return Type.Array(strict({ reason: Type.String(), jobs: count }), { description })
+}
 
 export const progress = strict({
   done: orNull(Type.Number()),

@@ -22,7 +22,7 @@ const standing = {
 } as const
 
 /** Counters; what has ended, is dead, waits, runs or is due adds up to what was submitted. */
-const totals = {
+export const totals = {
   submitted_total: counted('Jobs that came, without those that were moved to another queue'),
   completed_total: count,
   failed_total: counted('Jobs that failed for good and are not, or no longer, kept'),

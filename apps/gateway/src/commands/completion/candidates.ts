@@ -20,7 +20,7 @@ export function candidatesOf(table: readonly CommandForm[]): readonly Candidates
   const paths = [...new Set(table.flatMap(({ words }) => words.map((_, at) => pathOf(words, at))))]
   return ['', ...paths].map((path) => {
     const entry = table.find(({ words }) => pathOf(words) === path)
-    const below = paths.filter((each) => parentOf(each) === path)
+    const below = paths.filter((each) => each.slice(0, each.lastIndexOf('/')) === path)
     return {
       path,
       commands: below.map((each) => ({
@@ -43,10 +43,6 @@ function pathOf(words: readonly string[], last = words.length - 1): string {
     .slice(0, last + 1)
     .map((word) => `/${word}`)
     .join('')
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/'))
 }
 
 /** A text in single quotes, which no shell looks into. */

@@ -1,4 +1,4 @@
-import { flagOfRow, flagsOf, type OptionRow } from '../../config/option-row.ts'
+import { flagOfRow, flagsOf } from '../../config/option-row.ts'
 import { type Candidates, quoted, takesFile } from './candidates.ts'
 
 /** The function that zsh calls; to be sourced, or put into a folder of fpath as _crossgear. */
@@ -24,7 +24,14 @@ ${all.flatMap(valueCases).join('\n')}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then
     case "$command" in
-${all.map(({ path, options }) => described(path, options.map(optionPair))).join('\n')}
+${all
+  .map(({ path, options }) =>
+    described(
+      path,
+      options.map((row) => [flagOfRow(row), row.help] as const),
+    ),
+  )
+  .join('\n')}
     esac
   else
     case "$command" in
@@ -38,10 +45,6 @@ if [[ "$funcstack[1]" == _crossgear ]]; then _crossgear "$@"; else compdef _cros
 }
 
 type Pair = readonly [word: string, help: string]
-
-function optionPair(row: OptionRow): Pair {
-  return [flagOfRow(row), row.help]
-}
 
 function valueCases({ path, options }: Candidates): string[] {
   return options.flatMap((option) => {

@@ -18,7 +18,8 @@ export class FaktoryPushes {
   readonly #options: FaktoryPushesOptions
   readonly #reconnection: Reconnection
   #connection: FaktoryConnection | undefined
-  #asked = 0
+  /** Pushes without an answer. */
+  asked = 0
   #askedBytes = 0
 
   constructor(options: FaktoryPushesOptions) {
@@ -27,12 +28,8 @@ export class FaktoryPushes {
   }
 
   get isReady(): boolean {
-    const isFull = this.#asked >= maxAsked || this.#askedBytes >= maxAskedBytes
+    const isFull = this.asked >= maxAsked || this.#askedBytes >= maxAskedBytes
     return this.#connection !== undefined && !isFull
-  }
-
-  get asked(): number {
-    return this.#asked
   }
 
   async open(): Promise<void> {
@@ -55,7 +52,7 @@ export class FaktoryPushes {
 
   async #push(connection: FaktoryConnection, text: string): Promise<void> {
     const { counts } = this.#options
-    this.#asked += 1
+    this.asked += 1
     this.#askedBytes += text.length
     try {
       await connection.ask('PUSH', text)
@@ -64,7 +61,7 @@ export class FaktoryPushes {
       counts.refused += 1
       if (!(error instanceof FaktoryRefusal)) this.#lost(connection, error)
     } finally {
-      this.#asked -= 1
+      this.asked -= 1
       this.#askedBytes -= text.length
     }
   }

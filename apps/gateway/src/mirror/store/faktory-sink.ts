@@ -12,19 +12,18 @@ export interface FaktorySinkOptions extends FaktoryPushesOptions {
 /** A Faktory server for copies of a store's jobs. Its producers get no results. */
 export class FaktorySink extends FaktoryPushes implements CopySink {
   readonly hasResults = false
-  readonly #source: string
-  readonly #names: LaneNames
+  readonly #about: FaktorySinkOptions
 
   constructor(options: FaktorySinkOptions) {
     super(options)
-    this.#source = options.source
-    this.#names = options.names
+    this.#about = options
   }
 
   copy({ standing }: StoredCopy): void {
+    const { source, names } = this.#about
     const { lane, id } = standing.job
-    const importId = importIdOf(this.#source, lane, String(id))
-    const record = recordOfStanding(standing, importId, this.#names)
-    this.send(pushTextOf(record, this.#names))
+    const importId = importIdOf(source, lane, String(id))
+    const record = recordOfStanding(standing, importId, names)
+    this.send(pushTextOf(record, names))
   }
 }

@@ -3,7 +3,6 @@ import type { ConfigSources } from '../../config/load-config.ts'
 import { openTargetStore } from '../../migrate/target-store.ts'
 import type { MirrorArguments } from '../arguments.ts'
 import type { Difference } from '../results/comparisons.ts'
-import type { MirrorCounts } from '../counts.ts'
 import { nameOf } from '../server-address.ts'
 import { FaktorySink } from './faktory-sink.ts'
 import { GearmanSink } from './gearman-sink.ts'
@@ -15,18 +14,12 @@ type Given = Omit<MirrorArguments, 'from'> & {
   readonly onChange: (error?: Error) => void
 }
 
-interface FromStore {
-  readonly counts: MirrorCounts
-  wind(): boolean
-  close(): Promise<void>
-}
-
 /** Opens a store and the connection to the server for copies. Throws a MigrationError. */
 export async function openFromStore(
   given: Given,
   env: ConfigSources['env'],
   onStoreError: (line: string) => void,
-): Promise<FromStore> {
+) {
   const { from, to, onChange } = given
   const opened = await openTargetStore({ ...given, to: from.store }, env)
   const { store, names } = opened

@@ -88,7 +88,8 @@ export class Cron {
     }
     for (const entry of entries) {
       const known = this.#planned.get(entry.name)
-      if (known?.source === 'file' && isSame(known.entry, entry)) continue
+      const plain = known?.source === 'file' && plainEntry(known.entry)
+      if (isDeepStrictEqual(plain, plainEntry(entry))) continue
       this.#plan(entry, 'file', '')
     }
     // An entry added by hand may have the name of one that left the file.
@@ -276,8 +277,3 @@ export class Cron {
 }
 
 const randomId = (): string => randomBytes(9).toString('base64url')
-
-/** True for entries that push the same job at the same times. */
-function isSame(one: CronEntry, other: CronEntry): boolean {
-  return isDeepStrictEqual(plainEntry(one), plainEntry(other))
-}

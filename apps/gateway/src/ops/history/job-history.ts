@@ -20,11 +20,6 @@ interface Parts {
   readonly onError: (task: string, error: unknown) => void
 }
 
-interface Started {
-  readonly store: HistoryStore
-  readonly storeClock: StoreClock
-}
-
 /** Counts the events of jobs at this node, and adds them to the history in the store. */
 export class JobHistory {
   readonly #parts: Parts
@@ -32,7 +27,7 @@ export class JobHistory {
   #lanes = new Map<string, Counts>()
   #whole = new Counts()
   readonly #named = new NamedCounts()
-  #started: Started | undefined
+  #started: { readonly store: HistoryStore; readonly storeClock: StoreClock } | undefined
   #cancel: (() => void) | undefined
   #adding: Promise<void> | undefined
   #rounds = 0

@@ -12,15 +12,11 @@ export class BoundedLabels {
   readonly #bound: number
   readonly #own = new Set<string>()
   readonly #folded = new Set<string>()
-  #foldedEver = 0
+  /** Names without a label of their own, so far. */
+  folded = 0
 
   constructor(bound: number) {
     this.#bound = bound
-  }
-
-  /** Names without a label of their own, so far. */
-  get folded(): number {
-    return this.#foldedEver
   }
 
   of(name: string): string {
@@ -31,7 +27,7 @@ export class BoundedLabels {
     }
     if (!this.#folded.has(name)) {
       if (this.#folded.size < maxFolded) this.#folded.add(name)
-      this.#foldedEver += 1
+      this.folded += 1
     }
     return other
   }
@@ -47,4 +43,10 @@ export class BoundedLabels {
     for (const name of [...this.#folded].slice(0, free)) this.#folded.delete(name)
     return gone
   }
+}
+
+/** Queues have labels up to a bound, since clients name them too. */
+export interface LaneLabels {
+  readonly functions: BoundedLabels
+  readonly queues: BoundedLabels
 }

@@ -20,14 +20,10 @@ export const containsOption: OptionRow = {
 }
 
 /** The figures that functions and queues have alike. */
-export interface Standing {
-  readonly waiting: number
-  readonly running: number
-  readonly scheduled: number
-  readonly retry: number
-  readonly dead: number
-  readonly oldest_waiting_seconds: number
-}
+export type Standing = Pick<
+  Queue,
+  'waiting' | 'running' | 'scheduled' | 'retry' | 'dead' | 'oldest_waiting_seconds'
+>
 
 export const standingColumns: readonly Column<Standing>[] = [
   { title: 'waiting', value: ({ waiting }) => waiting, isNumber: true },

@@ -4,19 +4,20 @@ import type { JobRecord } from '../../record/record.ts'
 import { type Page, type PageBounds, pageOf } from '../../source.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { GearmandSqlSource, othersOpen } from './gearmand-sql.ts'
-import { describeTable, sessionOf, type Session, type Table } from './mysql-table.ts'
+import {
+  describeTable,
+  type MysqlAddress,
+  sessionOf,
+  type Session,
+  type Table,
+} from './mysql-table.ts'
 
 const limits = ['This table keeps no order, and foreground jobs are never in it.']
 
 /** Rows buffered by the driver. */
 const bufferedRows = 4
 
-export interface GearmandMysqlOptions {
-  readonly host: string
-  readonly port: number
-  readonly user: string
-  readonly password: string
-  readonly database: string
+export interface GearmandMysqlOptions extends MysqlAddress {
   readonly table: string
   /** gearmand's character set on its connection. */
   readonly charset: string
@@ -120,9 +121,7 @@ export class GearmandMysqlSource extends GearmandSqlSource {
     const results = rows.map(({ fn, uniq, priority, data, time }) =>
       recordOfRow(
         {
-          ...{ fn: fn ?? undefined, unique: uniq ?? undefined },
-          ...{ priority: priority ?? undefined, data: data ?? undefined },
-          whenToRun: time ?? undefined,
+          ...{ fn, unique: uniq, priority, data, whenToRun: time },
           sourceKey: keyOf(fn, uniq),
           where: () => `row ${String(fn)} ${String(uniq)}`,
         },

@@ -124,9 +124,7 @@ export class GearmandPostgresSource extends GearmandSqlSource {
       recordOfRow(
         {
           ...{ fn, unique: uniq, where: () => `row ${fn.toString()} ${uniq.toString()}` },
-          priority: priority ?? undefined,
-          data: data ?? undefined,
-          whenToRun: whenToRun ?? undefined,
+          ...{ priority, data, whenToRun },
           sourceKey: Buffer.from(ctid),
         },
         this.identity,

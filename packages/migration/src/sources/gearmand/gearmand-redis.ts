@@ -148,8 +148,7 @@ export class GearmandRedisSource implements Source {
     const row = {
       ...name,
       priority: priority ? Number(priority.toString()) : undefined,
-      data: data ?? undefined,
-      whenToRun: undefined,
+      ...{ data, whenToRun: undefined },
       sourceKey: key,
       where: () => where,
     }

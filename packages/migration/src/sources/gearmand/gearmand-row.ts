@@ -4,16 +4,16 @@ import { rejectOf } from '../../record/fit.ts'
 import { importIdOf } from '../../record/identity.ts'
 import type { JobRecord, Mutable, Reject } from '../../record/record.ts'
 
-/** A job in gearmand's queues. Bytes stay bytes; absent values are undefined. */
+/** A job in gearmand's queues. Bytes stay bytes; absent values are null or undefined. */
 export interface GearmandRow {
-  readonly fn: Uint8Array | undefined
-  readonly unique: Uint8Array | undefined
+  readonly fn: Uint8Array | null | undefined
+  readonly unique: Uint8Array | null | undefined
   /** 0 high, 1 normal, 2 low. */
-  readonly priority: number | undefined
+  readonly priority: number | null | undefined
   /** Empty data may be NULL. */
-  readonly data: Uint8Array | undefined
+  readonly data: Uint8Array | null | undefined
   /** Seconds since 1970; 0 or absent: now. */
-  readonly whenToRun: number | undefined
+  readonly whenToRun: number | null | undefined
   /** By what its source finds it again. */
   readonly sourceKey?: Buffer
   /** Its place, for a person. */
@@ -26,7 +26,7 @@ const empty = Buffer.alloc(0)
 
 /** The record of a row, or its reject. */
 export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): JobRecord | Reject {
-  const { priority = 1, whenToRun = 0 } = row
+  const [priority, whenToRun] = [row.priority ?? 1, row.whenToRun ?? 0]
   const fn = bytesOf(row.fn)
   // gearmand keeps 63 of 64 bytes of a unique id, and a NUL.
   const unique = withoutNul(bytesOf(row.unique))
@@ -54,10 +54,10 @@ export function recordOfRow(row: GearmandRow, identity: string, nowMs: number): 
 
 function reject(row: GearmandRow, message: string): Reject {
   const where = row.where()
-  return rejectOf('bad_row', where, `${where}: ${message}`, row.data)
+  return rejectOf('bad_row', where, `${where}: ${message}`, row.data ?? undefined)
 }
 
-function bytesOf(value: Uint8Array | undefined): Buffer {
+function bytesOf(value: Uint8Array | null | undefined): Buffer {
   if (!value) return empty
   return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer, value.byteOffset, value.length)
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
 /** A value as it is kept. */
@@ -31,19 +32,14 @@ export class MemcachedConnection {
     })
   }
 
-  static open(host: string, port: number): Promise<MemcachedConnection> {
-    return new Promise((resolve, reject) => {
-      const socket = connect({ host, port, noDelay: true })
-      socket.setTimeout(connectWithinMs, () => socket.destroy(new Error('connect timed out')))
-      socket.once('error', reject)
-      socket.once('connect', () => {
-        socket.off('error', reject)
-        socket.setTimeout(0)
-        // Errors are reported by the call that meets them.
-        socket.on('error', () => undefined)
-        resolve(new MemcachedConnection(socket))
-      })
-    })
+  static async open(host: string, port: number): Promise<MemcachedConnection> {
+    const socket = connect({ host, port, noDelay: true })
+    socket.setTimeout(connectWithinMs, () => socket.destroy(new Error('connect timed out')))
+    await once(socket, 'connect')
+    socket.setTimeout(0)
+    // Errors are reported by the call that meets them.
+    socket.on('error', () => undefined)
+    return new MemcachedConnection(socket)
   }
 
   send(...pieces: readonly (string | Buffer)[]): void {

@@ -43,13 +43,10 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
   })
   // Errors are reported by the call that meets them.
   connection.on('error', () => undefined)
-  const rows: Session['rows'] = (sql, values = []) =>
-    new Promise((resolve, reject) => {
-      connection.query<RowDataPacket[]>(sql, [...values], (error, found) => {
-        if (error) reject(error)
-        else resolve(found)
-      })
-    })
+  const rows: Session['rows'] = async (sql, values = []) => {
+    const [found] = await connection.promise().query<RowDataPacket[]>(sql, [...values])
+    return found
+  }
   const session: Session = {
     ...{ connection, rows },
     together: (act) => transaction(rows, 'START TRANSACTION', act),

@@ -16,19 +16,18 @@ interface Segment {
 }
 
 /**
- * Rolls back the transaction of a program that died, as SQLite does on opening and the driver does not; true if there was
- * one. Format: sqlite.org/fileformat2.html, "The Rollback Journal".
+ * Rolls back the transaction of a program that died, if any, as SQLite does on opening and the driver does not. Format: sqlite.org/fileformat2.html, "The Rollback Journal".
  */
-export async function rollBack(path: string): Promise<boolean> {
+export async function rollBack(path: string): Promise<void> {
   const journalPath = `${path}-journal`
   const journal = await open(journalPath, 'r').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   })
-  if (!journal) return false
+  if (!journal) return
   try {
     const first = await headAt(journal, 0)
-    if (!first) return false
+    if (!first) return
     const database = await open(path, 'r+')
     try {
       await database.truncate(first.databasePages * first.pageBytes)
@@ -41,7 +40,6 @@ export async function rollBack(path: string): Promise<boolean> {
     await journal.close()
   }
   await unlink(journalPath)
-  return true
 }
 
 async function playBack(journal: FileHandle, database: FileHandle, first: Segment): Promise<void> {

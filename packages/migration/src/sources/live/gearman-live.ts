@@ -149,12 +149,9 @@ export class GearmanLiveSource implements Source {
     const level = bandLevel[bands[band] ?? 'normal']
     const results: (JobRecord | Reject)[] = []
     for (const [at, job] of assigned.entries()) {
-      const { isKnown, clients } = waiting[at] ?? { isKnown: false }
-      const result = this.#recordOf(fn, level, job, {
-        isKnown,
-        ...(clients !== undefined && { clients }),
-      })
-      if (isKnown && mayBeCut(job) && isRecord(result)) {
+      const about: Waiting = waiting[at] ?? { isKnown: false }
+      const result = this.#recordOf(fn, level, job, about)
+      if (about.isKnown && mayBeCut(job) && isRecord(result)) {
         this.#doubtful.set(job.handle.toString('latin1'), { job, level })
       } else results.push(result)
     }

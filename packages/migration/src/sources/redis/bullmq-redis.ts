@@ -16,6 +16,7 @@ import type { JobRecord, Reject, RejectReason } from '../../record/record.ts'
 import {
   type Member,
   type Place,
+  type PlacesOptions,
   PlacesSource,
   type ReadMember,
   type Result,
@@ -47,55 +48,42 @@ const maxStacks = 10_000
 /** Levels of priorities 1, 2, 3 and above; jobs without one come first and have level 5. */
 const levels: readonly Level[] = [5, 4, 3, 2, 1]
 
-export interface BullmqRedisOptions {
-  readonly identity: string
-  readonly prefix: string
-}
-
 /** BullMQ's Redis: per queue lists and sorted sets of ids, and a hash for each job. */
 export class BullmqRedisSource extends PlacesSource {
   readonly #prefix: string
-  protected readonly places: readonly Place[]
 
-  private constructor(
-    redis: ServerConnection,
-    { identity, prefix }: BullmqRedisOptions,
-    found: { readonly queues: readonly string[]; readonly clients: number },
-  ) {
-    super(redis, {
-      identity,
-      limits,
-      clients: found.clients,
-      users: 'Redis: queues or workers of BullMQ run on it',
-    })
-    this.#prefix = `${prefix}:`
-    this.places = found.queues.flatMap((queue) =>
-      structures.map(({ name, type, state }) => ({
-        ...{ type, state, queue },
-        key: this.#keyOf(queue, name),
-      })),
-    )
+  private constructor(redis: ServerConnection, prefix: string, options: PlacesOptions) {
+    super(redis, options)
+    this.#prefix = prefix
   }
 
-  static open(redis: ServerConnection, options: BullmqRedisOptions): Promise<BullmqRedisSource> {
-    return reaching(options.identity, async () => {
+  static open(
+    redis: ServerConnection,
+    { identity, prefix }: { readonly identity: string; readonly prefix: string },
+  ): Promise<BullmqRedisSource> {
+    return reaching(identity, async () => {
       const clients = await otherClients(redis)
-      const start = `${options.prefix}:`
+      const start = `${prefix}:`
       const keys = await scanKeys(redis, `${escapedPattern(start)}*:meta`)
       const queues = keys.map((key) => key.slice(start.length, -':meta'.length)).sort()
-      return new BullmqRedisSource(redis, options, { queues, clients })
+      const places = queues.flatMap((queue) =>
+        structures.map(({ name, ...of }) => ({ ...of, queue, key: `${start}${queue}:${name}` })),
+      )
+      const users = 'Redis: queues or workers of BullMQ run on it'
+      return new BullmqRedisSource(redis, start, { identity, limits, clients, users, places })
     })
-  }
-
-  restore(records: readonly JobRecord[]): Promise<void> {
-    return this.putBack(records, (commands, record) => this.#add(commands, record))
   }
 
   #keyOf(queue: string, name: string): string {
     return `${this.#prefix}${queue}:${name}`
   }
 
-  #add(commands: Commands, record: JobRecord): void {
+  protected override onRemove(commands: Commands, { place, member }: ReadMember): void {
+    const key = this.#keyOf(place.queue ?? '', member.raw.toString())
+    commands.unlink(key, ...nextToHash.map((name) => `${key}:${name}`))
+  }
+
+  protected override putBack(commands: Commands, record: JobRecord): void {
     const { args, original } = queuedOfRecord(record, 'bullmq')
     const { id = '', queue = '', place = 'wait', score, ...fields } = fieldsOf(original)
     const [data = 'null'] = scanArray(args, 1)
@@ -105,10 +93,7 @@ export class BullmqRedisSource extends PlacesSource {
     else commands.lpush(this.#keyOf(queue, place === 'paused' ? 'paused' : 'wait'), id)
   }
 
-  protected override sizesOf(
-    { queue = '' }: Place,
-    members: readonly Member[],
-  ): Promise<readonly number[]> {
+  protected override sizesOf({ queue = '' }: Place, members: readonly Member[]) {
     const keys = members.map(({ raw }) => this.#keyOf(queue, raw.toString()))
     return Promise.all(keys.map((key) => this.redis.hstrlen(key, 'data')))
   }
@@ -123,11 +108,6 @@ export class BullmqRedisSource extends PlacesSource {
       return this.#recordOf(place, { ...member, id }, hash)
     })
     return Promise.all(found)
-  }
-
-  protected override onRemove(commands: Commands, { place, member }: ReadMember): void {
-    const key = this.#keyOf(place.queue ?? '', member.raw.toString())
-    commands.unlink(key, ...nextToHash.map((name) => `${key}:${name}`))
   }
 
   #recordOf(

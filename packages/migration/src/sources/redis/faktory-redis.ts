@@ -4,8 +4,8 @@ import { reaching } from '../../errors.ts'
 import { faktoryOfRecord, recordOfFaktory } from '../../record/faktory-job.ts'
 import { rejectOf } from '../../record/fit.ts'
 import type { JobPlace, JobRecord, RecordState, Reject } from '../../record/record.ts'
-import { type Member, type Place, PlacesSource, type Result } from './places-source.ts'
-import { otherClients, scanKeys } from './redis-reads.ts'
+import { type Member, type Place, type PlacesOptions, PlacesSource } from './places-source.ts'
+import { type Commands, otherClients, scanKeys } from './redis-reads.ts'
 
 const limits = [
   'Locks (unique_for) and batches of Faktory Enterprise are not read: their jobs come without them.',
@@ -31,39 +31,35 @@ const setOf: Partial<Record<RecordState, string>> = {
 
 /** The Redis of a Faktory server: its queues (up to 1.9 and from 1.10), and its sets. */
 export class FaktoryRedisSource extends PlacesSource {
-  protected readonly places: readonly Place[]
   /** Up to 1.9 the lists have the names of their queues. */
   readonly #isOld: boolean
 
-  private constructor(
-    redis: ServerConnection,
-    { identity, places, clients }: { identity: string; places: readonly Place[]; clients: number },
-  ) {
-    super(redis, { identity, limits, clients, users: 'Redis: a Faktory server runs on it' })
-    this.#isOld = places.some(({ key, type }) => type === 'list' && !key.startsWith('q:'))
-    this.places = places
+  private constructor(redis: ServerConnection, options: PlacesOptions) {
+    super(redis, options)
+    const lists = options.places.filter(({ type }) => type === 'list')
+    this.#isOld = lists.some(({ key }) => !key.startsWith('q:'))
   }
 
   static open(redis: ServerConnection, identity: string): Promise<FaktoryRedisSource> {
     return reaching(identity, async () => {
       const clients = await otherClients(redis)
-      return new FaktoryRedisSource(redis, { identity, places: await placesOf(redis), clients })
+      const places = await placesOf(redis)
+      const users = 'Redis: a Faktory server runs on it'
+      return new FaktoryRedisSource(redis, { identity, limits, clients, users, places })
     })
   }
 
-  restore(records: readonly JobRecord[]): Promise<void> {
-    return this.putBack(records, (commands, record) => {
-      const { state, dueAtMs = Date.now(), queue = 'default' } = record
-      const { forgetAtMs = Date.now() + deadForMs } = record
-      const text = faktoryOfRecord(record, queue)
-      const set = setOf[state]
-      const score = (state === 'dead' ? forgetAtMs : dueAtMs) / 1000
-      if (set !== undefined) commands.zadd(set, score, text)
-      else commands.sadd('queues', queue).lpush(this.#isOld ? queue : `q:${queue}`, text)
-    })
+  protected override putBack(commands: Commands, record: JobRecord): void {
+    const { state, dueAtMs = Date.now(), queue = 'default' } = record
+    const { forgetAtMs = Date.now() + deadForMs } = record
+    const text = faktoryOfRecord(record, queue)
+    const set = setOf[state]
+    const score = (state === 'dead' ? forgetAtMs : dueAtMs) / 1000
+    if (set !== undefined) commands.zadd(set, score, text)
+    else commands.sadd('queues', queue).lpush(this.#isOld ? queue : `q:${queue}`, text)
   }
 
-  protected recordsOf(place: Place, members: readonly Member[]): readonly Result[] {
+  protected recordsOf(place: Place, members: readonly Member[]) {
     return members.map((member) => recordOf(place, member, this.identity))
   }
 }

@@ -24,9 +24,9 @@ import { IdSet } from '../id-set.ts'
 import {
   type Member,
   type Place,
+  type PlacesOptions,
   PlacesSource,
   type ReadMember,
-  type Result,
 } from './places-source.ts'
 import { type Commands, countIn, otherClients, scanKeys } from './redis-reads.ts'
 
@@ -35,18 +35,12 @@ const limits = [
   'A job that a worker has (busy) is queued again, and its run may be repeated.',
 ]
 
-export interface GearmonkeyRedisOptions {
-  readonly identity: string
-  readonly address: ServerAddress
-}
-
 /** GearMonkey's structures in another Redis: a Crossgear store, or native clients' data. */
 export class GearmonkeyRedisSource extends PlacesSource {
-  readonly #options: GearmonkeyRedisOptions
+  readonly #address: ServerAddress
   readonly #keys: StoreKeys
   /** The other store's routes are unknown: a lane names its queue. */
   readonly #names = new LaneNames()
-  protected readonly places: readonly Place[]
   /** By key. */
   readonly #lanes: ReadonlyMap<string, LanePlace>
   /** Jobs in no place, by record. */
@@ -56,28 +50,21 @@ export class GearmonkeyRedisSource extends PlacesSource {
 
   private constructor(
     redis: ServerConnection,
-    options: GearmonkeyRedisOptions,
-    found: {
-      readonly keys: StoreKeys
-      readonly lanes: readonly LanePlace[]
-      readonly clients: number
-    },
+    keys: StoreKeys,
+    { address, ...options }: PlacesOptions & { readonly address: ServerAddress },
+    lanes: readonly LanePlace[],
   ) {
-    super(redis, {
-      ...{ identity: options.identity, limits, clients: found.clients },
-      users: 'database: gateways or native programs run on it',
-    })
-    this.#options = options
-    this.#keys = found.keys
-    this.#lanes = new Map(found.lanes.map((lane) => [lane.place.key, lane]))
-    this.places = found.lanes.map(({ place }) => place)
+    super(redis, options)
+    this.#address = address
+    this.#keys = keys
+    this.#lanes = new Map(lanes.map((lane) => [lane.place.key, lane]))
   }
 
   static open(
     redis: ServerConnection,
-    options: GearmonkeyRedisOptions,
+    about: { readonly identity: string; readonly address: ServerAddress },
   ): Promise<GearmonkeyRedisSource> {
-    return reaching(options.identity, async () => {
+    return reaching(about.identity, async () => {
       const isCluster = (await redis.info('cluster')).includes('cluster_enabled:1')
       if (isCluster)
         throw new MigrationError(
@@ -86,16 +73,16 @@ export class GearmonkeyRedisSource extends PlacesSource {
         )
       const keys = new StoreKeys()
       const clients = await otherClients(redis, true)
-      return new GearmonkeyRedisSource(redis, options, {
-        keys,
-        clients,
-        lanes: await lanePlacesOf(redis, keys),
-      })
+      const lanes = await lanePlacesOf(redis, keys)
+      const places = lanes.map(({ place }) => place)
+      const users = 'database: gateways or native programs run on it'
+      const options = { ...about, limits, clients, users, places }
+      return new GearmonkeyRedisSource(redis, keys, options, lanes)
     })
   }
 
   override async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    await this.reaching(() => this.#refuseTarget())
+    await reaching(this.identity, () => this.#refuseTarget())
     const scan = after === undefined ? undefined : (JSON.parse(after) as { scan?: string }).scan
     if (scan === undefined) yield* super.pages(after, bounds)
     yield* this.#leftovers(scan ?? '0', bounds)
@@ -104,7 +91,7 @@ export class GearmonkeyRedisSource extends PlacesSource {
   override async remove(records: readonly JobRecord[]): Promise<void> {
     await super.remove(records)
     const left = records.filter((record) => this.#left.has(record))
-    await this.reaching(async () => {
+    await reaching(this.identity, async () => {
       const transaction = this.redis.multi()
       for (const record of left) {
         const job = this.#left.get(record)
@@ -115,10 +102,10 @@ export class GearmonkeyRedisSource extends PlacesSource {
   }
 
   /** Done as an import into that store, which keeps notes: a killed rollback can be repeated. */
-  async restore(records: readonly JobRecord[]): Promise<void> {
-    const store = new RedisStore(this.#options.address)
+  override async restore(records: readonly JobRecord[]): Promise<void> {
+    const store = new RedisStore(this.#address)
     try {
-      await this.reaching(() => store.open())
+      await reaching(this.identity, () => store.open())
       const results = await new StoreTarget(store, this.#names, 'restored').store(records)
       const rejected = results.find((result) => result.kind === 'rejected')
       if (rejected)
@@ -140,16 +127,16 @@ export class GearmonkeyRedisSource extends PlacesSource {
   async *#leftovers(after: string, bounds: PageBounds): AsyncGenerator<Page> {
     let scan = after
     do {
-      const [next, keys] = await this.reaching(() =>
+      const [next, keys] = await reaching(this.identity, () =>
         this.redis.scan(scan, 'MATCH', 'job:*', 'COUNT', bounds.jobs),
       )
       const jobs = keys.flatMap((key) => this.#keys.jobOf(key) ?? [])
-      const found = await this.reaching(() => this.#unfinished(jobs))
+      const found = await reaching(this.identity, () => this.#unfinished(jobs))
       for (let first = 0; first < found.length;) {
         const sizes = found.slice(first).map(({ bytes }) => bytes)
         const some = found.slice(first, first + countIn(sizes, bounds.bytes))
         first += some.length
-        const results = await this.reaching(() =>
+        const results = await reaching(this.identity, () =>
           Promise.all(some.map((job) => this.#recordOf(job, { state: job.state }))),
         )
         for (const [at, result] of results.entries()) {
@@ -180,14 +167,19 @@ export class GearmonkeyRedisSource extends PlacesSource {
     return (await Promise.all(found)).flat()
   }
 
-  protected override sizesOf(place: Place, members: readonly Member[]): Promise<readonly number[]> {
+  protected override onRemove(commands: Commands, { place, member, record }: ReadMember): void {
+    const lane = this.#lanes.get(place.key)?.lane ?? ''
+    this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
+  }
+
+  protected override sizesOf(place: Place, members: readonly Member[]) {
     const lane = this.#lanes.get(place.key)?.lane ?? ''
     return Promise.all(
       members.map(({ raw }) => this.redis.hstrlen(this.#keys.job(lane, raw.toString()), 'input')),
     )
   }
 
-  protected recordsOf(place: Place, members: readonly Member[]): Promise<readonly Result[]> {
+  protected recordsOf(place: Place, members: readonly Member[]) {
     const { lane = '', level } = this.#lanes.get(place.key) ?? {}
     return Promise.all(
       members.map(({ raw, score = 0 }) => {
@@ -204,11 +196,6 @@ export class GearmonkeyRedisSource extends PlacesSource {
         )
       }),
     )
-  }
-
-  protected override onRemove(commands: Commands, { place, member, record }: ReadMember): void {
-    const lane = this.#lanes.get(place.key)?.lane ?? ''
-    this.#forget(commands, { lane, id: Number(member.raw.toString()) }, record)
   }
 
   async #recordOf(

@@ -31,13 +31,14 @@ export interface ReadMember {
 
 export type Result = JobRecord | Reject | undefined
 
-export interface PlacesSourceOptions {
+export interface PlacesOptions {
   readonly identity: string
   readonly limits: readonly string[]
   /** Other connections to the server. */
   readonly clients: number
   /** Of what, and programs that may have these, as the reason tells it: `Redis: Sidekiq runs on it`. */
   readonly users: string
+  readonly places: readonly Place[]
 }
 
 /** Progress of a walk: its place, and the number of members passed. */
@@ -55,49 +56,82 @@ export abstract class PlacesSource implements Source {
   readonly limits: readonly string[]
   readonly liveReason?: string
   protected readonly redis: ServerConnection
-  protected abstract readonly places: readonly Place[]
+  readonly #places: readonly Place[]
   /** Places of the last page's records. */
   readonly #read = new Map<JobRecord, ReadMember>()
   /** Members removed since from the last page's places. */
   readonly #removed = new Map<string, number>()
   readonly #note: RemovedNote
 
-  constructor(redis: ServerConnection, { identity, limits, clients, users }: PlacesSourceOptions) {
+  constructor(
+    redis: ServerConnection,
+    { identity, limits, clients, users, places }: PlacesOptions,
+  ) {
     this.redis = redis
     this.identity = identity
     this.limits = limits
+    this.#places = places
     this.#note = new RemovedNote(redis, identity)
     if (clients > 0) {
       this.liveReason = `${clients} other connections are open to this ${users}`
     }
   }
 
+  /** Jobs of members, in order; undefined for a foreign one. */
+  protected abstract recordsOf(
+    place: Place,
+    members: readonly Member[],
+  ): readonly Result[] | Promise<readonly Result[]>
+
+  /** Called before members of a place are read, from an offset on. */
+  protected onPlace?(place: Place, offset: number): Promise<void>
+
+  /** Adds commands to those that remove a member. */
+  protected onRemove?(commands: Commands, read: ReadMember): void
+
+  /** Restores a job where it was. */
+  protected putBack?(commands: Commands, record: JobRecord): void
+
+  /** Bytes of the jobs of members. */
+  protected sizesOf(
+    _place: Place,
+    members: readonly Member[],
+  ): readonly number[] | Promise<readonly number[]> {
+    return members.map(({ raw }) => raw.length)
+  }
+
+  close(): Promise<void> {
+    this.redis.disconnect()
+    return Promise.resolve()
+  }
+
   total(): Promise<number> {
-    return this.reaching(async () => {
-      const sizes = await Promise.all(this.places.map((place) => this.#size(place)))
+    return reaching(this.identity, async () => {
+      const sizes = await Promise.all(this.#places.map((place) => this.#size(place)))
       return sizes.reduce((sum, size) => sum + size, 0)
     })
   }
 
   async *pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page> {
-    const { places } = this
+    const { identity } = this
+    const places = this.#places
     const start = after === undefined ? undefined : (JSON.parse(after) as Cursor)
     const from = places.findIndex(({ key }) => key === start?.key)
     let draft: Draft = emptyDraft()
     let cursor = ''
     for (const [at, place] of places.slice(Math.max(0, from)).entries()) {
       let offset = at === 0 && from >= 0 ? (start?.offset ?? 0) : 0
-      await this.reaching(() => this.onPlace(place, offset))
-      const average = await this.reaching(() => averageBytes(this.redis, place))
+      await reaching(identity, async () => this.onPlace?.(place, offset))
+      const average = await reaching(identity, () => averageBytes(this.redis, place))
       for (;;) {
         const room = Math.floor((bounds.bytes - draft.bytes) / average)
         const count = Math.max(1, Math.min(bounds.jobs - jobsOf(draft), room))
-        const found = await this.reaching(() => this.#members(place, offset, count))
-        const sizes = await this.reaching(() => this.sizesOf(place, found))
+        const found = await reaching(identity, () => this.#members(place, offset, count))
+        const sizes = await reaching(identity, async () => this.sizesOf(place, found))
         const members = found.slice(0, countIn(sizes, bounds.bytes - draft.bytes))
         offset += members.length
         cursor = JSON.stringify({ key: place.key, offset } satisfies Cursor)
-        await this.reaching(() => this.#add(draft, place, members))
+        await reaching(identity, () => this.#add(draft, place, members))
         for (const size of sizes.slice(0, members.length)) draft.bytes += size
         const isCut = members.length < found.length
         if (isCut || jobsOf(draft) >= bounds.jobs || draft.bytes + average > bounds.bytes) {
@@ -115,7 +149,7 @@ export abstract class PlacesSource implements Source {
 
   /** Removes jobs of the last page. */
   remove(records: readonly JobRecord[]): Promise<void> {
-    return this.reaching(async () => {
+    return reaching(this.identity, async () => {
       const found = records.flatMap((record) => this.#read.get(record) ?? [])
       const transaction = this.redis.multi()
       for (const { place, member } of found) {
@@ -123,7 +157,7 @@ export abstract class PlacesSource implements Source {
         if (place.type === 'zset') transaction.zrem(place.key, member.raw)
         else transaction.lrem(place.key, place.oldest === 'left' ? 1 : -1, member.raw)
       }
-      for (const read of found) this.onRemove(transaction, read)
+      for (const read of found) this.onRemove?.(transaction, read)
       for (const record of records) transaction.del(markOf(record))
       this.#note.write(transaction, records)
       const replies = await repliesTo(transaction)
@@ -134,48 +168,19 @@ export abstract class PlacesSource implements Source {
   }
 
   lastRemoved(): Promise<readonly Buffer[]> {
-    return this.reaching(() => this.#note.read())
+    return reaching(this.identity, () => this.#note.read())
   }
 
   forgetRemoved(): Promise<void> {
-    return this.reaching(() => this.#note.drop())
+    return reaching(this.identity, () => this.#note.drop())
   }
-
-  abstract restore(records: readonly JobRecord[]): Promise<void>
-
-  close(): Promise<void> {
-    this.redis.disconnect()
-    return Promise.resolve()
-  }
-
-  /** Jobs of members, in order; undefined for a foreign one. */
-  protected abstract recordsOf(
-    place: Place,
-    members: readonly Member[],
-  ): readonly Result[] | Promise<readonly Result[]>
-
-  /** Bytes of the members' jobs. */
-  protected sizesOf(_place: Place, members: readonly Member[]): Promise<readonly number[]> {
-    return Promise.resolve(members.map(({ raw }) => raw.length))
-  }
-
-  /** Called before members of a place are read, from an offset on. */
-  protected onPlace(_place: Place, _offset: number): Promise<void> {
-    return Promise.resolve()
-  }
-
-  /** Adds commands to those that remove a member. */
-  protected onRemove(_commands: Commands, _read: ReadMember): void {}
 
   /**
    * Restores moved jobs, each once: a mark is made in the same step, so a killed rollback can be
    * repeated.
    */
-  protected putBack(
-    records: readonly JobRecord[],
-    add: (commands: Commands, record: JobRecord) => void,
-  ): Promise<void> {
-    return this.reaching(async () => {
+  restore(records: readonly JobRecord[]): Promise<void> {
+    return reaching(this.identity, async () => {
       const asking = this.redis.pipeline()
       for (const record of records) asking.exists(markOf(record))
       const present = await repliesTo(asking)
@@ -183,14 +188,10 @@ export abstract class PlacesSource implements Source {
       for (const [at, record] of records.entries()) {
         if (present[at] === 1) continue
         transaction.set(markOf(record), 1, 'EX', markKeptSeconds)
-        add(transaction, record)
+        this.putBack?.(transaction, record)
       }
       await repliesTo(transaction)
     })
-  }
-
-  protected reaching<Result>(act: () => Promise<Result>): Promise<Result> {
-    return reaching(this.identity, act)
   }
 
   #size({ key, type }: Place): Promise<number> {

@@ -18,9 +18,9 @@ import { Copies } from '../copies.ts'
 import {
   type Member,
   type Place,
+  type PlacesOptions,
   PlacesSource,
   type ReadMember,
-  type Result,
 } from './places-source.ts'
 import { type Commands, otherClients } from './redis-reads.ts'
 
@@ -32,11 +32,6 @@ const limits = [
 /** A failed job is only retried by hand. */
 const retries = -1
 
-export interface ResqueRedisOptions {
-  readonly identity: string
-  readonly namespace: string
-}
-
 /**
  * Resque's Redis: its queues' lists and `failed`, the oldest at the left, and resque-scheduler's
  * lists. Its jobs have no ids, and several may be equal.
@@ -44,59 +39,33 @@ export interface ResqueRedisOptions {
 export class ResqueRedisSource extends PlacesSource {
   readonly #prefix: string
   readonly #copies: Copies
-  protected readonly places: readonly Place[]
 
-  private constructor(
-    redis: ServerConnection,
-    { identity, namespace }: ResqueRedisOptions,
-    found: { readonly places: readonly Place[]; readonly clients: number },
-  ) {
-    super(redis, {
-      identity,
-      limits,
-      clients: found.clients,
-      users: 'Redis: Resque or its clients run on it',
-    })
-    this.#prefix = `${namespace}:`
+  private constructor(redis: ServerConnection, prefix: string, options: PlacesOptions) {
+    super(redis, options)
+    this.#prefix = prefix
     this.#copies = new Copies(redis)
-    this.places = found.places
   }
 
-  static open(redis: ServerConnection, options: ResqueRedisOptions): Promise<ResqueRedisSource> {
-    return reaching(options.identity, async () => {
+  static open(
+    redis: ServerConnection,
+    { identity, namespace }: { readonly identity: string; readonly namespace: string },
+  ): Promise<ResqueRedisSource> {
+    return reaching(identity, async () => {
+      const prefix = `${namespace}:`
       const clients = await otherClients(redis)
-      const places = await placesOf(redis, `${options.namespace}:`)
-      return new ResqueRedisSource(redis, options, { places, clients })
+      const places = await placesOf(redis, prefix)
+      const users = 'Redis: Resque or its clients run on it'
+      return new ResqueRedisSource(redis, prefix, { identity, limits, clients, users, places })
     })
   }
 
   override async remove(records: readonly JobRecord[]): Promise<void> {
     await super.remove(records)
     const times = new Set(records.flatMap(({ state, dueAtMs }) => timeOf(state, dueAtMs) ?? []))
-    await this.reaching(async () => {
+    await reaching(this.identity, async () => {
       for (const time of times) {
         if ((await this.redis.llen(this.#delayed(time))) > 0) continue
         await this.redis.zrem(`${this.#prefix}delayed_queue_schedule`, time)
-      }
-    })
-  }
-
-  restore(records: readonly JobRecord[]): Promise<void> {
-    return this.putBack(records, (commands, record) => {
-      const { args, original } = queuedOfRecord(record, 'resque')
-      const payload = original.get('payload')
-      const text = objectOf(payload === undefined ? original : scanObject(payload), { args })
-      const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
-      const time = timeOf(record.state, record.dueAtMs)
-      if (record.state === 'dead') {
-        commands.rpush(`${this.#prefix}failed`, objectOf(original, { payload: text }))
-      } else if (time === undefined) {
-        commands.sadd(`${this.#prefix}queues`, queue)
-        commands.rpush(`${this.#prefix}queue:${queue}`, text)
-      } else {
-        commands.rpush(this.#delayed(time), text)
-        commands.sadd(`${this.#prefix}timestamps:${text}`, `delayed:${time}`)
-        commands.zadd(`${this.#prefix}delayed_queue_schedule`, time, time)
       }
     })
   }
@@ -105,25 +74,46 @@ export class ResqueRedisSource extends PlacesSource {
     return this.#copies.count(key, offset)
   }
 
-  protected recordsOf(place: Place, members: readonly Member[]): readonly Result[] {
+  protected recordsOf(place: Place, members: readonly Member[]) {
     const { identity } = this
     return members.map(({ raw }) =>
       readQueued(raw, place.key, (fields) => {
-        const copy = this.#copies.next(raw)
-        return recordOf(place, fields, { identity, text: raw.toString(), copy })
+        const found = { identity, text: raw.toString(), copy: this.#copies.next(raw) }
+        return recordOf(place, fields, found)
       }),
     )
   }
 
-  /** resque-scheduler notes a job's due times. */
-  protected override onRemove(commands: Commands, { place, member }: ReadMember): void {
-    if (place.state !== 'scheduled') return
-    const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), member.raw])
-    commands.srem(timestamps, place.key.slice(this.#prefix.length))
+  protected override putBack(commands: Commands, record: JobRecord): void {
+    const { args, original } = queuedOfRecord(record, 'resque')
+    const payload = original.get('payload')
+    const text = objectOf(payload === undefined ? original : scanObject(payload), { args })
+    const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
+    const time = timeOf(record.state, record.dueAtMs)
+    if (record.state === 'dead') {
+      commands.rpush(`${this.#prefix}failed`, objectOf(original, { payload: text }))
+    } else if (time === undefined) {
+      commands.sadd(`${this.#prefix}queues`, queue)
+      commands.rpush(`${this.#prefix}queue:${queue}`, text)
+    } else {
+      commands.rpush(this.#delayed(time), text)
+      commands.sadd(`${this.#prefix}timestamps:${text}`, `delayed:${time}`)
+      commands.zadd(`${this.#prefix}delayed_queue_schedule`, time, time)
+    }
   }
 
   #delayed(time: string): string {
     return `${this.#prefix}delayed:${time}`
+  }
+
+  /** resque-scheduler notes a job's due times. */
+  protected override onRemove(
+    commands: Commands,
+    { place: { key, state }, member }: ReadMember,
+  ): void {
+    if (state !== 'scheduled') return
+    const timestamps = Buffer.concat([Buffer.from(`${this.#prefix}timestamps:`), member.raw])
+    commands.srem(timestamps, key.slice(this.#prefix.length))
   }
 }
 

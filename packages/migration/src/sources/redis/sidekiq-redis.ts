@@ -11,8 +11,8 @@ import {
   type RawFields,
 } from '../../record/queued-job.ts'
 import type { JobPlace, JobRecord, RecordState, Reject } from '../../record/record.ts'
-import { type Member, type Place, PlacesSource, type Result } from './places-source.ts'
-import { otherClients } from './redis-reads.ts'
+import { type Member, type Place, type PlacesOptions, PlacesSource } from './places-source.ts'
+import { type Commands, otherClients } from './redis-reads.ts'
 
 const limits = [
   'Jobs that Sidekiq is running are not in its queues: stop it first, then it puts them back.',
@@ -32,70 +32,52 @@ const setOf: Partial<Record<RecordState, string>> = {
   dead: 'dead',
 }
 
-export interface SidekiqRedisOptions {
-  readonly identity: string
-  /** Of the gem redis-namespace; empty: none. */
-  readonly namespace: string
-}
-
 /** Sidekiq's Redis: the lists of its queues, the oldest at the right, and its sorted sets. */
 export class SidekiqRedisSource extends PlacesSource {
   readonly #prefix: string
-  protected readonly places: readonly Place[]
 
-  private constructor(
+  private constructor(redis: ServerConnection, prefix: string, options: PlacesOptions) {
+    super(redis, options)
+    this.#prefix = prefix
+  }
+
+  /** `namespace`: of the gem redis-namespace; empty: none. */
+  static open(
     redis: ServerConnection,
-    { identity, namespace }: SidekiqRedisOptions,
-    found: { readonly queues: readonly string[]; readonly clients: number },
-  ) {
-    super(redis, {
-      identity,
-      limits,
-      clients: found.clients,
-      users: 'Redis: Sidekiq or its clients run on it',
-    })
-    this.#prefix = prefixOf(namespace)
-    const lists = found.queues.map((queue) => {
-      const key = `${this.#prefix}queue:${queue}`
-      return { key, type: 'list', state: 'queued', queue } as const
-    })
-    const sets = Object.entries(setOf).map(([state, set]) => {
-      return { key: `${this.#prefix}${set}`, type: 'zset', state: state as RecordState } as const
-    })
-    this.places = [...lists, ...sets]
-  }
-
-  static open(redis: ServerConnection, options: SidekiqRedisOptions): Promise<SidekiqRedisSource> {
-    return reaching(options.identity, async () => {
+    { identity, namespace }: { readonly identity: string; readonly namespace: string },
+  ): Promise<SidekiqRedisSource> {
+    return reaching(identity, async () => {
+      const prefix = namespace === '' ? '' : `${namespace}:`
       const clients = await otherClients(redis)
-      const queues = (await redis.smembers(`${prefixOf(options.namespace)}queues`)).sort()
-      return new SidekiqRedisSource(redis, options, { queues, clients })
-    })
-  }
-
-  restore(records: readonly JobRecord[]): Promise<void> {
-    return this.putBack(records, (commands, record) => {
-      const { state, dueAtMs = Date.now(), forgetAtMs = Date.now() + deadForMs } = record
-      const { args, original } = queuedOfRecord(record, 'sidekiq')
-      const text = objectOf(original, { args })
-      const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
-      const set = setOf[state]
-      const score = (state === 'dead' ? forgetAtMs - deadForMs : dueAtMs) / 1000
-      if (set !== undefined) commands.zadd(`${this.#prefix}${set}`, score, text)
-      else {
-        commands.sadd(`${this.#prefix}queues`, queue)
-        commands.lpush(`${this.#prefix}queue:${queue}`, text)
+      const queues = (await redis.smembers(`${prefix}queues`)).sort()
+      const places: Place[] = queues.map((queue) => {
+        return { key: `${prefix}queue:${queue}`, type: 'list', state: 'queued', queue }
+      })
+      for (const [state, set] of Object.entries(setOf)) {
+        places.push({ key: `${prefix}${set}`, type: 'zset', state: state as RecordState })
       }
+      const users = 'Redis: Sidekiq or its clients run on it'
+      return new SidekiqRedisSource(redis, prefix, { identity, limits, clients, users, places })
     })
   }
 
-  protected recordsOf(place: Place, members: readonly Member[]): readonly Result[] {
+  protected override putBack(commands: Commands, record: JobRecord): void {
+    const { state, dueAtMs = Date.now(), forgetAtMs = Date.now() + deadForMs } = record
+    const { args, original } = queuedOfRecord(record, 'sidekiq')
+    const text = objectOf(original, { args })
+    const queue = textOf(original.get('queue')) ?? record.queue ?? 'default'
+    const set = setOf[state]
+    const score = (state === 'dead' ? forgetAtMs - deadForMs : dueAtMs) / 1000
+    if (set !== undefined) commands.zadd(`${this.#prefix}${set}`, score, text)
+    else {
+      commands.sadd(`${this.#prefix}queues`, queue)
+      commands.lpush(`${this.#prefix}queue:${queue}`, text)
+    }
+  }
+
+  protected recordsOf(place: Place, members: readonly Member[]) {
     return members.map((member) => recordOf(place, member, this.identity))
   }
-}
-
-function prefixOf(namespace: string): string {
-  return namespace === '' ? '' : `${namespace}:`
 }
 
 function recordOf(

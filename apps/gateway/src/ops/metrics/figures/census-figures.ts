@@ -1,19 +1,12 @@
 import { type Census, HandCounts, type Hands } from '../../../net/census.ts'
 import { counter, gauge, labelText, type Figure, type Value } from '../figure.ts'
-import type { BoundedLabels } from '../labels.ts'
-
-interface DoorCensus {
-  readonly door: string
-  readonly census: Census
-}
-
-interface Labels {
-  readonly functions: BoundedLabels
-  readonly queues: BoundedLabels
-}
+import type { BoundedLabels, LaneLabels } from '../labels.ts'
 
 /** Figures of this node's connections. */
-export function censusFigures(doors: readonly DoorCensus[], labels: Labels): readonly Figure[] {
+export function censusFigures(
+  doors: readonly { readonly door: string; readonly census: Census }[],
+  labels: LaneLabels,
+): readonly Figure[] {
   const ofDoors = (value: (census: Census) => number): readonly Value[] =>
     doors.map(({ door, census }) => [labelText({ door }), value(census)])
   return [

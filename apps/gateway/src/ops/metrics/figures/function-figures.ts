@@ -43,12 +43,13 @@ export const actCounters: Readonly<Record<JobAct, string>> = {
 }
 export const actNames = Object.keys(actCounters) as readonly JobAct[]
 
+function zeros<Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
+}
+
 /** Counters of the jobs of one door, and their series. */
 class DoorCounters {
-  readonly counts: Record<JobCounter, number> = {
-    ...{ submitted: 0, coalesced: 0, completed: 0, failed: 0, died: 0, retried: 0 },
-    ...{ interrupted: 0, lost: 0, expired: 0 },
-  }
+  readonly counts = zeros(counterNames)
   readonly series: Readonly<Record<JobCounter, string>>
 
   constructor(label: string, door: Door) {
@@ -63,9 +64,7 @@ class DoorCounters {
 /** Counters of one function: a job costs a few additions and builds no labels. */
 export class FunctionFigures {
   readonly #label: string
-  readonly acts: Record<JobAct, number> = {
-    ...{ cancelled: 0, deleted: 0, moved: 0, requeued: 0, killed: 0 },
-  }
+  readonly acts = zeros(actNames)
   /** The series of the acts. */
   readonly series: Readonly<Record<JobAct, string>>
   /** By door; created with a door's first job. */

@@ -1,7 +1,7 @@
 import type { LaneCounts } from '@crossgear/core-scheduler'
 import { inPieces } from '../../../in-pieces.ts'
 import { gauge, labelText, only, type Figure, type Value } from '../figure.ts'
-import type { BoundedLabels } from '../labels.ts'
+import type { LaneLabels } from '../labels.ts'
 import { queuedIn, type StoreSnapshot } from '../store-snapshot.ts'
 
 const ofStore = 'of the whole store, the same at every node'
@@ -28,16 +28,10 @@ interface LabelledLane {
   isPaused: boolean
 }
 
-/** Queues have labels up to a bound, since clients name them too. */
-interface BoundLabels {
-  readonly functions: BoundedLabels
-  readonly queues: BoundedLabels
-}
-
 /** Figures that the store counts for all nodes. */
 export async function storeFigures(
   snapshot: StoreSnapshot,
-  labels: BoundLabels,
+  labels: LaneLabels,
 ): Promise<readonly Figure[]> {
   const { nodes } = snapshot
   const labelled = await labelledLanes(snapshot, labels)
@@ -78,7 +72,7 @@ const none = { oldestSeconds: 0, workers: 0, isPaused: false }
 /** Thousands of functions may share a label: its text is made once. */
 async function labelledLanes(
   { lanes }: StoreSnapshot,
-  labels: BoundLabels,
+  labels: LaneLabels,
 ): Promise<readonly LabelledLane[]> {
   const found: LabelledLane[] = []
   const byQueue = new Map<string, Map<string, LabelledLane>>()

@@ -1,0 +1,34 @@
+import type { Scheduler } from '@crossgear/core-scheduler'
+import type { RedisStore } from '@crossgear/redis-store'
+import type { Config } from '../config/load-config.ts'
+import type { Door } from '../net/door.ts'
+import type { Fleet } from '../ops/fleet/fleet.ts'
+import type { Cron } from '../ops/cron/cron.ts'
+import type { Logger } from '../log/logger.ts'
+import type { StoreSnapshots } from '../ops/metrics/store-snapshot.ts'
+import type { Imports } from './acts/deleted-jobs.ts'
+import type { JobNames } from './reads/job-names.ts'
+import type { JobScan } from './reads/job-scan.ts'
+import type { LatestView } from './reads/snapshot-view.ts'
+
+export interface ApiParts {
+  /** As it is now. */
+  readonly config: () => Config
+  readonly scheduler: Scheduler
+  readonly snapshots: StoreSnapshots
+  readonly doors: readonly Door[]
+  readonly cron: Cron
+  readonly fleet: Fleet
+  readonly node: string
+  readonly version: string
+  readonly imports: Imports & Pick<RedisStore['imports'], 'migrations'>
+  readonly log: Logger
+}
+
+/** All that handlers of operations are made of. */
+export interface HandlerParts extends ApiParts {
+  readonly names: JobNames
+  readonly scan: JobScan
+  /** Figures of all lanes, a second old at most. */
+  readonly view: LatestView
+}
