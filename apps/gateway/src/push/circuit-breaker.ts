@@ -14,7 +14,7 @@ export class CircuitBreaker {
   readonly #clock: Clock
   readonly #changed: (before: BreakerState) => void
   #limits: BreakerLimits
-  state: BreakerState = 'closed'
+  #state: BreakerState = 'closed'
   #failures = 0
   #untilMs = 0
   #cancel: (() => void) | undefined
@@ -27,6 +27,10 @@ export class CircuitBreaker {
     this.#changed = changed
   }
 
+  get state(): BreakerState {
+    return this.#state
+  }
+
   /** Requests flow again. */
   configure(limits: BreakerLimits): void {
     this.#limits = limits
@@ -37,19 +41,19 @@ export class CircuitBreaker {
   /** The target is well. An answer to a request from before its rest does not end it. */
   answered(): void {
     this.#failures = 0
-    if (this.state === 'half-open') this.#become('closed')
+    if (this.#state === 'half-open') this.#become('closed')
   }
 
   failed(): void {
     this.#failures += 1
-    const isOver = this.state === 'half-open' || this.#failures >= this.#limits.maxFailures
-    if (this.state !== 'open' && isOver) this.rest(this.#limits.restMs)
+    const isOver = this.#state === 'half-open' || this.#failures >= this.#limits.maxFailures
+    if (this.#state !== 'open' && isOver) this.rest(this.#limits.restMs)
   }
 
   /** No request for so long; a longer rest stays. */
   rest(ms: number): void {
     const untilMs = this.#clock.nowMs() + ms
-    if (this.#isStopped || (this.state === 'open' && untilMs <= this.#untilMs)) return
+    if (this.#isStopped || (this.#state === 'open' && untilMs <= this.#untilMs)) return
     this.#failures = 0
     this.#untilMs = untilMs
     this.#cancel?.()
@@ -65,8 +69,8 @@ export class CircuitBreaker {
 
   #become(state: BreakerState): void {
     if (state !== 'open') this.#cancel?.()
-    const before = this.state
-    this.state = state
+    const before = this.#state
+    this.#state = state
     if (before !== state) this.#changed(before)
   }
 }

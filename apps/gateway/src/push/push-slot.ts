@@ -26,7 +26,7 @@ export class PushSlot implements IdleWorker, FetchRequest {
   readonly number: number
   readonly #owner: SlotOwner
   #state: 'parked' | 'idle' | 'claiming' | 'running' = 'parked'
-  isPipelined = false
+  #isPipelined = false
 
   constructor(number: number, owner: SlotOwner) {
     this.number = number
@@ -45,6 +45,10 @@ export class PushSlot implements IdleWorker, FetchRequest {
     return this.#owner.worker
   }
 
+  get isPipelined(): boolean {
+    return this.#isPipelined
+  }
+
   get gone(): boolean {
     return this.#owner.isStopped
   }
@@ -56,7 +60,7 @@ export class PushSlot implements IdleWorker, FetchRequest {
       return
     }
     this.#state = 'claiming'
-    this.isPipelined = isPipelined
+    this.#isPipelined = isPipelined
     this.#owner.scheduler.claim(this)
   }
 

@@ -55,7 +55,7 @@ export class PushTarget implements SlotOwner {
   readonly worker: WorkerIdentity
   readonly #parts: TargetParts
   readonly #counts: PushCounts
-  route: PushRoute
+  #route: PushRoute
   #poster: Poster
   readonly #breaker: CircuitBreaker
   readonly #slots: PushSlot[] = []
@@ -65,7 +65,7 @@ export class PushTarget implements SlotOwner {
     Assignment,
     { readonly abort: () => void; readonly end: Promise<void> }
   >()
-  isStopped = false
+  #isStopped = false
   #lastReason = ''
 
   /** `name`: among the workers of this node. */
@@ -76,19 +76,27 @@ export class PushTarget implements SlotOwner {
     this.scheduler = parts.scheduler
     this.subscription = parts.scheduler.namedSubscription([{ fn }])
     this.worker = { name, isShared: false }
-    this.route = route
+    this.#route = route
     this.#poster = new Poster(route)
     this.#breaker = new CircuitBreaker(route, parts.clock, (before) => this.#changed(before))
     this.scheduler.countNamed(fn, 1)
     this.#fill()
   }
 
+  get route(): PushRoute {
+    return this.#route
+  }
+
   get host(): string {
-    return hostOf(this.route)
+    return hostOf(this.#route)
   }
 
   get state(): BreakerState {
     return this.#breaker.state
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped
   }
 
   /** Its jobs, the oldest first. */
@@ -98,7 +106,7 @@ export class PushTarget implements SlotOwner {
 
   /** For requests from now on; those under way go on. */
   configure(route: PushRoute): void {
-    this.route = route
+    this.#route = route
     this.#poster.close()
     this.#poster = new Poster(route)
     this.#breaker.configure(route)
@@ -108,8 +116,8 @@ export class PushTarget implements SlotOwner {
 
   /** Takes no more jobs. */
   stop(): void {
-    if (this.isStopped) return
-    this.isStopped = true
+    if (this.#isStopped) return
+    this.#isStopped = true
     for (const slot of this.#slots) slot.park()
     this.#breaker.stop()
     this.#poster.close()
@@ -129,7 +137,7 @@ export class PushTarget implements SlotOwner {
   }
 
   admits(slot: PushSlot): boolean {
-    if (this.isStopped || slot.number >= this.route.concurrency) return false
+    if (this.#isStopped || slot.number >= this.#route.concurrency) return false
     if (this.#breaker.state === 'half-open') this.#probe ??= slot
     return this.#breaker.state === 'closed' || this.#probe === slot
   }
@@ -152,7 +160,7 @@ export class PushTarget implements SlotOwner {
 
   /** As many slots as may run; those that wait for nothing ask for jobs. */
   #fill(): void {
-    while (this.#slots.length < this.route.concurrency)
+    while (this.#slots.length < this.#route.concurrency)
       this.#slots.push(new PushSlot(this.#slots.length, this))
     for (const slot of this.#slots) if (slot.isParked) slot.next()
   }
@@ -185,7 +193,7 @@ export class PushTarget implements SlotOwner {
   /** Posts the job and waits for the answer; the job's lease lasts as long as this node. */
   async #ask(job: Lease, closing: AbortSignal): Promise<Verdict> {
     const { scheduler, handles, clock, wallNowMs, agent, traceOf } = this.#parts
-    const { timeoutMs, contentType, maxAnswerBytes, restMs } = this.route
+    const { timeoutMs, contentType, maxAnswerBytes, restMs } = this.#route
     const { registry } = scheduler
     const request = new AbortController()
     const stopTimer = clock.after(timeoutMs, () =>

@@ -23,8 +23,7 @@ interface Parts {
 export class StoreWait {
   readonly #parts: Parts
   readonly #untilMs: number
-  /** Why the store is not there. */
-  reason = ''
+  #reason = ''
   #hasBegun = false
   #remarkAtMs = 0
   #remarkMs = firstRemarkMs
@@ -39,6 +38,11 @@ export class StoreWait {
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
     })
     this.#aborted.catch(() => undefined)
+  }
+
+  /** Why the store is not there. */
+  get reason(): string {
+    return this.#reason
   }
 
   /**
@@ -62,7 +66,7 @@ export class StoreWait {
     const nowMs = performance.now()
     const isOver = nowMs >= this.#untilMs || signal.aborted
     if (!(error instanceof StoreAway) || config.redisUrl === undefined || isOver) throw error
-    this.reason = error.message
+    this.#reason = error.message
     this.#remark(nowMs)
     if (!this.#hasBegun) await this.#parts.begin()
     this.#hasBegun = true
@@ -71,7 +75,7 @@ export class StoreWait {
 
   #remark(nowMs: number): void {
     if (nowMs < this.#remarkAtMs) return
-    this.#parts.log.warn(`${this.reason} Waiting for it: the ports of the doors open after that.`)
+    this.#parts.log.warn(`${this.#reason} Waiting for it: the ports of the doors open after that.`)
     this.#remarkAtMs = nowMs + this.#remarkMs
     this.#remarkMs = Math.min(2 * this.#remarkMs, longestRemarkMs)
   }

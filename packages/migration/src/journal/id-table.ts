@@ -11,27 +11,32 @@ export type IdState = NonNullable<(typeof states)[number]>
 export class IdTable {
   #slots = Buffer.alloc(firstSlots * slotBytes)
   #capacity = firstSlots
+  #size = 0
+
   /** Import ids that were ever set. */
-  size = 0
+  get size(): number {
+    return this.#size
+  }
 
   get(id: Buffer): IdState | undefined {
     return states[this.#slots[this.#slotOf(id) + idBytes] ?? 0]
   }
 
   set(id: Buffer, state: IdState): void {
-    if (this.size >= this.#capacity * maxFull) this.#grow()
+    if (this.#size >= this.#capacity * maxFull) this.#grow()
     const at = this.#slotOf(id)
     if (this.#slots[at + idBytes] === 0) {
       id.copy(this.#slots, at, 0, idBytes)
-      this.size += 1
+      this.#size += 1
     }
     this.#slots[at + idBytes] = states.indexOf(state)
   }
 
   /** Replaces one state by another everywhere. */
   replaceAll(from: IdState, to: IdState): void {
+    const [before, after] = [states.indexOf(from), states.indexOf(to)]
     for (let at = idBytes; at < this.#slots.length; at += slotBytes) {
-      if (this.#slots[at] === states.indexOf(from)) this.#slots[at] = states.indexOf(to)
+      if (this.#slots[at] === before) this.#slots[at] = after
     }
   }
 

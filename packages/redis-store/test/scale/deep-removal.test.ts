@@ -86,7 +86,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     { come: 100, max: 300 },
     { come: 1_000, max: 2_200 },
   ])(
-    'behind $come jobs that came between two calls a job is found by reading $most at most',
+    'behind $come jobs that came between two calls a job is found by reading $max at most',
     async ({ come, max }) => {
       const id = 600_000 + come
       const cursor = String(await callCancel(id, ''))

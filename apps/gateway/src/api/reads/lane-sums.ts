@@ -4,10 +4,11 @@ import { type LaneFigures, queuedIn } from '../../ops/metrics/store-snapshot.ts'
 
 const totalNames = Object.keys(totals) as readonly TotalName[]
 
-/** The counter that the API shows under a name. */
-function counterOf(name: TotalName): keyof LaneTotals {
-  return name === 'requeued_total' ? 'rerun' : (name.slice(0, -'_total'.length) as keyof LaneTotals)
-}
+/** The counters that the API shows, by their names there. */
+const counters = totalNames.map((name) => {
+  const counter = name === 'requeued_total' ? 'rerun' : name.slice(0, -'_total'.length)
+  return [name, counter as keyof LaneTotals] as const
+})
 
 /** Figures of some lanes together. */
 export class LaneSums {
@@ -46,7 +47,7 @@ export class LaneSums {
 
   /** Counters alone. */
   addTotals(counts: LaneTotals): void {
-    for (const name of totalNames) this.#totals[name] += counts[counterOf(name)]
+    for (const [name, counter] of counters) this.#totals[name] += counts[counter]
   }
 
   /** Jobs that are due for the first time. */

@@ -18,8 +18,7 @@ export class FaktoryPushes {
   readonly #options: FaktoryPushesOptions
   readonly #reconnection: Reconnection
   #connection: FaktoryConnection | undefined
-  /** Pushes without an answer. */
-  asked = 0
+  #asked = 0
   #askedBytes = 0
 
   constructor(options: FaktoryPushesOptions) {
@@ -28,8 +27,12 @@ export class FaktoryPushes {
   }
 
   get isReady(): boolean {
-    const isFull = this.asked >= maxAsked || this.#askedBytes >= maxAskedBytes
+    const isFull = this.#asked >= maxAsked || this.#askedBytes >= maxAskedBytes
     return this.#connection !== undefined && !isFull
+  }
+
+  get asked(): number {
+    return this.#asked
   }
 
   async open(): Promise<void> {
@@ -52,7 +55,7 @@ export class FaktoryPushes {
 
   async #push(connection: FaktoryConnection, text: string): Promise<void> {
     const { counts } = this.#options
-    this.asked += 1
+    this.#asked += 1
     this.#askedBytes += text.length
     try {
       await connection.ask('PUSH', text)
@@ -61,7 +64,7 @@ export class FaktoryPushes {
       counts.refused += 1
       if (!(error instanceof FaktoryRefusal)) this.#lost(connection, error)
     } finally {
-      this.asked -= 1
+      this.#asked -= 1
       this.#askedBytes -= text.length
     }
   }

@@ -28,8 +28,7 @@ export class PacketTap {
   readonly #options: TapOptions
   #head = Buffer.alloc(0)
   #isInLine = false
-  /** True once the stream is not Gearman's: it is no longer read. */
-  isBroken = false
+  #isBroken = false
   #pieces: Buffer[] = []
   /** Bytes of the packet's data still to come, and how many of them to keep. */
   #left = 0
@@ -39,8 +38,13 @@ export class PacketTap {
     this.#options = options
   }
 
+  /** True once the stream is not Gearman's: it is no longer read. */
+  get isBroken(): boolean {
+    return this.#isBroken
+  }
+
   push(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length && !this.isBroken;) {
+    for (let at = 0; at < chunk.length && !this.#isBroken;) {
       if (this.#left > 0) at = this.#takeData(chunk, at)
       else if (this.#isInLine || (this.#head.length === 0 && chunk[at] !== 0))
         at = this.#passLine(chunk, at)
@@ -59,7 +63,7 @@ export class PacketTap {
     const end = Math.min(chunk.length, at + headBytes - this.#head.length)
     this.#head = Buffer.concat([this.#head, chunk.subarray(at, end)])
     if (this.#head.length < headBytes) return end
-    this.isBroken = !this.#head.subarray(0, 4).equals(magics[this.#options.magic])
+    this.#isBroken = !this.#head.subarray(0, 4).equals(magics[this.#options.magic])
     this.#left = this.#head.readUInt32BE(8)
     const isWanted = this.#options.names.has(this.#name() ?? 'UNUSED')
     this.#wanted = isWanted ? Math.min(this.#left, this.#options.keptBytes) : 0
@@ -86,7 +90,7 @@ export class PacketTap {
     const body = Buffer.concat(this.#pieces)
     this.#pieces = []
     this.#head = Buffer.alloc(0)
-    if (this.isBroken || !name || !this.#options.names.has(name)) return
+    if (this.#isBroken || !name || !this.#options.names.has(name)) return
     const type = packetTypes.find((known) => known.name === name)
     const args = type && splitArguments(type, body, 0, body.length)
     if (args) this.#options.onPacket({ name, args, size, isCut: size > body.length })

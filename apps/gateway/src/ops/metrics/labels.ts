@@ -12,11 +12,15 @@ export class BoundedLabels {
   readonly #bound: number
   readonly #own = new Set<string>()
   readonly #folded = new Set<string>()
-  /** Names without a label of their own, so far. */
-  folded = 0
+  #foldedEver = 0
 
   constructor(bound: number) {
     this.#bound = bound
+  }
+
+  /** Names without a label of their own, so far. */
+  get folded(): number {
+    return this.#foldedEver
   }
 
   of(name: string): string {
@@ -27,7 +31,7 @@ export class BoundedLabels {
     }
     if (!this.#folded.has(name)) {
       if (this.#folded.size < maxFolded) this.#folded.add(name)
-      this.folded += 1
+      this.#foldedEver += 1
     }
     return other
   }

@@ -8,17 +8,21 @@ const notFree = 1n
 /** Names, of which 8 bytes of a digest are kept: 12 to 23 bytes for each, since there may be millions. */
 export class DigestSet {
   #slots = new BigUint64Array(firstSlots)
+  #size = 0
+
   /** Names in it. */
-  size = 0
+  get size(): number {
+    return this.#size
+  }
 
   /** True where the name was not in it. */
   add(name: Buffer): boolean {
-    if (this.size >= this.#slots.length * maxFull) this.#grow()
+    if (this.#size >= this.#slots.length * maxFull) this.#grow()
     const digest = hash('sha1', name, 'buffer').readBigUInt64LE() || notFree
     const slot = this.#slotOf(digest)
     if (this.#slots[slot] === digest) return false
     this.#slots[slot] = digest
-    this.size += 1
+    this.#size += 1
     return true
   }
 

@@ -16,7 +16,8 @@ interface Segment {
 }
 
 /**
- * Rolls back the transaction of a program that died, if any, as SQLite does on opening and the driver does not. Format: sqlite.org/fileformat2.html, "The Rollback Journal".
+ * Rolls back the transaction of a program that died, if any, as SQLite does on opening and the driver does not. Format:
+ * sqlite.org/fileformat2.html, "The Rollback Journal".
  */
 export async function rollBack(path: string): Promise<void> {
   const journalPath = `${path}-journal`
