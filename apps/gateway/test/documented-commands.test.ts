@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { optionNames } from '../src/config/options.ts'
 import { commands as terminalRows } from '../src/terminal/commands.ts'
 import { flagOfRow } from '../src/config/option-row.ts'
@@ -49,6 +49,19 @@ const flagsOfOthers = new Set([
 ])
 
 describe('the commands of the package', () => {
+  let helps: readonly string[]
+
+  beforeAll(async () => {
+    const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
+    const ends = await Promise.all(
+      [
+        ...[['serve'], ['gearmand'], ['nodes'], ['mirror'], ['doctor'], ['backup'], ['restore']],
+        ...acts,
+      ].map((command) => startGateway([...command, '--help']).exited),
+    )
+    helps = ends.map(({ stdout }) => stdout)
+  })
+
   test('are programs that can be run, and none has the name of gearmand or Faktory', () => {
     expect(Object.keys(bin).sort()).toEqual([
       'crossgear',
@@ -62,26 +75,27 @@ describe('the commands of the package', () => {
     }
   })
 
-  test('are in the documents in a form that works after npm ci', () => {
-    const direct = commands.filter(({ words }) => words[0]?.startsWith('crossgear'))
-    expect(direct).toEqual([])
-    const run = commands.filter(
-      ({ words }) => words[0] === 'npx' && words[1]?.startsWith('crossgear'),
+  test('are never fetched from npm by a name that is not ours', () => {
+    const sources = ['apps', 'packages', 'deploy'].flatMap((folder) =>
+      named(/^(?:(?!node_modules|dist|out-tsc).)*\.(?:ts|js|mjs|md|yaml|service)$/, folder, true),
     )
-    expect(run.length).toBeGreaterThan(1)
-    for (const { words } of run) expect(Object.keys(bin)).toContain(words[1])
+    const texts = [...pages, ...sources].map((page) => readFileSync(`${root}/${page}`, 'utf8'))
+    expect(texts.length).toBeGreaterThan(500)
+    const fetch = /\b(?:npx|npm exec|npm (?:install|i))((?: -[\w-]+)*) +([a-z@][\w@/.-]*)/g
+    const fetched = [...texts, ...helps].flatMap((text) =>
+      Array.from(text.matchAll(fetch), ([, , name = '']) => name),
+    )
+    expect(fetched).toContain('@crossgear/gateway')
+    const unscoped = [...Object.keys(bin), 'gearmonkey-conformance']
+    expect(fetched.filter((name) => unscoped.includes(name))).toEqual([])
+    const written = commands.filter(({ words }) => words[0]?.startsWith('crossgear'))
+    expect(written.length).toBeGreaterThan(50)
+    for (const { words } of written) expect(Object.keys(bin)).toContain(words[0])
   })
 
-  test('take every option that a document names', async () => {
-    const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
-    const helps = await Promise.all(
-      [
-        ...[['serve'], ['gearmand'], ['nodes'], ['mirror'], ['doctor'], ['backup'], ['restore']],
-        ...acts,
-      ].map((command) => startGateway([...command, '--help']).exited),
-    )
+  test('take every option that a document names', () => {
     const known = new Set([
-      ...helps.flatMap(({ stdout }) => stdout.match(/--[a-z][\w-]+/g) ?? []),
+      ...helps.flatMap((help) => help.match(/--[a-z][\w-]+/g) ?? []),
       ...terminalRows.flatMap(({ options = [] }) => options.map(flagOfRow)),
     ])
     const unknown = pages.flatMap((page) => {

@@ -80,7 +80,7 @@ async function fill(port: (door: string) => number): Promise<void> {
   for (const month of ['March', 'April']) await client.submit('SUBMIT_JOB_BG', 'report', '', month)
 }
 
-/** Runs a line as printed, with `npx` as it is after npm ci. */
+/** Runs a line as printed. */
 async function run(line: string, env: Readonly<Record<string, string>>): Promise<string> {
   const child = spawn('bash', ['-c', `exec 2>&1\n${line}`], {
     ...{ env, stdio: ['ignore', 'pipe', 'ignore'] },
@@ -101,8 +101,8 @@ test.skipIf(lacksRedis)(
     await fill(port)
     const folder = await temporaryFolder()
     const words = [process.execPath, ...bundleWords()].map((word) => `'${word}'`).join(' ')
-    await writeFile(`${folder}/npx`, `#!/bin/sh\nshift\nexec ${words} "$@"\n`)
-    await chmod(`${folder}/npx`, 0o755)
+    await writeFile(`${folder}/crossgear`, `#!/bin/sh\nexec ${words} "$@"\n`)
+    await chmod(`${folder}/crossgear`, 0o755)
     const env = {
       PATH: `${folder}:${process.env['PATH'] ?? ''}`,
       CROSSGEAR_URL: `http://127.0.0.1:${port('web')}`,
@@ -135,7 +135,7 @@ test.skipIf(lacksRedis)(
 
 test('docs/operate/operating.md names every command and every exit code', () => {
   const printed = readFileSync(page, 'utf8')
-  for (const { words } of commands) expect(printed).toContain(`npx crossgear ${words.join(' ')}`)
+  for (const { words } of commands) expect(printed).toContain(`crossgear ${words.join(' ')}`)
   const listed = [...printed.matchAll(/^\| (\d) +\|/gm)].map(([, code]) => Number(code))
   expect(listed).toEqual([...new Set(Object.values(exitCodes))].sort())
 })

@@ -27,10 +27,10 @@ function printedIn(section: string): readonly Printed[] {
   const block = /\n```\n(\$ [\s\S]*?)\n```/.exec(text)?.[1] ?? ''
   return block
     .split(/^\$ /m)
-    .filter((part) => part.startsWith('npx crossgear migrate '))
+    .filter((part) => part.startsWith('crossgear migrate '))
     .map((part) => {
       const [first = '', ...rest] = part.trimEnd().split('\n')
-      return { command: first.replace('npx crossgear migrate ', ''), output: rest.join('\n') }
+      return { command: first.replace('crossgear migrate ', ''), output: rest.join('\n') }
     })
 }
 

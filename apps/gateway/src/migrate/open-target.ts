@@ -31,7 +31,7 @@ export async function openTarget(
   env: ConfigSources['env'],
 ): Promise<OpenedTarget> {
   if (given.to?.startsWith('file:') === true) {
-    const how = `npx crossgear migrate export --from ${given.from} --to ${given.to}`
+    const how = `crossgear migrate export --from ${given.from} --to ${given.to}`
     throw new MigrationError('USAGE', `--to is a file: only export writes one. Run ${how}`)
   }
   const server = serverTargetOf(given.to)

@@ -106,7 +106,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const sides = ['--from', `file://${file}`, '--to', `file://${folder}/new.ndjson`]
     const { code, stderr } = await migrate('run', ...sides)
     expect(code).toBe(1)
-    expect(stderr).toContain(`npx crossgear migrate export ${sides.join(' ')}`)
+    expect(stderr).toContain(`crossgear migrate export ${sides.join(' ')}`)
   })
 
   test('invalid jobs are reported, counted and kept in a file', async () => {
@@ -183,7 +183,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
       new URL('../../../../docs/migrate/migration.md', import.meta.url),
       'utf8',
     )
-    const found = [...page.matchAll(/^(?:\$ )?npx crossgear (migrate|mirror) (.*)$/gm)]
+    const found = [...page.matchAll(/^(?:\$ )?crossgear (migrate|mirror) (.*)$/gm)]
     expect(found.length).toBeGreaterThan(25)
     const nowhere = { write: () => true }
     for (const [, command, line = ''] of found) {
