@@ -75,9 +75,11 @@ export class LaneRegistrar {
   }
 
   async #registerNew(lane: string): Promise<number> {
-    let number = await this.#parts.store.lanes.register(lane)
-    while (number <= (this.#dropped.get(lane) ?? 0)) {
-      number = await this.#parts.store.lanes.register(lane)
+    const { store } = this.#parts
+    let [former, number] = [0, await store.lanes.register(lane)]
+    // A store that gives the same number again has it: the end of the lane that was heard of is lost.
+    while (number <= (this.#dropped.get(lane) ?? 0) && number !== former) {
+      ;[former, number] = [number, await store.lanes.register(lane)]
     }
     await this.added(lane, number)
     return number

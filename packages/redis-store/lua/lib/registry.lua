@@ -7,14 +7,16 @@ local maxFormer = 65536
 -- How long it stays known if a lane was open, and which of its jobs were cleared: 90 days.
 local formerMs = 90 * 24 * 3600 * 1000
 
--- Returns the number of a lane in the registry, which is in the slot of this script, and if it is new. `gone`: a number that
--- the lane has no more (0: none). nil: there are too many lanes.
+-- Returns the number of a lane in the registry, which is in the slot of this script, and if it is new. `gone`: the last number
+-- that the lane has no more (0: none). nil: there are too many lanes.
 local function numberLane(lane, gone)
   local known = tonumber(redis.call('HGET', lanesKey, lane) or nil)
-  if known and known ~= gone then return known, false end
+  if known and known > gone then return known, false end
   if not known and redis.call('HLEN', lanesKey) >= maxLanes then return nil end
   redis.call('ZREM', formerKey, lane)
   local number = redis.call('INCR', broker .. ':lane-number')
+  -- The counter may have lost its last numbers with a server.
+  if number <= gone then number = redis.call('INCRBY', broker .. ':lane-number', gone - number + 1) end
   redis.call('HSET', lanesKey, lane, number)
   redis.call('PUBLISH', eventsChannel, 'lane\0' .. lane .. '\0' .. integer(number))
   return number, true

@@ -48,6 +48,8 @@ export class ClusterClaim {
   readonly #taken: Lease[] = []
   /** Names of limits without room. */
   readonly #full = new Set<string>()
+  /** Lanes of which a call brought nothing: this claim asks them no more. */
+  readonly #spent = new Set<string>()
   /** Lanes whose server is away. */
   readonly #away = new Set<string>()
   #failure: StoreError | undefined
@@ -102,9 +104,8 @@ export class ClusterClaim {
 
   /** Highest level of all groups first; groups with next jobs of one level take turns. */
   async #takeByLevel(): Promise<void> {
-    const spent = new Set<string>()
     const nextOf = async (group: LaneGroup): Promise<InTurn | undefined> => {
-      const lanes = group.lanes.filter((lane) => !spent.has(lane))
+      const lanes = group.lanes.filter((lane) => !this.#spent.has(lane))
       const head = first(await this.#look(lanes))
       return head && { group, head }
     }
@@ -113,7 +114,7 @@ export class ClusterClaim {
       const highest = Math.max(...inTurn.map(({ head }) => head.level ?? 0))
       const at = inTurn.findIndex(({ head }) => (head.level ?? 0) === highest)
       const [{ group, head }] = inTurn.splice(at, 1) as [InTurn]
-      if ((await this.#take(head.lane, 1, group)) === 0) spent.add(head.lane)
+      await this.#take(head.lane, 1, group)
       const next = await nextOf(group)
       if (next) inTurn.push(next)
     }
@@ -141,15 +142,21 @@ export class ClusterClaim {
     return openness === 'auto' && access === 'auto'
   }
 
-  /** Returns the number of jobs taken. */
-  async #take(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
+  /** Returns the number of jobs taken. A lane that gave none is spent. */
+  async #take(lane: string, max: number, group: LaneGroup): Promise<number> {
+    const taken = await this.#takeFrom(lane, max, group)
+    if (taken === 0) this.#spent.add(lane)
+    return taken
+  }
+
+  async #takeFrom(lane: string, max: number, { leaseMs }: LaneGroup): Promise<number> {
     const { slots, throttles } = this.#parts
     const { by, access, dropped } = this.#request
     const isPaused = this.#request.paused?.has(lane) ?? false
-    if (isPaused || this.#isFull(lane) || this.#away.has(lane)) return 0
+    if (isPaused || this.#isPassedOver(lane) || this.#away.has(lane)) return 0
     const due = Math.max(0, this.#request.max - this.#taken.length)
     const limits = throttles.of(lane)
-    let most = limits.length > 0 ? Math.min(max, due) : max
+    let most = throttles.areOn(lane) ? Math.min(max, due) : max
     const permissions: Permission[] = []
     // No wait without a limit: the claim goes with what else there is for the slot.
     for (const name of limits) {
@@ -200,11 +207,13 @@ export class ClusterClaim {
     }
   }
 
-  /** True if a limit of the lane has no room, or only prefetched jobs are still wanted. */
-  #isFull(lane: string): boolean {
-    const limits = this.#parts.throttles.of(lane)
-    if (limits.length === 0) return false
-    return this.#taken.length >= this.#request.max || limits.some((name) => this.#full.has(name))
+  /** True if nothing comes from a lane: it is spent, a limit has no room, or it has one and only prefetched jobs are wanted. */
+  #isPassedOver(lane: string): boolean {
+    const { throttles } = this.#parts
+    if (this.#spent.has(lane)) return true
+    if (!throttles.areOn(lane)) return false
+    if (this.#taken.length >= this.#request.max) return true
+    return throttles.of(lane).some((name) => this.#full.has(name))
   }
 
   async #takeInOrder(group: LaneGroup): Promise<void> {
@@ -219,11 +228,15 @@ export class ClusterClaim {
     }
   }
 
-  /** The index has each lane at the rank of its head or earlier; a wrong hint is corrected. */
+  /**
+   * The index has each lane at the rank of its head or earlier; a wrong hint is corrected. Each turn takes jobs, spends a
+   * lane, passes over hints or corrects one: one that did none of these is the last.
+   */
   async #takeByHint(queue: string, group: LaneGroup): Promise<void> {
     const { context } = this.#parts
     const key = context.keys.ready(queue)
     let skipped = 0
+    let before: readonly string[] = []
     while (this.#wanted > 0 && !this.#full.has(queue)) {
       const [from, to] = [String(skipped), String(skipped + hintsPerPage - 1)]
       const page = await this.#ignoreUnavailable(() =>
@@ -238,7 +251,7 @@ export class ClusterClaim {
       const looks = await Promise.all(hints.map((hint) => this.#checked(queue, hint)))
       const seen = looks.filter((head) => head !== undefined)
       const open = seen
-        .filter((head) => this.#mayTake(head) && !this.#isFull(head.lane))
+        .filter((head) => this.#mayTake(head) && !this.#isPassedOver(head.lane))
         .filter(isWaiting)
       const best = first(open)
       if (best && (last === undefined || best.rank <= last)) {
@@ -250,9 +263,12 @@ export class ClusterClaim {
           (head) =>
             head.rank !== undefined &&
             head.openness &&
-            (!this.#mayTake(head) || this.#isFull(head.lane)),
+            (!this.#mayTake(head) || this.#isPassedOver(head.lane)),
         )
-        skipped += closed.length + looks.length - seen.length
+        const passed = closed.length + looks.length - seen.length
+        if (passed === 0 && String(page) === String(before)) return
+        skipped += passed
+        before = page
       }
     }
   }

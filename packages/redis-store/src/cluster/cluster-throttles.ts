@@ -46,6 +46,11 @@ export class ClusterThrottles {
     )
   }
 
+  /** True if a lane has a limit, also one that its slot keeps itself: nothing of it is prefetched. */
+  areOn(lane: string): boolean {
+    return this.#throttles.size > 0 && (this.of(lane).length > 0 || this.hasTurns(lane))
+  }
+
   /** True if jobs of a lane take turns: the end of one may bring the next into line. */
   hasTurns(lane: string): boolean {
     const { fn } = this.#context.names.parse(lane)

@@ -7,6 +7,7 @@ import {
   fetch,
   inputsOf,
   listening,
+  namesOf,
   requeued,
   retried,
   submitAll,
@@ -67,6 +68,20 @@ export function turnContract({ open, test }: ContractTests): void {
       expect(inputsOf(await fetch(store, 'default', ['mail', 'news'], 9)).sort()).toEqual([
         ...['a3', 'b2', 'input'],
       ])
+    })
+
+    test('a claim that prefetches takes what it asks for, and ends', async () => {
+      const limits = [functionLimit('mail'), functionLimit('news')].map(
+        (name) => [name, { concurrency: 500, isPerTurn: true }] as const,
+      )
+      const store = await (await open({ throttles: new Map(limits) })).node()
+      for (const lane of ['mail', 'news', 'free']) {
+        await submitAll(store, lane, jobsOfEach({ a: 2, b: 2 }))
+      }
+      const groups = [{ lanes: ['mail', 'news', 'free'], queue: 'default' }]
+      const taken = await store.steps.claim({ by: 'consumer', groups, max: 2, prefetch: 9 })
+      expect(namesOf(taken).slice(0, 2)).toEqual(['mail:1', 'mail:3'])
+      expect(namesOf(taken).slice(2)).toEqual(['free:1', 'free:2', 'free:3', 'free:4'])
     })
 
     test('each value has so many running jobs', async () => {
