@@ -30,7 +30,7 @@ const isWritten = process.env['CROSSGEAR_WRITE_PAGE'] === 'yes'
 function steady(output: string): string {
   return output
     .replaceAll(/^[0-9a-f]{10}(?=[ :])|(?<=node )[0-9a-f]{10}/gm, 'a-node')
-    .replaceAll(/^[\w-]{16}(?= )/gm, 'a-batch')
+    .replaceAll(/^b-[\w-]{16}(?= )/gm, 'a-batch')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/\d+(\.\d+)?(e-\d+)?[smhd]?(\d\d[smh])?\b/g, '0')
     .replaceAll(/ +/g, ' ')

@@ -70,12 +70,12 @@ export async function runCommandLine(
     exitCode = await serve(read(), read)
   })
   const unknown = unknownInHelp(program, words)
-  if (unknown !== undefined) throw new StartError(noSuchCommand(unknown), 2)
+  if (unknown !== undefined) throw noSuchCommand(unknown)
   try {
     await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode !== 0) throw new StartError(explain(error, program), 2, { cause: error })
+    if (error.exitCode !== 0) throw refusalOf(error, program)
   }
   return exitCode
 }
@@ -144,7 +144,7 @@ export function createProgram(
   return program
 }
 
-function explain(error: CommanderError, program: Command): string {
+function refusalOf(error: CommanderError, program: Command): StartError {
   if (error.code === 'commander.excessArguments') {
     // Words that are no option and no value of one, of the command that has taken them.
     const stray = program.commands.flatMap(({ args }) => args)
@@ -152,9 +152,10 @@ function explain(error: CommanderError, program: Command): string {
   }
   const [flag, name = ''] = /--([\w-]+)/.exec(error.message) ?? []
   if (flag !== undefined) refuseRemoved(name.replaceAll('-', '_'), flag)
-  return `${explained(error)}: see crossgear --help.`
+  return new StartError(`${explained(error)}: see crossgear --help.`, 2, { cause: error })
 }
 
-function noSuchCommand(words: string): string {
-  return `There is no such command or argument (${words}): see crossgear --help.`
+/** Ends as a wrong command line does at all commands: with 2 they say that what they ask does not answer. */
+function noSuchCommand(words: string): StartError {
+  return new StartError(`There is no such command or argument (${words}): see crossgear --help.`, 1)
 }

@@ -117,7 +117,7 @@ export class FaktoryDoor implements Door {
       state: this.#state,
       turns,
       payloadRuleOf: options.payloadRuleOf ?? (() => 'auto'),
-      newId: options.newId ?? (() => randomBytes(12).toString('base64url')),
+      newId: options.newId ?? (() => `b-${randomBytes(12).toString('base64url')}`),
       mayFlush: options.mayFlush ?? isLoopback,
       maxLineBytes: options.maxLineBytes ?? 64 * 1024 * 1024,
       helloWithinMs: options.helloWithinMs ?? 2_000,

@@ -73,6 +73,18 @@ function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number {
   return isTTY ? columns || usualColumns : Infinity
 }
 
+/** How a name that begins with a hyphen is given; empty where the command takes no names, or no such word was given. */
+function hyphenHint(
+  { code }: CommanderError,
+  words: readonly string[],
+  path: readonly string[],
+): string {
+  const row = commands.find((each) => each.words.every((word, at) => path[at] === word))
+  const name = words.find((word) => /^-[^-]/.test(word))
+  if (code !== 'commander.unknownOption' || name === undefined || !row?.arguments) return ''
+  return `; a name that begins with a hyphen comes after "--" (crossgear ${row.words.join(' ')} -- ${name})`
+}
+
 /** Errors that a user can act on; any other is rethrown. */
 function knownError(error: unknown, words: readonly string[]): TerminalError {
   if (error instanceof TerminalError) return error
@@ -86,6 +98,6 @@ function knownError(error: unknown, words: readonly string[]): TerminalError {
   const said =
     isUnknown && !isWhole
       ? `There is no command "${path.join(' ')}"`
-      : explained(error).replace(/\.$/, '')
+      : explained(error).replace(/\.$/, '') + hyphenHint(error, words, path)
   return new TerminalError('usage', `${said}: ${see}.`, { cause: error })
 }

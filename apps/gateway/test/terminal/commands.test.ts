@@ -89,6 +89,58 @@ describeApi('commands that ask a gateway', () => {
     })
   })
 
+  test('each command for a job takes its unique id, running or dead, and says where several have it', async () => {
+    const { api, run } = await opened()
+    const [client, worker] = [await api.gateway.peer(), await api.gateway.peer('f', 'g')]
+    await client.submit('SUBMIT_JOB_BG', 'f', 'inv-1', 'x')
+    const [, handle = ''] = await worker.ask('GRAB_JOB')
+    expect((await run('jobs show inv-1')).stdout).toMatch(/^state +running$/m)
+    expect(await run('jobs retry inv-1')).toMatchObject({
+      stdout: expect.stringContaining('1 job not changed: it waits or runs already.') as string,
+    })
+    expect(await run('jobs delete inv-1')).toMatchObject({
+      stdout: expect.stringContaining('1 job not changed: it runs: cancel it.') as string,
+    })
+    expect(await run('jobs resubmit inv-1')).toMatchObject({ code: 0 })
+    worker.send('WORK_FAIL', handle)
+    await worker.sync()
+    expect((await run('jobs show inv-1')).stdout).toMatch(/^state +dead$/m)
+    expect(await run('jobs retry inv-1 --dry-run')).toMatchObject({ code: 0 })
+    expect(await run('jobs move inv-1 --to-queue other')).toMatchObject({
+      stdout: '1 job moved (1 looked at).\n',
+    })
+    await client.submit('SUBMIT_JOB_BG', 'g', 'inv-1', 'x')
+    for (const words of ['jobs show', 'jobs cancel', 'jobs resubmit', 'jobs delete']) {
+      const { code, stdout, stderr } = await run(`${words} inv-1`)
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^inv-1 is the unique id of several jobs \(\S+, \S+\): name one/)
+    }
+    expect(await run('jobs cancel --unique inv-1 --yes')).toMatchObject({
+      stdout: expect.stringMatching(/^2 jobs cancelled/) as string,
+    })
+    expect(await run('jobs cancel inv-1')).toMatchObject({ code: 4 })
+  })
+
+  test('a name that begins with a hyphen comes after --, as the error says', async () => {
+    const { api, run } = await opened()
+    const client = await api.deadJobs('-Hx9-abcd')
+    for (const words of ['jobs trace', 'jobs show', 'jobs retry', 'batches show']) {
+      const { code, stderr } = await run(`${words} -Hx9-abcd`)
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining(`crossgear ${words} -- -Hx9-abcd`),
+      ])
+    }
+    expect((await run('jobs show -- -Hx9-abcd')).stdout).toMatch(/^jid +-Hx9-abcd$/m)
+    expect(await run('jobs delete -- -Hx9-abcd')).toMatchObject({ code: 0 })
+    const ids = await Promise.all(
+      Array.from({ length: 65 }, () =>
+        client.ask('BATCH NEW {"success":{"jobtype":"s","args":[]}}'),
+      ),
+    )
+    expect(ids.filter((id) => !/^\S*b-[\w-]{16}$/m.test(id))).toEqual([])
+  })
+
   test('jobs show shows a job by any of its names, with control characters escaped', async () => {
     const { api, run } = await opened()
     const client = await api.gateway.peer()

@@ -111,6 +111,8 @@ async function namedBy(
 /** Adds up what was done. */
 class Tally {
   readonly #skipped = new Map<string, number>()
+  /** Names that no job has. */
+  readonly unknown: string[] = []
   #matched = 0
   #done = 0
 
@@ -124,7 +126,7 @@ class Tally {
 
   result() {
     const skipped = [...this.#skipped].map(([reason, jobs]) => ({ reason, jobs }))
-    return { matched: this.#matched, done: this.#done, skipped }
+    return { matched: this.#matched, done: this.#done, skipped, unknown: this.unknown }
   }
 }
 
@@ -139,6 +141,7 @@ async function groupsOf(
   for (const name of jobs) {
     const job = await names.find(name)
     const standing = job && (await scheduler.inspect.standing(job.lane, job.id))
+    if (!job) tally.unknown.push(name)
     if (
       !job ||
       !standing ||

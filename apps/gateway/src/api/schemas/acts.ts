@@ -27,6 +27,7 @@ export const actResult = strict({
   matched: Type.Integer({ description: 'Jobs of this piece that match' }),
   done: Type.Integer({ description: 'Jobs that were changed, or with dry_run would be' }),
   skipped: byReason('Jobs that were not changed, by reason'),
+  unknown: words('Of the names in `jobs`: those that no job has'),
   looked_at: count,
   total: orNull(count, 'Jobs of all pieces; null where they must be looked at to be counted'),
   cursor: nextCursor,

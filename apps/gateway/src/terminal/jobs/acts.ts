@@ -17,6 +17,7 @@ import type { OptionRow } from '../../config/option-row.ts'
 import { shownName } from '../shown-text.ts'
 import { type ExitName, TerminalError } from '../terminal-error.ts'
 import { filterOptions } from './list.ts'
+import { jobNames, onlyOfUnique } from './named.ts'
 
 type Result = Answer<'retryJobs'>
 
@@ -86,7 +87,7 @@ const acts: readonly Act[] = [
 export const jobActs: readonly CommandRow[] = acts.map((act) => ({
   words: ['jobs', act.verb],
   summary: `${act.summary}: the named ones, or all that match the options`,
-  arguments: [{ name: 'job', help: 'ids, Gearman handles or Faktory jids', isMany: true }],
+  arguments: [{ name: 'job', help: `each by its ${jobNames}`, isMany: true }],
   options: [...(act.options ?? []), ...filterOptions, allOption, yes, dryRun],
   run: (context) => run(context, act),
 }))
@@ -156,12 +157,24 @@ export async function emptyQueue(
 /** Acts on named jobs, as many a call as the API takes. */
 async function named(context: CommandContext, act: Act, isDry: boolean): Promise<Sum> {
   const sum = new Sum()
-  const { names } = context.given
+  const names = await withIds(context, act)
   for (let from = 0; from < names.length; from += actBounds.max) {
     const jobs = names.slice(from, from + actBounds.max)
     sum.add(await act.call(context, { jobs, dry_run: isDry }))
   }
   return sum
+}
+
+/** The given names, with the id of the job in place of a unique id. A unique id of a dead job is in no index. */
+async function withIds(context: CommandContext, act: Act): Promise<readonly string[]> {
+  const { names } = context.given
+  const ids = new Map<string, string>()
+  for (let from = 0; from < names.length; from += actBounds.max) {
+    const jobs = names.slice(from, from + actBounds.max)
+    const { unknown } = await act.call(context, { jobs, dry_run: true })
+    for (const name of unknown) ids.set(name, (await onlyOfUnique(context.client, name)) ?? name)
+  }
+  return names.map((name) => ids.get(name) ?? name)
 }
 
 /** Acts on all that match, piece after piece. */

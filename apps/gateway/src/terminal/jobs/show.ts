@@ -1,12 +1,12 @@
 import { isDeeper } from '@crossgear/fwp-codec'
 import { payloadQuery } from '../../api/schemas/jobs.ts'
-import type { Answer, Asked } from '../api-client.ts'
+import type { Asked } from '../api-client.ts'
 import { type CommandRow, say, valuesOf } from '../command-row.ts'
 import { progressOf } from '../fleet/workers.ts'
 import { optionsOf } from '../option-rows.ts'
 import { shownName, shownText } from '../shown-text.ts'
+import { type Detail, jobArgument, jobNamed } from './named.ts'
 
-type Detail = Answer<'getJob'>
 type Bytes = Detail['payload']
 
 const payloadOptions = optionsOf(payloadQuery)
@@ -14,12 +14,12 @@ const payloadOptions = optionsOf(payloadQuery)
 export const showJob: CommandRow = {
   words: ['jobs', 'show'],
   summary: 'show one job with its payload, its times and its errors',
-  arguments: [{ name: 'job', help: 'its id, Gearman handle or Faktory jid', isRequired: true }],
+  arguments: [jobArgument],
   options: payloadOptions,
   run: async (context) => {
     const { client, given } = context
     const query = valuesOf(given, payloadOptions) as NonNullable<Asked<'getJob'>['query']>
-    const job = await client.call('getJob', { params: { job: given.names[0] ?? '' }, query })
+    const job = await jobNamed(client, given.names[0] ?? '', query)
     return say(context, job, () => linesOf(job))
   },
 }

@@ -6,6 +6,7 @@ import type { OptionRow } from '../../config/option-row.ts'
 import { type CommandContext, type CommandRow, say, textOf, valuesOf } from '../command-row.ts'
 import { optionsOf } from '../option-rows.ts'
 import { TerminalError } from '../terminal-error.ts'
+import { jobArgument, jobNamed } from './named.ts'
 
 type NewJob = NonNullable<Asked<'submitJob'>['body']>
 type Payload = NewJob['payload']
@@ -43,17 +44,15 @@ export const submissions: readonly CommandRow[] = [
   {
     words: ['jobs', 'resubmit'],
     summary: 'submit a job again as a new one, unchanged or changed; the old one stays',
-    arguments: [
-      { name: 'job', help: 'its id, Gearman handle or Faktory jid', isRequired: true },
-      { ...payloadArgument, help: 'another payload' },
-    ],
+    arguments: [jobArgument, { ...payloadArgument, help: 'another payload' }],
     options: [...againOptions, payloadFile],
     run: async (context) => {
       const { client, given } = context
-      const [job = '', text] = given.names
+      const [name = '', text] = given.names
       const payload = payloadOf(context, text)
       const terms = valuesOf(given, againOptions) as Changes
       const body = { ...terms, ...(payload && { payload }) }
+      const { id: job } = await jobNamed(client, name)
       return sayJob(await client.call('resubmitJob', { params: { job }, body }), context)
     },
   },

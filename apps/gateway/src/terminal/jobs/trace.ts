@@ -1,9 +1,7 @@
-import type { Answer } from '../api-client.ts'
 import { type CommandContext, type CommandRow, printAll } from '../command-row.ts'
 import { shownName, shownWait } from '../shown-text.ts'
-import { type ExitName, TerminalError } from '../terminal-error.ts'
-
-type Detail = Answer<'getJob'>
+import type { ExitName } from '../terminal-error.ts'
+import { type Detail, jobArgument, jobsNamed, noJob } from './named.ts'
 
 /** One thing that happened to a job, or that is to come. */
 interface TraceLine {
@@ -15,39 +13,19 @@ interface TraceLine {
 export const traceJob: CommandRow = {
   words: ['jobs', 'trace'],
   summary: 'tell what happened to a job, where it is now, and what comes next',
-  arguments: [
-    {
-      name: 'job',
-      help: 'its id, Gearman handle, Faktory jid or Gearman unique id',
-      isRequired: true,
-    },
-  ],
+  arguments: [jobArgument],
   run,
 }
 
 async function run(context: CommandContext): Promise<ExitName> {
   const name = context.given.names[0] ?? ''
-  const jobs = await found(context, name)
+  const jobs = await jobsNamed(context.client, name)
   const nowMs = Date.now()
   const traces = jobs.map((job) => ({ job: namesOf(job), events: eventsOf(job, nowMs) }))
   printAll(context, traces, () => traces.flatMap(({ job, events }) => [job, ...table(events)]))
   if (jobs.length > 0) return 'done'
-  const hint = 'it has ended and is not kept, or no gateway on this store has accepted it'
-  context.stderr.write(`No job is called ${shownName(name)}: ${hint}.\n`)
+  context.stderr.write(`${noJob(name)}\n`)
   return 'notFound'
-}
-
-/** The job of that name, else all jobs with that unique id. */
-async function found({ client }: CommandContext, name: string): Promise<readonly Detail[]> {
-  const detail = (job: string): Promise<Detail> =>
-    client.call('getJob', { params: { job }, query: { payload: 'none' } })
-  try {
-    return [await detail(name)]
-  } catch (error) {
-    if (!(error instanceof TerminalError) || error.exit !== 'notFound') throw error
-  }
-  const { jobs } = await client.call('listJobs', { query: { unique: name } })
-  return Promise.all(jobs.map(({ id }) => detail(id)))
 }
 
 function namesOf({ id, handle, jid, unique, function: fn, queue }: Detail): string {

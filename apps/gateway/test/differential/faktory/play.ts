@@ -89,7 +89,7 @@ function differenceOf(step: number, expected: Expected, reply: string): Differen
 function steady(reply: string): string {
   return reply
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>')
-    .replace(/^\$ [\w-]{16}$/, '$ <bid>')
+    .replace(/^\$ (?:b-)?[\w-]{16}$/, '$ <bid>')
     .replace(/^(\$ \{"default":)[\d.]+\}$/, '$1<seconds>}')
     .replaceAll(
       /(.)\1{40,}/gsu,

@@ -72,7 +72,7 @@ describeFaktory('BATCH', (gateways) => {
     await commit(one, bid)
     const done = await run(one, 'calls')
     expect(done).toMatchObject({ args: [], custom: { _bid: bid, _cb: 'complete', own: 1 } })
-    expect(done['jid']).toMatch(/^[\w-]{16}$/)
+    expect(done['jid']).toMatch(/^b-[\w-]{16}$/)
     expect(await run(one, 'calls')).toMatchObject({ custom: { _bid: bid, _cb: 'success' } })
   })
 
