@@ -12,6 +12,9 @@ type PromMetric = MetricObjectWithValues<MetricValue<string>>
 /** Gauges with a counter's name: sums of figures that are there by type. */
 const misnamed = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)
 
+/** Figures of a histogram that is emptied by each scrape: empty, it says NaN, and the longest time there is as its least. */
+const eventLoopLag = 'nodejs_eventloop_lag_'
+
 /**
  * prom-client's figures of this process. They watch the event loop a hundred times a second, some 1 % of a core, so they
  * begin with the first reader.
@@ -22,7 +25,13 @@ export class ProcessFigures {
   async figures(): Promise<readonly Figure[]> {
     this.#registry ??= watched()
     const metrics = (await this.#registry.getMetricsAsJSON()) as readonly PromMetric[]
-    return metrics.map(({ name, help, type, values }) => ({
+    const isMeasured = metrics.some(
+      ({ name, values }) =>
+        name === 'nodejs_eventloop_lag_mean_seconds' &&
+        values.every(({ value }) => Number.isFinite(value)),
+    )
+    const known = metrics.filter(({ name }) => isMeasured || !name.startsWith(eventLoopLag))
+    return known.map(({ name, help, type, values }) => ({
       ...{ name, help },
       // An enumeration in its types, a word in its objects.
       type: String(type) as Figure['type'],
