@@ -1,8 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, mergeConfig } from 'vitest/config'
-
-/** @param {string} name */
-const toolOf = (name) => fileURLToPath(new URL(`tools/testing/results/${name}`, import.meta.url))
 
 const fromSource = { conditions: ['@crossgear/source'] }
 
@@ -15,9 +13,10 @@ export function testsOf(own = {}, { isBuilt = false } = {}) {
       watch: false,
       // Files are apart by names and ports: a process for each is paid with a second of the processor.
       isolate: false,
+      // Most of a test is waiting for servers and programs in processes of their own.
+      maxWorkers: availableParallelism() + 1,
       include: ['test/**/*.test.ts'],
-      setupFiles: toolOf('noted-skips.ts'),
-      reporters: ['default', toolOf('result-file.ts')],
+      setupFiles: fileURLToPath(new URL('tools/testing/results/noted-skips.ts', import.meta.url)),
       // For what hangs: no test is about time, and a busy machine takes several times as long.
       testTimeout: 180_000,
       hookTimeout: 180_000,

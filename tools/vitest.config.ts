@@ -6,7 +6,6 @@ export default testsOf(
     logLevel: 'error',
     test: {
       globalSetup: 'test/support/packs.ts',
-      maxWorkers: 2,
       // It imports JSON, which Node alone takes with an attribute only.
       server: { deps: { inline: ['@actions/workflow-parser'] } },
     },

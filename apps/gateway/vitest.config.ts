@@ -6,10 +6,8 @@ const isBuilt = process.env['GATEWAY_BUILT'] !== undefined
 
 export default testsOf(
   {
-    // Most of a test is waiting for programs in processes of their own.
     test: {
       globalSetup: 'test/support/build.ts',
-      maxWorkers: 3,
       // Of each file: more would only wait for the processor.
       maxConcurrency: 3,
       sequence: { sequencer: LongFirst },

@@ -1,4 +1,1 @@
-import { testsOf } from '../../vitest.base.mjs'
-
-// Most of a test is waiting for servers and programs.
-export default testsOf({ test: { maxWorkers: 2 } })
+export { default } from '../../vitest.base.mjs'

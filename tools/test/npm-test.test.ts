@@ -5,13 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { lacks } from '../testing/lacks.ts'
+import { runWords } from './support/run-words.ts'
 
 const top = fileURLToPath(new URL('../../', import.meta.url))
+const lasting = fileURLToPath(new URL('support/run-projects/lasting', import.meta.url))
 const patience = { timeout: 60_000, interval: 50 }
 const controlC = '\x03'
 /** Clock ticks since the machine's start, among the fields of /proc/PID/stat behind the name. */
 const startTime = 19
-const sums = /^(\d+) passed, (\d+) failed, (\d+) skipped\r?$/m
+const sums = /^(\d+) passed, (\d+) failed, (\d+) skipped in \d+:\d\d\r?$/m
 
 /** A command at a terminal of its own, as a person starts it: without the variables of this run. */
 function atTerminal(command: string) {
@@ -67,32 +69,34 @@ async function codeOf(child: ChildProcess): Promise<unknown> {
 
 describe.skipIf(lacks('script', '--version'))('npm test at a terminal', () => {
   test('ends by itself, with a row for each project and the sums alone on a line', async () => {
-    const { child, output } = atTerminal(
-      'npm test -- --projects=@crossgear/gearman-codec --skip-nx-cache',
-    )
+    const { child, output } = atTerminal('npm test -- --project @crossgear/gearman-codec')
     expect(await codeOf(child)).toBe(0)
-    expect(output()).toMatch(/^packages\/gearman-codec +\d+ +0 +0 +[\d.]+ s/m)
+    expect(output()).toMatch(/^packages\/gearman-codec +\d+ +\d+ +0 +0 +[\d.]+ s/m)
     const [, passed] = sums.exec(output()) ?? []
     expect(Number(passed)).toBeGreaterThan(100)
-    expect(output()).toMatch(/gearman-codec: +✓ test\/encoder\.test\.ts/)
+    expect(output()).toMatch(
+      /✓ +\d+ of \d+ +0:\d\d packages\/gearman-codec\/test\/encoder\.test\.ts/,
+    )
   })
 
   test('of one project ends by itself, too', async () => {
-    const { child, output } = atTerminal('npx nx run @crossgear/gearman-codec:test --skip-nx-cache')
+    const { child, output } = atTerminal('npx vitest --root packages/gearman-codec')
     expect(await codeOf(child)).toBe(0)
     expect(output()).toMatch(/Tests +\d+ passed/)
   })
 
-  test('leaves no process behind after ^C, and says what did not end', async () => {
-    const { child, output } = atTerminal('npm test -- --projects=@crossgear/chaos')
+  test('leaves no process behind after ^C, and counts what has ended until then', async () => {
+    const words = [process.execPath, ...runWords, 'quick', '--root', lasting]
+    const { child, output } = atTerminal(words.join(' '))
     const started = await vi.waitFor(() => {
-      const tree = treeOf(child.pid ?? 0)
-      expect([...tree.values()].join()).toContain('redis-server')
-      return tree
+      expect(output()).toContain('both have started')
+      expect(output()).toContain('first.check.ts')
+      return treeOf(child.pid ?? 0)
     }, patience)
     child.stdin.write(controlC)
     expect(await codeOf(child)).toBe(130)
-    expect(output()).toMatch(/^tools\/chaos +did not end/m)
+    expect(output()).toMatch(/lasting +1 of 2 +1 +0 +0 /)
+    expect(output()).toMatch(/^1 passed, 0 failed, 0 skipped, 1 of 2 files in/m)
     const left = () => [...started].filter(([pid, name]) => allProcesses().get(pid)?.name === name)
     await vi.waitFor(() => expect(left()).toEqual([]), patience)
   })

@@ -1,54 +1,150 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
-import { type ProjectResult, resultFile } from '../testing/results/result-file.ts'
-import { resultTable } from '../testing/results/result-table.ts'
+import { stripVTControlCharacters } from 'node:util'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { FileResult } from '../testing/results/file-result.ts'
+import { resultTable, slowestTests } from '../testing/results/result-table.ts'
+import { isOfKind, parseRunWords } from '../testing/results/run-words.ts'
+import { runWords } from './support/run-words.ts'
 
-const folder = fileURLToPath(new URL('support/lacking-project', import.meta.url))
-const vitest = fileURLToPath(new URL('../../node_modules/vitest/vitest.mjs', import.meta.url))
+const projects = fileURLToPath(new URL('support/run-projects/', import.meta.url))
 
-/** The result of a small project with tests that lack a program. */
-function run(ci: string): ProjectResult {
-  const result = join(folder, resultFile)
-  onTestFinished(() => rmSync(result))
+/** Runs a small project, and returns the words of the run. */
+function run(project: string, ci = '') {
   const { VITEST: _, ...env } = process.env
-  spawnSync(process.execPath, [vitest, 'run'], {
-    cwd: folder,
+  const words = [...runWords, 'quick', '--root', `${projects}${project}`]
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
     env: { ...env, CI: ci },
+    encoding: 'utf8',
   })
-  return JSON.parse(readFileSync(result, 'utf8')) as ProjectResult
+  const said = stripVTControlCharacters(stdout)
+  return { status, said, lines: said.split('\n'), errors: stripVTControlCharacters(stderr) }
 }
 
-test('skipped tests are counted by the program that they lack', () => {
-  expect(run('')).toMatchObject({
-    ...{ project: 'tools/test/support/lacking-project', hasEnded: true },
-    ...{ passed: 1, failed: 0, skipped: 7 },
-    lacking: { 'no-such-program': 5, 'no-other-program': 1, '': 1 },
+describe('a run', () => {
+  test('counts skipped tests by the program that they lack', () => {
+    const { status, lines } = run('lacking')
+    expect(status).toBe(0)
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'skipped: 5 for want of no-such-program',
+        'skipped: 1 for want of no-other-program',
+        'skipped: 1 for another reason',
+        expect.stringMatching(/^1 passed, 0 failed, 7 skipped in \d+:\d\d$/),
+      ]),
+    )
+  })
+
+  test('in CI takes no program as lacking: such tests run', () => {
+    const { lines } = run('lacking', 'true')
+    expect(lines).toContain('skipped: 1 for another reason')
+    expect(lines.join('\n')).toMatch(/^7 passed, 0 failed, 1 skipped in/m)
+  })
+
+  describe('with tests that fail', () => {
+    let failing: ReturnType<typeof run>
+    const files = () => readdirSync(projects, { recursive: true }).toSorted()
+    const before = files()
+    beforeAll(() => {
+      failing = run('failing')
+    })
+
+    test('names each failed test with its file and line, and each file that cannot be loaded', () => {
+      const { status, said, errors } = failing
+      const place = 'tools/test/support/run-projects/failing'
+      expect(status).toBe(1)
+      expect(said).toContain(`
+failed: ${place}/broken.check.ts the file
+failed: ${place}/failing.check.ts:6 a suite > with a test that fails
+`)
+      expect(said).toMatch(/^1 passed, 2 failed, 0 skipped in/m)
+      expect(errors).toContain('this file cannot be loaded')
+      expect(errors).toMatch(/expected 'what came' to be 'what was expected'/)
+    })
+
+    test('shows with each file how far it is', () => {
+      const shown = failing.lines.filter((line) => /^[✓✗]/.test(line))
+      expect(shown.map((line) => line.slice(0, '✗ 1 of 2'.length))).toEqual([
+        '✗ 1 of 2',
+        '✗ 2 of 2',
+      ])
+    })
+
+    test('leaves no file behind that another run could read', () => {
+      expect(files()).toEqual(before)
+    })
   })
 })
 
-test('in CI no program counts as lacking: such tests run', () => {
-  expect(run('true')).toMatchObject({ passed: 7, failed: 0, skipped: 1, lacking: { '': 1 } })
-})
+const played = (name: string, ms = 1) => ({ place: `${name}.test.ts:7`, name, ms })
+const ended: FileResult = {
+  project: 'packages/b',
+  file: 'packages/b/test/x.test.ts',
+  passed: [played('quick', 3), played('slow', 70)],
+  failed: [],
+  skipped: 0,
+  lacking: {},
+  ms: 620,
+}
 
-test('the table has a row for each project, what skipped tests lack, and the sums', () => {
-  const result = { hasEnded: true, passed: 12, failed: 0, skipped: 0, lacking: {}, ms: 1_240 }
-  const table = resultTable([
-    { ...result, project: 'packages/b', skipped: 5, lacking: { 'redis-server': 3, '': 2 } },
-    { ...result, project: 'apps/a', failed: 1, skipped: 4, lacking: { 'redis-server': 4 } },
-    { ...result, project: 'tools', hasEnded: false, passed: 0 },
-  ])
+test('the table has a row for each project, also for one of which no file has ended', () => {
+  const table = resultTable({
+    planned: [
+      { project: 'packages/b', files: 2 },
+      { project: 'apps/a', files: 5 },
+      { project: 'tools', files: 3 },
+    ],
+    ended: [
+      { ...ended, skipped: 5, lacking: { 'redis-server': 3, '': 2 } },
+      ended,
+      {
+        ...ended,
+        project: 'apps/a',
+        failed: [played('bad')],
+        skipped: 4,
+        lacking: { 'redis-server': 4 },
+      },
+    ],
+  })
   expect(table.split('\n')).toEqual([
-    'project     passed       failed  skipped  time',
-    'apps/a      12           1       4        1.2 s',
-    'packages/b  12           0       5        1.2 s',
-    'tools       did not end',
+    'project     files   passed  failed  skipped  time',
+    'apps/a      1 of 5  2       1       4        0.6 s',
+    'packages/b  2       4       0       5        1.2 s',
+    'tools       0 of 3  0       0       0        0.0 s',
     '',
     'skipped: 7 for want of redis-server',
     'skipped: 2 for another reason',
     '',
-    '24 passed, 1 failed, 9 skipped',
+    'failed: bad.test.ts:7 bad',
+    '',
+    '6 passed, 1 failed, 9 skipped',
   ])
+})
+
+test('the slowest tests come first, with their places', () => {
+  expect(slowestTests([ended, { ...ended, failed: [played('slower', 2_000)] }], 2)).toEqual([
+    '2.0 s  slower.test.ts:7 slower',
+    '0.1 s  slow.test.ts:7 slow',
+  ])
+})
+
+test('a file is of the system by its name, and all kinds have each file once', () => {
+  const files = ['a.test.ts', 'b.system.test.ts']
+  expect(files.map((file) => isOfKind('quick', file))).toEqual([true, false])
+  expect(files.map((file) => isOfKind('system', file))).toEqual([false, true])
+  expect(files.map((file) => isOfKind('all', file))).toEqual([true, true])
+})
+
+test('the words of a run choose its kind, its files, projects and tests', () => {
+  const words = 'system debian --project tools --project apps/gateway -t name --slowest 20'
+  expect(parseRunWords(words.split(' '))).toEqual({
+    kind: 'system',
+    files: ['debian'],
+    projects: ['tools', 'apps/gateway'],
+    named: 'name',
+    slowest: 20,
+    root: undefined,
+  })
+  expect(() => parseRunWords(['debian'])).toThrow('The first word is quick, system or all.')
 })

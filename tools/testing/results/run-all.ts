@@ -1,81 +1,52 @@
-// `npm test`: the tests of all projects by Nx, then one table of what they came to. Further words go to Nx: with
-// `--skip-nx-cache` codecs and core, whose tests need no other program, run again though nothing has changed.
-import { spawn } from 'node:child_process'
+// `npm test`, `npm run test:system` and `npm run test:all`: the tests of all projects, then one table of what they came
+// to. Further words: parts of the paths of files, `--project NAME`, `-t PATTERN`, `--slowest COUNT`.
+import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { constants } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { groupsBelow, groupsEnded, signalGroup } from './process-groups.ts'
-import { type ProjectResult, resultFile } from './result-file.ts'
-import { resultTable } from './result-table.ts'
+import { parseRunWords } from './run-words.ts'
 
-/** Time for tests to end what they have started after ^C, milliseconds. */
+/** Time for programs to end after ^C, milliseconds. */
 const lastWorkMs = 5_000
-/** Time for the last lines of Nx, milliseconds. */
-const lastOutputMs = 1_000
 const top = fileURLToPath(new URL('../../..', import.meta.url))
-const nx = join(top, 'node_modules/nx/dist/bin/nx.js')
-const words = ['-t', 'test', '--parallel=3', ...process.argv.slice(2)]
-// A daemon of Nx would outlive the run.
-const env = { ...process.env, NX_DAEMON: 'false' }
+const words = process.argv.slice(2)
+try {
+  parseRunWords(words)
+} catch (error) {
+  console.error((error as Error).message)
+  process.exit(2)
+}
 
-/** Workspaces are folders of these. */
-const parents = ['packages', 'apps', 'tools', '.']
-const files = parents.flatMap((parent) =>
-  readdirSync(join(top, parent), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => join(top, parent, name, resultFile)),
-)
-for (const file of files) rmSync(file, { force: true })
-const child = spawn(process.execPath, [nx, 'run-many', '--output-style=stream', ...words], {
-  cwd: top,
-  env: {
-    ...env,
-    ...(process.stdout.isTTY && { FORCE_COLOR: 'true' }),
-  },
-  stdio: ['ignore', 'pipe', 'pipe'],
+/** The commit chooses which part of each matrix is played. */
+function commit(): string {
+  const { status, stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: top, encoding: 'utf8' })
+  return status === 0 ? stdout.trim() : 'none'
+}
+
+const child = fork(fileURLToPath(new URL('play.ts', import.meta.url)), words, {
+  env: { TEST_SAMPLE: commit(), ...process.env },
+  stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   // A group of its own: whatever is left of it can be ended.
   detached: true,
 })
-child.stdout.pipe(process.stdout)
-child.stderr.pipe(process.stderr)
-
-function readResults(): readonly ProjectResult[] {
-  return files
-    .filter((file) => existsSync(file))
-    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as ProjectResult)
-}
-
-if (child.pid === undefined) throw new Error('Nx does not start')
-const nxGroup = child.pid
-/** The results at the signal: tests that it ends look like failures. With them the groups of all that ran then. */
-let stopped:
-  | {
-      readonly by: NodeJS.Signals
-      readonly results: readonly ProjectResult[]
-      readonly groups: ReadonlySet<number>
-    }
-  | undefined
+if (child.pid === undefined) throw new Error('Node does not start')
+const ownGroup = child.pid
+/** The signal that stops the run, and the groups of all that ran then. */
+let stopped: { readonly by: NodeJS.Signals; readonly groups: ReadonlySet<number> } | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    stopped ??= { by: signal, results: readResults(), groups: groupsBelow(nxGroup) }
-    signalGroup(nxGroup, signal)
-    setTimeout(() => signalGroup(nxGroup, 'SIGKILL'), lastWorkMs).unref()
+    if (stopped) return
+    stopped = { by: signal, groups: groupsBelow(ownGroup) }
+    child.send(signal)
   })
 }
 
-const closed = once(child, 'close')
 const [exitCode] = (await once(child, 'exit')) as [number | null]
-const groups = stopped?.groups ?? [nxGroup]
-if (stopped) await groupsEnded(groups, lastWorkMs)
+const groups = stopped?.groups ?? [ownGroup]
+if (stopped) {
+  for (const group of groups) signalGroup(group, 'SIGTERM')
+  await groupsEnded(groups, lastWorkMs)
+}
 for (const group of groups) signalGroup(group, 'SIGKILL')
-// A process that has left its group may still hold the pipes.
-await Promise.race([closed, delay(lastOutputMs)])
-const results = stopped?.results ?? readResults()
-const hasFailed = results.some(({ hasEnded, failed }) => !hasEnded || failed > 0)
-if (exitCode !== 0 && !hasFailed)
-  process.stdout.write('\nNx failed outside the tests: see above.\n')
-process.stdout.write(`\n${resultTable(results)}\n`)
 process.exit(stopped ? 128 + constants.signals[stopped.by] : (exitCode ?? 1))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { lacks } from '../../../testing/lacks.ts'
+import { lacks } from '../../../../testing/lacks.ts'
 
 const lacksOne = lacks('no-such-program', '--version')
 const lacksOther = lacks('no-other-program', '--version')

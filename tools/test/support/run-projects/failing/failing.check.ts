@@ -1,0 +1,9 @@
+import { describe, expect, test } from 'vitest'
+
+test('passes', () => expect(1).toBe(1))
+
+describe('a suite', () => {
+  test('with a test that fails', () => {
+    expect('what came').toBe('what was expected')
+  })
+})

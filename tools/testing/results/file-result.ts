@@ -1,0 +1,76 @@
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { TestCase, TestModule, TestSuite } from 'vitest/node'
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The program that a skipped test lacks. */
+    lacks?: string
+  }
+}
+
+/** One test, or a suite or file that could not run. */
+export interface PlayedTest {
+  /** Path from the top of the repository and line, as editors open it. */
+  readonly place: string
+  readonly name: string
+  readonly ms: number
+}
+
+/** Result of one file. */
+export interface FileResult {
+  /** Folder of its project, from the top of the repository. */
+  readonly project: string
+  /** Path from the top of the repository. */
+  readonly file: string
+  readonly passed: readonly PlayedTest[]
+  readonly failed: readonly PlayedTest[]
+  readonly skipped: number
+  /** Skipped tests by what they lack; `''`: for another reason. */
+  readonly lacking: Readonly<Record<string, number>>
+  readonly ms: number
+}
+
+const top = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Path from the top of the repository. */
+export function fromTop(path: string): string {
+  return relative(top, path) || '.'
+}
+
+export function fileResultOf(module: TestModule): FileResult {
+  const file = fromTop(module.moduleId)
+  const played = (task: TestCase | TestSuite | TestModule, ms: number): PlayedTest => {
+    const line = task.type === 'module' ? undefined : task.location?.line
+    const name = task.type === 'module' ? 'the file' : task.fullName
+    return { place: line === undefined ? file : `${file}:${line}`, name, ms }
+  }
+  const passed: PlayedTest[] = []
+  const failed = [module, ...module.children.allSuites()]
+    .filter((suite) => suite.errors().length > 0)
+    .map((suite) => played(suite, 0))
+  const lacking: Record<string, number> = {}
+  let skipped = 0
+  for (const test of module.children.allTests()) {
+    const { state } = test.result()
+    const ms = test.diagnostic()?.duration ?? 0
+    if (state === 'passed') passed.push(played(test, ms))
+    else if (state === 'failed') failed.push(played(test, ms))
+    else {
+      const { lacks = '' } = test.meta()
+      lacking[lacks] = (lacking[lacks] ?? 0) + 1
+      skipped += 1
+    }
+  }
+  const { collectDuration, setupDuration, duration } = module.diagnostic()
+  const ms = collectDuration + setupDuration + duration
+  return {
+    project: fromTop(module.project.config.root),
+    file,
+    passed,
+    failed,
+    skipped,
+    lacking,
+    ms,
+  }
+}

@@ -1,0 +1,60 @@
+// The tests of a run, in one Vitest for all projects. `run-all.ts` starts it and ends what it leaves.
+import { writeSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node'
+import { RunReporter } from './run-reporter.ts'
+import { isOfKind, parseRunWords } from './run-words.ts'
+
+const top = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** Folders of the projects: those first whose files take longest, so that short ones fill the end of the run. */
+const allProjects = [
+  'apps/gateway',
+  'tools',
+  'tools/chaos',
+  'tools/simulation',
+  'packages/redis-store',
+  'packages/*',
+]
+
+/** A worker goes on with the next file of its project only: projects come one after the other. */
+class ByProject extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = this.ctx.projects
+    const sorted = await super.sort(files)
+    return sorted.toSorted(
+      (one, other) => order.indexOf(one.project) - order.indexOf(other.project),
+    )
+  }
+}
+
+const { kind, files, projects, named, slowest, root } = parseRunWords(process.argv.slice(2))
+const reporter = new RunReporter((text) => void writeSync(1, text))
+
+// The other end says so when the run is stopped: what tests say from then on is of no interest.
+process.once('message', () => {
+  reporter.close()
+  process.exit()
+})
+process.once('disconnect', () => process.exit())
+
+const vitest = await createVitest('test', {
+  config: false,
+  root: root ?? top,
+  projects: root === undefined ? allProjects : ['.'],
+  watch: false,
+  includeTaskLocation: true,
+  reporters: [reporter],
+  sequence: { sequencer: ByProject },
+  ...(projects.length > 0 && { project: [...projects] }),
+  ...(named !== undefined && { testNamePattern: named }),
+})
+reporter.onInit(vitest)
+const found = await vitest.globTestSpecifications([...files])
+const specifications = found.filter(({ moduleId }) => isOfKind(kind, moduleId))
+if (specifications.length === 0) throw new Error('No test file is of this kind and name.')
+const { unhandledErrors } = await vitest.runTestSpecifications(specifications, true)
+await vitest.close()
+if (slowest > 0) for (const line of reporter.slowest(slowest)) console.log(line)
+reporter.close()
+process.exit(reporter.hasFailed || unhandledErrors.length > 0 ? 1 : 0)
