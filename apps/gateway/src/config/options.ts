@@ -62,3 +62,18 @@ export function keyOf(name: OptionName): string | null {
   const { key } = optionRow(name)
   return key === undefined ? separated(name, '_') : key
 }
+
+const namesByFlag = new Map(optionNames.map((name) => [flagOf(name), name]))
+
+/** A message in the words of a command with options of its own: where it has none for a setting, the variable is named. */
+export function inWordsOf(message: string, own: ReadonlyMap<OptionName, string>): string {
+  return message.replaceAll(
+    /(--[a-z][a-z-]*)(?: (yes|no|off)\b)?/g,
+    (all, flag: string, value?: string) => {
+      const name = namesByFlag.get(flag)
+      if (name === undefined) return all
+      const [word, joint] = own.has(name) ? [own.get(name), ' '] : [variablesOf(name)[0], '=']
+      return value === undefined ? `${word}` : `${word}${joint}${value}`
+    },
+  )
+}

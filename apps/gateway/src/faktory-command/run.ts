@@ -1,6 +1,7 @@
 import { faktoryVersion } from '../faktory/faktory-version.ts'
 import type { HelpOutput } from '../cli/command-parser.ts'
 import type { Config, ConfigSources } from '../config/load-config.ts'
+import { inWordsOf, type OptionName } from '../config/options.ts'
 import { StartError } from '../errors.ts'
 import type { Reread } from '../server/reload.ts'
 import { readWords } from './program.ts'
@@ -18,10 +19,14 @@ export interface FaktoryCommand {
 }
 
 /** The command's own words for options of the gateway. */
-const ownWords: Readonly<Record<string, string>> = {
-  ...{ '--faktory-port': '-b', '--host': '-b', '--web-port': '-w', '--web-host': '-w' },
-  ...{ '--data-dir': '-d', '--log-level': '-l' },
-}
+const ownWords: ReadonlyMap<OptionName, string> = new Map([
+  ['faktoryPort', '-b'],
+  ['host', '-b'],
+  ['webPort', '-w'],
+  ['webHost', '-w'],
+  ['dataDir', '-d'],
+  ['logLevel', '-l'],
+])
 
 /**
  * Runs the gateway with the Faktory server's options; returns the exit code.
@@ -44,7 +49,6 @@ export async function runFaktory(
     return await serve(config, { notes, reread: () => ({ config: settle(given, env).config }) })
   } catch (error) {
     if (!(error instanceof StartError)) throw error
-    const line = error.message.replaceAll(/--[a-z-]+/g, (flag) => ownWords[flag] ?? flag)
-    throw new StartError(line, error.exitCode, { cause: error })
+    throw new StartError(inWordsOf(error.message, ownWords), error.exitCode, { cause: error })
   }
 }

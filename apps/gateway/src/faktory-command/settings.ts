@@ -7,6 +7,7 @@ import {
   type ForeignSettings,
   type Given as GivenValue,
   loadConfig,
+  loadOptions,
   webHostOf,
 } from '../config/load-config.ts'
 import type { OptionName } from '../config/options.ts'
@@ -44,12 +45,18 @@ export function settle(given: Given, env: Env): Settings {
     ...(!isDevelopment && { file: join(configFolder, 'password') }),
   })
   const flags = { ...flagsOf(given), ...(given.d !== undefined && { dataDir: storage }) }
+  // The web port listens where a variable or the file says, and not where -b does.
+  const { host: webHost } = loadOptions(['host'], {
+    flags: {},
+    env,
+    defaults: { host: 'localhost' },
+  })
   const load = (more: ConfigSources['defaults']): Config =>
     loadConfig({
       ...{ flags, env, foreign },
       defaults: {
         ...{ host: 'localhost', gearmanPort: 'off', dataDir: storage, drainSeconds: '1', ...tls },
-        ...(!env['CROSSGEAR_HOST'] && { webHost: 'localhost' }),
+        ...(webHost !== undefined && { webHost }),
         ...more,
       },
     })
@@ -61,8 +68,8 @@ export function settle(given: Given, env: Env): Settings {
       2,
     )
   }
-  const webHost = webHostOf(loaded)
-  const isLocal = isLoopback(webHost) || webHost === 'localhost'
+  const listensOn = webHostOf(loaded)
+  const isLocal = isLoopback(listensOn) || listensOn === 'localhost'
   const config = load({
     ...(mayLackPassword && faktoryPassword === undefined && { faktoryOpen: 'yes' }),
     ...(mayLackPassword && webPassword === undefined && { webOpen: 'yes' }),

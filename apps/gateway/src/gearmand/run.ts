@@ -7,7 +7,7 @@ import { detach, isDetached, report, switchUser, writePidFile } from './daemon.t
 import { LogFile, logLevelOf, type Verbosity } from './log-file.ts'
 import { helpText } from './option-table.ts'
 import { type Given, parseWords } from './parse-words.ts'
-import { type Settings, settle } from './settings.ts'
+import { inGearmandWords, type Settings, settle } from './settings.ts'
 
 /** Fallback of PATH. */
 const searchedFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -42,16 +42,11 @@ export async function runGearmand(
   } catch (error) {
     const problem =
       error instanceof StartError ? error.message : `Internal error: ${oneLine(error)}`
-    const line = inOwnWords(problem)
+    const line = inGearmandWords(problem)
     process.stderr.write(`gearmand: ${line}\n`)
     await report({ failure: line })
     return failed
   }
-}
-
-/** gearmand has its own names for options that an error advises. */
-function inOwnWords(problem: string): string {
-  return problem.replace('--gearman-port', '--port').replace('--host', '--listen')
 }
 
 /** `@file` is `--config-file file`. */
@@ -106,7 +101,7 @@ async function serveLogged(
       },
     })
   } catch (error) {
-    log.error(inOwnWords(oneLine(error)))
+    log.error(inGearmandWords(oneLine(error)))
     throw error
   }
 }

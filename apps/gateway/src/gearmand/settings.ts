@@ -1,5 +1,11 @@
-import { type Config, type ConfigSources, loadConfig } from '../config/load-config.ts'
-import type { OptionName } from '../config/options.ts'
+import {
+  type Config,
+  type ConfigSources,
+  type ForeignSettings,
+  type Given as GivenValue,
+  loadConfig,
+} from '../config/load-config.ts'
+import { inWordsOf, type OptionName } from '../config/options.ts'
 import { StartError } from '../errors.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
 import { chooseDataDir } from './data-dir.ts'
@@ -23,11 +29,12 @@ const maxJobs = 1_000_000
 const maxBacklog = 65_535
 const maxKeepaliveSeconds = 32_767
 
-/** gearmand's defaults that differ from the table's. */
+/** gearmand's defaults that differ from the table's: variables and the file win over them. */
 const defaults: ConfigSources['defaults'] = {
   host: '*',
-  workerWakeup: '0',
+  faktoryPort: 'off',
   webPort: 'off',
+  workerWakeup: '0',
   allowedHosts: '*',
   drainSeconds: '1',
 }
@@ -66,8 +73,8 @@ const tlsSettings: Readonly<Record<string, OptionName>> = {
 }
 
 /**
- * Translates gearmand's options. CROSSGEAR_* variables fill in the rest, but no Faktory door
- * is opened.
+ * Translates gearmand's options. They win over CROSSGEAR_* variables, those over GEARMAND_PORT, that over the file of
+ * CROSSGEAR_CONFIG.
  *
  * @throws StartError (code 1)
  */
@@ -77,26 +84,36 @@ export function settle(given: Given, env: Env): Settings {
   if (queueType !== undefined && !isQueueType(queueType)) {
     throw usageError(`Error while initializing the queue : ${queueType}`)
   }
-  const flags: Partial<Record<OptionName, string>> = {
-    faktoryPort: 'off',
-    ...(env['GEARMAND_PORT'] && { gearmanPort: env['GEARMAND_PORT'] }),
-    ...protocolFlags(given),
-    ...tlsFlags(given),
-  }
+  const flags = { ...httpFlags(given), ...tlsFlags(given) }
   for (const [name, value] of given) {
     const setting = settings[name]
     if (setting && !isLeftToSystem(name, value)) flags[setting.to] = setting.as?.(value) ?? value
   }
-  const loaded = (): Config =>
-    load({ flags, env, defaults: { ...defaults, dataDir: chooseDataDir() } })
-  const { gearmandVersion } = loaded()
+  const httpPort = given.has('protocol') ? '8080' : 'off'
+  const sources: ConfigSources = {
+    flags,
+    env,
+    defaults: { ...defaults, httpPort, dataDir: chooseDataDir() },
+    foreign: environmentOf(env),
+  }
+  const { gearmandVersion } = load(sources)
   const { zeroRetriesMeansNone, alwaysInTurn } = gearmandVersions[gearmandVersion]
   if (zeroRetriesMeansNone && Number(given.get('job-retries')) === 0) flags.jobRetries = '1'
   const notes = [...given].flatMap(([name, value]) => noteOn(name, value, given) ?? [])
   if (alwaysInTurn && given.has('round-robin')) {
     notes.push(`--round-robin has no effect: functions of ${gearmandVersion} always take turns.`)
   }
-  return { config: loaded(), verbosity, notes }
+  const config = load(sources)
+  if (given.has('protocol') && config.httpPort === 'off') {
+    notes.push('--protocol http has no effect: CROSSGEAR_HTTP_PORT or the file says off.')
+  }
+  return { config, verbosity, notes }
+}
+
+/** gearmand has its own names for options that an error advises. */
+export function inGearmandWords(problem: string): string {
+  const own = Object.entries({ ...settings, 'http-port': { to: 'httpPort' } as const })
+  return inWordsOf(problem, new Map(own.map(([name, { to }]) => [to, `--${name}`])))
 }
 
 /** True for gearmand's own default of the option, which means nothing. */
@@ -113,11 +130,18 @@ function load(sources: ConfigSources): Config {
   }
 }
 
-function protocolFlags(given: Given): Partial<Record<OptionName, string>> {
-  const protocol = given.get('protocol')
+/** gearmand's own variable. */
+function environmentOf({ GEARMAND_PORT: port }: Env): ForeignSettings {
+  const values = new Map<OptionName, GivenValue>()
+  if (port) values.set('gearmanPort', { from: 'GEARMAND_PORT', value: port })
+  return { values, cron: [], throttles: new Map() }
+}
+
+function httpFlags(given: Given): Partial<Record<OptionName, string>> {
+  const [protocol, httpPort] = [given.get('protocol'), given.get('http-port')]
   if (protocol === undefined) return {}
   if (protocol.toLowerCase() !== 'http') throw usageError(`Unknown protocol module : ${protocol}`)
-  return { httpPort: given.get('http-port') ?? '8080' }
+  return httpPort === undefined ? {} : { httpPort }
 }
 
 function tlsFlags(given: Given): Partial<Record<OptionName, string>> {

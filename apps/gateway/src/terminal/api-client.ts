@@ -91,7 +91,8 @@ export class ApiClient {
     } catch (error) {
       if (error instanceof TerminalError) throw error
       const why = reasonOf(error)
-      const next = 'start one there, or name another with --url or CROSSGEAR_URL'
+      const next =
+        'start one there (crossgear gearmand opens its web port with CROSSGEAR_WEB_PORT), or name another with --url or CROSSGEAR_URL'
       const message = `No gateway answers at ${this.#address.url} (${why}): ${next}.`
       throw new TerminalError('unreachable', message, { cause: error })
     }

@@ -87,6 +87,20 @@ describe('crossgear faktory, without a gateway', () => {
     expect(await checkOpenNetwork(config)).toEqual([])
   })
 
+  test('the web port listens where a variable or the file says, and not where -b does', async () => {
+    const words = ['-c', await configFolder()]
+    const file = join(
+      await configFolder({ 'crossgear.toml': 'host = "10.0.0.9"' }),
+      'crossgear.toml',
+    )
+    const hostWith = (env: Record<string, string>, ...more: string[]) =>
+      webHostOf(settings([...words, ...more], env))
+    expect(hostWith({}, '-b', ':0')).toBe('localhost')
+    expect(hostWith({ CROSSGEAR_HOST: '::1' })).toBe('::1')
+    expect(hostWith({ CROSSGEAR_CONFIG: file })).toBe('10.0.0.9')
+    expect(hostWith({ CROSSGEAR_CONFIG: file, CROSSGEAR_WEB_HOST: '::1' })).toBe('::1')
+  })
+
   test('the Gearman port is open where CROSSGEAR_GEARMAN_PORT says so', async () => {
     const env = { CROSSGEAR_GEARMAN_PORT: '0' }
     const { gearmanPort, host } = settings(['-c', await configFolder()], env)

@@ -1,10 +1,13 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { chooseDataDir } from '../../src/gearmand/data-dir.ts'
 import { gearmandOptions } from '../../src/gearmand/option-table.ts'
 import { parseWords } from '../../src/gearmand/parse-words.ts'
-import { settle } from '../../src/gearmand/settings.ts'
+import { inGearmandWords, settle } from '../../src/gearmand/settings.ts'
+import { keyOf, variablesOf } from '../../src/config/options.ts'
+import { oneLine } from '../../src/errors.ts'
+import { checkOpenNetwork } from '../../src/server/open-network.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const settings = (words: string, env: Record<string, string> = {}) =>
@@ -54,6 +57,55 @@ describe("gearmand's options", () => {
     }
     const { config } = settings('', env)
     expect([config.redisUrl, config.host, config.webPort]).toEqual(['redis://x:1/2', '::1', 1])
+  })
+
+  const differing = [
+    ['host', '10.0.0.9', '10.0.0.9'],
+    ['faktoryPort', '7001', 7001],
+    ['webPort', '7002', 7002],
+    ['httpPort', '7003', 7003],
+    ['gearmanPort', '7004', 7004],
+    ['workerWakeup', '3', 3],
+    ['allowedHosts', 'a.example', 'a.example'],
+    ['drainSeconds', '9', 9],
+    ['dataDir', '/data', '/data'],
+  ] as const
+
+  test.each(differing)('the default of %s gives way to its variable', (name, text, value) => {
+    const variable = variablesOf(name)[0] ?? ''
+    expect(settings('-r http', { [variable]: text }).config[name]).toBe(value)
+  })
+
+  test.each(differing)(
+    'the default of %s gives way to its key in the file',
+    async (name, text, value) => {
+      const file = join(await temporaryFolder(), 'crossgear.toml')
+      const isNumber = typeof value === 'number'
+      writeFileSync(file, `${keyOf(name)} = ${isNumber ? text : JSON.stringify(text)}\n`)
+      expect(settings('-r http', { CROSSGEAR_CONFIG: file }).config[name]).toBe(value)
+    },
+  )
+
+  test('a variable of the gateway wins over GEARMAND_PORT, and that over the file', async () => {
+    const file = join(await temporaryFolder(), 'crossgear.toml')
+    writeFileSync(file, 'gearman_port = 4001\n')
+    const env = { CROSSGEAR_CONFIG: file, GEARMAND_PORT: '4002' }
+    expect(settings('', env).config.gearmanPort).toBe(4002)
+    expect(settings('', { ...env, CROSSGEAR_GEARMAN_PORT: '4003' }).config.gearmanPort).toBe(4003)
+  })
+
+  test('an HTTP port that a variable closes stays closed, and the log says so', () => {
+    const { config, notes } = settings('-r http', { CROSSGEAR_HTTP_PORT: 'off' })
+    expect(config.httpPort).toBe('off')
+    expect(notes).toEqual([expect.stringContaining('--protocol http has no effect')])
+  })
+
+  test('an error names options of gearmand, and else the variable', async () => {
+    const { config } = settings('', { CROSSGEAR_WEB_PORT: '1' })
+    const refused = await checkOpenNetwork(config).catch((error: unknown) => oneLine(error))
+    expect(inGearmandWords(String(refused))).toBe(
+      'The web port would be open to the network without a password (--listen *): give CROSSGEAR_WEB_PASSWORD, close it with CROSSGEAR_WEB_PORT=off, or allow it with CROSSGEAR_WEB_OPEN=yes where every machine of the network may read figures and jobs.',
+    )
   })
 
   test.each([
