@@ -32,7 +32,7 @@ export {
 export * from './model/levels.ts'
 export type * from './model/route-terms.ts'
 export type * from './model/requests.ts'
-export { maxLanes, type LaneRegistry } from './model/lane-registry.ts'
+export { LaneRegistry, maxJobId, maxLanes } from './model/lane-registry.ts'
 export type {
   Ability,
   FunctionOrder,

@@ -155,5 +155,5 @@ class Client {
 
 /** A handle without its prefix, which each gateway has for itself. */
 function refIn(handle: string): string {
-  return handle.split(':').slice(-2).join(':')
+  return handle.slice(handle.lastIndexOf(':') + 1)
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { type DoorName, doors } from '../doors/table.ts'
+import { handlePrefix, maxPrefixBytes } from '../gearman/handles.ts'
 import { readHostNames } from '../net/foreign-requests.ts'
 import { readNetworks } from '../net/networks.ts'
 import {
@@ -14,12 +15,7 @@ import {
   yesNo,
 } from './value-kinds.ts'
 
-/**
- * A handle is `<prefix>:<lane number>:<id>`, at most 63 bytes: 38 for the prefix leave 6 base-36
- * digits for the lane (two billion) and ids up to 2^53.
- */
-const maxPrefixBytes = 38
-const hostPrefix = `H:${hostname()}`.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes)
+const hostPrefix = handlePrefix(`H:${hostname()}`)
 
 const hostText = text(
   'an address of this machine, such as 127.0.0.1, or * for all of them',

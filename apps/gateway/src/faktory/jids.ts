@@ -7,7 +7,7 @@ import {
   shownJid,
 } from '@crossgear/core-scheduler'
 
-const shownForm = /^xg-([0-9a-z]+)-(\d{1,15})$/
+const shownForm = /^xg-([0-9a-z]{1,11})-(\d{1,16})$/
 
 /** A job's jid for workers: its own from a Faktory producer, else the shown one. */
 export function jidOf(job: Pick<JobState, 'jid' | 'lane' | 'id'>, registry: LaneRegistry): string {
@@ -18,9 +18,7 @@ export function jidOf(job: Pick<JobState, 'jid' | 'lane' | 'id'>, registry: Lane
 /** Parses a jid of {@link jidOf}; undefined for any other jid. */
 export function refOfJid(jid: string, registry: LaneRegistry): JobRef | undefined {
   const [, number, id] = shownForm.exec(jid) ?? []
-  if (number === undefined) return undefined
-  const lane = registry.laneOf(parseInt(number, 36))
-  return lane === undefined ? undefined : { lane, id: Number(id) }
+  return number === undefined ? undefined : registry.refOf(Number.parseInt(number, 36), Number(id))
 }
 
 /** Longest jid of a job. */

@@ -1,41 +1,54 @@
-import type { JobRef, LaneRegistry } from '@crossgear/core-scheduler'
+import { maxJobId, type JobRef, type LaneRegistry } from '@crossgear/core-scheduler'
 
-/** Longest prefix, bytes: leaves 6 digits for the lane, 17 for the id, and a handle of 63 bytes. */
+const maxHandleBytes = 63
+/** Longest prefix, bytes: leaves 8 digits for the lane, 16 for the id. Lanes with more digits get a shorter one. */
 export const maxPrefixBytes = 38
 
-const tail = /^([0-9a-z]{1,6}):(\d{1,16})$/
+/** Digits of an id at the end of a handle: those of the highest one. */
+const idDigits = String(maxJobId).length
+const number = /^([1-9]\d{0,14})(\d{16})$/
+/** The two last parts of handles of former versions: lane number in base 36, and id. Its id has 16 digits at most. */
+const formerTail = /^([1-9a-z][0-9a-z]{0,5}):([1-9]\d{0,15})$/
+
+/** A prefix as handles have it: at most {@link maxPrefixBytes} printable ASCII characters. */
+export function handlePrefix(text: string): string {
+  return text.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes)
+}
 
 /**
- * Job names for Gearman clients: `<prefix>:<lane number, base 36>:<id>`. Any node resolves
- * another's, whatever its prefix.
+ * Job names for Gearman clients: `<prefix>:<number>`, where the last 16 digits of the number are the job's id, and those
+ * before it the lane's number. Any node resolves another's, whatever its prefix, and those of former versions.
  */
 export class Handles {
   readonly #prefix: string
   readonly #registry: LaneRegistry
 
-  /** `prefix` is cut to {@link maxPrefixBytes} printable ASCII characters. */
   constructor(prefix: string, registry: LaneRegistry) {
-    this.#prefix = prefix.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes)
+    this.#prefix = handlePrefix(prefix)
     this.#registry = registry
   }
 
   format(laneNumber: number, id: number): string {
-    return `${this.#prefix}:${laneNumber.toString(36)}:${id}`
+    const job = `:${laneNumber}${String(id).padStart(idDigits, '0')}`
+    const room = maxHandleBytes - job.length
+    return (this.#prefix.length > room ? this.#prefix.slice(0, room) : this.#prefix) + job
   }
 
   /** The handle of a job; undefined if its lane has no number yet. */
   of(ref: JobRef): string | undefined {
-    const number = this.#registry.numberOf(ref.lane)
-    return number === undefined ? undefined : this.format(number, ref.id)
+    const laneNumber = this.#registry.numberOf(ref.lane)
+    return laneNumber === undefined ? undefined : this.format(laneNumber, ref.id)
   }
 
   /** The job of a handle; undefined if no node can have given it out. */
   parse(handle: string): JobRef | undefined {
-    const idAt = handle.lastIndexOf(':')
-    const laneAt = handle.lastIndexOf(':', idAt - 1)
-    if (idAt < 1 || laneAt < 0) return undefined
-    const [, number = '', id = ''] = tail.exec(handle.slice(laneAt + 1)) ?? []
-    const lane = this.#registry.laneOf(Number.parseInt(number, 36))
-    return lane === undefined ? undefined : { lane, id: Number(id) }
+    const last = handle.lastIndexOf(':')
+    if (last < 1 || handle.length > maxHandleBytes) return undefined
+    const [, laneNumber, id] = number.exec(handle.slice(last + 1)) ?? []
+    if (laneNumber !== undefined) return this.#registry.refOf(Number(laneNumber), Number(id))
+    const laneAt = handle.lastIndexOf(':', last - 1)
+    const [, formerNumber, formerId] = formerTail.exec(handle.slice(laneAt + 1)) ?? []
+    if (laneAt < 1 || formerNumber === undefined) return undefined
+    return this.#registry.refOf(Number.parseInt(formerNumber, 36), Number(formerId))
   }
 }

@@ -8,6 +8,7 @@ import {
 import { inWordsOf, type OptionName } from '../config/options.ts'
 import { StartError } from '../errors.ts'
 import { gearmandVersions } from '../gearman/gearmand-version.ts'
+import { handlePrefix } from '../gearman/handles.ts'
 import { chooseDataDir } from './data-dir.ts'
 import { readVerbosity, type Verbosity } from './log-file.ts'
 import { isQueueType, movingGuide } from './option-table.ts'
@@ -23,7 +24,6 @@ export interface Settings {
 
 type Env = ConfigSources['env']
 
-const maxPrefixBytes = 38
 const maxConnections = 1_000_000
 const maxJobs = 1_000_000
 const maxBacklog = 65_535
@@ -62,7 +62,7 @@ const settings: Readonly<
   },
   'job-handle-prefix': {
     to: 'handlePrefix',
-    as: (value) => value.replaceAll(/[^!-~]/g, '-').slice(0, maxPrefixBytes),
+    as: handlePrefix,
   },
 }
 

@@ -43,7 +43,7 @@ describeApi('JSON that nests deeper than 512', () => {
     await redis().ask('HSET', 'job:g:7', ...Object.entries(fields).flat())
     const client = await api.gateway.peer()
     const handle = await client.submit('SUBMIT_JOB_BG', 'g', '', 'x')
-    expect(await api.job(handle.replace(/\d+$/, '7'))).toMatchObject({
+    expect(await api.job(handle.replace(/\d$/, '7'))).toMatchObject({
       ...{ envelope: null, payload: { value: deep }, output: { value: deep } },
       error: { message: failure },
     })

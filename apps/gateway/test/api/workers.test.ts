@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Static } from '@sinclair/typebox'
 import { beforeEach, expect, test } from 'vitest'
+import { idIn } from '../gearman/support/handle-parts.ts'
 import type { nodes, oneWorker, workers } from '../../src/api/schemas/fleet.ts'
 import { FwpClient } from '../faktory/support/fwp-client.ts'
 import { operatorOf } from '../terminal/support/terminal.ts'
@@ -157,7 +158,7 @@ describeApi('workers of all gateways', () => {
     const [handle = ''] = await submit('mail')
     const worker = await there.gateway.peer('mail')
     await worker.ask('GRAB_JOB')
-    const id = handle.split(':').at(-1) ?? ''
+    const id = idIn(handle)
     // A lease of a gateway that died.
     await redis().ask('HSET', `job:mail:${id}`, 'token', 'n0123456789-5')
     expect((await here.job(handle)).held_by).toEqual({

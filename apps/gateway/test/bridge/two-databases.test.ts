@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Redis } from 'ioredis'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { idIn } from '../gearman/support/handle-parts.ts'
 import { Fleet, type FleetNode } from './support/fleet.ts'
 
 describe.skipIf(lacksRedis)('gateways on two databases of a server', () => {
@@ -72,7 +73,7 @@ describe.skipIf(lacksRedis)('gateways on two databases of a server', () => {
 
   test('do not notify clients of jobs that ended in the other', async () => {
     const { client, able, handle } = await running(two, 'fax')
-    const id = handle.split(':').at(-1) ?? ''
+    const id = idIn(handle)
     const publisher = fleet.redis
     for (const event of ['start', 'finish', 'finish']) {
       await publisher.publish('channel:fax', `${event}:${id}`)

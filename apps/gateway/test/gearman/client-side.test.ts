@@ -5,7 +5,7 @@ import { ClientSide, type SubmittedJob } from '../../src/gearman/client-side.ts'
 import type { SideSession } from '../../src/gearman/side-session.ts'
 import { ReplyQueue, type ReplySlot } from '../../src/net/reply-slots.ts'
 
-const handle = 'H:test:1:7'
+const handle = 'H:test:10000000000000007'
 const ref: JobRef = { lane: 'mail', id: 7 }
 const job: NewJob = { input: Buffer.from('in'), door: 'gearman', level: 5, foreground: true }
 const complete: JobEvent = { kind: 'complete', output: Buffer.from('out') }

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { describeGearman } from './support/gearman-gateway.ts'
+import { idIn, laneNumberIn } from './support/handle-parts.ts'
 
 describeGearman('needs redis-server: a Gearman client', ({ open }) => {
   test('GET_STATUS_UNIQUE finds the first job of a new function in the same write', async () => {
@@ -17,6 +18,17 @@ describeGearman('needs redis-server: a Gearman client', ({ open }) => {
     await peer.submit('SUBMIT_JOB_BG', 'a-other', 'u8', '')
     const newest = ['STATUS_RES_UNIQUE', 'u7', '1', '0', '0', '0', '1']
     expect(await peer.ask('GET_STATUS_UNIQUE', 'u7')).toEqual(newest)
+  })
+
+  test('a handle of a former version names its job for GET_STATUS, cancel job and no other', async () => {
+    const gateway = await open()
+    const [peer, admin] = [await gateway.peer(), await gateway.peer()]
+    const handle = await peer.submit('SUBMIT_JOB', 'mail', 'u7', '')
+    const former = `H:older:${laneNumberIn(handle).toString(36)}:${idIn(handle)}`
+    expect(await peer.ask('GET_STATUS', former)).toEqual(['STATUS_RES', former, '1', '0', '0', '0'])
+    expect((await peer.ask('GET_STATUS', `${former}0`)).slice(2)).toEqual(['0', '0', '0', '0'])
+    expect(await admin.command(`cancel job ${former}`)).toBe('OK')
+    expect(await peer.receive()).toEqual(['WORK_FAIL', handle])
   })
 
   test('a client that has closed its half gets its replies, and then the end', async () => {

@@ -5,7 +5,7 @@ import { assignPlain, GrabbedJob } from '../../src/gearman/grabbed-job.ts'
 import type { SideSession } from '../../src/gearman/side-session.ts'
 import { ReplyQueue } from '../../src/net/reply-slots.ts'
 
-const handle = 'H:test:1:7'
+const handle = 'H:test:10000000000000007'
 const delivery = {
   job: { lane: 'mail', id: 7, token: 'na-1', input: Buffer.from('in') },
   sinceMs: 0,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { idIn } from './support/handle-parts.ts'
 import { describeGearman } from './support/gearman-gateway.ts'
 
 const payload = Buffer.alloc(2 * 1024 * 1024, 'x')
@@ -25,7 +26,7 @@ describeGearman('needs redis-server: the payload of a job', ({ open, redis }) =>
     const client = await gateway.peer()
     const queued = await client.submit('SUBMIT_JOB', 'mail', 'u', payload)
     const theirs = await client.submit('SUBMIT_JOB', 'native', '', payload)
-    const [id = ''] = theirs.split(':').slice(-1)
+    const id = idIn(theirs)
     const before = await sentBytes()
     // A native worker's progress is looked for four times a second.
     await redis('RPOP', 'queue:native:normal')

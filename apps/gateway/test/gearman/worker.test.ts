@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { encode } from '@crossgear/gearman-codec'
 import { expect, test } from 'vitest'
+import { idIn } from './support/handle-parts.ts'
 import { describeGearman } from './support/gearman-gateway.ts'
 import { stoppableLooks } from '../support/schedulers.ts'
 import { GearmanPeer } from './support/gearman-peer.ts'
@@ -110,7 +111,7 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
   test('that ends a lost job and grabs the next in one write gets the answers in that order', async () => {
     const { client, worker, handle } = await working()
     // Another node ended it: only the store knows.
-    await redis('HSET', `job:mail:${handle.split(':').at(-1) ?? ''}`, 'token', 'another')
+    await redis('HSET', `job:mail:${idIn(handle)}`, 'token', 'another')
     await client.submit('SUBMIT_JOB_BG', 'mail', '', 'y')
     const status = encode('REQ', 'WORK_STATUS', [handle, '1', '2'])
     const result = encode('REQ', 'WORK_COMPLETE', [handle, 'late'])

@@ -9,6 +9,7 @@ import {
   postText,
   readUntil,
 } from './support/http-client.ts'
+import { idIn } from '../gearman/support/handle-parts.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
 
 describe('a foreground request', () => {
@@ -37,7 +38,7 @@ describe('a foreground request', () => {
     const hands = await worker('f')
     const [handle = '', , unique] = await nextJob(hands)
     expect(unique).toBe('u1')
-    const ref = { lane: 'f', id: Number(handle.split(':').at(-1)) }
+    const ref = { lane: 'f', id: Number(idIn(handle)) }
     await expect.poll(async () => (await scheduler.jobs.look(ref))?.waiting).toBe(2)
     hands.send('WORK_COMPLETE', handle, 'x')
     const bodies = (await Promise.all(both)).map(({ body }) => body.toString())

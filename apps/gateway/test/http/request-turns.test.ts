@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { idIn } from '../gearman/support/handle-parts.ts'
 import { TurnsByHand } from '../support/turns-by-hand.ts'
 import { ask, background, openRaw, postText } from './support/http-client.ts'
 import { openHttp } from './support/http-gateway.ts'
@@ -39,7 +40,7 @@ test('a client that sends many requests ahead takes turns, and others are answer
   await expect.poll(() => handles().length).toBeGreaterThan(7)
   expect(handles().length).toBeLessThan(20)
   await answered(200)
-  const ids = handles().map((handle) => Number(handle.split(':').at(-1)))
+  const ids = handles().map((handle) => Number(idIn(handle)))
   expect(ids).toEqual([...ids].sort((one, other) => one - other))
 })
 

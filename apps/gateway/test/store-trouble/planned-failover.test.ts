@@ -1,6 +1,7 @@
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { idIn } from '../gearman/support/handle-parts.ts'
 import type { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
@@ -51,7 +52,7 @@ describe.skipIf(lacksRedis)('with redis-server, in a planned failover', () => {
     for (const producer of producers) await producer.stop()
 
     const handles = acknowledged()
-    const ids = handles.map((handle) => handle.split(':').at(-1) ?? '')
+    const ids = handles.map((handle) => idIn(handle))
     const there = after.connect()
     const found = await Promise.all(ids.map((id) => there.exists(`job:mail:${id}`)))
     expect(found.filter((one) => one === 0).length).toBe(0)

@@ -1,6 +1,7 @@
 import type { StoreAddress } from '@crossgear/redis-store'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { describe, expect, test, vi } from 'vitest'
+import { idIn } from '../gearman/support/handle-parts.ts'
 import { readDurability } from '../../src/config/value-kinds.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
@@ -116,7 +117,7 @@ describe.skipIf(lacksRedis)('needs redis-server: --durability', () => {
     worker.send('CAN_DO', 'mail')
     for (const job of ['1', '2', '3']) {
       const [name, handle = ''] = await worker.ask('GRAB_JOB')
-      expect([name, handle.split(':').at(-1)]).toEqual(['JOB_ASSIGN', job])
+      expect([name, idIn(handle)]).toEqual(['JOB_ASSIGN', job])
       worker.send('WORK_COMPLETE', handle, '')
     }
   })

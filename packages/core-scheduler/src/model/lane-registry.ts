@@ -1,10 +1,14 @@
+import type { JobRef } from './job.ts'
 import type { LaneNames } from './lanes.ts'
+
+/** Highest id of a job. */
+export const maxJobId = Number.MAX_SAFE_INTEGER
 
 /** Most lanes of a store; each costs about 200 bytes in every node. */
 export const maxLanes = 65_536
 
 /**
- * A node's copy of the store's lanes: their numbers (the middle part of a Gearman handle), and the
+ * A node's copy of the store's lanes: their numbers (part of each name that a job has for clients), and the
  * lanes of each function and Faktory queue.
  */
 export class LaneRegistry {
@@ -91,6 +95,13 @@ export class LaneRegistry {
 
   laneOf(number: number): string | undefined {
     return this.#lanes.get(number)
+  }
+
+  /** The job of a lane's number and its own, which somebody names; undefined if no job can have them. */
+  refOf(number: number, id: number): JobRef | undefined {
+    const lane = this.#lanes.get(number)
+    const isId = Number.isSafeInteger(id) && id > 0
+    return lane === undefined || !isId ? undefined : { lane, id }
   }
 
   ofFunction(fn: string): readonly string[] {

@@ -5,7 +5,7 @@ import { ApiError } from '../api-error.ts'
 
 const idForm = /^([0-9a-z]{1,6})-(\d{1,16})$/
 
-/** A job as the API names it: its lane's number in base 36 and its own, as a handle has them. */
+/** A job as the API names it: its lane's number in base 36 and its own. */
 export function apiIdOf({ lane, id }: JobRef, registry: LaneRegistry): string {
   return `${(registry.numberOf(lane) ?? 0).toString(36)}-${id}`
 }
@@ -13,8 +13,7 @@ export function apiIdOf({ lane, id }: JobRef, registry: LaneRegistry): string {
 /** The lane and number in a job's id of the API; undefined for any other text. */
 export function refOfApiId(name: string, registry: LaneRegistry): JobRef | undefined {
   const [, number, id] = idForm.exec(name) ?? []
-  const lane = number === undefined ? undefined : registry.laneOf(Number.parseInt(number, 36))
-  return lane === undefined ? undefined : { lane, id: Number(id) }
+  return number === undefined ? undefined : registry.refOf(Number.parseInt(number, 36), Number(id))
 }
 
 /** Finds jobs by whatever name they have. */

@@ -97,9 +97,7 @@ function isNextAnswer(text: string): boolean {
 
 /** Handles and versions made equal. */
 function plain(text: string): string {
-  return text
-    .replaceAll(/H:test(:[0-9a-z]+)?:\d+/g, 'H#')
-    .replaceAll(/Gearman\/[\w.+]+/g, 'Gearman/<version>')
+  return text.replaceAll(/H:test:\d+/g, 'H#').replaceAll(/Gearman\/[\w.+]+/g, 'Gearman/<version>')
 }
 
 function short(text: string): string {
