@@ -26,6 +26,10 @@ export class ClientSide {
     this.exceptions = exceptions
   }
 
+  get awaitsJobs(): boolean {
+    return this.#awaited.size > 0
+  }
+
   submit(lane: string, job: NewJob): void {
     const slot = this.#session.connection.reserve()
     this.#session.scheduler.submit(lane, new SubmittedJob(this.#session, this, { lane, job, slot }))

@@ -159,16 +159,19 @@ function shorter(one: number | undefined, other: number | undefined): number | u
 
 /**
  * The reply to a worker about its job: none, unless it no longer has the job. A job without a lease time is rarely lost, so a
- * job at hand does not wait for this reply.
+ * job at hand does not wait for this reply, unless the worker may be the client that gets the result.
  */
 class SilentReply {
   protected readonly session: SideSession
   protected readonly slot: ReplySlot
   protected readonly fault: ErrorPacketKey
+  /** The connection may be owed a packet of this job: later answers do not overtake it. */
+  protected readonly mayBeOwed: boolean
 
   constructor(session: SideSession, held: HeldJob, fault: ErrorPacketKey) {
     this.session = session
-    this.slot = session.connection.reserveSilent(held.leaseMs === undefined)
+    this.mayBeOwed = session.awaitsJobs
+    this.slot = session.connection.reserveSilent(held.leaseMs === undefined && !this.mayBeOwed)
     this.fault = fault
   }
 }
@@ -178,9 +181,9 @@ export class ResultReply extends SilentReply implements Settlement {
   /** Stock workers send a result once. */
   readonly isRepeated = true
 
-  /** Workers are promised nothing about disks and replicas: the next job does not wait for them. */
+  /** Workers are promised nothing about disks and replicas: the next job does not wait for them. Clients are. */
   stored(result: Settled): void {
-    this.settled(result)
+    if (!this.mayBeOwed) this.settled(result)
   }
 
   settled(result: Settled): void {

@@ -78,6 +78,10 @@ export class Session implements ConnectionHandler, SideSession {
     return this.context.options.scheduler
   }
 
+  get awaitsJobs(): boolean {
+    return this.client.awaitsJobs
+  }
+
   get gone(): boolean {
     return this.#gone
   }

@@ -17,6 +17,8 @@ export interface SideSession {
   readonly context: SideContext
   /** Identity for limits per worker. */
   readonly asWorker: WorkerIdentity
+  /** True while the connection is owed what becomes of jobs that it submitted. */
+  readonly awaitsJobs: boolean
   /** True once the connection has ended. One that is about to end still gets its replies. */
   readonly gone: boolean
   sendError(key: ErrorKey): void

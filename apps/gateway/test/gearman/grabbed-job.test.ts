@@ -1,7 +1,7 @@
 import type { Assignment, Delivery, Subscription } from '@crossgear/core-scheduler'
 import { encodeResponse, noJob } from '@crossgear/gearman-codec'
 import { describe, expect, test } from 'vitest'
-import { assignPlain, GrabbedJob } from '../../src/gearman/grabbed-job.ts'
+import { assignPlain, GrabbedJob, HeldJob, ResultReply } from '../../src/gearman/grabbed-job.ts'
 import type { SideSession } from '../../src/gearman/side-session.ts'
 import { ReplyQueue } from '../../src/net/reply-slots.ts'
 
@@ -49,5 +49,35 @@ describe('a job for a worker', () => {
     request.assigned(delivery)
     expect([held, sent]).toEqual([[], [Buffer.from(noJob).toString('latin1')]])
     expect(released).toEqual([[delivery, false]])
+  })
+})
+
+describe('the answers behind a result', () => {
+  /** A result that Redis has, and whose disk has not confirmed it yet. */
+  function stored(awaitsJobs: boolean) {
+    const sent: string[] = []
+    const queue = new ReplyQueue(() => {
+      for (let next = queue.next(); next !== undefined; next = queue.next()) {
+        sent.push(Buffer.from(next).toString())
+      }
+    })
+    const connection = { reserveSilent: (mayBePassed: boolean) => queue.add(1, mayBePassed) }
+    const session = { awaitsJobs, connection } as unknown as SideSession
+    const held = new HeldJob(handle, delivery, { fn: 'mail' }, () => undefined)
+    const reply = new ResultReply(session, held, 'RESULT_WITHOUT_JOB')
+    queue.add(1).fill(Buffer.from('answer'))
+    reply.stored('done')
+    return { reply, sent: () => sent.filter((text) => text !== '') }
+  }
+
+  test('do not wait for the disk where another connection gets it', () => {
+    expect(stored(false).sent()).toEqual(['answer'])
+  })
+
+  test('wait for it where the same connection may be its client', () => {
+    const { reply, sent } = stored(true)
+    expect(sent()).toEqual([])
+    reply.settled('done')
+    expect(sent()).toEqual(['answer'])
   })
 })
