@@ -1,5 +1,8 @@
 import { testsOf } from '../vitest.base.mjs'
 
+/** The packages are built, and need not be compiled. */
+const isBuilt = process.env['GATEWAY_BUILT'] !== undefined
+
 export default testsOf(
   {
     // Packages that are taken in have maps of sources that they do not bring.
@@ -10,5 +13,5 @@ export default testsOf(
       server: { deps: { inline: ['@actions/workflow-parser'] } },
     },
   },
-  { isBuilt: true },
+  { isBuilt },
 )

@@ -1,5 +1,4 @@
 import { testsOf } from '../../vitest.base.mjs'
-import { LongFirst } from './test/support/long-first.ts'
 
 /** The packages are built, and need not be compiled. */
 const isBuilt = process.env['GATEWAY_BUILT'] !== undefined
@@ -10,7 +9,6 @@ export default testsOf(
       globalSetup: 'test/support/build.ts',
       // Of each file: more would only wait for the processor.
       maxConcurrency: 3,
-      sequence: { sequencer: LongFirst },
     },
   },
   { isBuilt },

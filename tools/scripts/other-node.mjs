@@ -18,7 +18,7 @@ const suites = {
   'packages/gearmonkey-redis': [],
   'packages/redis-store': [],
   'apps/gateway': [
-    'test/command-line.test.ts',
+    'test/command-line.system.test.ts',
     'test/store/embedded-store.test.ts',
     'test/config.test.ts',
     'test/config-file.test.ts',

@@ -6,7 +6,7 @@ export const faults: FaultTable = {
     file: 'packages/migration/src/backup/whole-file.ts',
     from: "sha256 === undefined ? head.kind === 'backup' : sha256 === sum.digest('hex')",
     to: "sha256 !== 'other'",
-    test: 'apps/gateway/test/backup/backup.test.ts',
+    test: 'apps/gateway/test/backup/backup.system.test.ts',
     testName: 'from a pipe that was cut or changed restores nothing',
   },
   'unread-backup-is-a-good-one': {
@@ -14,7 +14,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/main.ts',
     from: 'works.includes(process.argv[2]) ? 4 : 0',
     to: 'works.includes(process.argv[2]) ? 0 : 0',
-    test: 'apps/gateway/test/full-output.test.ts',
+    test: 'apps/gateway/test/full-output.system.test.ts',
     testName: 'a backup to a pipe or a disk that takes no more is none',
   },
   'locked-file-ends-a-run': {

@@ -1,7 +1,7 @@
 import type { FaultTable } from '../planted-fault.ts'
 
 const refusals = 'apps/gateway/test/faktory-command/refusals.test.ts'
-const process = 'apps/gateway/test/faktory-command/process.test.ts'
+const process = 'apps/gateway/test/faktory-command/process.system.test.ts'
 
 /** The Faktory server's options and files are obeyed, or refused by name. */
 export const faults: FaultTable = {
@@ -40,7 +40,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/server/state.ts',
     from: "log.child({}, { level: 'info' })",
     to: 'log.child({})',
-    test: 'apps/gateway/test/state-signal.test.ts',
+    test: 'apps/gateway/test/state-signal.system.test.ts',
     testName: 'a log of errors alone has it too',
   },
 }

@@ -7,7 +7,7 @@ export const faults: FaultTable = {
     file: 'packages/redis-store/src/redis-store.ts',
     from: 'this.#sentinels?.open()',
     to: '',
-    test: 'apps/gateway/test/store-trouble/planned-failover.test.ts',
+    test: 'apps/gateway/test/store-trouble/planned-failover.system.test.ts',
   },
   'former-master-taken-again': {
     promise: 'a connection does not go back to the master that is being replaced',
@@ -77,7 +77,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/server/store-wait.ts',
     from: 'config.redisUrl === undefined || isOver) throw error',
     to: 'config.redisUrl !== undefined || isOver) throw error',
-    test: 'apps/gateway/test/store/awaited-store.test.ts',
+    test: 'apps/gateway/test/store/awaited-store.system.test.ts',
     testName: 'is waited for with closed doors and a reason in /readyz',
   },
 }

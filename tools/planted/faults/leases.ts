@@ -21,7 +21,7 @@ export const faults: FaultTable = {
     file: 'packages/redis-store/lua/nodes/beat.lua',
     from: "local isDead = redis.call('HEXISTS', KEYS[3], ARGV[3]) == 1",
     to: 'local isDead = false',
-    test: 'apps/gateway/test/bridge/frozen-gateway.test.ts',
+    test: 'apps/gateway/test/bridge/frozen-gateway.system.test.ts',
   },
   'returned-node-forgotten': {
     promise: 'A node that came back while it was reclaimed learns that once more.',

@@ -6,7 +6,7 @@ export const faults: FaultTable = {
     file: 'vitest.base.mjs',
     from: 'watch: false,',
     to: 'watch: true,',
-    test: 'tools/test/npm-test.test.ts',
+    test: 'tools/test/npm-test.system.test.ts',
     testName: 'of one project ends by itself, too',
   },
   'skipped-tests-are-not-named': {
@@ -21,7 +21,7 @@ export const faults: FaultTable = {
     file: 'examples/wordcount-worker.mjs',
     from: "labels: ['fn:wordcount']",
     to: 'labels: []',
-    test: 'apps/gateway/test/bridge/examples.test.ts',
+    test: 'apps/gateway/test/bridge/examples.system.test.ts',
   },
   'password-in-the-ready-line': {
     promise: "No log has the store's password.",

@@ -38,7 +38,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/push/push-target.ts',
     from: 'this.#counts.ends.returned += 1\n      this.scheduler.release(delivery, false)',
     to: 'this.#counts.ends.returned += 1\n      this.scheduler.release(delivery, true)',
-    test: 'apps/gateway/test/push/processes.test.ts',
+    test: 'apps/gateway/test/push/processes.system.test.ts',
     testName: 'gives back what',
   },
   'stale-connection-fails': {

@@ -6,7 +6,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/net/local-requests.ts',
     from: 'x-forwarded(?:-.*)?',
     to: 'x-forwarded-for',
-    test: 'apps/gateway/test/api/proxied-requests.test.ts',
+    test: 'apps/gateway/test/api/proxied-requests.system.test.ts',
     testName: 'nothing by any route',
   },
   'pages-change-for-anybody': {
@@ -14,7 +14,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/web/web-server.ts',
     from: 'if (isChange && !identity.isLocal)',
     to: 'if (isChange && identity.address === "")',
-    test: 'apps/gateway/test/api/proxied-requests.test.ts',
+    test: 'apps/gateway/test/api/proxied-requests.system.test.ts',
     testName: 'nothing by any route',
   },
   'route-without-role-is-open': {
@@ -22,7 +22,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/api/routes.ts',
     from: "const { role = 'admin' } = request.routeOptions.config",
     to: "const { role = 'anyone' } = request.routeOptions.config",
-    test: 'apps/gateway/test/api/proxied-requests.test.ts',
+    test: 'apps/gateway/test/api/proxied-requests.system.test.ts',
     testName: "a route of the API that names no role is the operator's",
   },
   'data-folder-stays-open': {
@@ -30,7 +30,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/redis-server/private-folder.ts',
     from: '(mode & others) === 0',
     to: '(mode & 0o007) === 0 || (mode & 0o002) === 0',
-    test: 'apps/gateway/test/store/private-store.test.ts',
+    test: 'apps/gateway/test/store/private-store.system.test.ts',
     testName: 'closes an empty folder',
   },
   'foreign-data-folder-is-used': {
@@ -38,7 +38,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/redis-server/private-folder.ts',
     from: 'uid !== process.geteuid()',
     to: 'uid < 0',
-    test: 'apps/gateway/test/store/private-store.test.ts',
+    test: 'apps/gateway/test/store/private-store.system.test.ts',
     testName: "refuses another user's folder",
   },
   'deep-json-is-parsed': {
@@ -61,7 +61,7 @@ export const faults: FaultTable = {
     file: 'tools/release/artifacts.ts',
     from: "'--dereference', ",
     to: '',
-    test: 'tools/test/release-files.test.ts',
+    test: 'tools/test/release-files.system.test.ts',
     testName: 'that npm and Helm unpack have no link in them',
   },
   'sbom-has-the-clock': {
@@ -69,7 +69,7 @@ export const faults: FaultTable = {
     file: 'tools/release/sbom.ts',
     from: 'timestamp: date.toISOString()',
     to: 'timestamp: new Date().toISOString()',
-    test: 'tools/test/release-files.test.ts',
+    test: 'tools/test/release-files.system.test.ts',
     testName: 'have the same checksums each time',
   },
   'gauges-named-as-counters': {
@@ -93,6 +93,6 @@ export const faults: FaultTable = {
     file: 'apps/gateway/package.json',
     from: '    "npm-shrinkwrap.json",\n',
     to: '',
-    test: 'tools/test/npm-users.test.ts',
+    test: 'tools/test/npm-users.system.test.ts',
   },
 }

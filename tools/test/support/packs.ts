@@ -15,9 +15,9 @@ declare module 'vitest' {
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Packs every public package once for all tests. */
-export default function pack({ provide }: TestProject): () => void {
-  buildGateway()
+/** Packs every public package once for all tests, if they are built. */
+export default function pack({ provide }: TestProject): (() => void) | undefined {
+  if (!buildGateway()) return
   const places = ['packages', 'apps']
     .flatMap((place) => readdirSync(join(root, place)).map((name) => `${place}/${name}`))
     .filter((one) => !readFileSync(join(root, one, 'package.json'), 'utf8').includes('"private"'))

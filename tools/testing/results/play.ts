@@ -38,6 +38,9 @@ process.once('message', () => {
 })
 process.once('disconnect', () => process.exit())
 
+// The few gateways that quick tests start are not worth a build.
+if (kind === 'quick') process.env['FROM_SOURCES'] = 'yes'
+
 const vitest = await createVitest('test', {
   config: false,
   root: root ?? top,
@@ -52,7 +55,10 @@ const vitest = await createVitest('test', {
 reporter.onInit(vitest)
 const found = await vitest.globTestSpecifications([...files])
 const specifications = found.filter(({ moduleId }) => isOfKind(kind, moduleId))
-if (specifications.length === 0) throw new Error('No test file is of this kind and name.')
+if (specifications.length === 0) {
+  console.error('No test file is of this kind and name.')
+  process.exit(2)
+}
 const { unhandledErrors } = await vitest.runTestSpecifications(specifications, true)
 await vitest.close()
 if (slowest > 0) for (const line of reporter.slowest(slowest)) console.log(line)

@@ -4,6 +4,7 @@ import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { neededPackages } from './needed-packages.ts'
 import { groupsBelow, groupsEnded, signalGroup } from './process-groups.ts'
 import { parseRunWords } from './run-words.ts'
 
@@ -12,7 +13,8 @@ const lastWorkMs = 5_000
 const top = fileURLToPath(new URL('../../..', import.meta.url))
 const words = process.argv.slice(2)
 try {
-  parseRunWords(words)
+  const { kind } = parseRunWords(words)
+  if (kind !== 'quick') console.log(neededPackages())
 } catch (error) {
   console.error((error as Error).message)
   process.exit(2)

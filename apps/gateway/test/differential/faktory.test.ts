@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { sampleOf } from '@crossgear/tools/sample'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/net/clock.ts'
@@ -12,7 +13,8 @@ const patienceMs = 40_000
 const fetchBlocksMs = { usually: 900, forAJob: patienceMs }
 /** Cases that take as long as a clock of the server are played nightly. */
 const withSlowCases = process.env['SLOW_RECORDINGS'] !== undefined
-const cases = recordedCases().filter(({ slow }) => withSlowCases || slow === undefined)
+const all = recordedCases().filter(({ slow }) => withSlowCases || slow === undefined)
+const cases = sampleOf(all, 8)
 
 describe.skipIf(lacksRedis)('beside Faktory 1.10.0, as recorded', () => {
   const gateways = faktoryGateways()

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { playsAll } from '@crossgear/tools/sample'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { startBridge, type Bridge } from '../../bridge/support/bridge.ts'
 import { absent, kits, present, type StockKit } from './kits.ts'
@@ -15,8 +16,13 @@ export interface Stage {
   lastingWorker(kit: StockKit, prefix: string): Promise<StockProcess>
 }
 
+/** Runs a suite on so many gateways; at night, and where the file is played by itself, on one and on two. */
+export function onStages(byDay: 1 | 2, suite: (stage: Stage) => void): void {
+  for (const nodes of playsAll() ? ([1, 2] as const) : [byDay]) onStage(nodes, suite)
+}
+
 /** Runs a suite on one gateway, or on two with the clients on one and the workers on the other. */
-export function onStage(nodes: 1 | 2, suite: (stage: Stage) => void): void {
+function onStage(nodes: 1 | 2, suite: (stage: Stage) => void): void {
   const where = nodes === 1 ? 'one gateway' : 'two gateways'
   describe.skipIf(lacksRedis)(`stock programs on ${where}`, () => {
     let bridge: Bridge | undefined

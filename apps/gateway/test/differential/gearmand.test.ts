@@ -1,0 +1,4 @@
+import { cases } from './cases/index.ts'
+import { compareAll } from './support/suite.ts'
+
+compareAll(cases)

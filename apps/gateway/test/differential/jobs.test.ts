@@ -1,4 +1,0 @@
-import { jobCases } from './cases/index.ts'
-import { compareAll } from './support/suite.ts'
-
-compareAll(jobCases)

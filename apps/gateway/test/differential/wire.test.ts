@@ -1,4 +1,0 @@
-import { wireCases } from './cases/index.ts'
-import { compareAll } from './support/suite.ts'
-
-compareAll(wireCases)

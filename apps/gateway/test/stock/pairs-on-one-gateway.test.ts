@@ -1,4 +1,0 @@
-import { pairs } from './support/pairs.ts'
-import { onStage } from './support/stage.ts'
-
-onStage(1, pairs)

@@ -1,4 +1,0 @@
-import { onStage } from './support/stage.ts'
-import { tools } from './support/tools.ts'
-
-onStage(2, tools)
