@@ -12,15 +12,15 @@ export function playsAll(): boolean {
   return chosen() === 'all'
 }
 
-/** The part that this run plays, from 0; the commits of a few days have all. */
-function partOf(parts: number): number {
-  return createHash('sha256').update(chosen()).digest().readUInt32BE(0) % parts
+/** A number that the run's commit chooses, from 0 to below `bound`. */
+export function numberOfRun(bound: number): number {
+  return createHash('sha256').update(chosen()).digest().readUInt32BE(0) % bound
 }
 
 /** One in so many cases: neighbours, which are alike, are in different parts. All where matrices are played whole. */
 export function sampleOf<Case>(cases: readonly Case[], parts: number): readonly Case[] {
   if (playsAll()) return cases
-  const part = partOf(parts)
+  const part = numberOfRun(parts)
   return cases.filter((_, at) => at % parts === part)
 }
 
@@ -32,7 +32,7 @@ export function samplePairs<One, Other>(
   const all = ones.flatMap((one) => others.map((other) => [one, other] as const))
   if (playsAll()) return all
   const longer = Math.max(ones.length, others.length)
-  const shift = partOf(longer)
+  const shift = numberOfRun(longer)
   const chosenPairs = new Set(
     Array.from({ length: longer }, (_, at) => {
       return (at % ones.length) * others.length + ((at + shift) % others.length)
