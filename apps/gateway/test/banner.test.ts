@@ -47,6 +47,16 @@ test("the structured log line has the same content, without the store's password
   expect(line).not.toContain('secret')
 })
 
+test('a store on a socket alone is tried by its path, and its password is not shown either', () => {
+  const nativeUrl = 'unix:///var/lib/x/store.sock?password=secret'
+  const { store } = describeGateway({
+    ...announcement,
+    store: { ...announcement.store, nativeUrl },
+  })
+  expect(store.nativeUrl).toBe('unix:///var/lib/x/store.sock?password=***')
+  expect(store.try).toBe(`redis-cli -s '/var/lib/x/store.sock' -a '***' HGETALL job:hello:1`)
+})
+
 test.each([
   [true, 'secret'],
   [false, '***'],

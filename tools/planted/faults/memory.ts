@@ -26,8 +26,8 @@ export const faults: FaultTable = {
   'password-in-the-ready-line': {
     promise: "No log has the store's password.",
     file: 'apps/gateway/src/server/banner.ts',
-    from: "'$1:***@'",
-    to: "'$&'",
+    from: 'maskStoreUrl(store.nativeUrl)',
+    to: 'store.nativeUrl',
     test: 'apps/gateway/test/banner.test.ts',
   },
   'idle-web-connections-keep-probes-out': {

@@ -24,7 +24,7 @@ export interface BackupArguments {
 const storeOptions: readonly OptionRow[] = [
   {
     ...{ name: 'redisUrl', argument: 'url' },
-    help: 'the store (default: the one that crossgear would open here)',
+    help: 'the store (default: that of the gateway in the data folder)',
   },
   ...folderAndFile,
 ]

@@ -18,6 +18,7 @@ import { boundHeap } from '../migrate/heap-bound.ts'
 import { firstLines, Report } from '../migrate/report.ts'
 import type { MigrateSurroundings } from '../migrate/run-migrate.ts'
 import { openTargetStore, type TargetStore } from '../migrate/target-store.ts'
+import type { CommandUse } from '../redis-server/open-store.ts'
 import {
   type BackupAct,
   type BackupArguments,
@@ -44,6 +45,11 @@ interface Context extends BackupSurroundings {
 
 const acts: Readonly<Record<BackupAct, (context: Context) => Promise<number>>> = { backup, restore }
 
+const uses: Readonly<Record<BackupAct, CommandUse>> = {
+  backup: { writes: false, option: '--redis-url' },
+  restore: { writes: true, option: '--redis-url' },
+}
+
 /** Runs `crossgear backup ...` or `crossgear restore ...`; returns the exit code. */
 export async function runBackup(
   act: BackupAct,
@@ -59,7 +65,8 @@ export async function runBackup(
     if (isPiped) refuseTerminal(stdout)
     else if (act === 'backup') refuseExisting(given.file)
     const { redisUrl: to, ...rest } = given
-    opened = await openTargetStore({ ...rest, ...(to !== undefined && { to }) }, env)
+    const target = { ...rest, ...(to !== undefined && { to }) }
+    opened = await openTargetStore(target, env, uses[act])
     const report = new Report(given.isJson, isPiped ? stderr : stdout)
     const tidy = boundHeap()
     const show = firstLines(stderr)

@@ -1,11 +1,12 @@
 import type { StoreAddress } from '@crossgear/redis-store'
 import type { Config } from '../config/load-config.ts'
-import { StartError } from '../errors.ts'
 import { parseStoreUrl } from '../config/store-address.ts'
+import { StartError } from '../errors.ts'
+import { addressOfRunning } from '../redis-server/folder-store.ts'
 import { StoreFolder } from '../redis-server/store-folder.ts'
 
 /**
- * The given store, or the private one of the data dir if a gateway runs it.
+ * The given store, or the private or embedded one of the data dir if a gateway runs it.
  *
  * @throws StartError
  */
@@ -15,9 +16,9 @@ export async function storeAddressOf({
 }: Pick<Config, 'redisUrl' | 'dataDir'>): Promise<StoreAddress> {
   const given = redisUrl === undefined ? undefined : parseStoreUrl(redisUrl)
   if (given) return given
-  const folder = await StoreFolder.find(dataDir)
-  const record = await folder?.readRecord()
-  if (folder && record) return folder.address(record.port)
+  const { folder } = await StoreFolder.find(dataDir)
+  const running = folder && (await addressOfRunning(folder))
+  if (running) return running
   throw new StartError(
     `No store runs in ${dataDir}: start the gateway, name its folder with --data-dir, or give the --redis-url that it prints at its start.`,
     1,

@@ -42,7 +42,7 @@ export interface CommandForm {
 export const folderAndFile: readonly OptionRow[] = [
   {
     ...{ name: 'dataDir', argument: 'path' },
-    help: "the gateway's, if there is no --redis-url",
+    help: "the gateway's: its store runs there, or has its jobs there; if there is no --redis-url",
   },
   {
     ...{ name: 'config', argument: 'file' },

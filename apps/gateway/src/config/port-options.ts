@@ -37,7 +37,7 @@ type DoorPort = `${DoorName}Port`
 const doorPorts = Object.fromEntries(
   doors.map(({ name, port: { help, fallback } }) => [
     `${name}Port`,
-    { ...portOr('off', fallback), help },
+    { ...portOr(['off'], fallback), help },
   ]),
 ) as Readonly<Record<DoorPort, Setting<number | 'off'>>>
 
@@ -55,7 +55,7 @@ export const portOptions = inGroup('Doors', {
   },
   ...doorPorts,
   webPort: {
-    ...portOr('off', 7420),
+    ...portOr(['off'], 7420),
     help: 'port for the dashboard (docs/operate/dashboard.md), /metrics (docs/reference/metrics.md), /healthz, /readyz and the admin API (docs/reference/api.md), or off',
   },
   webHost: {

@@ -21,8 +21,8 @@ export const storeOptions = kinds.inGroup('Store', {
     help: 'data folder of the private store',
   },
   storePort: {
-    ...kinds.portOr('auto', 'auto'),
-    help: 'loopback port of the private or embedded store, for native GearMonkey programs; auto is 6379 if that is free, else another',
+    ...kinds.portOr(['off', 'auto'], 'off'),
+    help: 'loopback port of the private or embedded store, for native GearMonkey programs that cannot use its unix socket; auto is 6379 if that is free, else another',
   },
   storeWait: {
     ...kinds.optional('seconds', kinds.whole('seconds', 0, 1_000_000_000, 0).value, 'for ever'),

@@ -83,14 +83,15 @@ export function whole(
   return { argument, value, fallback }
 }
 
-export function portOr<Word extends string>(
-  word: Word,
-  fallback: NoInfer<number | Word>,
-): Values<number | Word> {
+/** A port, or one of some words. */
+export function portOr<const Words extends readonly string[]>(
+  words: Words,
+  fallback: NoInfer<number | Words[number]>,
+): Values<number | Words[number]> {
   const read = integer(0, maxPort)
-  const value: ValueKind<number | Word> = {
-    expected: `a port from 0 to ${maxPort} (0 takes a free one), or ${word}`,
-    read: (given) => (given === word ? word : read(given)),
+  const value: ValueKind<number | Words[number]> = {
+    expected: `a port from 0 to ${maxPort} (0 takes a free one), or ${words.join(' or ')}`,
+    read: (given) => words.find((word) => word === given) ?? read(given),
   }
   return { argument: 'port', value, fallback }
 }

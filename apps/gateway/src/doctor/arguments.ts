@@ -16,7 +16,7 @@ export const doctorForm: CommandForm = {
   options: [
     {
       ...{ name: 'redisUrl', argument: 'url' },
-      help: 'the store (default: the private one of a gateway that runs)',
+      help: 'the store (default: the private or embedded one of a gateway that runs)',
     },
     ...folderAndFile,
     { name: 'full', help: 'look at every job, however many there are' },

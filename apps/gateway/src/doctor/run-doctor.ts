@@ -4,6 +4,7 @@ import { storeAddressOf } from '../cli/store-address-of.ts'
 import { type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { laneNamesOf } from '../config/routes.ts'
 import { StartError } from '../errors.ts'
+import { checkAnswer } from '../redis-server/given-store.ts'
 import { readDoctorArguments } from './arguments.ts'
 
 const exitCodes = { fine: 0, usage: 1, unreachable: 2, faults: 3 } as const
@@ -29,15 +30,15 @@ export async function runDoctor(
     const { flags, isJson, isFull } = given
     const config = loadConfig({ flags, env })
     const names = laneNamesOf(config)
-    const findings = await examine(await storeAddressOf(config), { names, isFull })
+    const address = await storeAddressOf(config)
+    await checkAnswer(address)
+    const findings = await examine(address, { names, isFull })
     stdout.write(isJson ? `${JSON.stringify({ findings })}\n` : textOf(findings))
     return findings.some(({ level }) => level === 'fault') ? exitCodes.faults : exitCodes.fine
   } catch (error) {
     if (error instanceof StoreError) {
-      return fail(
-        new Error(`The store cannot be reached: ${error.message}.`),
-        exitCodes.unreachable,
-      )
+      const reason = error.message.replace(/\.$/, '')
+      return fail(new Error(`The store cannot be reached: ${reason}.`), exitCodes.unreachable)
     }
     if (!(error instanceof StartError)) throw error
     return fail(error, error.exitCode === 2 ? exitCodes.usage : exitCodes.unreachable)

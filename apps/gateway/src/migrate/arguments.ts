@@ -64,7 +64,7 @@ const rows: readonly Row[] = [
   },
   {
     ...{ name: 'to', argument: 'url' },
-    help: 'the target: a --redis-url of the gateway (default: the store that crossgear would open here), or another server; of export: file:///new/file.ndjson',
+    help: 'the target: a --redis-url of the gateway (default: the store of the gateway in the data folder), or another server; of export: file:///new/file.ndjson',
     acts: all,
   },
   {
@@ -156,7 +156,7 @@ const rows: readonly Row[] = [
   },
   {
     ...{ name: 'dataDir', argument: 'path' },
-    help: "data folder of the gateway's private store, if there is no --to",
+    help: "an existing data folder: the gateway's store runs there, or has its jobs there; if there is no --to",
     acts: storing,
   },
   {

@@ -37,7 +37,7 @@ export async function openTarget(
   const server = serverTargetOf(given.to)
   if (server) return openServerTarget(server, name, given, env)
   refuseForStore(given)
-  const opened = await openTargetStore(given, env)
+  const opened = await openTargetStore(given, env, { writes: !given.isDryRun, option: '--to' })
   const target = new StoreTarget(opened.store, opened.names, name)
   return { target, ledger: target, limits: [], close: () => opened.close() }
 }

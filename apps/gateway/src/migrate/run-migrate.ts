@@ -121,7 +121,7 @@ async function verify(context: Context): Promise<number> {
   refuseServer(given)
   return withSource(context, async (source) => {
     const options = optionsOf(given, source.identity)
-    const opened = await openTargetStore(given, env)
+    const opened = await openTargetStore(given, env, reading)
     const { store, names } = opened
     try {
       const parts = { imports: store.imports, names, options }
@@ -137,6 +137,9 @@ async function verify(context: Context): Promise<number> {
     }
   })
 }
+
+/** A store without jobs has none to compare or to take back. */
+const reading = { writes: false, option: '--to' } as const
 
 /** Jobs that were rejected are not where they should be. */
 function codeOf({ counts }: RunResult): number {
@@ -169,7 +172,7 @@ async function takeBack(context: Context): Promise<number> {
       : await openSource(given.from, { isMove: true, functions: given.function })
   let target: TargetStore | undefined
   try {
-    target = await openTargetStore(given, env)
+    target = await openTargetStore(given, env, reading)
     const name = given.name ?? defaultName(source?.identity ?? '')
     const { imports } = target.store
     const parts = { imports, names: target.names, name, ...(source && { source }) }

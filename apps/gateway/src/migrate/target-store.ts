@@ -4,9 +4,10 @@ import { RedisStore } from '@crossgear/redis-store'
 import pino from 'pino'
 import { type ConfigSources, loadConfig } from '../config/load-config.ts'
 import { laneNamesOf } from '../config/routes.ts'
+import { refusedWritesOf } from '../ops/refused-writes.ts'
 import { readDurability } from '../config/value-kinds.ts'
 import { StartError } from '../errors.ts'
-import { openStore } from '../redis-server/open-store.ts'
+import { type CommandUse, openStoreForCommand } from '../redis-server/open-store.ts'
 import { printStoreAddress } from '../config/store-address.ts'
 import type { MigrateArguments } from './arguments.ts'
 
@@ -21,10 +22,11 @@ export interface TargetStore {
 
 const stderrFd = 2
 
-/** Opens the store as a gateway with the same options would. Throws a MigrationError. */
+/** Opens the store that a gateway with the same options has. Throws a MigrationError. */
 export async function openTargetStore(
   given: Pick<MigrateArguments, 'to' | 'config' | 'dataDir' | 'durability'>,
   env: ConfigSources['env'],
+  use: CommandUse,
 ): Promise<TargetStore> {
   const flags = {
     ...(given.to !== undefined && { redisUrl: given.to }),
@@ -36,7 +38,7 @@ export async function openTargetStore(
       { level: 'error', base: null },
       pino.destination({ dest: stderrFd, sync: true }),
     )
-    const opened = await openStore(config, log)
+    const opened = await openStoreForCommand(config, use, log, env['PATH'])
     const names = laneNamesOf(config)
     const level = readDurability(config.durability)
     const store = new RedisStore(opened.address, { names, ...(level && { durability: level }) })
@@ -53,7 +55,9 @@ export async function openTargetStore(
   } catch (error) {
     const isUsage = error instanceof StartError && error.exitCode === 2
     const message =
-      error instanceof StartError ? error.message : `The target store: ${lineOf(error)}.`
+      error instanceof StartError
+        ? error.message
+        : (refusedWritesOf(error)?.line ?? `The target store: ${lineOf(error).replace(/\.$/, '')}.`)
     throw new MigrationError(isUsage ? 'USAGE' : 'UNREACHABLE', message, { cause: error })
   }
 }

@@ -6,6 +6,7 @@ import { LogDeduper } from '../log/log-deduper.ts'
 import type { JobHistory } from './history/job-history.ts'
 import type { JobTracing } from './tracing/job-tracing.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { refusedWritesOf } from './refused-writes.ts'
 
 /** Log lines for repaired orphans of native programs. */
 const mended: Readonly<Record<Orphan, string>> = {
@@ -99,8 +100,9 @@ export function observeWith(
     },
     error: (task, error) => {
       const text = oneLine(error)
-      if (!deduper.isNews(task, text)) return
-      log.warn(`${task}: ${text}`)
+      const refused = refusedWritesOf(error)
+      if (!(refused ? deduper.isNews('store', refused.word) : deduper.isNews(task, text))) return
+      log.warn(refused?.line ?? `${task}: ${text}`)
       log.debug({ err: error }, 'Error details.')
     },
   }

@@ -6,13 +6,23 @@ import { printStoreAddress } from '../config/store-address.ts'
 
 const timeoutMs = 5000
 
+/** The option of a gateway or command that names the store. */
+export type StoreOption = '--redis-url' | '--to' | '--from'
+
+interface CheckOptions {
+  /** In the advice of an error line. `--redis-url` */
+  readonly option?: StoreOption
+  /** An abort ends the wait for a store that loads. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Checks that a Redis answers at the address and accepts the login. Returns its name and version.
  */
 export async function checkGivenStore(
   address: StoreAddress,
   log: Logger,
-  signal?: AbortSignal,
+  { option = '--redis-url', signal }: CheckOptions = {},
 ): Promise<string> {
   let connection: StoreProbe | undefined
   try {
@@ -23,9 +33,25 @@ export async function checkGivenStore(
     await warnOfEviction(connection, log)
     return await nameServer(connection)
   } catch (error) {
-    const message = explain(error, printStoreAddress(address))
-    const Failure = isAway(error) ? StoreAway : StartError
-    throw new Failure(message, 1, { cause: error })
+    throw storeFailure(error, address, option)
+  } finally {
+    connection?.end()
+  }
+}
+
+/**
+ * Checks only that a server answers and takes the login, whatever its version, settings and permissions.
+ *
+ * @throws StartError
+ */
+export async function checkAnswer(address: StoreAddress): Promise<void> {
+  let connection: StoreProbe | undefined
+  try {
+    connection = await StoreProbe.open(await locateServer(address, timeoutMs), timeoutMs)
+    await connection.command('PING')
+  } catch (error) {
+    if (ProbeError.is(error, 'REPLY') && ['NOPERM', 'MISCONF'].includes(error.word)) return
+    throw storeFailure(error, address)
   } finally {
     connection?.end()
   }
@@ -75,23 +101,32 @@ async function checkCluster(connection: StoreProbe): Promise<void> {
   throw new BrokenCluster('is a cluster that does not serve all slots: see CLUSTER INFO')
 }
 
-function explain(error: unknown, url: string): string {
+/** The error line for a store that cannot be used. */
+export function storeFailure(
+  cause: unknown,
+  address: StoreAddress,
+  option: StoreOption = '--redis-url',
+): StartError {
+  const Failure = isAway(cause) ? StoreAway : StartError
+  return new Failure(explain(cause, printStoreAddress(address), option), 1, { cause })
+}
+
+function explain(error: unknown, url: string, option: StoreOption): string {
   if (ProbeError.is(error, 'REPLY')) {
     const said = `The store at ${url} answers "${error.message}"`
-    if (error.isRefusedLogin) {
-      return `${said}: put the right user and password into --redis-url.`
-    }
-    return `${said}: correct --redis-url.`
+    if (error.isRefusedLogin) return `${said}: put the right user and password into ${option}.`
+    if (isAway(error)) return `${said}: wait until it serves.`
+    return `${said}: correct ${option}.`
   }
   if (error instanceof UnfitStore) return `The store at ${url} ${error.message}.`
   if (ProbeError.is(error, 'PROTOCOL')) {
-    return `No Redis speaks at ${url} (${error.message}): correct --redis-url.`
+    return `No Redis speaks at ${url} (${error.message}): correct ${option}.`
   }
   const reason =
     ProbeError.is(error, 'TIMEOUT') || ProbeError.is(error, 'CLOSED')
       ? error.message
       : systemCode(error) || oneLine(error)
-  return `The store at ${url} cannot be reached (${reason}): start it or correct --redis-url.`
+  return `The store at ${url} cannot be reached (${reason}): start it or correct ${option}.`
 }
 
 const lookAgainMs = 50
@@ -108,7 +143,10 @@ export async function waitUntilLoaded(
       await connection.command('PING')
       return
     } catch (error) {
-      if (!(ProbeError.is(error, 'REPLY') && error.word === 'LOADING')) throw error
+      if (!ProbeError.is(error, 'REPLY')) throw error
+      // One that cannot write its files refuses even this: its data is there.
+      if (error.word === 'MISCONF') return
+      if (error.word !== 'LOADING') throw error
       if (!said) log.info('The store is loading its data; the ports open after that.')
       said = true
       await delay(lookAgainMs, undefined, { ...(signal && { signal }) })

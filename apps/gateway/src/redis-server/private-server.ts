@@ -2,28 +2,13 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:fs'
 import { access, open } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Config } from '../config/load-config.ts'
-import { StartError, systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
 import type { Logger } from '../log/logger.ts'
 import { oldestMajor } from './given-store.ts'
+import { endOf, type ServerProcess, type StoreProgram } from './server-process.ts'
 import type { StoreFolder } from './store-folder.ts'
-
-/** Why a process has ended. */
-export function endOf(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`
-}
-
-/** A store server that this gateway started. */
-export interface ServerProcess {
-  readonly pid: number
-  /** Settles with the reason when the process has ended. */
-  readonly exited: Promise<string>
-  hasExited(): boolean
-}
 
 /** Reads the configuration from standard input. */
 const fromStdin = '-'
@@ -52,11 +37,21 @@ function serverSettings(folder: StoreFolder, port: number): Readonly<Record<stri
   }
 }
 
+/** A redis-server or valkey-server, by its path. */
+function privateServer(program: string): StoreProgram {
+  return {
+    kind: 'private',
+    name: program,
+    advice: ({ logPath }) => `see ${logPath}, or give a --redis-url`,
+    spawn: (folder, port) => spawnServer(program, folder, port),
+  }
+}
+
 /**
  * Starts the server in its own session: Ctrl-C at the gateway's terminal must not end the store before the gateway has
  * drained. Its password goes over standard input: other users can read its arguments.
  */
-export async function spawnServer(
+async function spawnServer(
   program: string,
   folder: StoreFolder,
   port: number,
@@ -83,7 +78,13 @@ export async function spawnServer(
       })
     })
     await once(child, 'spawn') // rejects if the program cannot be run
-    return { pid: child.pid ?? 0, exited, hasExited: () => ended }
+    return {
+      pid: child.pid ?? 0,
+      exited,
+      hasExited: () => ended,
+      kill: () => void child.kill('SIGTERM'),
+      lastWords: () => folder.lastWords(),
+    }
   } finally {
     await log.close()
   }
@@ -92,18 +93,18 @@ export async function spawnServer(
 const programs = ['redis-server', 'valkey-server']
 const versionTimeoutMs = 5000
 
-/** The path of the first program on PATH that can be the private store. */
+/** The first program on PATH that can be the private store. */
 export async function findStoreProgram(
   pathVariable: string | undefined,
   log: Logger,
-): Promise<string | undefined> {
+): Promise<StoreProgram | undefined> {
   const folders = (pathVariable ?? '').split(delimiter).filter((folder) => folder !== '')
   for (const name of programs) {
     for (const folder of folders) {
       const path = join(folder, name)
       if (!(await isExecutable(path))) continue
       const major = await majorVersion(path)
-      if (major === undefined || major >= oldestMajor) return path
+      if (major === undefined || major >= oldestMajor) return privateServer(path)
       log.warn(
         `${path} is version ${major} and not used: Redis ${oldestMajor} or Valkey is needed.`,
       )
@@ -132,40 +133,4 @@ async function majorVersion(path: string): Promise<number | undefined> {
   } catch {
     return undefined // it says so itself when it is started
   }
-}
-
-const usualPort = 6379
-
-/** Loopback port of a new store: the requested one; for `auto` 6379 or any free one. */
-export async function chooseStorePort(wantedPort: Config['storePort']): Promise<number> {
-  if (wantedPort === 'auto') return (await tryPort(usualPort)) ?? (await freePort())
-  if (wantedPort === 0) return await freePort()
-  const port = await tryPort(wantedPort)
-  if (port !== undefined) return port
-  throw new StartError(
-    `Port ${wantedPort} on ${loopback} is in use: stop the other program or choose another with --store-port.`,
-    1,
-  )
-}
-
-async function freePort(): Promise<number> {
-  const port = await tryPort(0)
-  if (port === undefined) throw new StartError('No loopback port is free: give a --redis-url.', 1)
-  return port
-}
-
-/** The port, if this process can listen on it now. */
-async function tryPort(port: number): Promise<number | undefined> {
-  const server = createServer()
-  try {
-    server.listen({ host: loopback, port, exclusive: true })
-    await once(server, 'listening')
-  } catch (error) {
-    if (['EADDRINUSE', 'EACCES'].includes(systemCode(error))) return undefined
-    throw error
-  }
-  const bound = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof bound === 'object' ? bound?.port : undefined
 }

@@ -1,28 +1,47 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { access, chmod, link, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ServerAddress } from '@crossgear/redis-store'
-import { oneLine, StartError, systemCode } from '../errors.ts'
+import { systemCode } from '../errors.ts'
 import { loopback } from '../net/addresses.ts'
 import type { Logger } from '../log/logger.ts'
+import { folderFailure } from './folder-failure.ts'
 import { privateFolder } from './private-folder.ts'
+import { existingPassword, storePassword } from './store-password.ts'
 
 /** Longest path of a unix socket: 108 bytes with the NUL on Linux; macOS takes 103. */
 const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103
 
 const recordName = 'store.json'
+const passwordName = 'store.password'
+/** The private server's data. */
+export const dataName = 'appendonlydir'
 
-/** The note of the gateway that started the store, for later ones. */
+/** `private`: a server of its own, with files. `embedded`: in memory, it ends with its gateway. */
+export type StoreKind = 'private' | 'embedded'
+
+/** The note of the gateway that started the store, for later ones and for commands. */
 export interface StoreRecord {
+  /** Loopback port; 0 for none. Gateways of former versions read it, too. */
   readonly port: number
   readonly pid: number
+  readonly kind: StoreKind
   /** Tells if the store was started with the folder's current password. */
   readonly passwordDigest?: string
 }
 
+/** A data folder as it stands. */
+export interface FoundFolder {
+  readonly exists: boolean
+  /** A private server kept jobs in it. */
+  readonly hasData: boolean
+  /** Undefined if no gateway had a store here. */
+  readonly folder?: StoreFolder | undefined
+}
+
 /**
- * The folder of the private store: its data, password, socket, and the notes of the gateways that
- * share it.
+ * The folder of a private or embedded store: its data, password, socket, and the note of the gateway
+ * that started it.
  */
 export class StoreFolder {
   readonly path: string
@@ -46,43 +65,42 @@ export class StoreFolder {
 
   /** The folder for a gateway, which only its user can enter from now on. */
   static async open(dataDir: string, log: Pick<Logger, 'warn'>): Promise<StoreFolder> {
-    return await StoreFolder.#at(dataDir, async (path) => {
-      const formerMode = await privateFolder(path)
-      if (formerMode === undefined) return
-      log.warn(`Other users could read jobs in ${path} (mode ${formerMode}): its mode is 700 now.`)
-    })
-  }
-
-  /** The folder if a gateway has its store there. */
-  static async find(dataDir: string): Promise<StoreFolder | undefined> {
-    try {
-      await access(join(resolve(dataDir), recordName))
-      return await StoreFolder.#at(dataDir)
-    } catch (error) {
-      if (systemCode(error) === 'ENOENT') return undefined
-      throw error
-    }
-  }
-
-  static async #at(
-    dataDir: string,
-    prepare?: (path: string) => Promise<void>,
-  ): Promise<StoreFolder> {
     const path = resolve(dataDir)
     try {
-      await prepare?.(path)
+      const formerMode = await privateFolder(path)
+      if (formerMode !== undefined) {
+        log.warn(
+          `Other users could read jobs in ${path} (mode ${formerMode}): its mode is 700 now.`,
+        )
+      }
       const real = await realpath(path)
-      return new StoreFolder(real, await storePassword(real))
+      return new StoreFolder(real, await storePassword(join(real, passwordName)))
     } catch (error) {
-      if (error instanceof StartError) throw error
-      throw new StartError(
-        `The folder ${path} cannot be used (${systemCode(error) || oneLine(error)}): choose another with --data-dir or CROSSGEAR_DATA_DIR.`,
-        1,
-        { cause: error },
-      )
+      throw folderFailure(path, error)
     }
   }
 
+  /**
+   * An existing folder as it is: nothing in it is created or changed.
+   *
+   * @throws StartError
+   */
+  static async find(dataDir: string): Promise<FoundFolder> {
+    const path = resolve(dataDir)
+    try {
+      const real = await realpath(path)
+      const names = await readdir(real)
+      const folder = names.includes(passwordName)
+        ? new StoreFolder(real, await existingPassword(join(real, passwordName)))
+        : undefined
+      return { exists: true, hasData: names.includes(dataName), folder }
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return { exists: false, hasData: false }
+      throw folderFailure(path, error)
+    }
+  }
+
+  /** For gateways and commands. The port matters only where the path is too long for a socket. */
   address(port: number): ServerAddress {
     const { socketPath: path, password } = this
     if (path !== undefined) return { path, password, db: 0 }
@@ -98,8 +116,8 @@ export class StoreFolder {
     }
   }
 
-  async writeRecord(port: number, pid: number): Promise<void> {
-    const record: StoreRecord = { port, pid, passwordDigest: this.#passwordDigest() }
+  async writeRecord(about: Pick<StoreRecord, 'port' | 'pid' | 'kind'>): Promise<void> {
+    const record: StoreRecord = { ...about, passwordDigest: this.#passwordDigest() }
     await writeFile(this.#recordPath, `${JSON.stringify(record)}\n`)
   }
 
@@ -123,67 +141,14 @@ export class StoreFolder {
   }
 }
 
+/** Former versions noted no kind: only private servers had a record. */
 function recordOf(value: unknown): StoreRecord | undefined {
-  const { port, pid, passwordDigest } = Object(value) as Partial<Record<string, unknown>>
+  const { port, pid, kind, passwordDigest } = Object(value) as Partial<Record<string, unknown>>
   if (typeof port !== 'number' || typeof pid !== 'number') return undefined
-  return { port, pid, ...(typeof passwordDigest === 'string' && { passwordDigest }) }
-}
-
-const fileName = 'store.password'
-/** Readable only by the gateway's user. */
-const fileMode = 0o600
-const passwordBytes = 24
-/** Needs no quotes in a configuration and no escapes in a URL. */
-const fit = /^[\w.~-]{8,512}$/
-
-/**
- * The password of a folder's store: from its file, or a random one, which is written there
- * for the next start.
- *
- * @throws StartError (code 1)
- */
-export async function storePassword(folder: string): Promise<string> {
-  const path = join(folder, fileName)
-  try {
-    const password = (await read(path)) ?? (await create(path))
-    if (fit.test(password)) return password
-  } catch (error) {
-    throw new StartError(
-      `The password file ${path} cannot be used (${systemCode(error) || oneLine(error)}): correct or remove it.`,
-      1,
-      { cause: error },
-    )
-  }
-  throw new StartError(
-    `${path} has no valid password for the store (8 to 512 of A-Z a-z 0-9 _ . ~ -): correct or remove it.`,
-    1,
-  )
-}
-
-async function read(path: string): Promise<string | undefined> {
-  try {
-    const text = await readFile(path, 'utf8')
-    await chmod(path, fileMode)
-    return text.trimEnd()
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/** Two gateways that start at once get one password: only the first makes the link. */
-async function create(path: string): Promise<string> {
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
-  await writeFile(draft, `${randomBytes(passwordBytes).toString('hex')}\n`, {
-    mode: fileMode,
-    flag: 'wx',
-  })
-  try {
-    await link(draft, path).catch((error: unknown) => {
-      if (systemCode(error) !== 'EEXIST') throw error
-    })
-    return (await readFile(path, 'utf8')).trimEnd()
-  } finally {
-    await rm(draft, { force: true })
+  return {
+    port,
+    pid,
+    kind: kind === 'embedded' ? 'embedded' : 'private',
+    ...(typeof passwordDigest === 'string' && { passwordDigest }),
   }
 }

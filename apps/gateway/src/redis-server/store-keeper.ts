@@ -1,6 +1,6 @@
 import { ProbeError, StoreProbe } from '@crossgear/redis-store'
 import { nameServer } from './given-store.ts'
-import type { StoreFolder } from './store-folder.ts'
+import type { StoreFolder, StoreRecord } from './store-folder.ts'
 
 /**
  * Every gateway on a private store holds one connection of this name: so the store knows its users.
@@ -25,10 +25,15 @@ export class StoreKeeper {
   }
 
   /** Undefined if another folder's store answers. */
-  static async connect(folder: StoreFolder, port: number): Promise<StoreKeeper | undefined> {
+  static async connect(
+    folder: StoreFolder,
+    { port, kind }: Pick<StoreRecord, 'port' | 'kind'>,
+  ): Promise<StoreKeeper | undefined> {
     const connection = await connectTo(folder, port)
     try {
-      if (folder.socketPath === undefined && !(await servesFolder(connection, folder.path))) {
+      // An embedded store knows no folder: its password is that of its folder alone.
+      const isOnPort = folder.socketPath === undefined && kind === 'private'
+      if (isOnPort && !(await servesFolder(connection, folder.path))) {
         connection.end()
         return undefined
       }

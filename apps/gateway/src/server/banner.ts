@@ -1,4 +1,5 @@
 import { doors } from '../doors/table.ts'
+import { maskStoreUrl, parseStoreUrl } from '../config/store-address.ts'
 import { bracketed } from '../net/addresses.ts'
 import type { DoorRow } from '../net/door-row.ts'
 import type { OpenStore } from '../redis-server/open-store.ts'
@@ -45,8 +46,7 @@ export function announce(announcement: Announcement): void {
 /** Anything but a terminal may be kept as a log. */
 export function withoutPassword(announcement: Announcement): Announcement {
   const { store } = announcement
-  const nativeUrl = store.nativeUrl.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@')
-  return { ...announcement, store: { ...store, nativeUrl } }
+  return { ...announcement, store: { ...store, nativeUrl: maskStoreUrl(store.nativeUrl) } }
 }
 
 /** The open doors and the store as data, without passwords. */
@@ -91,9 +91,12 @@ function trialOf({ name, host, port }: OpenDoor, hasPassword: boolean): string |
   return shownOf(name)?.trial(reachable(host), port, hasPassword)
 }
 
-/** A command that shows a native client at work. */
+/** A command that shows a native client at work. `redis-cli` takes a socket by its path alone. */
 function nativeTrial(url: string): string {
-  return `redis-cli -u '${url}' HGETALL job:hello:1`
+  const address = parseStoreUrl(url)
+  const login = address?.password === undefined ? '' : ` -a '${address.password}'`
+  const at = address && 'path' in address ? `-s '${address.path ?? ''}'${login}` : `-u '${url}'`
+  return `redis-cli ${at} HGETALL job:hello:1`
 }
 
 /** The address for a client on this machine of a door that listens on every address. */

@@ -28,6 +28,7 @@ import { JobHistory } from '../ops/history/job-history.ts'
 import type { Census } from '../net/census.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { storeSnapshots } from '../ops/metrics/store-snapshot.ts'
+import { refusedWritesOf } from '../ops/refused-writes.ts'
 import { observeWith } from '../ops/observe.ts'
 import { Push } from '../push/push.ts'
 import { DeadJobNotices } from '../webhook/dead-job-notices.ts'
@@ -153,7 +154,8 @@ export async function compose(parts: Parts): Promise<Composition> {
     await scheduler.stop().catch(() => undefined)
     await redisStore.close()
     const Failure = isAway(error) ? StoreAway : StartError
-    throw new Failure(`The store does not take jobs: ${oneLine(error)}.`, 1, { cause: error })
+    const line = refusedWritesOf(error)?.line ?? `The store does not take jobs: ${oneLine(error)}.`
+    throw new Failure(line, 1, { cause: error })
   }
   metrics.storeUp(true)
   const acted = auditTrail({ store: scheduler.audit, node, log })

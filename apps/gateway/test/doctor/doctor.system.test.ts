@@ -38,6 +38,26 @@ describe.skipIf(lacksRedis)('crossgear doctor', () => {
     expect(usage).toMatchObject({ code: 1, stdout: '' })
     expect(usage.stderr).toMatch(/^Unknown option '--bogus': see crossgear doctor --help\.\n$/)
     expect(away).toMatchObject({ code: 2, stdout: '' })
-    expect(away.stderr).toMatch(/^The store cannot be reached: .*ECONNREFUSED.*\n$/)
+    expect(away.stderr).toBe(
+      'The store at redis://127.0.0.1:1 cannot be reached (ECONNREFUSED): start it or correct --redis-url.\n',
+    )
+  })
+
+  test('says what to do about a password that the store does not take, or wants', async () => {
+    await redis.ask('CONFIG', 'SET', 'requirepass', 'right')
+    const url = `redis://%s127.0.0.1:${redis.port}`
+    const wrong = await examine('--redis-url', url.replace('%s', ':wrong@'))
+    const none = await examine('--redis-url', url.replace('%s', ''))
+    for (const [{ code, stderr }, word] of [
+      [wrong, 'WRONGPASS'],
+      [none, 'NOAUTH'],
+    ] as const) {
+      expect(code).toBe(2)
+      expect(stderr).toMatch(
+        new RegExp(
+          `^The store at \\S+ answers "${word} .*": put the right user and password into --redis-url\\.\n$`,
+        ),
+      )
+    }
   })
 })

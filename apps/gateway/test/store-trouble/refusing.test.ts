@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
-import { describe, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { storeServer } from './support/store-server.ts'
 import { TroubledGateway } from './support/troubled-gateway.ts'
 
@@ -9,6 +12,13 @@ async function lock(server: RedisServer, old: string, password: string): Promise
   await admin.config('SET', 'requirepass', password)
   await admin.auth(password)
   for (const type of ['normal', 'pubsub']) await admin.call('CLIENT', 'KILL', 'TYPE', type)
+}
+
+const patience = { timeout: 30_000, interval: 50 }
+
+async function refusedPings(server: RedisServer): Promise<number> {
+  const stats = await server.ask('INFO', 'commandstats')
+  return Number(/cmdstat_ping:.*rejected_calls=(\d+)/.exec(stats)?.[1])
 }
 
 describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
@@ -31,6 +41,27 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
     await gateway.runsJobs()
     await server.ask('CONFIG', 'SET', 'maxmemory', '0')
     await gateway.takesJobs()
+  })
+
+  test('a server that cannot write its files: the cause is in one line of the log and in /readyz, and no connection is lost', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'xg-full-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const server = await storeServer('--dir', folder, '--save', '900 1')
+    const gateway = await TroubledGateway.open(server)
+    rmSync(folder, { recursive: true })
+    await server.ask('BGSAVE')
+    await gateway.refusesJobs(/^-ERR the job store refused: MISCONF/, /^store REFUSED: MISCONF/)
+    // The gateway asks by itself whether its connections live; the server refuses that as well.
+    await vi.waitFor(async () => expect(await refusedPings(server)).toBeGreaterThan(3), patience)
+    const told = gateway.logged.filter((line) =>
+      /MISCONF|cannot be reached|answers again/.test(line),
+    )
+    expect(told).toEqual([
+      expect.stringMatching(/^The store takes no writes \(MISCONF .*\): free space/),
+    ])
+    await server.ask('CONFIG', 'SET', 'stop-writes-on-bgsave-error', 'no')
+    await gateway.takesJobs()
+    await gateway.runsJobs()
   })
 
   test('a server that has lost the scripts: no door notices', async () => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { locateServer, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { maskStoreUrl } from '../../src/config/store-address.ts'
 import { StartError } from '../../src/errors.ts'
 import { openStore, type OpenStore } from '../../src/redis-server/open-store.ts'
 import { findStoreProgram } from '../../src/redis-server/private-server.ts'
@@ -73,7 +74,17 @@ describe.skipIf(program === undefined && 'redis-server')(
       }
     })
 
-    test('also listens on loopback, for native programs', async () => {
+    test('listens on its socket alone, unless a port is asked for', async () => {
+      const dataDir = await temporaryFolder()
+      const settings = { redisUrl: undefined, dataDir, storePort: 'off' } as const
+      const store = await openStore(settings, recordingLog().log)
+      onTestFinished(() => store.close())
+      expect(await ask(store, 'CONFIG', 'GET', 'port')).toEqual(['port', '0'])
+      const password = await passwordIn(dataDir)
+      expect(store.nativeUrl).toBe(`unix://${join(dataDir, 'store.sock')}?password=${password}`)
+    })
+
+    test('also listens on a loopback port that is asked for, for native programs', async () => {
       const store = await open(await temporaryFolder())
       const { hostname, port, password } = new URL(store.nativeUrl)
       const address = { host: hostname, port: Number(port), tls: false, password, db: 0 }
@@ -204,7 +215,7 @@ describe.skipIf(program === undefined && 'redis-server')(
       const log = recordingLog()
       const store = await open(dataDir, log)
       // The log does not have the password.
-      expect(store.nativeUrl.replace(/:\w+@/, ':***@')).toBe(left.nativeUrl)
+      expect(maskStoreUrl(store.nativeUrl)).toBe(left.nativeUrl)
       expect(await log.said(/^Attached/)).toContain('running store')
       await store.close()
       await expect(ask(store, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
@@ -260,7 +271,7 @@ describe.skipIf(program === undefined && 'redis-server')(
 
     test('refuses a folder that cannot be created', async () => {
       await expect(open('/dev/null/x')).rejects.toThrow(
-        /^The folder \/dev\/null\/x cannot be used \(ENOTDIR\): choose another with --data-dir or CROSSGEAR_DATA_DIR\.$/,
+        /^\/dev\/null\/x is not a folder \(ENOTDIR\): choose another with --data-dir or CROSSGEAR_DATA_DIR\.$/,
       )
     })
   },

@@ -93,7 +93,16 @@ function withoutPlace(options: Options): Options {
 export async function connect(connection: Connection): Promise<void> {
   await connectOnce(connection)
   if (!('nodes' in connection)) return
-  await Promise.all(connection.nodes('master').map((server) => server.ping()))
+  await Promise.all(connection.nodes('master').map(answers))
+}
+
+/** Throws where the server does not answer. One that cannot write its files refuses even PING, and can be read. */
+async function answers(server: Pick<Redis, 'ping'>): Promise<void> {
+  try {
+    await server.ping()
+  } catch (error) {
+    if (!storeErrorOf(error).message.startsWith('MISCONF')) throw error
+  }
 }
 
 /**
@@ -134,7 +143,7 @@ export async function openServer(address: ServerAddress, name: string): Promise<
   connection.on('error', (error: unknown) => (cause = error))
   try {
     await connect(connection)
-    await connection.ping()
+    await answers(connection)
   } catch (error) {
     connection.disconnect()
     throw storeErrorOf(cause ?? error)

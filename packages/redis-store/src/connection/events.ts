@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { EventStore, StoreListener, Watched } from '@crossgear/core-scheduler'
 import type { StoreKeys } from '../keys.ts'
+import { storeErrorOf } from './errors.ts'
 import { announced, happened, newsCame, relayed } from './messages.ts'
 import type { RedisContext } from './redis-context.ts'
 
@@ -88,7 +89,7 @@ export class Events implements EventStore {
     if (this.#isProbing || !this.#isReady()) return
     this.#isProbing = true
     try {
-      await this.#redis.ping()
+      await this.ping()
       const server = await this.#server
       // A former master that still takes itself for one hears nothing any more.
       if (server !== undefined && this.#context.epoch.isOther(server)) this.reconnect()
@@ -107,9 +108,13 @@ export class Events implements EventStore {
     await this.#redis.ping().catch(() => undefined)
   }
 
-  /** The same; throws where the server does not answer. */
+  /** The same; throws where the server does not answer. One that takes no writes refuses even this, and has answered. */
   async ping(): Promise<void> {
-    await this.#redis.ping()
+    try {
+      await this.#redis.ping()
+    } catch (error) {
+      if (storeErrorOf(error).code !== 'REFUSED') throw error
+    }
   }
 
   /** Sent before it subscribes: later the server takes no such questions. */

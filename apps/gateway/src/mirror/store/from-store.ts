@@ -14,6 +14,8 @@ type Given = Omit<MirrorArguments, 'from'> & {
   readonly onChange: (error?: Error) => void
 }
 
+const use = { writes: false, option: '--from' } as const
+
 /** Opens a store and the connection to the server for copies. Throws a MigrationError. */
 export async function openFromStore(
   given: Given,
@@ -21,7 +23,7 @@ export async function openFromStore(
   onStoreError: (line: string) => void,
 ) {
   const { from, to, onChange } = given
-  const opened = await openTargetStore({ ...given, to: from.store }, env)
+  const opened = await openTargetStore({ ...given, to: from.store }, env, use)
   const { store, names } = opened
   const sinkOf: StoreMirrorOptions['sinkOf'] = (comparisons, counts) =>
     'identity' in to
