@@ -7,13 +7,15 @@ export interface Given extends Readonly<
   Partial<Record<'b' | 'w' | 'e' | 'l' | 'd' | 'c', string>>
 > {
   readonly v?: true
+  /** Words behind the first one that is no option: the server reads none of them. */
+  readonly ignored?: readonly string[]
 }
 
 /** The guide for moving from the Faktory server. */
 export const movingGuide = 'docs/migrate/from-faktory.md'
 
 export const environments: readonly string[] = ['development', 'staging', 'production']
-const levels = ['error', 'warn', 'info', 'debug']
+const levels = ['error', 'warn', 'info', 'debug', 'verbose']
 
 const helpAfter = `
 Files: conf.d/*.toml of the config folder are read in the order of their names,
@@ -67,7 +69,7 @@ export const faktoryForm: CommandForm = {
     },
     {
       ...{ name: 'l', argument: 'level', choices: levels },
-      help: 'lowest level that is logged (default: info)',
+      help: 'lowest level that is logged; verbose is debug (default: info)',
     },
     {
       ...{ name: 'd', argument: 'path' },
@@ -96,6 +98,20 @@ export function readWords(words: readonly string[], out: HelpOutput): Given | un
     if (letter === undefined) return word === '-help' ? '--help' : word
     return [`-${letter}`, ...(value === undefined ? [] : [value])]
   })
+  const end = endOfOptions(plain)
   const refusal = (line: string, cause: ErrorOptions) => new StartError(line, 2, cause)
-  return readForm(faktoryForm, plain, out, refusal)
+  const given = readForm(faktoryForm, plain.slice(0, end), out, refusal)
+  if (given === undefined || end === plain.length) return given
+  return { ...given, ignored: plain.slice(end) }
+}
+
+/** Where the words begin that the server does not read: at the first one that is neither an option nor its value. */
+function endOfOptions(words: readonly string[]): number {
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (!word.startsWith('-') || word === '-' || word === '--') return at
+    const row = faktoryForm.options?.find(({ name }) => word === `-${name}`)
+    if (row?.argument !== undefined) at += 1
+  }
+  return words.length
 }

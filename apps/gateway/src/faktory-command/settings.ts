@@ -78,7 +78,7 @@ export function settle(given: Given, env: Env): Settings {
   })
   return {
     config: Object.freeze({ ...config, webPassword }),
-    notes: notesOn(config, configFolder, storage, env),
+    notes: [...ignoredWords(given), ...notesOn(config, configFolder, storage, env)],
   }
 }
 
@@ -111,7 +111,7 @@ function flagsOf({ b, w, l }: Given): ConfigSources['flags'] {
   ].map(([name, { value }]) => [name, String(value)])
   return {
     ...(Object.fromEntries(bound) as ConfigSources['flags']),
-    ...(l !== undefined && { logLevel: l }),
+    ...(l !== undefined && { logLevel: l === 'verbose' ? 'debug' : l }),
   }
 }
 
@@ -142,6 +142,11 @@ function withPasswords(
     values.set('faktoryPassword', { from: 'The password file', value: file })
   }
   return { cron: foreign.cron, throttles: foreign.throttles, values }
+}
+
+function ignoredWords({ ignored = [] }: Given): readonly string[] {
+  if (ignored.length === 0) return []
+  return [`Words that are no option end the options: ${ignored.join(' ')} has no effect.`]
 }
 
 const redisVariables = ['REDIS_PROVIDER', 'REDIS_URL']

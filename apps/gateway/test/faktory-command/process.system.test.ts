@@ -8,6 +8,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '@crossgear/tools/free-port'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { webHostOf } from '../../src/config/load-config.ts'
+import { readWords } from '../../src/faktory-command/program.ts'
+import { settle } from '../../src/faktory-command/settings.ts'
 import { checkOpenNetwork } from '../../src/server/open-network.ts'
 import { ask } from '../http/support/http-client.ts'
 import { sent } from '../api/support/api-gateway.ts'
@@ -44,6 +46,23 @@ describe('crossgear faktory, without a gateway', () => {
     const { code, stdout, stderr } = await exited
     expect(stderr).toMatch(/^\[statsd\] in \S+\/conf\.d\/statsd\.toml cannot be obeyed: [^\n]+\n$/)
     expect([code, stdout]).toEqual([2, ''])
+  })
+
+  test('-l verbose is debug', async () => {
+    expect(settings(['-c', await configFolder(), '-l', 'verbose']).logLevel).toBe('debug')
+  })
+
+  test.each([
+    [['-l', 'warn', 'serve', '-l', 'debug', '-x'], 'warn', 'serve -l debug -x'],
+    [['-l=warn', '--', '-l', 'debug'], 'warn', '-- -l debug'],
+    [['-'], 'info', '-'],
+  ])('surplus words end the options, as there: %j', async (words, level, ignored) => {
+    const given = readWords(['-c', await configFolder(), ...words], { write: () => undefined })
+    const { config, notes } = settle(given ?? {}, {})
+    expect(config.logLevel).toBe(level)
+    expect(notes).toContain(
+      `Words that are no option end the options: ${ignored} has no effect.`,
+    )
   })
 
   test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {

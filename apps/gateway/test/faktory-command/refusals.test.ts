@@ -131,7 +131,6 @@ describe('the command line is refused for', () => {
     [['-x'], "Unknown option '-x': see crossgear faktory --help."],
     [['-b'], "Option '-b <binding>' argument missing: see crossgear faktory --help."],
     [['--no-tls'], "Unknown option '--no-tls': see crossgear faktory --help."],
-    [['serve'], 'Too many arguments'],
     [['-b', '7419'], '-b is "7419": give host:port, such as localhost:7419, or :7419 for every'],
     [['-b', 'host:70000'], '-b is "host:70000": give host:port'],
     [['-w', '::1:7420'], '-w is "::1:7420": give host:port'],
@@ -140,8 +139,8 @@ describe('the command line is refused for', () => {
       "Option '-e <environment>' argument 'test' is invalid. Allowed choices are dev",
     ],
     [
-      ['-l', 'verbose'],
-      "Option '-l <level>' argument 'verbose' is invalid. Allowed choices are err",
+      ['-l', 'loud'],
+      "Option '-l <level>' argument 'loud' is invalid. Allowed choices are err",
     ],
     [['-c', '/no/such'], '-c names /no/such, which is not there: give a folder.'],
     [['-c', '/dev/null'], '/dev/null/conf.d cannot be read (ENOTDIR'],
