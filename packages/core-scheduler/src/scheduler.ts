@@ -220,11 +220,7 @@ export class Scheduler {
    * A failure that the worker reports; the job's policy decides if it is final, due again or dead.
    */
   fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
-    this.#parts.outcomes.add(
-      assignment,
-      this.#parts.retryPolicy.ofFailure(assignment.job, report),
-      settlement,
-    )
+    this.#parts.outcomes.fail(assignment, report, settlement)
   }
 
   /** The worker will not finish the job. `lost`: it vanished or ran out of time. */

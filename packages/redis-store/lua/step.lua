@@ -35,6 +35,7 @@
 --           dead: message, -, failure JSON
 --           requeue: 1 if lost, most losses (0: no limit), failure JSON
 --           requeueFront: -, -, -
+--           late fail, late retry, late dead, of a lease that was over: as fail, retry and dead
 --     when the submissions came (empty for now): integer, us
 --     lanes with submissions: integer; per lane:
 --       lane: string

@@ -246,7 +246,7 @@ export class StoreKeys extends Keys {
 
   /** Sorted set: lane → when its first lease or dead job ends, or it opens to consumers, ms; a hint. */
   readonly deadlines = `${this.#broker}:deadlines`
-  /** Sorted set: Faktory workers whose jobs are requeued when they die, by their last sign of life, ms. */
+  /** Sorted set: Faktory workers whose jobs go back, by when they are or count as gone, ms: at the latest two days after their last sign. */
   readonly holders = `${this.#broker}:holders`
   /** List: in a cluster, callbacks of batches to be pushed into their lanes. */
   readonly callbacks = `${this.#broker}:callbacks`

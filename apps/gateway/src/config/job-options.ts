@@ -41,7 +41,7 @@ export const jobOptions = inGroup('Jobs', {
   },
   faktoryDeadWorkerRequeue: {
     ...oneOf('rule', ['others', 'gone', 'all'], 'gone'),
-    help: 'jobs that a dead Faktory worker (no BEAT for 60 s, or without a wid no connection) gives back: others (jobs of other doors; those of Faktory producers wait for the end of their reserve_for), gone (also those of producers, 60 s after the last connection with its wid ended) or all (those at once, also if the gateway dies)',
+    help: 'jobs that a dead Faktory worker (it closed all its connections, and stayed away for 60 s) gives back: others (jobs of other doors; those of Faktory producers wait for the end of their reserve_for), gone (also those of producers, unless the gateway that handed them out died as well) or all (those too)',
   },
   repair: {
     ...oneOf('rule', ['off', 'report', 'strays', 'on'], 'strays'),

@@ -17,6 +17,8 @@ const goingAwayTexts: Readonly<Record<GoingAway['how'] | 'back', string>> = {
   quiet: 'A quiet Faktory worker got one more job: its FETCH was in progress.',
   terminate: 'A terminating Faktory worker got one more job: its FETCH was in progress.',
   gone: 'A Faktory worker left with unfinished jobs: they stay leased until reserve_for is over.',
+  'cut off':
+    'A Faktory worker lost its connections with unfinished jobs, perhaps as one of them keeps it busy: they stay leased until reserve_for is over.',
   back: 'A Faktory worker left with unfinished jobs: unless it comes back within 60 s, others get them.',
 }
 

@@ -34,6 +34,11 @@ export class HeldJobs {
     for (const { assignment, fenced } of this.#byJid.values()) if (!fenced) yield assignment
   }
 
+  /** True if that holds for any of its jobs, lost ones included. */
+  some(isSo: (job: Assignment['job']) => boolean): boolean {
+    return [...this.#byJid.values()].some(({ assignment }) => isSo(assignment.job))
+  }
+
   /** Jobs of Faktory producers, without lost ones. */
   ofProducers(): readonly HeldJob[] {
     return [...this.#byJid.values()].filter(

@@ -56,6 +56,8 @@ export class Session implements ConnectionHandler, WorkerConnection {
   #reserved = 0
   #hasEnded = false
   #hasLeft = false
+  /** The client said END. */
+  #saidEnd = false
 
   constructor(connection: Connection, context: FaktoryContext, handlers: Handlers) {
     this.#connection = connection
@@ -144,7 +146,8 @@ export class Session implements ConnectionHandler, WorkerConnection {
     this.#hasLeft = true
     this.#stopWaiting()
     for (const fetch of this.fetches) fetch.cancel()
-    if (this.#worker) this.context.workers.leave(this.#worker, this)
+    const byPeer = this.#saidEnd || this.#connection.hasPeerLeft
+    if (this.#worker) this.context.workers.leave(this.#worker, this, byPeer)
   }
 
   send(bytes: Uint8Array): void {
@@ -175,8 +178,9 @@ export class Session implements ConnectionHandler, WorkerConnection {
     }
   }
 
-  /** Ends the connection after all replies. Commands behind are not run. */
+  /** The client says END: the connection ends after all replies. Commands behind are not run. */
   end(): void {
+    this.#saidEnd = true
     this.#connection.end()
   }
 
@@ -235,11 +239,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
     }
     this.#decoder.maxLineBytes = this.context.maxLineBytes
     this.#functions = functionsOf(hello)
-    const { workers, scheduler } = this.context
-    this.#worker = workers.join(hello, this)
-    const { wid, connections } = this.#worker
-    // Another node may wait for it, with jobs of a connection that ended.
-    if (wid !== undefined && connections.size === 1) void scheduler.queues.notify(wid, 'back')
+    this.#worker = this.context.workers.join(hello, this)
     this.send(okReply)
   }
 

@@ -16,8 +16,8 @@ const countedBytes = 200
 /** A worker that goes away with jobs. */
 export interface GoingAway {
   readonly wid: string | undefined
-  /** It was told to stop and got another job, or its last connection ended. */
-  readonly how: Exclude<WorkerState, 'running'> | 'gone'
+  /** It was told to stop and got another job, closed its last connection, or lost it. */
+  readonly how: Exclude<WorkerState, 'running'> | 'gone' | 'cut off'
   readonly jobs: number
 }
 
@@ -56,8 +56,10 @@ export class Worker {
   readonly #queues = new Map<string, ReadonlySet<string> | undefined>()
   #counted = 0
   #state: WorkerState = 'running'
-  /** When it was last heard of, or its last connection ended, milliseconds. */
+  /** When it was last heard of, milliseconds. */
   lastBeatMs: number
+  /** When it closed its last connection, milliseconds; undefined while it has one anywhere, or if a gateway closed the last. */
+  goneMs: number | undefined
   /** It was taken for dead. */
   isReaped = false
   rssKb = 0
@@ -89,6 +91,7 @@ export class Worker {
   startAgain(nowMs: number): void {
     this.#state = 'running'
     this.lastBeatMs = nowMs
+    this.goneMs = undefined
     this.isReaped = false
   }
 
@@ -126,7 +129,7 @@ export interface WorkersOptions {
   readonly clock: Clock
   /** A wid without a BEAT for this long is dead, milliseconds. */
   readonly deadAfterMs: number
-  /** A worker whose connections have all been gone for that time gives jobs of Faktory producers back. */
+  /** One that closed all its connections that long ago gives jobs of Faktory producers back. */
   readonly givesBack: boolean
   /** Interval of looks, milliseconds. */
   readonly reapEveryMs: number
@@ -204,22 +207,32 @@ export class Workers {
     const known = wid === undefined ? undefined : this.#byWid.get(wid)
     this.#joined += 1
     const worker = known ?? new Worker(hello, this.#joined, scheduler, nowMs)
-    if (worker.connections.size === 0) worker.startAgain(nowMs)
+    if (worker.connections.size === 0) {
+      worker.startAgain(nowMs)
+      scheduler.holders.connected(worker.holder)
+      // Another node may wait for it, with jobs of a connection that ended.
+      if (wid !== undefined) void scheduler.queues.notify(wid, 'back')
+    }
     worker.connections.add(connection)
     this.#connected.add(worker)
     if (wid !== undefined) this.#byWid.set(wid, worker)
     return worker
   }
 
-  leave(worker: Worker, connection: WorkerConnection): void {
+  /** A connection ended. `byPeer`: the worker closed it, or its end broke it off. */
+  leave(worker: Worker, connection: WorkerConnection, byPeer: boolean): void {
     if (!worker.connections.delete(connection) || worker.connections.size > 0) return
+    const { scheduler, clock, goingAway } = this.#options
+    const { wid, holder, held } = worker
     this.#connected.delete(worker)
     worker.uncount()
-    this.#options.scheduler.holders.disconnected(worker.holder)
-    worker.lastBeatMs = this.#options.clock.nowMs()
-    const jobs = worker.held.size
-    if (jobs === 0) this.#forget(worker)
-    else this.#options.goingAway({ wid: worker.wid, how: 'gone', jobs })
+    scheduler.holders.disconnected(holder, byPeer)
+    if (byPeer) {
+      worker.goneMs = clock.nowMs()
+      if (wid !== undefined) void scheduler.queues.notify(wid, 'gone')
+    }
+    if (held.size === 0) this.#forget(worker)
+    else goingAway({ wid, how: byPeer ? 'gone' : 'cut off', jobs: held.size })
   }
 
   /** A worker's BEAT. Undefined if it is unknown here. */
@@ -227,26 +240,28 @@ export class Workers {
     const worker = this.find(wid)
     if (!worker) return undefined
     worker.lastBeatMs = this.#options.clock.nowMs()
+    worker.goneMs = undefined
     if (rssKb !== undefined) worker.rssKb = rssKb
     if (state !== undefined) worker.advance(state)
     return worker
   }
 
   /**
-   * News of a worker: a sign of life, a new connection, a job settled elsewhere, or an operator's order, with `*` for
-   * all connected ones.
+   * News of a worker: a sign of life, a new connection or the end of its last one at another node, a job settled elsewhere, or an
+   * operator's order, with `*` for all connected ones.
    */
   onNews(wid: string, news: ConsumerNews): void {
+    const { clock, scheduler } = this.#options
+    const worker = this.find(wid)
     if (news === 'alive') this.beat({ wid })
-    else if (news === 'back') this.#isBack(wid)
-    else if (typeof news === 'object') this.find(wid)?.held.forget(news.settled)
-    else if (wid !== '*') this.find(wid)?.advance(news)
+    else if (news === 'back') {
+      if (worker?.connections.size === 0) worker.goneMs = undefined
+    } else if (news === 'gone') {
+      if (worker?.connections.size === 0) worker.goneMs ??= clock.nowMs()
+      else if (worker) void scheduler.queues.notify(wid, 'back')
+    } else if (typeof news === 'object') worker?.held.forget(news.settled)
+    else if (wid !== '*') worker?.advance(news)
     else for (const worker of this.all()) worker.advance(news)
-  }
-
-  /** A connection with its wid began at some node. Those that are connected here go by their BEAT. */
-  #isBack(wid: string): void {
-    if (this.find(wid)?.connections.size === 0) this.beat({ wid })
   }
 
   /** No worker gets a job any more. */
@@ -270,19 +285,32 @@ export class Workers {
   }
 
   #reap(): void {
-    const { clock, deadAfterMs, givesBack } = this.#options
-    const nowMs = clock.nowMs()
+    const { clock, deadAfterMs } = this.#options
+    const overdueMs = clock.nowMs() - deadAfterMs
     for (const worker of this.#byWid.values()) {
-      if (worker.lastBeatMs > nowMs - deadAfterMs) continue
-      if (!worker.isReaped) this.#reaped += 1
-      worker.isReaped = true
-      const jobs = givesBack ? worker.held.ofProducers() : []
-      if (jobs.length === 0) this.#forget(worker)
-      // One that is known knows its lost jobs: a late outcome of it ends no run of another worker.
-      else worker.lastBeatMs = nowMs
-      if (worker.connections.size === 0) this.#giveBack(jobs)
-      for (const connection of worker.connections) connection.drop()
+      if (worker.connections.size === 0) this.#lookAtAbsent(worker, overdueMs)
+      else if (worker.lastBeatMs <= overdueMs) {
+        this.#countReaped(worker)
+        for (const connection of worker.connections) connection.drop()
+      }
     }
+  }
+
+  /**
+   * One that went away gives its jobs back once it has been away for long enough. One that was cut off keeps them: a job may
+   * keep its process from all else. Either is known while it may have jobs.
+   */
+  #lookAtAbsent(worker: Worker, overdueMs: number): void {
+    const { scheduler, givesBack } = this.#options
+    const isDead = worker.goneMs !== undefined && worker.goneMs <= overdueMs
+    if (isDead) this.#countReaped(worker)
+    if (isDead && givesBack) this.#giveBack(worker.held.ofProducers())
+    if (!worker.held.some(({ token }) => scheduler.isHeld(token))) this.#forget(worker)
+  }
+
+  #countReaped(worker: Worker): void {
+    if (!worker.isReaped) this.#reaped += 1
+    worker.isReaped = true
   }
 
   /** Jobs that the store does not take back are tried again at the next look. */
@@ -297,7 +325,7 @@ export class Workers {
   storeIsBack(): void {
     const nowMs = this.#options.clock.nowMs()
     for (const worker of this.#byWid.values())
-      if (worker.connections.size === 0) worker.lastBeatMs = nowMs
+      if (worker.goneMs !== undefined) worker.goneMs = nowMs
   }
 
   /** Its wid may belong to another worker by now. */

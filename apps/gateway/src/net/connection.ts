@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Clock } from '@crossgear/core-scheduler'
 import { systemClock } from './clock.ts'
+import { systemCode } from '../errors.ts'
 import { boundsOf, type Bounds, type ConnectionLimits } from './connection-limits.ts'
 import { endFailed, guarded } from './guarded.ts'
 import type { InputBudget, Holder } from './input-budget.ts'
@@ -24,6 +25,12 @@ export type WorkLeft = 'none' | 'some' | 'held'
 
 /** Why the gateway itself ended a connection. */
 export type DropReason = 'slow' | 'error' | 'buffer'
+
+/** Who ended a connection first. `network`: neither side, as far as is known. */
+type EndedBy = 'peer' | 'gateway' | 'network'
+
+/** Faults of a socket by which its peer says that it is gone. */
+const resets: readonly unknown[] = ['ECONNRESET', 'EPIPE']
 
 /** Replies up to this size are joined into one write. */
 const joinBytes = 64 * 1024
@@ -66,6 +73,7 @@ export class Connection implements Holder, WorkSource {
   /** More bytes came meanwhile, so it is not read from. */
   #isPaused = false
   #peerEnded = false
+  #endedBy: EndedBy | undefined
   #hasClosed = false
   #ending = false
   #gone = false
@@ -91,7 +99,10 @@ export class Connection implements Holder, WorkSource {
     socket.on('data', (chunk) => this.#data(chunk))
     socket.on('end', () => this.#peerHasEnded())
     socket.on('drain', () => this.#release())
-    socket.on('error', () => socket.destroy())
+    socket.on('error', (error) => {
+      this.#endedBy ??= resets.includes(systemCode(error)) ? 'peer' : 'network'
+      socket.destroy()
+    })
     socket.on('close', () => {
       this.#hasClosed = true
       if (this.#left === 'none') this.#closed()
@@ -102,6 +113,11 @@ export class Connection implements Holder, WorkSource {
   /** True once nothing can be sent any more. */
   get gone(): boolean {
     return this.#gone || this.#ending
+  }
+
+  /** True once the peer has closed it, or its process has ended: not if the gateway did so first. */
+  get hasPeerLeft(): boolean {
+    return this.#endedBy === 'peer'
   }
 
   /** True once the peer hears nothing any more, though requests that it sent before may still be worked on. */
@@ -184,6 +200,7 @@ export class Connection implements Holder, WorkSource {
   /** Ends the connection after everything sent or reserved has left. Nothing more is read. */
   end(): void {
     if (this.gone) return
+    this.#endedBy ??= 'gateway'
     this.#ending = true
     this.socket.pause()
     if (this.#slots.isEmpty) this.#flush()
@@ -194,6 +211,7 @@ export class Connection implements Holder, WorkSource {
     if (reason && !this.#gone) this.#dropped(reason)
     this.#turns.remove(this)
     this.#left = 'none'
+    this.#endedBy ??= 'gateway'
     this.#ending = true
     this.socket.destroy()
   }
@@ -262,6 +280,7 @@ export class Connection implements Holder, WorkSource {
   }
 
   #peerHasEnded(): void {
+    this.#endedBy ??= 'peer'
     this.#peerEnded = true
     this.run(() => this.#handler.ended?.())
     if (this.#left === 'none') this.end()

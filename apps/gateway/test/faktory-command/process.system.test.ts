@@ -60,9 +60,7 @@ describe('crossgear faktory, without a gateway', () => {
     const given = readWords(['-c', await configFolder(), ...words], { write: () => undefined })
     const { config, notes } = settle(given ?? {}, {})
     expect(config.logLevel).toBe(level)
-    expect(notes).toContain(
-      `Words that are no option end the options: ${ignored} has no effect.`,
-    )
+    expect(notes).toContain(`Words that are no option end the options: ${ignored} has no effect.`)
   })
 
   test('the password: FAKTORY_PASSWORD wins over the files, conf.d over the file password', async () => {

@@ -138,10 +138,7 @@ describe('the command line is refused for', () => {
       ['-e', 'test'],
       "Option '-e <environment>' argument 'test' is invalid. Allowed choices are dev",
     ],
-    [
-      ['-l', 'loud'],
-      "Option '-l <level>' argument 'loud' is invalid. Allowed choices are err",
-    ],
+    [['-l', 'loud'], "Option '-l <level>' argument 'loud' is invalid. Allowed choices are err"],
     [['-c', '/no/such'], '-c names /no/such, which is not there: give a folder.'],
     [['-c', '/dev/null'], '/dev/null/conf.d cannot be read (ENOTDIR'],
   ])('%j', async (words, line) => {

@@ -5,18 +5,20 @@ import type { Outcomes } from '../results/outcomes.ts'
 /** Jobs that a dead Faktory worker gives back: those of other doors, or Faktory's own as well. */
 export type DeadWorkerRequeue = 'others' | 'all'
 
-/** A worker silent for this long is dead, milliseconds. */
+/** A worker that closed all its connections and stays away for this long is dead, milliseconds. */
 export const defaultDeadWorkerMs = 60_000
-/** Share of the silence that this node must have seen itself: the store may have been away. */
+/** Share of its absence that this node must have seen itself: the store may have been away. */
 const ownShare = 1 / 3
 /** A longer pause between two checks restarts the observation, milliseconds. */
 const longestPauseMs = 5_000
-/** Silent workers handled per check. */
+/** Absent workers handled per check. */
 const perCheck = 100
 
-interface Silence {
+interface Absence {
+  /** When it went, on the store's clock. */
+  readonly goneMs: number
+  /** When this node saw that first, on its own. */
   readonly seenMs: number
-  readonly sinceMs: number
 }
 
 interface Parts extends NodeContext {
@@ -29,16 +31,19 @@ type Lease = Pick<JobState, 'lane' | 'id' | 'door'> & { readonly token: string }
 
 /**
  * Notes in the store which Faktory workers hold jobs of other doors, which go back when the worker
- * dies: its connections may be at any node, and the node that handed the job out may be dead too.
+ * dies: its connections may be at any node, and the node that handed the job out may be dead too. A worker that is silent, or
+ * whose connections a node closed or took with it, may be alive: its jobs stay.
  */
 export class LeaseHolders {
   readonly #parts: Parts
   readonly #onError = (error: unknown): void => this.#parts.observer.error('holders', error)
   readonly #held = new Map<string, HeldRef[]>()
   readonly #ended = new Map<string, string[]>()
-  /** Holders that are alive because they are connected to this node. */
+  /** Holders that are connected to this node. */
   readonly #connected = new Set<string>()
-  readonly #silences = new Map<string, Silence>()
+  /** Holders whose last change, to come or to go, the store does not have yet. */
+  #changed = new Map<string, 'alive' | 'gone'>()
+  readonly #absences = new Map<string, Absence>()
   #lookedMs = -Infinity
   #unnamed = 0
   #isArmed = false
@@ -57,7 +62,6 @@ export class LeaseHolders {
 
   hold(holder: string, { lane, id, token, door }: Lease): void {
     if (!this.#isNoted(door)) return
-    if (holder.startsWith('c')) this.#connected.add(holder)
     this.#add(this.#held, holder, { lane, id, token })
   }
 
@@ -68,7 +72,22 @@ export class LeaseHolders {
 
   /** The worker sent a BEAT. */
   alive(holder: string): void {
-    this.#parts.store.holders.alive([holder]).catch(this.#onError)
+    this.#changed.set(holder, 'alive')
+    this.#arm()
+  }
+
+  /** Its first connection to this node began. */
+  connected(holder: string): void {
+    this.#connected.add(holder)
+    this.alive(holder)
+  }
+
+  /** Its last one ended. `hasGone`: the worker closed it, or its end broke it off. */
+  disconnected(holder: string, hasGone: boolean): void {
+    this.#connected.delete(holder)
+    if (!hasGone) return
+    this.#changed.set(holder, 'gone')
+    this.#arm()
   }
 
   /** Requeues leases of a dead node's consumers: a job without a note has not reached any. */
@@ -79,19 +98,13 @@ export class LeaseHolders {
     await this.#requeue(theirs.filter(({ token }) => !noted.has(token)))
   }
 
-  /** The connection of a worker without a wid ended. */
-  disconnected(holder: string): void {
-    this.#connected.delete(holder)
-  }
-
-  /** Reports connected holders as alive, and requeues the jobs of dead ones. */
+  /** Stores what could not be stored before, and requeues the jobs of dead workers. */
   async #look(): Promise<void> {
-    const { holders } = this.#parts.store
     try {
-      if (this.#connected.size > 0) await holders.alive([...this.#connected])
+      await this.#storeChanges()
       for (const holder of await this.#dead()) await this.#putBack(holder)
     } catch (error) {
-      this.#silences.clear()
+      this.#absences.clear()
       throw error
     }
   }
@@ -104,6 +117,10 @@ export class LeaseHolders {
     const items = to.get(holder)
     if (items) items.push(item)
     else to.set(holder, [item])
+    this.#arm()
+  }
+
+  #arm(): void {
     if (this.#isArmed) return
     this.#isArmed = true
     this.#parts.clock.endOfTurn(() => this.#flush())
@@ -118,22 +135,47 @@ export class LeaseHolders {
     for (const [holder, tokens] of this.#ended) store.holders.drop(holder, tokens).catch(onError)
     this.#held.clear()
     this.#ended.clear()
+    this.#storeChanges().catch(onError)
   }
 
-  /** Holders that were silent for long enough, by the store's clock and by this node's own. */
+  /** Those that the store does not take are kept for the next look. */
+  async #storeChanges(): Promise<void> {
+    const changed = this.#changed
+    if (changed.size === 0) return
+    this.#changed = new Map()
+    const { holders } = this.#parts.store
+    const those = (how: 'alive' | 'gone'): string[] =>
+      [...changed].flatMap(([holder, last]) => (last === how ? [holder] : []))
+    const [alive, gone] = [those('alive'), those('gone')]
+    try {
+      await Promise.all([
+        alive.length > 0 ? holders.alive(alive) : undefined,
+        gone.length > 0 ? holders.gone(gone) : undefined,
+      ])
+    } catch (error) {
+      this.#changed = new Map([...changed, ...this.#changed])
+      throw error
+    }
+  }
+
+  /** Holders that were away for long enough, by the store's clock and by this node's own. */
   async #dead(): Promise<string[]> {
     const { store, clock, deadMs } = this.#parts
     const nowMs = clock.nowMs()
-    if (nowMs - this.#lookedMs > longestPauseMs) this.#silences.clear()
+    if (nowMs - this.#lookedMs > longestPauseMs) this.#absences.clear()
     this.#lookedMs = nowMs
-    const quiet = await store.holders.quiet(deadMs * (1 - ownShare), perCheck)
-    const before = new Map(this.#silences)
-    this.#silences.clear()
-    return quiet.flatMap(({ holder, seenMs, quietMs }) => {
+    const all = await store.holders.goneFor(deadMs * (1 - ownShare), perCheck)
+    const here = all.filter(({ holder }) => this.#connected.has(holder))
+    // It closed its connections to another node alone.
+    if (here.length > 0) await store.holders.alive(here.map(({ holder }) => holder))
+    const before = new Map(this.#absences)
+    this.#absences.clear()
+    return all.flatMap(({ holder, sinceMs, goneMs }) => {
+      if (this.#connected.has(holder)) return []
       const known = before.get(holder)
-      const silence = known?.seenMs === seenMs ? known : { seenMs, sinceMs: nowMs }
-      this.#silences.set(holder, silence)
-      const isDead = quietMs >= deadMs && nowMs - silence.sinceMs >= deadMs * ownShare
+      const absence = known?.goneMs === sinceMs ? known : { goneMs: sinceMs, seenMs: nowMs }
+      this.#absences.set(holder, absence)
+      const isDead = goneMs >= deadMs && nowMs - absence.seenMs >= deadMs * ownShare
       return isDead ? [holder] : []
     })
   }

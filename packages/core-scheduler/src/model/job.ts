@@ -141,6 +141,8 @@ export interface JobState extends JobRef {
   readonly notedAtMs?: number
   /** Its lease, while it is busy at a worker behind a gateway. */
   readonly token?: string
+  /** The last lease of a consumer that the job lost before its worker ended it: that outcome may still come. */
+  readonly formerToken?: string
   /** Finished, with all consequences; false after a native worker finished it. */
   readonly settled: boolean
   /** A foreground job, dropped when nobody waits. */
@@ -198,6 +200,12 @@ export interface HeldRef extends JobRef {
   readonly token: string
 }
 
+/**
+ * The answer to a late outcome. `last`, `earlier`: the job is held for it by its lease, which was the last one, or after which
+ * others came; `no`: it has ended, or never had the lease.
+ */
+export type Regained = 'last' | 'earlier' | 'no'
+
 /** The same with the door of the job. */
 export interface LeasedRef extends HeldRef {
   readonly door: Door
@@ -231,7 +239,8 @@ export interface Loss {
 
 /**
  * The end or interruption of a lease. An outcome with an old token changes nothing. The token
- * `native` settles the outcome that a native worker wrote into the hash.
+ * `native` settles the outcome that a native worker wrote into the hash. A failure `isLate` if the store's clock
+ * ended the lease, or another worker spoke of the job: the outcome of the one that had it may still come.
  */
 export type Outcome = JobRef & { readonly token: string } & (
     | {
@@ -253,6 +262,7 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly isException?: boolean
         /** Faktory's `failure`, JSON text. */
         readonly failure?: string
+        readonly isLate?: true
       }
     /** Failed, and due again after a delay on the store's clock. */
     | {
@@ -260,14 +270,23 @@ export type Outcome = JobRef & { readonly token: string } & (
         readonly message: Uint8Array
         readonly delayMs: number
         readonly failure: string
+        readonly isLate?: true
       }
     /** Failed for good; a background job goes to the dead set of its lane. */
-    | { readonly kind: 'dead'; readonly message: Uint8Array; readonly failure: string }
+    | {
+        readonly kind: 'dead'
+        readonly message: Uint8Array
+        readonly failure: string
+        readonly isLate?: true
+      }
     /** The worker vanished or gave the job up: back to the end of its level. */
     | ({ readonly kind: 'requeue' } & (({ readonly lost: true } & Loss) | { readonly lost: false }))
     /** No worker has seen it: back to the front of its level. */
     | { readonly kind: 'requeueFront' }
   )
+
+/** The end of a run that failed. */
+export type Failure = Extract<Outcome, { kind: 'fail' | 'retry' | 'dead' }>
 
 /** When a job came, milliseconds since 1970; undefined for one of a native client. */
 export function arrivalOf({

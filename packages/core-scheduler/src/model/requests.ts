@@ -38,11 +38,16 @@ export interface Assignment {
   readonly isLookedUp?: true
 }
 
-/** The lease of a job that was looked up, if a consumer holds it: named workers end theirs themselves. */
+/**
+ * The lease of a job that was looked up, if a consumer holds it, or else the last one that a consumer lost: named workers end
+ * theirs themselves.
+ */
 export function consumerLease(job: JobState, nowMs: number): Assignment | undefined {
-  if (job.token === undefined || holderOf(job.token) !== 'consumer') return undefined
+  const isHeld = job.token !== undefined && holderOf(job.token) === 'consumer'
+  const token = isHeld ? job.token : job.formerToken
+  if (token === undefined) return undefined
   return {
-    job: { ...job, token: job.token, heldBy: 'consumer' },
+    job: { ...job, token, heldBy: 'consumer' },
     sinceMs: nowMs,
     isLookedUp: true,
   }

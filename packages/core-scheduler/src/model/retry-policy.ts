@@ -1,5 +1,5 @@
 import type { StoreClock } from '../clock.ts'
-import type { JobState, Loss, Outcome } from './job.ts'
+import type { Failure, JobState, Loss, Outcome } from './job.ts'
 import type { LaneNames } from './lanes.ts'
 import type { FailedJob, FailureReport, RetryRules } from './retry-rules.ts'
 import type { RouteTerms } from './route-terms.ts'
@@ -30,7 +30,7 @@ export class RetryPolicy {
   }
 
   /** The outcome of a failure that a worker reports: final, due again or dead. */
-  ofFailure(job: FailedJob, report: FailureReport): Outcome {
+  ofFailure(job: FailedJob, report: FailureReport): Failure {
     const { names, rules, storeClock } = this.#options
     const { lane, id, token } = job
     const route = this.#routes?.get(names.parse(lane).fn)
@@ -52,8 +52,8 @@ export class RetryPolicy {
   }
 
   /** The outcome of a job that its worker did not end in time. */
-  ofLateness(job: FailedJob): Outcome {
-    return this.ofFailure(job, this.#options.rules.lateReport)
+  ofLateness(job: FailedJob): Failure {
+    return { ...this.ofFailure(job, this.#options.rules.lateReport), isLate: true }
   }
 
   /** The end of a run whose worker was lost. */

@@ -2,7 +2,8 @@ import { BatchQueue, type Size } from '../node/steps.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import type { LeaseStarts } from './lease-starts.ts'
 import { holderOf, nativeDoor } from '../model/job.ts'
-import type { Door, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
+import type { Door, Failure, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
+import type { FailureReport } from '../model/retry-rules.ts'
 import type { RunEnd } from '../observer.ts'
 import { StoreError, toStoreError } from '../model/store-errors.ts'
 import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
@@ -13,8 +14,12 @@ interface PendingOutcome {
   readonly settlement: Settlement | undefined
   /** The door of a job that no worker of this node held, if known. */
   readonly door: Door | undefined
+  /** A failure as the worker reported it. */
+  readonly report?: FailureReport
   /** The store has asked for its output. */
   readonly isWanted?: boolean
+  /** It came after its lease was lost, and the store holds the job for it. */
+  readonly isRegained?: boolean
 }
 
 interface PendingReport {
@@ -62,6 +67,20 @@ export class Outcomes {
   ): void {
     this.#parts.leaseStarts.ending(outcome.token)
     this.#queue({ assignment, outcome, settlement, door })
+  }
+
+  /** A failure that the worker reports. */
+  fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
+    const { job } = assignment
+    const outcome = this.#failureOf(assignment, report)
+    this.#parts.leaseStarts.ending(outcome.token)
+    this.#queue({ assignment, outcome, settlement, report, door: job.door })
+  }
+
+  /** Whoever has a job that was found by its name may be another worker than the one that reports, and still end it. */
+  #failureOf({ job, isLookedUp }: Assignment, report: FailureReport): Failure {
+    const failure = this.#parts.retryPolicy.ofFailure(job, report)
+    return isLookedUp ? { ...failure, isLate: true } : failure
   }
 
   #queue(item: PendingOutcome): void {
@@ -133,10 +152,35 @@ export class Outcomes {
       const result = results[at] ?? 'unknown'
       if (result === 'requeued') requeued += 1
       if (result === 'wanted') this.#queue({ ...item, isWanted: true })
+      else if (result === 'unknown' && isOfWorker(item)) void this.#regain(item)
       else this.#answer(item, result)
     }
     if (requeued > 0) this.#parts.wakeups.wake(lane, requeued)
     this.#underway.delete(items)
+  }
+
+  /**
+   * The lease was lost, by time or because its worker seemed to be gone. What its worker says counts all the same until the job
+   * has ended: the first to end it wins.
+   */
+  async #regain(item: PendingOutcome): Promise<void> {
+    const { store, retryPolicy } = this.#parts
+    const { outcome, report } = item
+    try {
+      const regained = (await store.jobs.regain?.(outcome)) ?? 'no'
+      if (regained === 'no') {
+        this.#answer(item, 'unknown')
+        return
+      }
+      // The end of the last lease may have counted as this run's failure. Failures of later runs count besides.
+      const [job] =
+        report && regained === 'earlier' ? await store.jobs.look(outcome.lane, [outcome.id]) : []
+      const { token } = outcome
+      const late = job && report ? retryPolicy.ofFailure({ ...job, token }, report) : outcome
+      this.#queue({ ...item, outcome: late, isRegained: true })
+    } catch (error) {
+      this.#refuse([item], toStoreError(error))
+    }
   }
 
   /** Withholds an output that nobody at another node waits for and nothing keeps. */
@@ -219,6 +263,11 @@ const runEnds = {
   requeue: 'interrupted',
   requeueFront: undefined,
 } as const
+
+/** True for what a worker behind a gateway says of its job, the first time that it is sent. */
+function isOfWorker({ assignment, outcome, isRegained }: PendingOutcome): boolean {
+  return assignment !== undefined && !isRegained && !isRequeue(outcome)
+}
 
 type Requeue = Extract<Outcome, { kind: 'requeue' | 'requeueFront' }>
 

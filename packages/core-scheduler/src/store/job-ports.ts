@@ -1,4 +1,12 @@
-import type { HeldRef, Job, JobRef, JobState, LeasedJob, LookExtra } from '../model/job.ts'
+import type {
+  HeldRef,
+  Job,
+  JobRef,
+  JobState,
+  LeasedJob,
+  LookExtra,
+  Regained,
+} from '../model/job.ts'
 
 /** The part of the store that finds jobs, and what is left of them. */
 export interface JobStore {
@@ -24,6 +32,8 @@ export interface JobStore {
   keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void>
   /** One foreground client of this node, per id, stops waiting. */
   abandon(lane: string, ids: readonly number[]): Promise<void>
+  /** Holds an unfinished job for the late outcome of a lease that it lost, wherever it is by now. Whoever has it loses it. */
+  regain?(lease: HeldRef): Promise<Regained>
   /** Expired leases, at most `max` a lane; they stand until an outcome ends them. */
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
   /** Leases of this node, as the store knows them. */

@@ -48,9 +48,9 @@ export type ConsumerOrder = 'quiet' | 'terminate'
 
 /**
  * News of a Faktory worker for all nodes, as its connections may be anywhere: an order, a sign of
- * life, a new connection, or a job of its that was settled (by jid).
+ * life, its first connection to a node, the end of the last one, or a job of its that was settled (by jid).
  */
-export type ConsumerNews = ConsumerOrder | 'alive' | 'back' | { readonly settled: string }
+export type ConsumerNews = ConsumerOrder | 'alive' | 'back' | 'gone' | { readonly settled: string }
 
 /** Some jobs of one piece of a queue, as a read found them. */
 export interface QueuedPiece {

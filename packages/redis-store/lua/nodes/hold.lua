@@ -1,4 +1,4 @@
--- Notes leases of a living Faktory worker that go back when it dies.
+-- Notes leases of a Faktory worker that go back once it is gone.
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:
@@ -6,12 +6,11 @@
 --   4 and more, per lease: token, `<id> <lane>`: strings
 -- Returns 1.
 --#include keys
--- No lease is longer than a day, or extended by more than that.
-local keptSeconds = 172800
+--#include holders
 local holder = ARGV[3]
-redis.call('ZADD', KEYS[1], integer(nowMs()), holder)
+redis.call('ZADD', KEYS[1], integer(nowMs() + 1000 * leasesSeconds), holder)
 for at = 4, #ARGV, 2 do
   redis.call('HSET', heldKey(holder), ARGV[at], ARGV[at + 1])
 end
-redis.call('EXPIRE', heldKey(holder), keptSeconds)
+redis.call('EXPIRE', heldKey(holder), leasesSeconds)
 return 1

@@ -1,12 +1,19 @@
--- Notes that holders of leases are alive. One without leases is not noted.
+-- Notes of holders of leases that they are there, or that they have gone. One without leases, or that went before, is left.
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:
---   3 and more: holders: strings
+--   3 1 if they have gone: flag
+--   4 and more: holders: strings
 -- Returns 1.
 --#include keys
-local now = integer(nowMs())
-for at = 3, #ARGV do
-  redis.call('ZADD', KEYS[1], 'XX', now, ARGV[at])
+--#include holders
+local hasGone = ARGV[3] == '1'
+local goneMs = integer(nowMs() + (hasGone and 0 or 1000 * leasesSeconds))
+for at = 4, #ARGV do
+  if hasGone then
+    redis.call('ZADD', KEYS[1], 'XX', 'LT', goneMs, ARGV[at])
+  else
+    redis.call('ZADD', KEYS[1], 'XX', goneMs, ARGV[at])
+  end
 end
 return 1

@@ -31,6 +31,7 @@ const wakingScripts: Readonly<Partial<Record<ScriptName, boolean>>> = {
   'push-once': true,
   'non-empty': false,
   cancel: false,
+  regain: false,
   'end-jobs': false,
   'clear-lane': false,
 }

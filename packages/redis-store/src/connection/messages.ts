@@ -11,7 +11,7 @@ export function happened(listener: StoreListener, lane: string, message: string)
   else if (kind === 'finish') listener.finished(lane, Number(id))
 }
 
-const plainNews = ['quiet', 'terminate', 'alive', 'back'] as const
+const plainNews = ['quiet', 'terminate', 'alive', 'back', 'gone'] as const
 
 /** One of these words, or `settled NUL jid`. */
 function newsOf(word: string | undefined, rest: readonly string[]): ConsumerNews | undefined {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import {
+  holderOf,
   isDoorName,
   maxTurnBytes,
   type Lease,
@@ -18,6 +19,8 @@ type Reader = (job: Draft, value: Buffer) => boolean
 /** Longest texts of numbers, lists of nodes, tokens and names, bytes. */
 const maxDigits = 15
 const maxWaitBytes = 16 * 1024
+/** Of `former`, in lua/lib/former.lua. */
+const maxFormerBytes = 2048
 const maxNameBytes = 255
 /** The last millisecond of the year 9999. */
 const lastMs = 253_402_300_799_999
@@ -137,6 +140,13 @@ function flag(raise: (job: Draft) => void): Reader {
 
 const isText = (value: Buffer, form: RegExp): boolean => form.test(textIn(value, maxNameBytes))
 
+/** The lease that a consumer lost last, see `lua/lib/former.lua`. */
+function formerOf(value: Buffer): string | undefined {
+  if (value.length > maxFormerBytes) return undefined
+  const tokens = value.toString('latin1').split(' ')
+  return tokens.findLast((token) => tokenForm.test(token) && holderOf(token) === 'consumer')
+}
+
 /** Readers of each field of a job's hash. */
 const readers: ReadonlyMap<string, Reader> = new Map([
   [
@@ -196,6 +206,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
     'token',
     take('token', (value) => (isText(value, tokenForm) ? value.toString('latin1') : undefined)),
   ],
+  ['former', take('formerToken', formerOf)],
   ['on_death', take('onDeath', objectIn)],
   ['note', take('note', text)],
   ['noted', take('notedAtMs', timeOf)],

@@ -4,6 +4,7 @@ import {
   type JobRef,
   type JobStore,
   type LeasedJob,
+  type Regained,
 } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
@@ -13,6 +14,10 @@ import { leasesByToken } from './leases-by-token.ts'
 
 /** Unique ids times lanes per call, under a millisecond of the server's time. */
 const lookupsPerCall = 1_000
+/** How long a late outcome may take once its job is held for it, milliseconds. */
+const lateOutcomeMs = 60_000
+/** By the script's answer. */
+const regained: readonly Regained[] = ['no', 'last', 'earlier']
 /** Expired leases after which a call looks at no other lane: 500 take some 2 ms of the server's time. */
 const enoughExpired = 250
 
@@ -47,6 +52,16 @@ export class RedisJobs extends JobReads implements JobStore {
   async abandon(lane: string, ids: readonly number[]): Promise<void> {
     const { run, keys, node } = this.context
     await run('abandon', [keys.busy(lane)], [lane, node, ...ids])
+  }
+
+  async regain({ lane, id, token }: HeldRef): Promise<Regained> {
+    const { run, keys } = this.context
+    for (let searched = ''; ;) {
+      const args = [lane, id, token, searched, lateOutcomeMs]
+      const reply = await run('regain', [keys.busy(lane)], args)
+      if (typeof reply === 'number') return regained[reply] ?? 'no'
+      searched = String(reply)
+    }
   }
 
   async expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]> {

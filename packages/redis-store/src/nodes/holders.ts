@@ -1,4 +1,4 @@
-import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-scheduler'
+import type { HeldRef, HolderStore, GoneHolder } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { ContextPart } from '../connection/context-part.ts'
 
@@ -20,16 +20,21 @@ export class RedisHolders extends ContextPart implements HolderStore {
 
   async alive(holders: readonly string[]): Promise<void> {
     const { run, keys } = this.context
-    await run('holders-alive', [keys.holders], holders)
+    await run('holders-alive', [keys.holders], ['', ...holders])
   }
 
-  async quiet(forMs: number, max: number): Promise<readonly QuietHolder[]> {
+  async gone(holders: readonly string[]): Promise<void> {
     const { run, keys } = this.context
-    const reply = (await run('quiet-holders', [keys.holders], [forMs, max])) as Buffer[]
+    await run('holders-alive', [keys.holders], ['1', ...holders])
+  }
+
+  async goneFor(forMs: number, max: number): Promise<readonly GoneHolder[]> {
+    const { run, keys } = this.context
+    const reply = (await run('gone-holders', [keys.holders], [forMs, max])) as Buffer[]
     const [now = '', ...found] = reply.map(String)
-    return [...chunks(found, 2)].map(([holder = '', seen]) => {
-      const seenMs = Number(seen)
-      return { holder, seenMs, quietMs: Number(now) - seenMs }
+    return [...chunks(found, 2)].map(([holder = '', since]) => {
+      const sinceMs = Number(since)
+      return { holder, sinceMs, goneMs: Number(now) - sinceMs }
     })
   }
 

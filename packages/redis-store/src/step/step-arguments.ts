@@ -62,7 +62,7 @@ export function addOutcomes(
     }
     for (const outcome of outcomes) {
       const job = knownEnd(outcome)
-      const itsKind = job ? 'end' : outcome.kind
+      const itsKind = job ? 'end' : kindOf(outcome)
       const itsWidth = job && !job.unique && !job.jid ? fewestValues : maxValues
       if (kind !== itsKind || width !== itsWidth) {
         ;[kind, width, size] = [itsKind, itsWidth, 0]
@@ -89,6 +89,10 @@ function knownEnd(outcome: Outcome): LeasedJob | undefined {
   if (outcome.kind !== 'complete' || outcome.job?.hasDependencies !== false) return undefined
   const { job } = outcome
   return job.door === 'native' || job.retentionSeconds ? undefined : job
+}
+
+function kindOf(outcome: Outcome): string {
+  return 'isLate' in outcome && outcome.isLate ? `late ${outcome.kind}` : outcome.kind
 }
 
 /** 0 for one that is withheld. */

@@ -22,6 +22,7 @@ import { nodeContract } from './nodes/nodes.ts'
 import { otherDataContract } from './nodes/other-data.ts'
 import { registryContract } from './lanes/registry.ts'
 import { opennessContract } from './lanes/openness.ts'
+import { lateContract } from './jobs/late.ts'
 import { outcomeContract } from './jobs/outcomes.ts'
 import { stepContract } from './step.ts'
 import { queueContract } from './lanes/queues.ts'
@@ -70,6 +71,7 @@ export function storeContract(
     byLevelContract(tests)
     sharingContract(tests)
     outcomeContract(tests)
+    if (isWhole) lateContract(tests)
     aheadContract(tests)
     deathContract(tests)
     nodeContract(tests)

@@ -1,5 +1,8 @@
-import type { HeldRef, HolderStore, QuietHolder } from '@crossgear/core-scheduler'
+import type { HeldRef, HolderStore, GoneHolder } from '@crossgear/core-scheduler'
 import { MemoryPart } from './memory-part.ts'
+
+/** A lease stands no longer, milliseconds. */
+const leasesMs = 172_800_000
 
 /** Holders of leases in a {@link MemoryWorld}, as one node sees them. */
 export class MemoryHolders extends MemoryPart implements HolderStore {
@@ -7,7 +10,7 @@ export class MemoryHolders extends MemoryPart implements HolderStore {
     return this.step((world) => {
       const held = world.holders.get(holder)?.leases ?? new Map<string, HeldRef>()
       for (const lease of leases) held.set(lease.token, lease)
-      world.holders.set(holder, { seenMs: world.nowMs(), leases: held })
+      world.holders.set(holder, { goneMs: world.nowMs() + leasesMs, leases: held })
     })
   }
 
@@ -23,18 +26,27 @@ export class MemoryHolders extends MemoryPart implements HolderStore {
     return this.step((world) => {
       for (const name of names) {
         const holder = world.holders.get(name)
-        if (holder) holder.seenMs = world.nowMs()
+        if (holder) holder.goneMs = world.nowMs() + leasesMs
       }
     })
   }
 
-  quiet(forMs: number, max: number): Promise<readonly QuietHolder[]> {
+  gone(names: readonly string[]): Promise<void> {
     return this.step((world) => {
-      const all = [...world.holders].map(([holder, { seenMs }]) => {
-        return { holder, seenMs, quietMs: world.nowMs() - seenMs }
+      for (const name of names) {
+        const holder = world.holders.get(name)
+        if (holder) holder.goneMs = Math.min(holder.goneMs, world.nowMs())
+      }
+    })
+  }
+
+  goneFor(forMs: number, max: number): Promise<readonly GoneHolder[]> {
+    return this.step((world) => {
+      const all = [...world.holders].map(([holder, { goneMs: sinceMs }]) => {
+        return { holder, sinceMs, goneMs: world.nowMs() - sinceMs }
       })
-      all.sort((one, other) => one.seenMs - other.seenMs)
-      return all.filter(({ quietMs }) => quietMs >= forMs).slice(0, max)
+      all.sort((one, other) => one.sinceMs - other.sinceMs)
+      return all.filter(({ goneMs }) => goneMs >= forMs).slice(0, max)
     })
   }
 

@@ -90,7 +90,7 @@ export class MemoryWorld {
   /** Lanes that the automatic rule has opened to consumers. */
   readonly bridged = new Set<string>()
   /** Holders of leases: when each was last heard of, and its leases by token. */
-  readonly holders = new Map<string, { seenMs: number; readonly leases: Map<string, HeldRef> }>()
+  readonly holders = new Map<string, { goneMs: number; readonly leases: Map<string, HeldRef> }>()
   /** Sums of recent events by begin, milliseconds since 1970: of the whole store, or of one thing. */
   readonly #histories = new Map<string, Record<HistorySpan, Map<number, Map<string, number>>>>()
   /** Paused Faktory queues. */

@@ -111,7 +111,7 @@ describeFaktory('BEAT', (gateways) => {
     const before = workers.join(hello, closed)
     clock.advance(60_000)
     const after = workers.join(hello, connection())
-    workers.leave(before, closed)
+    workers.leave(before, closed, true)
     expect(workers.find('worker-1')).toBe(after)
   })
 })

@@ -31,10 +31,61 @@ describeFaktory('a lease that runs out', (gateways) => {
     expect(failure).toMatchObject({
       ...{ errtype: 'ReservationExpired', message: 'reservation expired', retry_count: 0 },
     })
+    // The first ACK wins, whoever has the job by then; a second one is harmless.
     expect(await dead.ask('ACK {"jid":"12345678"}')).toBe('+OK')
-    expect(await figures(next)).toMatchObject({ working: 1, processed: 1 })
+    expect(await figures(next)).toEqual({ ...nothing, processed: 2, failures: 1 })
     expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
     expect(await figures(next)).toEqual({ ...nothing, processed: 2, failures: 1 })
+  })
+
+  test.each([
+    ['among the retries', () => undefined],
+    ['queued again', () => makeDue(1)],
+  ])('does not keep a late ACK from ending the job: %s', async (_where, moved) => {
+    const worker = await gateways.client({ wid: 'worker-1' })
+    await worker.pushAndFetch('12345678')
+    await runOut(1)
+    await expect.poll(() => figures(worker)).toMatchObject({ retries: 1 })
+    await moved()
+    expect(await worker.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(worker)).toEqual({ ...nothing, processed: 2, failures: 1 })
+  })
+
+  test('nor if the ACK comes at a node that never saw the worker', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const worker = await here.client({ wid: 'worker-1' })
+    await worker.pushAndFetch('12345678')
+    await runOut(1)
+    await expect.poll(() => figures(worker)).toMatchObject({ retries: 1 })
+    const elsewhere = await there.client({ wid: 'worker-1' })
+    expect(await elsewhere.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(elsewhere)).toMatchObject({ retries: 0, working: 0, processed: 2 })
+  })
+
+  test('nor if the job died of it', async () => {
+    const worker = await gateways.client({ wid: 'worker-1' })
+    await worker.pushAndFetch('12345678', { retry: -1 })
+    await runOut(1)
+    await expect.poll(() => figures(worker)).toMatchObject({ dead: 1 })
+    expect(await worker.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(worker)).toMatchObject({ dead: 0, working: 0 })
+  })
+
+  test('and a late FAIL are one failure of the run, with what the worker says of it', async () => {
+    const [here, there] = [await gateways.open(), await gateways.open()]
+    const late = await here.client({ wid: 'late' })
+    const next = await there.client({ wid: 'next' })
+    await late.pushAndFetch('12345678')
+    await runOut(1)
+    await expect.poll(() => figures(next)).toMatchObject({ retries: 1 })
+    expect(await late.ask('FAIL {"jid":"12345678","errtype":"Broken","message":"b"}')).toBe('+OK')
+    await makeDue(1)
+    const { failure } = await next.askJson('FETCH')
+    expect(failure).toMatchObject({ errtype: 'Broken', message: 'b', retry_count: 0 })
+    // Said by jid alone, as the job has another worker now: whoever has it may still end it.
+    expect(await late.ask('FAIL {"jid":"12345678","errtype":"Broken","message":"b"}')).toBe('+OK')
+    expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(next)).toMatchObject({ working: 0, retries: 0, scheduled: 0 })
   })
 
   test.each([
@@ -47,6 +98,23 @@ describeFaktory('a lease that runs out', (gateways) => {
     await expect
       .poll(() => figures(worker))
       .toEqual({ ...nothing, processed: 1, failures: 1, ...left })
+  })
+
+  test('is that of a silent worker, whose ACK counts when it comes back', async () => {
+    const [here, there] = [
+      await gateways.open({ givesBack: true }),
+      await gateways.open({ givesBack: true }),
+    ]
+    const silent = await here.client({ wid: 'silent' })
+    await silent.pushAndFetch('12345678')
+    here.clock.advance(60_000)
+    await silent.closed()
+    for (const node of [here, there]) node.clock.advance(600_000)
+    const next = await there.client({ wid: 'next' })
+    expect(await figures(next)).toMatchObject({ working: 1, failures: 0 })
+    const again = await here.client({ wid: 'silent' })
+    expect(await again.ask('ACK {"jid":"12345678"}')).toBe('+OK')
+    expect(await figures(next)).toEqual({ ...nothing, processed: 1 })
   })
 
   test('is kept after the worker counts as dead, until then', async () => {

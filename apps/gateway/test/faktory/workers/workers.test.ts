@@ -41,6 +41,10 @@ describe('the workers of a node', () => {
   /** Consumers by queue, as the scheduler counts them. */
   let counted: Record<string, number>
   let disconnected: string[]
+  let connected: string[]
+  let told: unknown[]
+  /** Tokens of leases that have ended. */
+  let ended: Set<string>
   /** Jobs given back, and whether the store takes them. */
   let released: number[]
   let isAway: boolean
@@ -49,13 +53,20 @@ describe('the workers of a node', () => {
     leaving = []
     counted = {}
     disconnected = []
+    connected = []
+    told = []
+    ended = new Set()
     released = []
     isAway = false
     const scheduler = {
       holders: {
         nameOf: (wid = '-') => `w${wid}`,
-        disconnected: (holder: string) => void disconnected.push(holder),
+        connected: (holder: string) => void connected.push(holder),
+        disconnected: (holder: string, hasGone: boolean) =>
+          void disconnected.push(hasGone ? holder : `${holder} cut off`),
       },
+      queues: { notify: (...news: unknown[]) => void told.push(news) },
+      isHeld: (token: string) => !ended.has(token),
       countConsumer: (queue: string, change: number) => {
         counted[queue] = (counted[queue] ?? 0) + change
       },
@@ -63,6 +74,7 @@ describe('the workers of a node', () => {
         if (isAway) settlement.refused(new StoreError('UNREACHABLE', 'away'))
         else {
           released.push(job.id)
+          ended.add(job.token)
           settlement.settled('requeued')
         }
       },
@@ -76,11 +88,11 @@ describe('the workers of a node', () => {
   beforeEach(() => open(false))
 
   /** A worker whose connection has ended while it held a job. */
-  function gone(wid: string) {
+  function gone(wid: string, byPeer = true) {
     const connection = new TestConnection()
     const worker = workers.join(hello(wid), connection)
     worker.held.hold('jid-1', delivery(1))
-    workers.leave(worker, connection)
+    workers.leave(worker, connection, byPeer)
     return worker
   }
 
@@ -88,22 +100,31 @@ describe('the workers of a node', () => {
     const connections = [new TestConnection(), new TestConnection()] as const
     const [worker] = connections.map((connection) => workers.join(hello('one'), connection))
     expect(workers.find('one')).toBe(worker)
-    workers.leave(worker!, connections[0])
-    expect([workers.size, disconnected]).toEqual([1, []])
-    workers.leave(worker!, connections[1])
+    workers.leave(worker!, connections[0], true)
+    expect([workers.size, connected, disconnected]).toEqual([1, ['wone'], []])
+    workers.leave(worker!, connections[1], true)
     expect([workers.size, disconnected, leaving]).toEqual([0, ['wone'], []])
+    expect(told).toEqual([
+      ['one', 'back'],
+      ['one', 'gone'],
+    ])
   })
 
-  test('that go with jobs are known, and told of, until they are silent for too long', async () => {
-    const worker = gone('one')
-    expect(leaving).toEqual([{ wid: 'one', how: 'gone', jobs: 1 }])
-    await clock.advance(deadAfterMs - reapEveryMs)
-    expect(workers.find('one')).toBe(worker)
-    await clock.advance(reapEveryMs)
-    expect([workers.find('one'), workers.size, workers.reaped]).toEqual([undefined, 0, 1])
-    await clock.advance(deadAfterMs)
-    expect(workers.reaped).toBe(1)
-  })
+  test.each([
+    [true, 'gone', 'wone', 1],
+    [false, 'cut off', 'wone cut off', 0],
+  ] as const)(
+    'that go with jobs are told of, and known while these stand: by themselves %j',
+    async (byPeer, how, holder, reaped) => {
+      const worker = gone('one', byPeer)
+      expect([leaving, disconnected]).toEqual([[{ wid: 'one', how, jobs: 1 }], [holder]])
+      await clock.advance(2 * deadAfterMs)
+      expect([workers.find('one'), workers.reaped]).toEqual([worker, reaped])
+      ended.add('ca-1')
+      await clock.advance(reapEveryMs)
+      expect([workers.size, workers.reaped]).toEqual([0, reaped])
+    },
+  )
 
   test('that are silent are dropped, at any time; those that send BEAT are not', async () => {
     const [silent, beating] = [new TestConnection(), new TestConnection()]
@@ -114,7 +135,8 @@ describe('the workers of a node', () => {
       workers.beat({ wid: 'beating' })
       await clock.advance(deadAfterMs / 2)
     }
-    expect([silent.drops, beating.drops, workers.find('silent')]).toEqual([1, 0, undefined])
+    expect(silent.drops).toBeGreaterThan(0)
+    expect([beating.drops, workers.reaped]).toEqual([0, 1])
   })
 
   describe('that give jobs of producers back', () => {
@@ -130,6 +152,7 @@ describe('the workers of a node', () => {
       // Jobs of other doors go another way.
       expect(released).toEqual([1])
       expect(worker.held.find('jid-1')?.fenced).toBe(true)
+      ended.add('ca-2')
       await clock.advance(deadAfterMs)
       expect([released, workers.size, workers.reaped]).toEqual([[1], 0, 1])
     })
@@ -157,22 +180,47 @@ describe('the workers of a node', () => {
       expect(released).toEqual([1])
     })
 
-    test('lose their connections first where they hang', async () => {
+    test('keep them where they are silent, though they lose their connections', async () => {
       const connection = new TestConnection()
       const worker = workers.join(hello('hung'), connection)
       worker.held.hold('jid-1', delivery(1))
       await clock.advance(deadAfterMs)
-      expect([connection.drops, released]).toEqual([1, []])
-      workers.leave(worker, connection)
+      expect(connection.drops).toBe(1)
+      workers.leave(worker, connection, false)
+      await clock.advance(10 * deadAfterMs)
+      expect([released, workers.find('hung')]).toEqual([[], worker])
+      // It comes back, and goes by itself.
+      workers.join(hello('hung'), connection)
+      workers.leave(worker, connection, true)
       await clock.advance(deadAfterMs)
-      expect([released, workers.reaped]).toEqual([[1], 1])
+      expect([released, workers.reaped]).toEqual([[1], 2])
+    })
+
+    test('do so for those that close their last connection to another node', async () => {
+      gone('one', false)
+      workers.onNews('one', 'back')
+      await clock.advance(2 * deadAfterMs)
+      workers.onNews('one', 'gone')
+      await clock.advance(deadAfterMs - reapEveryMs)
+      expect(released).toEqual([])
+      await clock.advance(reapEveryMs)
+      expect(released).toEqual([1])
+    })
+
+    test('say of those that left another node alone that they are here', async () => {
+      workers.join(hello('one'), new TestConnection())
+      told = []
+      workers.onNews('one', 'gone')
+      expect(told).toEqual([['one', 'back']])
+      workers.onNews('stranger', 'gone')
+      expect(told).toHaveLength(1)
     })
 
     test('have none without a wid', async () => {
       const connection = new TestConnection()
       const worker = workers.join(hello(), connection)
       worker.held.hold('jid-1', delivery(1))
-      workers.leave(worker, connection)
+      workers.leave(worker, connection, true)
       await clock.advance(3 * deadAfterMs)
       expect(released).toEqual([])
     })
@@ -203,10 +251,10 @@ describe('the workers of a node', () => {
     workers.join(hello('one'), two)
     for (let fetches = 0; fetches < 3; fetches += 1) worker.count(['default', 'bulk'])
     expect(counted).toEqual({ default: 1, bulk: 1 })
-    workers.leave(worker, one)
+    workers.leave(worker, one, true)
     expect(counted).toEqual({ default: 1, bulk: 1 })
-    workers.leave(worker, two)
-    workers.leave(worker, two)
+    workers.leave(worker, two, true)
+    workers.leave(worker, two, true)
     expect([counted, worker.queues]).toEqual([{ default: 0, bulk: 0 }, []])
     workers.join(hello('one'), one).count(['default'])
     expect(counted).toEqual({ default: 1, bulk: 0 })

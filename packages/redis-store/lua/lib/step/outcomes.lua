@@ -34,6 +34,12 @@ local function bury(lane, job, message, failure)
   buryJob(lane, job, node, now, given[3], given[4], 'died')
 end
 
+-- The worker did not end the job in time: its outcome may still come.
+local function noteLate(lane, job)
+  --#include former
+  former.note(lane, job.id, job.token)
+end
+
 local digitOf = { failed = '1', expired = '3', died = '5', lost = '6' }
 
 -- `as`: failed, or how a job ends with its worker. Returns its digit, see `ending`.
@@ -102,6 +108,13 @@ local ending = {
   end,
 }
 
+for _, kind in ipairs({ 'fail', 'retry', 'dead' }) do
+  ending['late ' .. kind] = function(lane, job, ...)
+    noteLate(lane, job)
+    return ending[kind](lane, job, ...)
+  end
+end
+
 -- The fields needed to end a job. A consumer's is mostly a Faktory job, which may have dependencies.
 local function readEnding(lane, id, token)
   local v, dependencies
@@ -150,7 +163,7 @@ local function endRead(lane, id, token, tally, kind, a, b, c)
   return isHeldBy(lane, job, token) and ending[kind](lane, job, tally, a, b, c) or '0'
 end
 
-local queueing = { requeue = true, requeueFront = true, retry = true }
+local queueing = { requeue = true, requeueFront = true, retry = true, ['late retry'] = true }
 
 -- True if a lane with outcomes, the first at `at`, needs its queues.
 local function needsQueues(at, runs)

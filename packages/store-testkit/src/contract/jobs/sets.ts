@@ -233,7 +233,7 @@ export function setContract({ open, test }: ContractTests): void {
       expect(namesOf(taken)).toEqual(['sms:1'])
     })
 
-    test.each(['quiet', 'alive', 'back', { settled: 'a \0 jid' }] as const)(
+    test.each(['quiet', 'alive', 'back', 'gone', { settled: 'a \0 jid' }] as const)(
       'news of a worker reach every node: %j',
       async (news) => {
         const world = await open()

@@ -16,7 +16,8 @@ export function holderContract({ test }: ContractTests): void {
       expect([...held].sort((one, other) => one.id - other.id)).toEqual([lease(1), lease(3)])
       expect(await a.holders.held('w2')).toEqual([])
       await a.holders.drop('w1', ['cnode-1', 'cnode-3'])
-      expect(await a.holders.quiet(-1_000, 9)).toEqual([])
+      await a.holders.gone(['w1'])
+      expect(await a.holders.goneFor(-1_000, 9)).toEqual([])
     })
 
     test('are asked as a whole which leases they have', async ({ world }) => {
@@ -29,19 +30,35 @@ export function holderContract({ test }: ContractTests): void {
       expect(await b.holders.noted(['cnode-2'])).toEqual(new Set())
     })
 
-    test('are silent since their last sign, the longest first', async ({ world, store }) => {
-      for (const holder of ['w1', 'w2', 'w3']) await store.holders.hold(holder, [lease(1)])
+    test('are gone since they went, the longest first, until they come back', async ({
+      world,
+      store,
+    }) => {
+      for (const holder of ['w1', 'w2', 'w3', 'w4']) await store.holders.hold(holder, [lease(1)])
+      await store.holders.gone(['w1', 'w2', 'w3', 'stranger'])
       await world.pass(50_000)
       await store.holders.alive(['w1', 'stranger'])
       await store.holders.hold('w3', [lease(2)])
+      await store.holders.gone(['w1', 'w2'])
       await world.pass(20_000)
-      const quiet = await store.holders.quiet(60_000, 9)
-      expect(quiet.map(({ holder }) => holder)).toEqual(['w2'])
-      expect(quiet[0]?.quietMs).toBeGreaterThanOrEqual(70_000)
-      expect(await store.holders.quiet(60_000, 9)).toMatchObject([{ seenMs: quiet[0]?.seenMs }])
-      const all = await store.holders.quiet(10_000, 9)
-      expect(all.map(({ holder }) => holder)).toEqual(['w2', 'w1', 'w3'])
-      expect(await store.holders.quiet(10_000, 2)).toHaveLength(2)
+      const gone = await store.holders.goneFor(60_000, 9)
+      expect(gone.map(({ holder }) => holder)).toEqual(['w2'])
+      expect(gone[0]?.goneMs).toBeGreaterThanOrEqual(70_000)
+      expect(await store.holders.goneFor(60_000, 9)).toMatchObject([{ sinceMs: gone[0]?.sinceMs }])
+      const all = await store.holders.goneFor(10_000, 9)
+      expect(all.map(({ holder }) => holder)).toEqual(['w2', 'w1'])
+      expect(await store.holders.goneFor(10_000, 1)).toHaveLength(1)
+    })
+
+    test('are there however silent, until no lease can stand any more', async ({
+      world,
+      store,
+    }) => {
+      await store.holders.hold('w1', [lease(1)])
+      await world.pass(86_400_000)
+      expect(await store.holders.goneFor(60_000, 9)).toEqual([])
+      await world.pass(86_500_000)
+      expect(await store.holders.goneFor(60_000, 9)).toMatchObject([{ holder: 'w1' }])
     })
   })
 }

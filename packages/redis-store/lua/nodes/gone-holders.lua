@@ -1,10 +1,10 @@
--- Lists holders that were silent for long enough.
+-- Lists holders that have been gone for long enough.
 -- KEYS:
 --   1 xg:holders: sorted set
 -- ARGV:
 --   3 how long: integer, ms
 --   4 most: integer
--- Returns { now (ms), then per holder: its name, when it was heard of last (ms) }.
+-- Returns { now (ms), then per holder: its name, when it went (ms) }.
 --#include keys
 local now = nowMs()
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[3], 'WITHSCORES', 'LIMIT', 0, ARGV[4])

@@ -1,0 +1,54 @@
+-- Gives a job back to a lease that it lost, wherever it stands by now, for the late outcome of its worker. Whoever has the job
+-- meanwhile loses it, and may be late in turn.
+-- KEYS:
+--   1 xg:busy:{lane}: sorted set
+-- ARGV:
+--   3 lane: string
+--   4 id: integer
+--   5 token of the lease: string
+--   6 how far it has come in its queues (empty at first): string
+--   7 how long the outcome may take: integer, ms
+-- Returns 1, or 2 if the job was handed out again since; 0 for a job that has ended, or never had the lease; a string where
+-- another call has to go on.
+--#include keys
+--#include levels
+--#include order
+--#include aside
+--#include removal
+--#include former
+--#include jobs
+local lane, id, token = ARGV[3], ARGV[4], ARGV[5]
+local key = jobKey(lane, id)
+local v = jobFields(lane, id, 'status', 'token', 'former', 'level', 'enqueued', 'keep')
+local status, other, level, enqueued = v[1], v[2], v[4], v[5]
+local tokens, isKnown = former.of(v[3]), false
+for _, lost in ipairs(tokens) do
+  isKnown = isKnown or lost == token
+end
+if not isKnown or other == token then return 0 end
+
+-- A native worker has the job, or is about to: it still writes its outcome into the hash.
+local function leaveToNative() redis.call('HSET', key, 'keep', math.max(read.whole(v[6]) or 0, relaySeconds)) end
+
+if status == 'busy' then
+  if not other then leaveToNative() end
+elseif status == 'idle' then
+  if redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 0 then
+    local removal = removalFrom(lane)
+    local list, place = findQueued(removal, id, level, enqueued, ARGV[6])
+    if list then
+      place = takeOut(removal, list, place, { id = id, level = level, enqueued = enqueued })
+      closeGaps(removal)
+    end
+    if place then return place end
+    if not list then leaveToNative() end
+  end
+  forgetRetry(lane, id)
+elseif redis.call('ZREM', deadKey(lane), id) == 0 then
+  return 0
+end
+if other then former.note(lane, id, other) end
+redis.call('HSET', key, 'status', 'busy', 'token', token)
+redis.call('HDEL', key, 'settled')
+redis.call('ZADD', KEYS[1], integer(nowMs() + ARGV[7]), id)
+return (other or tokens[#tokens] ~= token) and 2 or 1
