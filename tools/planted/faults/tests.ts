@@ -31,10 +31,10 @@ export const faults: FaultTable = {
     testName: 'commands behind END are not run, also if nothing was pending',
   },
   'dead-wid-not-forgotten': {
-    promise: 'A Faktory worker that was silent for too long is forgotten.',
+    promise: 'A Faktory worker that is away without a job is forgotten.',
     file: 'apps/gateway/src/faktory/workers.ts',
-    from: 'if (jobs.length === 0) this.#forget(worker)',
-    to: 'if (jobs.length < 0) this.#forget(worker)',
+    from: 'if (!worker.held.some(',
+    to: 'if (!worker.held.some && worker.held.some(',
     test: 'apps/gateway/test/faktory/workers/workers.test.ts',
   },
   'fenced-job-comes-back': {
