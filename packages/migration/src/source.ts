@@ -1,4 +1,10 @@
-import { isRecord, type JobRecord, type RecordState, type Reject } from './record/record.ts'
+import {
+  isRecord,
+  type JobName,
+  type JobRecord,
+  type RecordState,
+  type Reject,
+} from './record/record.ts'
 
 /** A page of a source's items, of bounded size. */
 export interface Page {
@@ -39,6 +45,8 @@ export interface Source {
   readonly limits: readonly string[]
   /** Why it must not be read while its server runs on it. */
   readonly liveReason?: string
+  /** Why it cannot be told if its server runs on it. */
+  readonly unseenReason?: string
   /** True if reading removes: no copy without a move. */
   readonly isLive?: true
   /** Number of jobs. Absent if it is only known after reading them. */
@@ -52,6 +60,11 @@ export interface Source {
   pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page>
   /** Removes jobs of the last page for good. Absent if it cannot. */
   remove?(records: readonly JobRecord[]): Promise<void>
+  /**
+   * Removes jobs that a killed run had read, by their names. Only of a source that keeps what was read out of everybody's
+   * reach for a while; absent elsewhere.
+   */
+  finish?(names: readonly JobName[]): Promise<void>
   /** Import ids of the last removal, noted by the source in the same step. Absent if it cannot. */
   lastRemoved?(): Promise<readonly Buffer[]>
   /** Drops that note. */

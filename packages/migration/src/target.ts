@@ -1,4 +1,4 @@
-import type { JobRecord, RejectReason } from './record/record.ts'
+import type { JobName, JobRecord, RejectReason } from './record/record.ts'
 
 /**
  * The result for a record. `known`: it came before; `joined`: a job with its unique id was there;
@@ -22,12 +22,12 @@ export interface Target {
   readonly takesPagesInAdvance?: boolean
   /** Why it cannot take a job, if known in advance. */
   faultOf?(record: JobRecord): Fault | undefined
-  /** True for each record that came before. Absent where it cannot tell without a change. */
-  known?(records: readonly JobRecord[]): Promise<readonly boolean[]>
+  /** True for each job that came before. Absent where it cannot tell without a change. */
+  known?(names: readonly JobName[]): Promise<readonly boolean[]>
   /** Stores records, one result each; all are as durable as was asked for when it settles. */
   store(records: readonly JobRecord[]): Promise<readonly Stored[]>
   /** The source no longer has these. Absent, as the next two, where nothing is noted of it. */
-  moved?(records: readonly JobRecord[]): Promise<void>
+  moved?(names: readonly JobName[]): Promise<void>
   /** The same for jobs known only by import id. */
   movedIds?(importIds: readonly Buffer[]): Promise<void>
   /** The source no longer has any job that this migration stored. */

@@ -30,6 +30,7 @@ export interface MigrateArguments {
   readonly inDoubt?: DoubtRule
   readonly isMove: boolean
   readonly isWhileLive: boolean
+  readonly isStopped: boolean
   readonly isDryRun: boolean
   readonly isJson: boolean
   readonly rate?: number
@@ -81,6 +82,11 @@ const rows: readonly Row[] = [
   {
     name: 'whileLive',
     help: 'read a source whose server is running; changes made meanwhile may be missed',
+    acts: reading,
+  },
+  {
+    name: 'stopped',
+    help: "the source's server is stopped, where that cannot be seen: processes or connections of other users",
     acts: reading,
   },
   { name: 'dryRun', help: 'store nothing, remove nothing', acts: ['run'] },
@@ -226,7 +232,7 @@ export function readArguments(
 type Options = Readonly<Record<string, unknown>>
 
 function argumentsOf(act: Act, options: Options): MigrateArguments {
-  const { copy, move, whileLive, dryRun, json, ...rest } = options
+  const { copy, move, whileLive, stopped, dryRun, json, ...rest } = options
   if (copy === true && move === true) {
     throw new MigrationError('USAGE', '--copy and --move exclude each other.')
   }
@@ -237,6 +243,7 @@ function argumentsOf(act: Act, options: Options): MigrateArguments {
     act,
     isMove: move === true,
     isWhileLive: whileLive === true,
+    isStopped: stopped === true,
     isDryRun: dryRun === true,
     isJson: json === true,
   }

@@ -150,6 +150,10 @@ export class Report {
       `${counts.joined} joined to other jobs`,
     ]
     this.say(`${parts.join(', ')}.`)
+    if (counts.rejected === 0) return
+    this.say(
+      `${counts.rejected} rejected jobs never left the source: they stand ahead of those that came back.`,
+    )
   }
 }
 

@@ -73,6 +73,10 @@ async function plan(source: Source, { given, report }: Context): Promise<number>
   if (source.liveReason !== undefined && !given.isWhileLive) {
     report.say(`The source is in use: ${source.liveReason}. A run needs --while-live.`)
   }
+  if (source.unseenReason !== undefined && !given.isStopped) {
+    const why = `It cannot be told whether the source is in use: ${source.unseenReason}`
+    report.say(`${why}. A run needs --stopped.`)
+  }
   report.plan(await makePlan(source, new Selection(given), given, serverTargetOf(given.to)))
   return exitCodes.done
 }
@@ -230,7 +234,8 @@ async function withSource<Result>(
   const isMove = given.isMove && given.act === 'run'
   const selection = new Selection(given)
   const wants = (fn: string): boolean => selection.wants(fn)
-  const source = await openSource(given.from, { isMove, functions: given.function, wants })
+  const { isStopped, function: functions } = given
+  const source = await openSource(given.from, { isMove, isStopped, functions, wants })
   try {
     return await use(source)
   } finally {
@@ -250,7 +255,14 @@ function optionsOf(given: MigrateArguments, identity: string): RunOptions {
   }
   return {
     name,
-    ...picked(given, ['isMove', 'isWhileLive', 'isDryRun', 'batch', 'maxPayloadBytes']),
+    ...picked(given, [
+      'isMove',
+      'isWhileLive',
+      'isStopped',
+      'isDryRun',
+      'batch',
+      'maxPayloadBytes',
+    ]),
     ...(given.rate !== undefined && { ratePerSecond: given.rate }),
   }
 }

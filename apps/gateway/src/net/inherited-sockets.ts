@@ -45,7 +45,7 @@ export function readInheritedSockets(
 }
 
 /** Refuses an address on which a port may not listen, by a StartError. */
-export type AddressCheck = (flag: string, host: string) => void
+export type AddressCheck = (flag: string, address: ListenAddress) => void
 
 /**
  * Opens a port on the sockets that were handed over for it, and here where there are none. The service manager keeps
@@ -66,7 +66,7 @@ export function openInherited(sockets: InheritedSockets, check: AddressCheck): O
         servers.push(server)
         server.listen({ fd, backlog: request.backlog })
         await once(server, 'listening')
-        check(request.flag, boundAddress(server, request.flag).host)
+        check(request.flag, boundAddress(server, request.flag))
       }
       const [first] = servers
       return { address: first ? boundAddress(first, request.flag) : request, stop }

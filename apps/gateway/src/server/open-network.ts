@@ -64,13 +64,18 @@ function refuse({ name, options, whatItAllows }: ClosedDoor, reason: string): ne
 }
 
 /**
- * Warnings for doors that are open to the network.
+ * Warnings for doors that are open to the network. A port whose socket was `handedOver`, by its flag, listens where that
+ * socket does, whatever the options say: `checkOpenSocket` is for it.
  *
  * @throws StartError (code 2)
  */
-export async function checkOpenNetwork(config: Config): Promise<readonly string[]> {
+export async function checkOpenNetwork(
+  config: Config,
+  handedOver: Pick<ReadonlySet<string>, 'has'> = new Set(),
+): Promise<readonly string[]> {
   const open = new Map<OptionName, string>()
   for (const { port } of ports) {
+    if (handedOver.has(flagOf(port))) continue
     const option = port === 'webPort' && config.webHost !== undefined ? 'webHost' : 'host'
     const host = config[option] ?? ''
     // The listener reports a host that cannot be found.

@@ -18,6 +18,8 @@ export interface ReloaderParts {
   /** Throws a StartError. */
   readonly reread: () => Reread
   readonly apply: (settings: Settings) => Promise<void>
+  /** Ports by flag whose sockets a service manager opened. */
+  readonly handedOver: Pick<ReadonlySet<string>, 'has'>
   readonly log: Logger
 }
 
@@ -39,12 +41,12 @@ export class Reloader {
   }
 
   async #reload(by: string): Promise<ReloadReport> {
-    const { reread, apply, log } = this.#parts
+    const { reread, apply, handedOver, log } = this.#parts
     try {
       const { config, fixed: others = [] } = reread()
       const next = { config, tls: readDoorTls(config) }
       const { settings, changed, fixed } = changesBetween(this.#settings, next)
-      await checkOpenNetwork(settings.config)
+      await checkOpenNetwork(settings.config, handedOver)
       this.#settings = settings
       await apply(settings)
       const restartNeeded = [...fixed, ...others]

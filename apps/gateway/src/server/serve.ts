@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../config/load-config.ts'
-import { flagOf } from '../config/options.ts'
+import { flagOf, optionRow } from '../config/options.ts'
 import { portNames } from '../config/port-options.ts'
 import { socketNames } from '../doors/names.ts'
 import { StartError } from '../errors.ts'
@@ -54,10 +54,12 @@ export async function serve(
   const { env = {}, notes = [] } = ways
   const sockets = readInheritedSockets(env, process.pid, socketNames)
   refuseClosedDoors(sockets, config)
-  const warnings = [...notes, ...(await checkOpenNetwork(config))]
-  const openPort = openInherited(sockets, (flag, host) => {
-    const warning = checkOpenSocket(config, flag, host)
-    if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
+  const warnings = [...notes, ...(await checkOpenNetwork(config, sockets))]
+  const openPort = openInherited(sockets, (flag, { host, port }) => {
+    const said = [checkOpenSocket(config, flag, host), unusedPort(config, flag, port)]
+    for (const warning of said) {
+      if (warning !== undefined && !warnings.includes(warning)) warnings.push(warning)
+    }
   })
   const voice = chooseVoice(config.logFormat, process.stdout.isTTY)
   const { log, written } = ways.log
@@ -75,7 +77,7 @@ export async function serve(
   const reloader =
     ways.reread &&
     new Reloader({
-      ...{ settings, log, reread: ways.reread },
+      ...{ settings, log, reread: ways.reread, handedOver: sockets },
       apply: async (next) => (await started).configure(next),
     })
   const run = async () => {
@@ -144,6 +146,15 @@ function refuseClosedDoors(sockets: InheritedSockets, config: Config): void {
       2,
     )
   }
+}
+
+/** A port that somebody chose, and that its socket does not have. */
+function unusedPort(config: Config, flag: string, bound: number): string | undefined {
+  const option = portNames.find((name) => flagOf(name) === flag)
+  if (option === undefined) return undefined
+  const chosen = config[option]
+  if (chosen === bound || chosen === optionRow(option).fallback) return undefined
+  return `${flag} ${chosen} has no effect: its socket was handed over, and listens on port ${bound}.`
 }
 
 /** The reason of the end, once there is one; a graceful end waits for the last jobs. */

@@ -161,6 +161,19 @@ describe('sockets that were handed over', () => {
     expect(await next(/^ended (\d+)$/)).toBe('2')
   })
 
+  test('decide where their port listens: no warning, and no demand for a password, by --host; a port of its own is told as unused', async () => {
+    const words = ['--host', '*', '--web-port', '7999', '--store-port', 'off']
+    const { next, start } = await holdSocket('127.0.0.1', 'web', words)
+    start()
+    const started = Number(await next(/^started (\d+)$/))
+    await next(
+      /(--web-port 7999 has no effect: its socket was handed over, and listens on port \d+)/,
+    )
+    await next(/("Ready\.")/)
+    process.kill(started, 'SIGTERM')
+    expect(await next(/^ended (\d+)$/)).toBe('0')
+  })
+
   test('are ignored if they are meant for another process', async () => {
     const env = { LISTEN_PID: '1', LISTEN_FDS: '1', LISTEN_FDNAMES: 'web' }
     const gateway = startGateway([...(await alone()), '--web-port', '0'], env)

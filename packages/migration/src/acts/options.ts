@@ -8,6 +8,8 @@ export interface RunOptions {
   readonly isMove?: boolean
   /** Reads a source while its server runs on it. False. */
   readonly isWhileLive?: boolean
+  /** The user says that the source's server is stopped, where that cannot be seen. False. */
+  readonly isStopped?: boolean
   /** Stores nothing, and reports what it would store. False. */
   readonly isDryRun?: boolean
   /** Most jobs a second. No bound. */

@@ -2,10 +2,12 @@ import type { LaneNames } from '@crossgear/core-scheduler'
 import type { ImportNote, RedisImports, StandingJob } from '@crossgear/redis-store'
 import { MigrationError } from '../errors.ts'
 import { tagOf } from '../record/identity.ts'
+import { grouped } from '../picked.ts'
 import type { Mutable } from '../record/record.ts'
 import type { Source } from '../source.ts'
 import { recordOfStanding } from '../record/stored-job.ts'
 import { inTarget, lanesOf } from './lanes.ts'
+import type { RunCounts } from './run.ts'
 
 /** Counts of a rollback. */
 export interface RollbackCounts {
@@ -18,6 +20,8 @@ export interface RollbackCounts {
   readonly begun: number
   /** Jobs that joined others and are not the migration's. */
   readonly joined: number
+  /** Jobs that the run did not take: they stayed at the source, ahead of those that come back. */
+  readonly rejected: number
 }
 
 export interface RollbackParts {
@@ -40,16 +44,18 @@ const heldMs = 180 * 24 * 3_600_000
  */
 export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
   const { imports, name } = parts
-  const counts: Counts = { lanes: 0, undone: 0, restored: 0, begun: 0, joined: 0 }
+  const counts: Counts = { lanes: 0, undone: 0, restored: 0, begun: 0, joined: 0, rejected: 0 }
   const lanes = await lanesOf(imports, name)
   if (lanes.length === 0) {
     throw new MigrationError('USAGE', `There is no migration ${name} in the target store.`)
   }
-  const { mode, state } = await inTarget(() => imports.migrations.progress(name))
+  const { mode, state, counts: ran } = await inTarget(() => imports.migrations.progress(name))
+  counts.rejected = ran === undefined ? 0 : rejectedIn(ran)
   if (mode === 'move' && state !== 'done') {
     const advice = 'let the same run go on to its end first'
     throw new MigrationError('USAGE', `The migration ${name} is half done: ${advice}.`)
   }
+  const walks: LaneWalk[] = []
   for (const lane of lanes) {
     counts.lanes += 1
     const notes: ImportNote[] = []
@@ -58,47 +64,116 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
     })
     // The oldest stand at the end of their queue that is searched first.
     notes.sort((one, other) => one.id - other.id)
-    for (let first = 0; first < notes.length; first += jobsAtOnce) {
-      await undoSome(lane, notes.slice(first, first + jobsAtOnce), parts, counts)
-      parts.onProgress?.(counts)
-    }
+    walks.push({ lane, notes, at: 0, moved: [] })
+  }
+  for (const together of grouped(walks, ({ lane }) => parts.names.parse(lane).queue).values()) {
+    await undoQueue(together, parts, counts)
   }
   await inTarget(() => imports.migrations.saveProgress(name, { state: 'done', cursor: '' }))
   return counts
 }
 
-async function undoSome(
-  lane: string,
-  notes: readonly ImportNote[],
+/** Of the counts of a run, JSON. */
+function rejectedIn(counts: string): number {
+  return (JSON.parse(counts) as Partial<RunCounts>).rejected ?? 0
+}
+
+/** A lane's way back: its notes from `at` on are to be read, and what was moved and read is to go back. */
+interface LaneWalk {
+  readonly lane: string
+  readonly notes: readonly ImportNote[]
+  at: number
+  readonly moved: Taken[]
+}
+
+/** Takes back the jobs of a queue; moved ones in the order in which they came, whatever their lanes. */
+async function undoQueue(
+  walks: readonly LaneWalk[],
   parts: RollbackParts,
   counts: Counts,
 ): Promise<void> {
-  const { imports, source } = parts
-  const ids = notes.map(({ id }) => id)
-  const standing = await inTarget(() => imports.jobsInLane(lane, ids))
-  const copied: Taken[] = []
-  const moved: Taken[] = []
-  for (const [at, note] of notes.entries()) {
-    const found = standing[at]
-    if (note.kind === 'joined') counts.joined += 1
-    else if (!found) counts.begun += 1
-    else (note.kind === 'created' ? copied : moved).push({ note, found })
+  const readAtOnce = Math.max(1, Math.ceil(jobsAtOnce / walks.length))
+  for (;;) {
+    const taken: Taken[] = []
+    while (taken.length < jobsAtOnce) {
+      for (const walk of walks) await readMore(walk, readAtOnce, parts, counts)
+      const next = oldestOf(walks)
+      if (!next) break
+      taken.push(next)
+    }
+    if (taken.length === 0) return
+    await giveBack(taken, parts, counts)
+    parts.onProgress?.(counts)
   }
-  await drop(lane, copied, parts, counts)
-  if (moved.length === 0) return
+}
+
+/** Takes the oldest job that was read. */
+function oldestOf(walks: readonly LaneWalk[]): Taken | undefined {
+  let first: LaneWalk | undefined
+  for (const walk of walks) {
+    const [job] = walk.moved
+    const [oldest] = first?.moved ?? []
+    if (job && (!oldest || arrivalOf(job) < arrivalOf(oldest))) first = walk
+  }
+  return first?.moved.shift()
+}
+
+function arrivalOf({ found }: Taken): number {
+  return found.job.enqueuedAtMs ?? 0
+}
+
+/** Reads notes of a lane until one is of a job that was moved. Copies are only dropped. */
+async function readMore(
+  walk: LaneWalk,
+  atOnce: number,
+  parts: RollbackParts,
+  counts: Counts,
+): Promise<void> {
+  const { lane } = walk
+  while (walk.moved.length === 0 && walk.at < walk.notes.length) {
+    const notes = walk.notes.slice(walk.at, walk.at + atOnce)
+    walk.at += notes.length
+    const ids = notes.map(({ id }) => id)
+    const standing = await inTarget(() => parts.imports.jobsInLane(lane, ids))
+    const copied: Taken[] = []
+    for (const [at, note] of notes.entries()) {
+      const found = standing[at]
+      if (note.kind === 'joined') counts.joined += 1
+      else if (!found) counts.begun += 1
+      else (note.kind === 'created' ? copied : walk.moved).push({ lane, note, found })
+    }
+    await drop(lane, copied, parts, counts)
+  }
+}
+
+async function giveBack(
+  taken: readonly Taken[],
+  parts: RollbackParts,
+  counts: Counts,
+): Promise<void> {
+  const { source } = parts
   if (!source?.restore) {
     throw new MigrationError(
       'USAGE',
       'Moved jobs go back to their source: give it with --from, and it must accept jobs.',
     )
   }
-  const held = await hold(lane, moved, parts, counts)
-  const records = held.map(({ note, found }) => recordOfStanding(found, note.importId, parts.names))
+  const held = new Map<Taken, Taken>()
+  for (const [lane, some] of grouped(taken, (one) => one.lane)) {
+    for (const [one, itself] of await hold(lane, some, parts, counts)) held.set(one, itself)
+  }
+  const inOrder = taken.flatMap((one) => held.get(one) ?? [])
+  const records = inOrder.map(({ note, found }) =>
+    recordOfStanding(found, note.importId, parts.names),
+  )
   await source.restore(records)
-  counts.restored += await drop(lane, held, parts, counts)
+  for (const [lane, some] of grouped(inOrder, (one) => one.lane)) {
+    counts.restored += await drop(lane, some, parts, counts)
+  }
 }
 
 interface Taken {
+  readonly lane: string
   readonly note: ImportNote
   /** As read before any change. */
   readonly found: StandingJob
@@ -109,20 +184,20 @@ const requestOf = ({ note, found }: Taken) => ({
   ...(found.job.failure !== undefined && { failure: found.job.failure }),
 })
 
-/** Moves jobs that no worker has begun to the dead set, out of the workers' reach. */
+/** Moves jobs that no worker has begun to the dead set, out of the workers' reach: each with its note from now on. */
 async function hold(
   lane: string,
   taken: readonly Taken[],
   { imports }: RollbackParts,
   counts: Counts,
-): Promise<readonly Taken[]> {
+): Promise<readonly (readonly [Taken, Taken])[]> {
   const untilMs = Date.now() + heldMs
   const results = await inTarget(() => imports.undo(lane, taken.map(requestOf), untilMs))
   counts.begun += results.filter((result) => result === 'begun').length
-  return taken.flatMap(({ note, found }, at) => {
+  return taken.flatMap((one, at) => {
     if (results[at] !== 'done') return []
-    const value = Buffer.concat([Buffer.from('h'), note.value.subarray(1)])
-    return [{ note: { ...note, value }, found }]
+    const value = Buffer.concat([Buffer.from('h'), one.note.value.subarray(1)])
+    return [[one, { ...one, note: { ...one.note, value } }] as const]
   })
 }
 

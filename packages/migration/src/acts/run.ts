@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { MigrationError } from '../errors.ts'
 import { faultOf, rejectOf } from '../record/fit.ts'
 import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
+import { reservedOf, textOfReserved } from './reserved-jobs.ts'
 import { InOrder } from './in-order.ts'
 import { LatestNote } from './latest-note.ts'
 import type { JobRecord, Mutable, Reject } from '../record/record.ts'
@@ -88,6 +89,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const isMoving = options.isMove === true && !options.isDryRun
   // A killed run may have removed these without a note: the same names now mean other jobs.
   if (isMoving && !isFirst) await target.movedIds?.((await source.lastRemoved?.()) ?? [])
+  if (isMoving && !isFirst) await finishReserved(saved['reserved'], parts, counts)
   const startedMs = Date.now()
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
   const isPipelined = isSteady && target.takesPagesInAdvance === true
@@ -100,7 +102,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
     await pageNotes.end()
   }
   for await (const page of isSteady ? inAdvance(pages) : pages) {
-    const moving = movePage(page, parts, counts)
+    const moving = movePage(page, parts, counts, note)
     await underWay.add(moving, () => {
       pageNotes.add({ cursor: page.cursor, ...counted() })
       parts.onProgress?.(counts)
@@ -116,11 +118,31 @@ export async function run(parts: RunParts): Promise<RunResult> {
   // A killed run removed these without a note: the source has none of them now.
   if (isMoving && !isFirst) await target.movedAll?.()
   if (isMoving) await source.forgetRemoved?.()
-  await note({ state: 'done', ...counted() })
+  await note({ state: 'done', reserved: '', ...counted() })
   return { counts, isStopped: false }
 }
 
-async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<void> {
+/** Removes jobs that a killed run had stored, and that its source keeps out of reach. */
+async function finishReserved(
+  text: string | undefined,
+  { source, target }: RunParts,
+  counts: Counts,
+): Promise<void> {
+  const names = reservedOf(text)
+  if (names.length === 0) return
+  const known = (await target.known?.(names)) ?? []
+  const there = names.filter((_name, at) => known[at])
+  await source.finish?.(there)
+  await target.moved?.(there)
+  counts.removed += there.length
+}
+
+async function movePage(
+  page: Page,
+  parts: RunParts,
+  counts: Counts,
+  note: (fields: Readonly<Record<string, string>>) => Promise<void>,
+): Promise<void> {
   const { source, target, selection, options, onReject } = parts
   const max = options.maxPayloadBytes ?? defaultMaxPayloadBytes
   const picked: JobRecord[] = []
@@ -150,6 +172,7 @@ async function movePage(page: Page, parts: RunParts, counts: Counts): Promise<vo
     counts.created += picked.length - there
     return
   }
+  if (options.isMove && source.finish) await note({ reserved: textOfReserved(picked) })
   const results = await target.store(picked)
   const there: number[] = []
   for (const [at, result] of results.entries()) {
@@ -172,6 +195,10 @@ function checkOptions({ source, options }: RunParts): void {
   if (source.liveReason !== undefined && !options.isWhileLive) {
     const advice = 'stop its server first, or use --while-live'
     throw new MigrationError('USAGE', `The source is in use: ${source.liveReason}; ${advice}.`)
+  }
+  if (source.unseenReason !== undefined && !options.isStopped && !options.isWhileLive) {
+    const why = `It cannot be told whether the source is in use: ${source.unseenReason}`
+    throw new MigrationError('USAGE', `${why}. Stop its server and use --stopped.`)
   }
   if (source.isLive && !options.isMove && !options.isDryRun) {
     throw new MigrationError('USAGE', 'A live server keeps no copy of a job: use --move.')

@@ -42,6 +42,9 @@ export interface JobRecord {
   readonly sourceKey?: Buffer
 }
 
+/** The name of a job, in the target and at its source. */
+export type JobName = Pick<JobRecord, 'importId' | 'fn' | 'queue' | 'jid'>
+
 /** The same, while it is being made. */
 export type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 

@@ -22,7 +22,7 @@ const alike = [
 ] as const
 
 /** The lane for a record. */
-export function laneOf({ fn, queue }: JobRecord, names: LaneNames): string {
+export function laneOf({ fn, queue }: Pick<JobRecord, 'fn' | 'queue'>, names: LaneNames): string {
   return queue === undefined ? names.canonical(fn) : names.lane(fn, queue)
 }
 

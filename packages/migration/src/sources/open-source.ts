@@ -1,17 +1,21 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
-import { openServer, type ServerAddress } from '@crossgear/redis-store'
+import { openServer, ProbeError, type ServerAddress, StoreProbe } from '@crossgear/redis-store'
 import { lineOf, MigrationError, reaching } from '../errors.ts'
 import type { Source } from '../source.ts'
 
 export interface OpenSourceOptions {
   /** True if jobs will be removed there. */
   readonly isMove: boolean
+  /** The user says that its server is stopped. False. */
+  readonly isStopped?: boolean
   /** Function names for keys that are ambiguous. */
   readonly functions: readonly string[]
   /** Selects functions, for a source that removes what is read. All. */
   readonly wants?: (fn: string) => boolean
 }
+
+const answersWithinMs = 5_000
 
 type Opener = (url: URL, options: OpenSourceOptions) => Promise<Source>
 
@@ -26,11 +30,12 @@ const openers: Readonly<Record<string, { readonly shown: string; readonly open: 
   },
   'gearmand+sqlite': {
     shown: 'gearmand+sqlite:///path/file?table=gearman_queue',
-    open: async (url, { isMove }) => {
+    open: async (url, { isMove, isStopped = false }) => {
       const { GearmandSqliteSource } = await import('./gearmand/gearmand-sqlite.ts')
       const table = parametersOf(url, ['table']).get('table')
       return GearmandSqliteSource.open(decodeURIComponent(url.pathname), {
         isMoved: isMove,
+        isStopped,
         ...(table !== null && { table }),
       })
     },
@@ -212,7 +217,17 @@ async function partOf(url: URL, name: string, usual: string) {
 
 /** Connects to another system's Redis; a failure names its address. */
 function connectTo(identity: string, address: ServerAddress) {
-  return reaching(identity, () => openServer(address, 'migrate'))
+  return reaching(identity, async () => {
+    // Its errors say what answers there, if that is no Redis.
+    const probe = await StoreProbe.open(address, answersWithinMs)
+    await probe
+      .command('ECHO', 'crossgear')
+      .catch((error: unknown) => {
+        if (!ProbeError.is(error, 'REPLY') || error.word !== 'NOPERM') throw error
+      })
+      .finally(() => probe.end())
+    return await openServer(address, 'migrate')
+  })
 }
 
 /** An address without secrets. */

@@ -1,5 +1,5 @@
 import type { Journal } from '../journal/journal.ts'
-import type { JobRecord } from '../record/record.ts'
+import type { JobName, JobRecord } from '../record/record.ts'
 import { type Fault, rejected, type Stored, type Target } from '../target.ts'
 import type { Carrier, Refusal } from './carrier.ts'
 
@@ -28,10 +28,8 @@ export class JournaledTarget implements Target {
     return this.#carrier.faultOf(record)
   }
 
-  known(records: readonly JobRecord[]): Promise<readonly boolean[]> {
-    return Promise.resolve(
-      records.map(({ importId }) => this.#journal.stateOf(importId) === 'taken'),
-    )
+  known(names: readonly JobName[]): Promise<readonly boolean[]> {
+    return Promise.resolve(names.map(({ importId }) => this.#journal.stateOf(importId) === 'taken'))
   }
 
   async store(records: readonly JobRecord[]): Promise<readonly Stored[]> {
@@ -43,8 +41,8 @@ export class JournaledTarget implements Target {
   }
 
   /** A job of the same identity that comes later is another one. */
-  moved(records: readonly JobRecord[]): Promise<void> {
-    return this.#journal.note('forgotten', idsOf(records))
+  moved(names: readonly JobName[]): Promise<void> {
+    return this.#journal.note('forgotten', idsOf(names))
   }
 
   movedIds(importIds: readonly Buffer[]): Promise<void> {
@@ -108,6 +106,6 @@ function nameOf({ importId }: JobRecord): string {
   return importId.toString('latin1')
 }
 
-function idsOf(records: readonly JobRecord[]): Buffer[] {
-  return records.map(({ importId }) => importId)
+function idsOf(names: readonly JobName[]): Buffer[] {
+  return names.map(({ importId }) => importId)
 }

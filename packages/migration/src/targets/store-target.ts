@@ -2,7 +2,7 @@ import type { LaneNames } from '@crossgear/core-scheduler'
 import type { ImportResult, RedisStore } from '@crossgear/redis-store'
 import { tagOf } from '../record/identity.ts'
 import { grouped } from '../picked.ts'
-import type { JobRecord } from '../record/record.ts'
+import type { JobName, JobRecord } from '../record/record.ts'
 import { Arrivals } from './arrivals.ts'
 import { importedOf, laneOf } from '../record/stored-job.ts'
 import { inTarget, lanesOf } from '../acts/lanes.ts'
@@ -39,11 +39,11 @@ export class StoreTarget implements Target, Ledger {
     return inTarget(() => this.#storeAll(records))
   }
 
-  known(records: readonly JobRecord[]): Promise<readonly boolean[]> {
+  known(names: readonly JobName[]): Promise<readonly boolean[]> {
     return inTarget(async () => {
-      const results = new Array<boolean>(records.length)
-      for (const [lane, places] of this.#byLane(records)) {
-        const importIds = places.map((at) => (records[at] as JobRecord).importId)
+      const results = new Array<boolean>(names.length)
+      for (const [lane, places] of this.#byLane(names)) {
+        const importIds = places.map((at) => (names[at] as JobName).importId)
         const notes = await this.#redis.imports.notes(lane, importIds)
         for (const [index, at] of places.entries()) {
           const kind = notes[index]?.kind
@@ -54,10 +54,10 @@ export class StoreTarget implements Target, Ledger {
     })
   }
 
-  moved(records: readonly JobRecord[]): Promise<void> {
+  moved(names: readonly JobName[]): Promise<void> {
     return inTarget(async () => {
-      const importId = (at: number): Buffer => (records[at] as JobRecord).importId
-      for (const [lane, places] of this.#byLane(records)) {
+      const importId = (at: number): Buffer => (names[at] as JobName).importId
+      for (const [lane, places] of this.#byLane(names)) {
         await this.#redis.imports.moved(lane, places.map(importId))
       }
     })
@@ -145,13 +145,13 @@ export class StoreTarget implements Target, Ledger {
   }
 
   /** Places of the records of each lane. */
-  #byLane(records: readonly JobRecord[]): ReadonlyMap<string, number[]> {
-    return grouped(records.keys(), (at) => this.#laneOf(records[at] as JobRecord))
+  #byLane(jobs: readonly JobName[]): ReadonlyMap<string, number[]> {
+    return grouped(jobs.keys(), (at) => this.#laneOf(jobs[at] as JobName))
   }
 
-  #laneOf(record: JobRecord): string {
-    const name = `${record.fn}\0${record.queue ?? ''}`
-    const lane = this.#known.get(name) ?? laneOf(record, this.#names)
+  #laneOf(job: JobName): string {
+    const name = `${job.fn}\0${job.queue ?? ''}`
+    const lane = this.#known.get(name) ?? laneOf(job, this.#names)
     this.#known.set(name, lane)
     return lane
   }

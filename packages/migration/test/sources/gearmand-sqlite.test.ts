@@ -70,7 +70,11 @@ gearmandSqlContract(
       copyFileSync(`${path}-journal`, `${half}-journal`)
       db.exec('ROLLBACK')
       db.close()
-      const source = await openSource(`gearmand+sqlite://${half}`, { isMove: false, functions: [] })
+      const source = await openSource(`gearmand+sqlite://${half}`, {
+        isMove: false,
+        isStopped: true,
+        functions: [],
+      })
       const names = new Set<string>()
       let jobs = 0
       for await (const { records } of source.pages(undefined, { jobs: 100, bytes: 1e6 })) {
@@ -202,7 +206,11 @@ gearmandSqlContract(
       db.close()
       const files = () => ['', '-wal'].map((end) => readFileSync(`${wal}${end}`).toString('hex'))
       const before = files()
-      const opening = openSource(`gearmand+sqlite://${wal}`, { isMove: false, functions: [] })
+      const opening = openSource(`gearmand+sqlite://${wal}`, {
+        isMove: false,
+        isStopped: true,
+        functions: [],
+      })
       await expect(opening.then((source) => source.total?.())).resolves.toBe(
         submitted.filter(({ fn }) => fn !== 'mail').length,
       )

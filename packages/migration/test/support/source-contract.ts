@@ -98,7 +98,8 @@ export function sourceContract<Fixture extends QueueFixture>(
     })
 
     const openAt = (from: string, isMove: boolean, functions: readonly string[] = []) =>
-      openSource(from, { isMove, functions })
+      // Not every user sees the programs of others; those of the test are seen all the same.
+      openSource(from, { isMove, isStopped: true, functions })
     const openNow = (isMove = false) => openAt(fixture.address, isMove)
     const liveReason = async (): Promise<string | undefined> => {
       const source = await openNow()
@@ -113,7 +114,7 @@ export function sourceContract<Fixture extends QueueFixture>(
       const { from = fixture.address, functions, ...others } = options
       await expect.poll(liveReason).toBeUndefined()
       const source = await openAt(from, isMove, functions)
-      return target.take(source, { name: migration, ...others, isMove, batch })
+      return target.take(source, { name: migration, isStopped: true, ...others, isMove, batch })
     }
 
     const moveAndDie = async (): Promise<void> => {
@@ -121,7 +122,7 @@ export function sourceContract<Fixture extends QueueFixture>(
       killed.moved = () => Promise.reject(new Error('killed'))
       const source = await open(true)
       const parts = { source, target: killed, ledger: killed, selection: new Selection() }
-      const options = { name: migration, isMove: true, batch }
+      const options = { name: migration, isMove: true, isStopped: true, batch }
       await expect(run({ ...parts, options })).rejects.toThrow('killed')
       await source.close()
     }

@@ -7,6 +7,7 @@ import { type Page, type PageBounds, pageOf, type Source } from '../../source.ts
 import { ambiguous, splitKey } from './gearmand-key.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { nameOf, priorityOf } from './gearmand-table.ts'
+import { type Others, reasonsOf } from '../others.ts'
 import { DigestSet } from './digest-set.ts'
 import { MemcachedConnection, type Item } from './memcached-connection.ts'
 import { listKeys, type Listed } from './memcached-listing.ts'
@@ -38,6 +39,7 @@ export class GearmandMemcachedSource implements Source {
   readonly identity: string
   readonly limits = limits
   readonly liveReason?: string
+  readonly unseenReason?: string
   readonly #connection: MemcachedConnection
   readonly #options: GearmandMemcachedOptions
   readonly #prefix: Buffer
@@ -48,16 +50,15 @@ export class GearmandMemcachedSource implements Source {
   private constructor(
     connection: MemcachedConnection,
     options: GearmandMemcachedOptions,
-    others: number,
+    others: Others,
   ) {
     this.#connection = connection
     this.#options = options
     this.identity = options.identity
     this.#prefix = Buffer.from(options.prefix)
     this.#noteKey = `crossgear:removed:${tagOf(options.identity).toString('hex')}`
-    if (others > 0) {
-      this.liveReason = `${others} other connections are open to this memcached, and jobs that run are still in it`
-    }
+    const who = `${others.count} other connections are open to this memcached, and jobs that run are still in it`
+    Object.assign(this, reasonsOf(others, who))
   }
 
   static open(options: GearmandMemcachedOptions): Promise<GearmandMemcachedSource> {
@@ -254,14 +255,16 @@ async function statistic(connection: MemcachedConnection, name: string): Promise
 }
 
 /** Other connections to the server. One that is ending is gone a moment later. */
-async function otherClients(connection: MemcachedConnection): Promise<number> {
+async function otherClients(connection: MemcachedConnection): Promise<Others> {
   for (let look = 1; ; look += 1) {
     connection.send('stats conns\r\n')
     let clients = 0
     for await (const line of connection.lines()) {
       if (/:state (?!conn_listening|conn_clos)/.test(line)) clients += 1
     }
-    if (clients <= 1 || look === looksAtOthers) return clients - 1
+    // It names at least this connection.
+    if (clients === 0) return { count: 0, unseen: 'memcached does not list its connections' }
+    if (clients === 1 || look === looksAtOthers) return { count: clients - 1 }
     await delay(100)
   }
 }

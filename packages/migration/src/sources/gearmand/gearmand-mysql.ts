@@ -43,7 +43,8 @@ export class GearmandMysqlSource extends GearmandSqlSource {
 
   private constructor(session: Session, options: GearmandMysqlOptions, table: Table) {
     const { identity } = options
-    super(session, table, { identity, limits, users: othersOpen(table.others) })
+    const { others } = table
+    super(session, table, { identity, limits, others, who: othersOpen(others) })
     this.#options = options
     this.#table = table
   }

@@ -2,6 +2,7 @@ import type { Client } from 'pg'
 import { reaching } from '../../errors.ts'
 import type { JobRecord } from '../../record/record.ts'
 import { type Page, type PageBounds, pageOf } from '../../source.ts'
+import type { Others } from '../others.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { GearmandSqlSource, othersOpen, type SqlSession, transaction } from './gearmand-sql.ts'
 import { hasRunTimes, removedTable } from './gearmand-table.ts'
@@ -32,7 +33,7 @@ export class GearmandPostgresSource extends GearmandSqlSource {
 
   private constructor(
     client: Client,
-    options: { identity: string; table: string; hasTime: boolean; others: number },
+    options: { identity: string; table: string; hasTime: boolean; others: Others },
   ) {
     const { identity, table, hasTime, others } = options
     const bytes = (at: number): string => `convert_from($${at}, getdatabaseencoding())`
@@ -44,7 +45,7 @@ export class GearmandPostgresSource extends GearmandSqlSource {
       findNote: `SELECT 1 WHERE to_regclass('${removedTable}') IS NOT NULL`,
       insertNew: (into: string) => `INSERT ${into} ON CONFLICT DO NOTHING`,
     }
-    super(sessionOf(client), sql, { identity, limits, users: othersOpen(others) })
+    super(sessionOf(client), sql, { identity, limits, others, who: othersOpen(others) })
     this.#client = client
   }
 
@@ -65,7 +66,7 @@ export class GearmandPostgresSource extends GearmandSqlSource {
           `SELECT count(*) AS n FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid()`,
         )
-        const others = Number(rows[0]?.n ?? 0)
+        const others = { count: Number(rows[0]?.n ?? 0) }
         return new GearmandPostgresSource(client, { identity, table, hasTime, others })
       } catch (error) {
         await client.end()

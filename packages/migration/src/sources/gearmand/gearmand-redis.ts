@@ -6,6 +6,7 @@ import { ambiguous, splitKey } from './gearmand-key.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { nameOf, priorityOf } from './gearmand-table.ts'
 import { countIn, escapedPattern, otherClients, repliesTo } from '../redis/redis-reads.ts'
+import { type Others, reasonsOf } from '../others.ts'
 import { RemovedNote } from '../removed-note.ts'
 
 const limits = [
@@ -31,20 +32,20 @@ export class GearmandRedisSource implements Source {
   readonly identity: string
   readonly limits = limits
   readonly liveReason?: string
+  readonly unseenReason?: string
   readonly #redis: ServerConnection
   readonly #start: Buffer
   readonly #functions: readonly string[]
   readonly #note: RemovedNote
 
-  private constructor(redis: ServerConnection, options: GearmandRedisOptions, clients: number) {
+  private constructor(redis: ServerConnection, options: GearmandRedisOptions, clients: Others) {
     this.#redis = redis
     this.identity = options.identity
     this.#start = Buffer.from(`${options.prefix}-`)
     this.#functions = options.functions
     this.#note = new RemovedNote(redis, options.identity)
-    if (clients > 0) {
-      this.liveReason = `${clients} other connections are open to this Redis, and jobs that run are still in it`
-    }
+    const who = `${clients.count} other connections are open to this Redis, and jobs that run are still in it`
+    Object.assign(this, reasonsOf(clients, who))
   }
 
   static open(

@@ -1,6 +1,7 @@
 import { reaching } from '../../errors.ts'
 import type { JobRecord } from '../../record/record.ts'
 import type { Page, PageBounds, Source } from '../../source.ts'
+import { type Others, reasonsOf } from '../others.ts'
 import { columnsOf, removedTable, rowOf } from './gearmand-table.ts'
 
 export type SqlValue = string | number | null | Uint8Array | readonly string[]
@@ -37,6 +38,7 @@ export abstract class GearmandSqlSource implements Source {
   readonly identity: string
   readonly limits: readonly string[]
   readonly liveReason?: string
+  readonly unseenReason?: string
   protected readonly session: SqlSession
   protected readonly table: SqlTable
 
@@ -46,17 +48,17 @@ export abstract class GearmandSqlSource implements Source {
     about: {
       readonly identity: string
       readonly limits: readonly string[]
-      /** Programs that have it open, and jobs that run are still in it. */
-      readonly users?: string | undefined
+      readonly others: Others
+      /** The others, and what they have open. */
+      readonly who: string
     },
   ) {
     this.session = session
     this.table = table
     this.identity = about.identity
     this.limits = [...about.limits, keptOfUnique]
-    if (about.users !== undefined) {
-      this.liveReason = `${about.users}, and jobs that run are still in it`
-    }
+    const who = `${about.who}, and jobs that run are still in it`
+    Object.assign(this, reasonsOf(about.others, who))
   }
 
   abstract pages(after: string | undefined, bounds: PageBounds): AsyncGenerator<Page>
@@ -142,6 +144,6 @@ export async function transaction(
 }
 
 /** The reason not to read a database that others have open. */
-export function othersOpen(others: number): string | undefined {
-  return others > 0 ? `${others} other connections are open to this database` : undefined
+export function othersOpen({ count }: Others): string {
+  return `${count} other connections are open to this database`
 }

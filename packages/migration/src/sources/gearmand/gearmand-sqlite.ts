@@ -1,12 +1,13 @@
+import { constants } from 'node:fs'
 import { access, rmdir } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { Database, JSValue, SQLiteValue, Statement } from 'node-sqlite3-wasm'
 import { MigrationError, reaching } from '../../errors.ts'
 import { isRecord, type JobRecord, type Reject } from '../../record/record.ts'
 import type { Page, PageBounds } from '../../source.ts'
 import { recordOfRow } from './gearmand-row.ts'
 import { GearmandSqlSource, type SqlSession, transaction } from './gearmand-sql.ts'
-import { isInWalMode, usersOf, whenFree } from './sqlite-file.ts'
+import { type FileUsers, isInWalMode, usersOf, whenFree } from './sqlite-file.ts'
 import { rollBack } from './sqlite-journal.ts'
 import { hasRunTimes, removedTable } from './gearmand-table.ts'
 
@@ -21,8 +22,7 @@ interface Opened {
   readonly path: string
   readonly table: string
   readonly isMoved: boolean
-  /** Other processes that have the file open. */
-  readonly users: readonly number[]
+  readonly users: FileUsers
 }
 
 /** The table of `gearmand -q libsqlite3`, in the order in which jobs came. */
@@ -42,10 +42,13 @@ export class GearmandSqliteSource extends GearmandSqlSource {
       findNote: `SELECT 1 FROM sqlite_master WHERE name = '${removedTable}'`,
       insertNew: (into: string) => `INSERT OR IGNORE ${into}`,
     }
-    const isOpen = users.length > 0
     super(sessionOf(db, identity), sql, {
       ...{ identity, limits },
-      users: isOpen ? `process ${users.join(', ')} has ${path} open` : undefined,
+      others: {
+        count: users.pids.length,
+        ...(users.unseen !== undefined && { unseen: users.unseen }),
+      },
+      who: `process ${users.pids.join(', ')} has ${path} open`,
     })
     this.#isMoved = isMoved
     const time = sql.hasTime ? 'when_to_run' : 'NULL'
@@ -56,23 +59,30 @@ export class GearmandSqliteSource extends GearmandSqlSource {
     )
   }
 
-  /** `isMoved`: rows will be removed. */
+  /** `isMoved`: rows will be removed. `isStopped`: the user says that gearmand is. */
   static async open(
     file: string,
-    { table = 'gearman_queue', isMoved = false } = {},
+    { table = 'gearman_queue', isMoved = false, isStopped = false } = {},
   ): Promise<GearmandSqliteSource> {
     const path = resolve(file)
     await reaching(path, () => access(path))
+    await checkFolder(path)
     const { default: sqlite } = await import('node-sqlite3-wasm')
     const users = await usersOf(path)
     const isWal = await reaching(path, () => isInWalMode(path))
-    if (users.length > 0 && (isMoved || isWal)) {
-      const who = `${path} is open in process ${users.join(', ')}`
+    const needsAlone = isMoved || isWal
+    if (users.pids.length > 0 && needsAlone) {
+      const who = `${path} is open in process ${users.pids.join(', ')}`
       const advice = isMoved ? 'stop it before --move' : 'stop it, since its WAL changes meanwhile'
       throw new MigrationError('USAGE', `${who}: ${advice}.`)
     }
+    const isFree = users.pids.length === 0 && (isStopped || users.unseen === undefined)
+    if (users.pids.length === 0 && !isFree && needsAlone) {
+      const unseen = `It cannot be told whether a program has ${path} open: ${users.unseen ?? ''}`
+      throw new MigrationError('USAGE', `${unseen}. Stop gearmand and use --stopped.`)
+    }
     // A killed driver leaves its lock behind; nobody has the file open now.
-    if (users.length === 0) {
+    if (isFree) {
       await rmdir(`${path}.lock`).catch(() => undefined)
       await reaching(path, () => rollBack(path))
     }
@@ -165,6 +175,19 @@ export class GearmandSqliteSource extends GearmandSqlSource {
       nowMs,
     )
   }
+}
+
+/** The driver's lock is a folder next to the file. Throws a MigrationError. */
+async function checkFolder(path: string): Promise<void> {
+  const folder = dirname(path)
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    const why = 'which takes a lock next to the file'
+    throw new MigrationError(
+      'UNREACHABLE',
+      `${path} cannot be read, ${why}: its folder is not to be written to. Run this as the user of gearmand, or read a copy of the file.`,
+      { cause: error },
+    )
+  })
 }
 
 function columnsIn(db: Database, table: string): ReadonlySet<string> {

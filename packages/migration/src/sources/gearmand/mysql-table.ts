@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection, RowDataPacket } from 'mysql2'
+import type { Others } from '../others.ts'
 import { type SqlSession, type SqlTable, transaction } from './gearmand-sql.ts'
 import { hasRunTimes, removedTable } from './gearmand-table.ts'
 
@@ -24,7 +25,7 @@ export interface Table extends SqlTable {
   readonly unique: string
   readonly time: string
   /** Other connections to the database. */
-  readonly others: number
+  readonly others: Others
 }
 
 /** Time that the server waits for a slow reader, seconds. */
@@ -57,14 +58,22 @@ export async function sessionOf(address: MysqlAddress): Promise<Session> {
 }
 
 /** Other connections to the database. One that is ending is gone a moment later. */
-async function othersOf(session: Session): Promise<number> {
+async function othersOf(session: Session): Promise<Others> {
+  const [privilege] = await session.rows(
+    `SELECT CURRENT_USER() AS user, COUNT(*) AS n FROM information_schema.user_privileges
+      WHERE privilege_type = 'PROCESS'
+      AND grantee = CONCAT("'", REPLACE(CURRENT_USER(), '@', "'@'"), "'")`,
+  )
+  const unseen = `the user ${String(privilege?.['user'])} does not see the connections of other users (PROCESS)`
   for (let look = 1; ; look += 1) {
     const [clients] = await session.rows(
       `SELECT COUNT(*) AS others FROM information_schema.processlist
         WHERE db = DATABASE() AND id <> CONNECTION_ID()`,
     )
-    const others = Number(clients?.['others'] ?? 0)
-    if (others === 0 || look === looksAtOthers) return others
+    const count = Number(clients?.['others'] ?? 0)
+    if (count === 0 || look === looksAtOthers) {
+      return { count, ...(Number(privilege?.['n'] ?? 0) === 0 && { unseen }) }
+    }
     await delay(100)
   }
 }

@@ -1,4 +1,4 @@
-import { open, readdir, readlink, realpath } from 'node:fs/promises'
+import { open, readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { lineOf, reaching } from '../../errors.ts'
 
@@ -41,16 +41,60 @@ export async function isInWalMode(path: string): Promise<boolean> {
 }
 
 /** Other processes that have a file open, as far as the system shows them. */
-export async function usersOf(path: string): Promise<readonly number[]> {
+export interface FileUsers {
+  readonly pids: readonly number[]
+  /** Why there may be more. */
+  readonly unseen?: string
+}
+
+/** `processes`: the folder in which the system shows them. */
+export async function usersOf(path: string, processes = '/proc'): Promise<FileUsers> {
   const real = await realpath(path)
-  const processes = await readdir('/proc').catch(() => [])
-  const found: number[] = []
-  for (const name of processes) {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue
-    const folder = `/proc/${name}/fd`
-    const open = await readdir(folder).catch(() => [])
-    const targets = await Promise.all(open.map((fd) => readlink(`${folder}/${fd}`).catch(() => '')))
-    if (targets.includes(real)) found.push(Number(name))
+  const names: readonly string[] = await readdir(processes).catch(() => [])
+  // A system that hides the processes of others hides the first of all.
+  if (!names.includes('1')) {
+    return { pids: [], unseen: 'this system does not show the processes of other users' }
   }
-  return found
+  const pids: number[] = []
+  let hidden = 0
+  for (const name of names) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue
+    const files = await filesOf(`${processes}/${name}`)
+    if (files?.includes(real)) pids.push(Number(name))
+    if (!files && (await isProgram(`${processes}/${name}`))) hidden += 1
+  }
+  if (hidden === 0) return { pids }
+  return { pids, unseen: `${hidden} processes of other users do not show what they have open` }
+}
+
+const gone: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH'])
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && gone.has(String(error.code))
+}
+
+/** Paths of a process's open files; none if it has ended; undefined if this user may not look. */
+async function filesOf(folder: string): Promise<readonly string[] | undefined> {
+  try {
+    const open = await readdir(`${folder}/fd`)
+    return await Promise.all(
+      open.map((fd) =>
+        readlink(`${folder}/fd/${fd}`).catch((error: unknown) => {
+          if (isGone(error)) return ''
+          throw error
+        }),
+      ),
+    )
+  } catch (error) {
+    return isGone(error) ? [] : undefined
+  }
+}
+
+/** False for a thread of the kernel, which has no files, and for a process that has ended. */
+async function isProgram(folder: string): Promise<boolean> {
+  try {
+    return (await readFile(`${folder}/cmdline`, 'latin1')) !== ''
+  } catch (error) {
+    return !isGone(error)
+  }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { FaktoryConnection, type FaktoryLogin } from '@crossgear/peers'
 import { reaching } from '../../errors.ts'
 import { faktoryOfRecord, recordOfFaktory } from '../../record/faktory-job.ts'
-import type { JobRecord, Reject } from '../../record/record.ts'
+import type { JobName, JobRecord, Reject } from '../../record/record.ts'
 import { type Page, type PageBounds, pageOf, type Source, type SurveyRow } from '../../source.ts'
 
 const limits = [
@@ -63,8 +63,13 @@ export class FaktoryLiveSource implements Source {
   }
 
   remove(records: readonly JobRecord[]): Promise<void> {
+    return this.finish(records)
+  }
+
+  /** An ACK ends a job, whoever fetched it. */
+  finish(names: readonly JobName[]): Promise<void> {
     return reaching(this.identity, async () => {
-      const asked = records.map(({ jid }) => this.#connection.ask('ACK', { jid }))
+      const asked = names.map(({ jid }) => this.#connection.ask('ACK', { jid }))
       await Promise.all(asked)
     })
   }

@@ -3,6 +3,7 @@ import { reaching } from '../../errors.ts'
 import { isRecord, type JobRecord, type RecordState, type Reject } from '../../record/record.ts'
 import type { Page, PageBounds, Source } from '../../source.ts'
 import { averageBytes, type Commands, countIn, repliesTo } from './redis-reads.ts'
+import { type Others, reasonsOf } from '../others.ts'
 import { RemovedNote } from '../removed-note.ts'
 
 /** A list or sorted set, and how to read its members. */
@@ -35,7 +36,7 @@ export interface PlacesOptions {
   readonly identity: string
   readonly limits: readonly string[]
   /** Other connections to the server. */
-  readonly clients: number
+  readonly clients: Others
   /** Of what, and programs that may have these, as the reason tells it: `Redis: Sidekiq runs on it`. */
   readonly users: string
   readonly places: readonly Place[]
@@ -55,6 +56,7 @@ export abstract class PlacesSource implements Source {
   readonly identity: string
   readonly limits: readonly string[]
   readonly liveReason?: string
+  readonly unseenReason?: string
   protected readonly redis: ServerConnection
   readonly #places: readonly Place[]
   /** Places of the last page's records. */
@@ -72,9 +74,10 @@ export abstract class PlacesSource implements Source {
     this.limits = limits
     this.#places = places
     this.#note = new RemovedNote(redis, identity)
-    if (clients > 0) {
-      this.liveReason = `${clients} other connections are open to this ${users}`
-    }
+    Object.assign(
+      this,
+      reasonsOf(clients, `${clients.count} other connections are open to this ${users}`),
+    )
   }
 
   /** Jobs of members, in order; undefined for a foreign one. */

@@ -1,4 +1,6 @@
 import type { ServerConnection } from '@crossgear/redis-store'
+import { lineOf } from '../../errors.ts'
+import type { Others } from '../others.ts'
 
 /** Members per SCAN. */
 const scanned = 1_000
@@ -21,13 +23,20 @@ export function escapedPattern(name: string): string {
 }
 
 /** Other programs' connections to the database. `gateways`: count those of Crossgear too. */
-export async function otherClients(redis: ServerConnection, gateways = false): Promise<number> {
-  const list = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))
+export async function otherClients(redis: ServerConnection, gateways = false): Promise<Others> {
+  let list: string
+  try {
+    list = String(await redis.call('CLIENT', 'LIST', 'TYPE', 'normal'))
+  } catch (error) {
+    if (!/^(NOPERM|ERR unknown)/.test(lineOf(error))) throw error
+    return { count: 0, unseen: 'its server does not list its connections to this user' }
+  }
   const db = `db=${redis.options.db ?? 0}`
   const lines = list.split('\n').filter((line) => line.split(' ').includes(db))
-  if (!gateways) return lines.filter((line) => !line.includes(' name=crossgear:')).length
+  const others = lines.filter((line) => !line.includes(' name=crossgear:'))
+  if (!gateways) return { count: others.length }
   const own = `id=${String(await redis.call('CLIENT', 'ID'))} `
-  return lines.filter((line) => !line.startsWith(own)).length
+  return { count: lines.filter((line) => !line.startsWith(own)).length }
 }
 
 /** How many fit into this many bytes, at least one. */
