@@ -24,7 +24,7 @@ export const faults: FaultTable = {
     file: 'apps/gateway/src/config/load-config.ts',
     from: '    if (env[variable]) return',
     to: '    if (env[variable] && !foreign?.values.has(name)) return',
-    test: process,
+    test: 'apps/gateway/test/faktory-command/settings.test.ts',
     testName: 'bindings: an option wins over a variable, that over the file',
   },
   'web-port-of-two-hosts': {

@@ -58,8 +58,8 @@ export const faults: FaultTable = {
   'dropped-while-registering': {
     promise: 'A lane that is dropped while a node registers it is registered again.',
     file: 'packages/core-scheduler/src/node/lane-registrar.ts',
-    from: 'while (number <= (this.#dropped.get(lane) ?? 0)) {',
-    to: 'while (number < 0) {',
+    from: 'while (number <= (this.#dropped.get(lane) ?? 0) && number !== former) {',
+    to: 'while (number < 0 && number !== former) {',
     test: 'packages/store-testkit/test/scheduler/maintenance/dropped-lanes.test.ts',
     testName: 'is registered again if it is dropped',
   },
@@ -104,7 +104,7 @@ export const faults: FaultTable = {
   'old-number-again': {
     promise: 'A lane that is half dropped in a cluster comes again under another number.',
     file: registry,
-    from: 'if known and known ~= gone then return known, false end',
+    from: 'if known and known > gone then return known, false end',
     to: 'if known then return known, false end',
     test: registration,
     testName: 'gives a half dropped lane another number',
