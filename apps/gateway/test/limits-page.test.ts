@@ -36,6 +36,7 @@ const reasons: Readonly<Record<Reason, true>> = {
   ...{
     pipeline: true,
     address_connections: true,
+    file_descriptors: true,
     foreign_host: true,
     cross_site: true,
     two_hosts: true,

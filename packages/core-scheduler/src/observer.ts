@@ -26,6 +26,16 @@ export interface EndedRun extends JobRef {
   readonly trace?: string | undefined
 }
 
+/** Jobs of a dead node. */
+export interface ReclaimedJobs {
+  /** Back in their queues. */
+  readonly requeued: number
+  /** Ended with it: nobody waits for them any more, or they have lost too many workers. */
+  readonly dropped: number
+  /** Faktory workers have them, which may end them at another node. */
+  readonly kept: number
+}
+
 /** Receives events for metrics and logs; once per batch if there is one. */
 export interface Observer {
   /** A job came by a door. `joined`: it was coalesced with an existing one. */
@@ -38,6 +48,10 @@ export interface Observer {
   /** A job has no turn of its own, since its function has too many values by which jobs take turns. */
   turnShared(lane: string): void
   store(up: boolean, reason?: string): void
+  /** This node took over what a dead one left. */
+  reclaimed(node: string, jobs: ReclaimedJobs): void
+  /** The store has forgotten this node, which was there before: `lost` of the `held` jobs of its workers are theirs no more. */
+  forgotten(jobs: { readonly held: number; readonly lost: number }): void
   /** An orphan was repaired, or with `done` false only found. */
   repaired(repair: Repair, done: boolean): void
   /** Jobs or outcomes that are stored, but less durably than was asked for. */

@@ -4,6 +4,7 @@ import type {
   EndedRun,
   JobAct,
   Observer,
+  ReclaimedJobs,
   Repair,
   Lease,
 } from '@crossgear/core-scheduler'
@@ -27,6 +28,8 @@ export type Observation =
   | { readonly kind: 'acted'; readonly lane: string; readonly act: JobAct; readonly jobs: number }
   | { readonly kind: 'turnShared'; readonly lane: string }
   | { readonly kind: 'store'; readonly up: boolean; readonly reason: string | undefined }
+  | ({ readonly kind: 'reclaimed'; readonly node: string } & ReclaimedJobs)
+  | { readonly kind: 'forgotten'; readonly held: number; readonly lost: number }
   | { readonly kind: 'repaired'; readonly repair: Repair; readonly done: boolean }
   | { readonly kind: 'bridged'; readonly lane: string }
   | { readonly kind: 'stranded'; readonly lanes: number; readonly fresh: readonly string[] }
@@ -72,6 +75,14 @@ export class RecordingObserver implements Observer {
 
   store(up: boolean, reason?: string): void {
     this.seen.push({ kind: 'store', up, reason })
+  }
+
+  reclaimed(node: string, jobs: ReclaimedJobs): void {
+    this.seen.push({ kind: 'reclaimed', node, ...jobs })
+  }
+
+  forgotten(jobs: { readonly held: number; readonly lost: number }): void {
+    this.seen.push({ kind: 'forgotten', ...jobs })
   }
 
   repaired(repair: Repair, done: boolean): void {

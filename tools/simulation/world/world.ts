@@ -298,6 +298,9 @@ export class World {
       },
       store: (up, reason) =>
         this.say(`${name} sees the store ${up ? 'again' : `no more: ${reason ?? ''}`}`),
+      reclaimed: (dead, { requeued, dropped }) =>
+        this.say(`${name} reclaims ${dead}: ${requeued} requeued, ${dropped} dropped`),
+      forgotten: ({ held, lost }) => this.say(`${name} was forgotten, and lost ${lost} of ${held}`),
       repaired: (repair, done) =>
         this.say(
           `${name} ${done ? 'repairs' : 'finds'} ${repair.kind} ${repair.lane}:${repair.id}`,

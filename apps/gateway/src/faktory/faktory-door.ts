@@ -6,6 +6,7 @@ import { type OnAct, unnoted } from '../net/act.ts'
 import type { Door, LiveDoor } from '../net/door.ts'
 import { listenerOptionsOf, type PortOptions } from '../net/door-row.ts'
 import type { ListenAddress } from '../net/listen.ts'
+import type { Surplus } from '../net/open-port.ts'
 import { Listener } from '../net/listener.ts'
 import { Connection } from '../net/connection.ts'
 import { RoundRobin } from '../net/round-robin.ts'
@@ -19,6 +20,13 @@ import { Info } from './info.ts'
 import { OpenLanes, Subscriptions } from './lanes.ts'
 import { Session } from './session.ts'
 import { type GoingAway, Workers } from './workers.ts'
+
+/** The end of a refusal; the port's own limit is named by its number, as at the Faktory server. */
+const refusalWords: Readonly<Record<Surplus, string | undefined>> = {
+  connections: undefined,
+  address_connections: ' from this address',
+  file_descriptors: ': no more files may be opened',
+}
 
 /** Options of the door. Defaults at the end of each line. */
 export interface FaktoryDoorOptions extends Omit<PortOptions<Rejection>, 'maxConnections'> {
@@ -137,8 +145,9 @@ export class FaktoryDoor implements Door {
       },
       refuse: (socket, surplus) => {
         rejected(surplus, socket.remoteAddress)
-        const which = surplus === 'connections' ? `: ${maxConnections + 1}` : ' from this address'
-        socket.write(error(`too many connections${which}`))
+        socket.write(
+          error(`too many connections${refusalWords[surplus] ?? `: ${maxConnections + 1}`}`),
+        )
       },
     })
   }

@@ -3,6 +3,7 @@ import type { Server as TlsServer } from 'node:tls'
 import type { Clock } from '@crossgear/core-scheduler'
 import { AddressCounts, countedAddress } from './addresses.ts'
 import { systemClock } from './clock.ts'
+import type { Descriptors } from './descriptors.ts'
 import type { ListenAddress } from './listen.ts'
 import { type OpenedPort, openHere, type OpenPort, type Surplus } from './open-port.ts'
 import { createTlsServer, type HandshakeFault, type TlsOptions } from './tls.ts'
@@ -15,6 +16,8 @@ export interface SocketOptions {
   readonly keepAliveMs?: number
   /** Most connections of one address (an IPv6 /64 network counts as one); 0: any number. 0. */
   readonly maxPerAddress?: number
+  /** Those of the process, which its ports share. Any number. */
+  readonly descriptors?: Descriptors
   /** Opens the port. By this process itself. */
   readonly open?: OpenPort
 }
@@ -156,11 +159,13 @@ export class Listener {
     socket.setKeepAlive(true, this.#options.sockets?.keepAliveMs ?? 60_000)
     this.#sockets.add(socket)
     this.#addresses.add(address)
+    this.#options.sockets?.descriptors?.take()
     this.#options.opened?.()
     socket.once('close', () => {
       this.#sockets.delete(socket)
       addTraffic(this.#past, socket)
       this.#addresses.remove(address)
+      this.#options.sockets?.descriptors?.giveBack()
       this.#options.closed?.()
     })
     return true
@@ -169,6 +174,7 @@ export class Listener {
   #surplusOf(address: string): Surplus | undefined {
     const { maxConnections, sockets } = this.#options
     if (this.#sockets.size >= maxConnections) return 'connections'
+    if (sockets?.descriptors?.isEmpty) return 'file_descriptors'
     const max = sockets?.maxPerAddress ?? 0
     return max > 0 && this.#addresses.of(address) >= max ? 'address_connections' : undefined
   }

@@ -1,8 +1,8 @@
 import type { Server } from 'node:net'
 import { type ListenAddress, listenOnAll } from './listen.ts'
 
-/** The exceeded limit: the port's, or the address's. */
-export type Surplus = 'connections' | 'address_connections'
+/** The exceeded limit: the port's, the address's, or that of the process. */
+export type Surplus = 'connections' | 'address_connections' | 'file_descriptors'
 
 /** Address that a door wants to listen on. */
 export interface PortRequest extends ListenAddress {

@@ -11,6 +11,8 @@ import type { WebLimit } from './web-limits.ts'
 const limits: Readonly<Record<string, string>> = {
   connections: `the most connections are open (${flagOf('maxConnections')})`,
   address_connections: `an address has its most connections (${flagOf('maxConnectionsPerAddress')})`,
+  file_descriptors:
+    'the process may open no more files (ulimit -n; LimitNOFILE of systemd), and new connections are closed',
   slow: `a client did not read its replies, and was dropped (${flagOf('maxUnsentBytes')}, ${flagOf('stallSeconds')})`,
   buffer: `packets, requests and names fill the input buffer (${flagOf('maxBufferedBytes')})`,
   busy: `request bodies fill the buffer (${flagOf('maxBufferedBytes')})`,
@@ -42,6 +44,7 @@ const limits: Readonly<Record<string, string>> = {
 const webLimits: Readonly<Record<WebLimit, string | undefined>> = {
   connections: 'the most connections are open (1,000)',
   address_connections: 'an address has its most connections (500)',
+  file_descriptors: undefined,
   head_too_large: limits['head_too_large'],
   malformed: undefined,
   too_slow: limits['too_slow'],

@@ -70,6 +70,21 @@ export function observeWith(
       if (up) log.info('The store answers again.')
       else log.warn(`The store cannot be reached (${reason ?? 'no reason'}): trying again.`)
     },
+    reclaimed: (dead, jobs) => {
+      const { requeued, dropped, kept } = jobs
+      const rest = kept === 0 ? '' : ` ${kept} stay with the Faktory workers that have them.`
+      log.warn(
+        { dead, ...jobs },
+        `Gateway ${dead} is dead: ${requeued} of its jobs are in their queues again, ${dropped} were dropped.${rest}`,
+      )
+    },
+    forgotten: (jobs) => {
+      const { held, lost } = jobs
+      log.warn(
+        jobs,
+        `The store had forgotten this gateway, which was silent, or it has other data than before: ${lost} of the ${held} jobs of its workers are not theirs any more, and their outcomes change nothing.`,
+      )
+    },
     repaired: ({ kind, lane, id }, done) => {
       metrics.repaired(kind, done)
       log.warn({ kind, function: lane, id }, done ? mended[kind] : found[kind])

@@ -4,6 +4,7 @@ import { flagOf } from '../config/options.ts'
 import type { TlsDoor } from '../config/tls-options.ts'
 import { doors as rows } from '../doors/table.ts'
 import { systemClock } from '../net/clock.ts'
+import { Descriptors, openFilesLimit } from '../net/descriptors.ts'
 import type { Door } from '../net/door.ts'
 import type { DoorHooks, DoorParts as PartsOfDoor } from '../net/door-row.ts'
 import { InputBudget } from '../net/input-budget.ts'
@@ -63,6 +64,21 @@ export function warnings(log: Logger, nowMs: () => number): PartsOfDoor<never>['
   }
 }
 
+/** The file descriptors for connections; warns where they do not suffice for those that the options allow. */
+function descriptorsFor(config: Config, log: Logger): Descriptors {
+  const limit = openFilesLimit()
+  const descriptors = new Descriptors(limit)
+  const open = rows.filter(({ name }) => config[`${name}Port`] !== 'off').length
+  const wanted = open * config.maxConnections
+  if (wanted > descriptors.max) {
+    log.warn(
+      { limit, wanted },
+      `This process may open ${limit} files, which suffices for ${descriptors.max} connections, and ${flagOf('maxConnections')} allows ${wanted} at its ${open} doors: raise the limit (ulimit -n, LimitNOFILE of systemd), or lower the option.`,
+    )
+  }
+  return descriptors
+}
+
 /** Inputs of the doors. */
 export interface DoorParts extends Pick<
   PartsOfDoor<Config>,
@@ -103,6 +119,7 @@ export async function doorsOf(
       backlog: config.backlog,
       keepAliveMs: config.keepaliveSeconds * 1000,
       maxPerAddress: config.maxConnectionsPerAddress,
+      descriptors: descriptorsFor(config, log),
       ...(open && { open }),
     },
     laneQuota: new LaneQuota({

@@ -19,6 +19,7 @@ const longestAnswerBytes = 32 * 1024 * 1024
 /** Time that a call which is refused as one too many waits altogether, milliseconds. */
 const patienceMs = 60_000
 const tooMany = 429
+const unavailable = 503
 
 /** Calls the operations of a gateway's API, by the table that the gateway itself answers by. */
 export class ApiClient {
@@ -59,7 +60,7 @@ export class ApiClient {
       const answer = this.#parsed(text)
       if (status < 300) return answer
       const { error } = answer as Partial<Refusal>
-      if (typeof error !== 'object') throw this.#foreign()
+      if (typeof error !== 'object') throw (await this.#unready()) ?? this.#foreign()
       const { code = '', message = '' } = error
       if (status !== tooMany || code === 'too_many_tries' || retryAfterMs > leftMs) {
         throw refusalOf(status, code, message)
@@ -106,6 +107,17 @@ export class ApiClient {
       // The error below says it.
     }
     throw this.#foreign()
+  }
+
+  /** A gateway that waits for its store has no API yet, only the pages of health. */
+  async #unready(): Promise<TerminalError | undefined> {
+    const { status, text } = await this.send(`${this.#address.url}/readyz`)
+    const { status: word, reason = '' } = this.#parsed(text) as Readonly<Record<string, unknown>>
+    if (status !== unavailable || word !== 'not ready') return undefined
+    return new TerminalError(
+      'failed',
+      `The gateway at ${this.#address.url} is not ready: ${String(reason)}`,
+    )
   }
 
   #foreign(): TerminalError {

@@ -3,7 +3,7 @@ export const terminalCommands = {
   top: 'watch functions, jobs and workers of a running gateway',
   jobs: 'list, show, trace, retry, cancel, delete, move and submit jobs',
   queues: 'list, pause, resume, empty and drop Faktory queues',
-  functions: 'list, pause and resume functions, open or close them to Faktory consumers',
+  functions: 'list, pause, resume, empty and drop functions, open or close them to consumers',
   workers: 'list the workers of a gateway',
   nodes: 'list the gateways on the store',
   scale: 'print the figures of a function that an autoscaler needs',

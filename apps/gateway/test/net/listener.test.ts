@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { Descriptors } from '../../src/net/descriptors.ts'
 import { Listener, type ListenerOptions } from '../../src/net/listener.ts'
 
 async function listen(options: Partial<ListenerOptions> = {}): Promise<number> {
@@ -51,4 +52,26 @@ test('an address has a bounded number of connections, and room again when one en
   expect((await open('127.0.0.2')).heard).toBe('taken')
   first.socket.destroy()
   await expect.poll(async () => (await open('127.0.0.1')).heard).toBe('taken')
+})
+
+test('ports share the file descriptors of the process: one more connection is refused, until one of any port ends', async () => {
+  const refused: string[] = []
+  const sockets = { descriptors: new Descriptors(2) }
+  const ports = [
+    await listen({ sockets }),
+    await listen({ sockets, refuse: (_, why) => refused.push(why) }),
+  ]
+  const [first, second] = [connect(ports[0] ?? 0, '127.0.0.1'), connect(ports[0] ?? 0, '127.0.0.1')]
+  await Promise.all([once(first, 'connect'), once(second, 'connect')])
+  await expect.poll(() => sockets.descriptors.isEmpty).toBe(true)
+  const surplus = connect(ports[1] ?? 0, '127.0.0.1')
+  await once(surplus, 'close')
+  expect(refused).toEqual(['file_descriptors'])
+  first.destroy()
+  await expect.poll(() => sockets.descriptors.isEmpty).toBe(false)
+  const welcome = connect(ports[1] ?? 0, '127.0.0.1')
+  await once(welcome, 'connect')
+  await expect.poll(() => sockets.descriptors.isEmpty).toBe(true)
+  expect(refused).toHaveLength(1)
+  for (const socket of [second, welcome]) socket.destroy()
 })

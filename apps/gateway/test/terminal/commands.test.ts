@@ -1,10 +1,18 @@
 import { createServer } from 'node:http'
+import { freePort } from '@crossgear/tools/free-port'
 import { expect, test } from 'vitest'
 import { apiOnRedis, readerPassword } from '../api/support/api-gateway.ts'
 import { crossgear, operatorOf } from './support/terminal.ts'
+import { gatewayOfTest } from '../support/gateway-process.ts'
 import { portOfTest } from '../support/port-of-test.ts'
 
 const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
+
+/** Figures of a line of the functions. */
+interface Figures {
+  readonly lane: string
+  readonly waiting: number
+}
 
 /** A gateway and the commands of its operator. */
 async function opened() {
@@ -267,6 +275,88 @@ describeApi('commands that ask a gateway', () => {
     expect(await run('functions list none')).toMatchObject({ code: 4, stdout: '' })
   })
 
+  test('functions show tells workers, openness, pause and limits, as the page for whoever is paged says', async () => {
+    const { api, run } = await opened()
+    const [client, worker] = [await api.gateway.peer(), await api.gateway.peer('mail')]
+    await worker.sync()
+    await client.submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+    const consumer = await api.gateway.consumer()
+    await consumer.push('wait-0001', { jobtype: 'mail', queue: 'bulk' })
+    await run('functions pause mail')
+    await run('queues pause bulk')
+    const shown = async (): Promise<string> => (await run('functions show mail')).stdout
+    await expect.poll(shown).toMatch(/^workers +\d {2}0 of 1 busy by gearman$/m)
+    await expect.poll(shown).toMatch(/WORKERS +TO CONSUMERS +STATE\n/)
+    expect(await shown()).toMatch(/^mail +default .* closed by workers +paused$/m)
+    expect(await shown()).toMatch(/^mail +bulk .* open +(queue )?paused$/m)
+    await run('functions close mail@bulk')
+    await expect.poll(shown).toMatch(/^mail +bulk .* closed +/m)
+    await client.submit('SUBMIT_JOB_BG', 'idle', '', 'x')
+    await expect
+      .poll(async () => (await run('functions show idle')).stdout)
+      .toMatch(/^workers +none: its jobs wait$/m)
+  })
+
+  test('a function is emptied and dropped, not while it has workers, and one of its lanes alone', async () => {
+    const { api, run } = await opened()
+    const [client, worker] = [await api.gateway.peer(), await api.gateway.peer('busy')]
+    await worker.sync()
+    const submit = (fn: string) => client.submit('SUBMIT_JOB_BG', fn, '', 'x')
+    for (const fn of ['busy', 'mail', 'mail', 'mail@bulk', 'mail@bulk']) await submit(fn)
+    const standing = async (): Promise<Record<string, number>> => {
+      const { stdout } = await run('functions list --json')
+      const rows = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Figures)
+      return Object.fromEntries(rows.map(({ lane, waiting }) => [lane, waiting]))
+    }
+    await expect.poll(standing).toEqual({ busy: 1, mail: 2, 'mail@bulk': 2 })
+    const refused = await run('functions drop busy --yes')
+    expect([refused.code, refused.stdout]).toEqual([5, ''])
+    expect(refused.stderr).toMatch(/^busy has workers or running jobs: .* Nothing was changed\.\n$/)
+    expect(await run('functions empty mail@bulk')).toMatchObject({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringMatching(/^Delete 2 jobs of the function mail@bulk\?/) as string,
+    })
+    expect(await run('functions empty mail@bulk --yes')).toMatchObject({ code: 0 })
+    await expect.poll(standing).toEqual({ busy: 1, mail: 2, 'mail@bulk': 0 })
+    const dropped = await run('functions drop mail --yes')
+    expect([dropped.code, dropped.stdout.split('\n').slice(-2)]).toEqual([
+      0,
+      ['mail: dropped.', ''],
+    ])
+    await expect.poll(standing).toEqual({ busy: 1 })
+    for (const verb of ['empty', 'drop']) {
+      expect(await run(`functions ${verb} nope --yes`)).toMatchObject({
+        ...{ code: 4, stderr: 'No function is called nope.\n' },
+      })
+    }
+  })
+
+  test('a gateway that waits for its store is no foreign port: the commands say why it is not ready', async () => {
+    const port = await freePort()
+    const words = ['serve', '--gearman-port', 'off', '--faktory-port', 'off']
+    const gateway = gatewayOfTest([
+      ...words,
+      '--web-port',
+      String(port),
+      '--redis-url',
+      'redis://127.0.0.1:1',
+    ])
+    await gateway.said(/Waiting for it/)
+    const url = `http://127.0.0.1:${port}`
+    for (const command of ['top', 'jobs list', 'queues', 'functions show f']) {
+      const asked = () => crossgear([...command.split(' '), '--url', url])
+      await expect.poll(asked).toMatchObject({
+        ...{ code: 5, stdout: '' },
+        stderr: expect.stringMatching(
+          /^The gateway at \S+ is not ready: The store at redis:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)[^\n]*\n$/,
+        ) as string,
+      })
+    }
+  })
+
   test('workers, nodes and the figures for an autoscaler are shown', async () => {
     const { api, run } = await opened()
     expect(await run('workers')).toMatchObject({ code: 4 })
@@ -359,10 +449,17 @@ describeApi('commands that ask a gateway', () => {
     await worker.sync()
     const { code, stdout } = await printed
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +RATE\/S +OLDEST /m)
+    expect(stdout).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +STATE +RATE\/S +OLDEST /m)
     const rows = stdout.split('\n').filter((line) => /^(slow|mail) /.test(line))
     expect(rows.map((line) => line.split(/ +/)[0])).toEqual(['slow', 'mail'])
     expect(rows[1]).toMatch(/gearman [01]\/1$/)
+    await run('functions pause mail')
+    const narrow = async (): Promise<string> => (await run('top', { columns: 60 })).stdout
+    await client.submit('SUBMIT_JOB_BG', 'mail@bulk', '', 'x')
+    await expect.poll(narrow).toMatch(/^mail +default .* paused/m)
+    await expect.poll(narrow).toMatch(/^mail +bulk +1 /m)
+    expect(await narrow()).toMatch(/^FUNCTION +QUEUE +WAITING +RUNNING +STATE/m)
+    for (const line of (await narrow()).split('\n')) expect(line.length).toBeLessThanOrEqual(60)
     const filtered = await run('top --filter slo --sort function --json')
     expect(JSON.parse(filtered.stdout)).toMatchObject({ function: 'slow', waiting: 3 })
     expect(await run('top --filter none')).toMatchObject({ code: 4 })

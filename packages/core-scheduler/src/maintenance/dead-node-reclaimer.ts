@@ -56,7 +56,14 @@ export class DeadNodeReclaimer {
     const lanes = this.#left.get(node) ?? [...registry.all()]
     this.#left.set(node, lanes)
     const loss = retryPolicy.ofLoss()
-    const { woken, refused, consumed, dropped } = await store.nodes.reclaim(node, lanes, loss)
+    const { woken, requeued, refused, consumed, dropped } = await store.nodes.reclaim(
+      node,
+      lanes,
+      loss,
+    )
+    const jobs = { requeued, dropped: dropped.length, kept: consumed.length }
+    // Lanes whose server is away are tried again with each beat.
+    if (refused.size === 0 || requeued + dropped.length > 0) observer.reclaimed(node, jobs)
     for (const lane of woken) wakeups.wake(lane, 1)
     for (const job of dropped) observer.dropped(job)
     await holders.reclaimed(consumed)

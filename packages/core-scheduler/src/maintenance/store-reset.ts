@@ -8,14 +8,20 @@ export class StoreReset {
   readonly #parts: NodeContext
   /** True until the store has all of this node's state again. */
   #wasReset = false
+  #hasBeaten = false
+  /** The store knew this node before: whoever operates it is told what it lost meanwhile. */
+  #isNews = false
 
   constructor(parts: NodeContext) {
     this.#parts = parts
     const run = (): Promise<void> => this.#remind()
     const loop = parts.tasks.add({ name: 'store reset', isFirst: true, run })
     parts.events.on('beat', (wasReset) => {
+      const isFirst = !this.#hasBeaten
+      this.#hasBeaten = true
       if (!wasReset) return
       this.#wasReset = true
+      this.#isNews ||= !isFirst
       // Until then, jobs of its waiting clients may be dropped as if nobody waited.
       loop.runNow()
     })
@@ -23,7 +29,7 @@ export class StoreReset {
 
   async #remind(): Promise<void> {
     if (!this.#wasReset) return
-    const { store, registry, waiters, events } = this.#parts
+    const { store, registry, waiters, events, activeLeases, observer } = this.#parts
     // A later beat may set it again.
     this.#wasReset = false
     try {
@@ -32,6 +38,8 @@ export class StoreReset {
       await store.lanes.skipLostIds([...registry.all()])
       for (const [lane, clients] of waiters.clients()) await store.nodes.waitAgain(lane, clients)
       await events.emitInTurn('storeReset')
+      if (this.#isNews) observer.forgotten(await activeLeases.compare(store))
+      this.#isNews = false
     } catch (error) {
       this.#wasReset = true
       throw error

@@ -100,6 +100,29 @@ export class ActiveLeases {
     this.#resolveIfEmpty()
   }
 
+  /** Leases of this node, and how many of them the store does not know. */
+  async compare(store: Store): Promise<{ readonly held: number; readonly lost: number }> {
+    const byLane = new Map<string, [token: string, id: number][]>()
+    for (const [token, { ref }] of this.#byToken) {
+      const held = byLane.get(ref.lane) ?? []
+      byLane.set(ref.lane, held)
+      held.push([token, ref.id])
+    }
+    let [count, lost] = [0, 0]
+    for (const [lane, held] of byLane) {
+      for (let from = 0; from < held.length; from += perCheck) {
+        const some = held.slice(from, from + perCheck)
+        const jobs = await store.jobs.look(
+          lane,
+          some.map(([, id]) => id),
+        )
+        count += some.length
+        lost += some.filter(([token], at) => jobs[at]?.token !== token).length
+      }
+    }
+    return { held: count, lost }
+  }
+
   #resolveIfEmpty(): void {
     if (this.size + this.#claims > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()

@@ -21,6 +21,8 @@ export interface HeartbeatReply {
 export interface Reclaimed {
   /** Lanes that got jobs. */
   readonly woken: readonly string[]
+  /** Jobs that were put back into these. */
+  readonly requeued: number
   /** Lanes that are left, and why. */
   readonly refused: ReadonlyMap<string, StoreError>
   /** Leases of its consumers, which stand. */

@@ -131,20 +131,23 @@ export class RedisNodes implements NodeStore {
   async #forget(lanes: readonly string[], departure: Departure): Promise<Reclaimed> {
     const { isCluster } = this.#context
     const woken: string[] = []
+    let requeued = 0
     const refused = new Map<string, StoreError>()
     const found: Found = { consumed: [], dropped: [] }
     const concerned = isCluster ? lanes : await this.#lanesOf(departure.node, lanes)
     for (const some of chunks(concerned, lanesAtOnce)) {
       const forget = async (lane: string): Promise<void> => {
         try {
-          if ((await this.#forgetIn(lane, departure, found)) > 0) woken.push(lane)
+          const jobs = await this.#forgetIn(lane, departure, found)
+          if (jobs > 0) woken.push(lane)
+          requeued += jobs
         } catch (error) {
           refused.set(lane, storeErrorOf(error))
         }
       }
       await Promise.all(some.map(forget))
     }
-    return { woken, refused, ...found }
+    return { woken, requeued, refused, ...found }
   }
 
   /** Lanes with traces of the node: most have none. */

@@ -51,11 +51,13 @@ export class MemoryNodes extends MemoryPart implements NodeStore {
     return this.step((world) => {
       const departure = { node, loss }
       const dropped: DroppedJob[] = []
-      const woken = lanes.filter(
-        (lane) => forgetNodeIn(world, world.lane(lane), departure, this.#graceMs, dropped) > 0,
+      const counts = lanes.map((lane) =>
+        forgetNodeIn(world, world.lane(lane), departure, this.#graceMs, dropped),
       )
+      const woken = lanes.filter((_lane, at) => (counts[at] ?? 0) > 0)
+      const requeued = counts.reduce((sum, jobs) => sum + jobs, 0)
       const consumed = lanes.flatMap((lane) => consumedIn(world, world.lane(lane), node))
-      return { woken, refused: new Map(), consumed, dropped }
+      return { woken, requeued, refused: new Map(), consumed, dropped }
     })
   }
 

@@ -134,24 +134,29 @@ async function confirmedSum(
   return { sum: await matching(context, act, filter, false), isDone: true }
 }
 
-/** Options of {@link emptyQueue}. */
+/** Options of {@link emptyPlace}. */
 export const emptyOptions: readonly OptionRow[] = [yes, dryRun]
 
-/** Deletes the waiting jobs of a queue, after a question; then drops the queue itself if it is to be dropped. */
-export async function emptyQueue(
+/** A queue or a function, and its jobs that are deleted. */
+interface Place {
+  readonly what: 'queue' | 'function'
+  readonly name: string
+  readonly filter: Pick<JobFilter, 'queue' | 'function' | 'state'>
+}
+
+/** Deletes the jobs of a place, after a question; then drops the place itself, where `drop` does. */
+export async function emptyPlace(
   context: CommandContext,
-  queue: string,
-  isDrop: boolean,
+  { what, name, filter }: Place,
+  drop?: (name: string) => Promise<unknown>,
 ): Promise<ExitName> {
-  const filter = { queue, state: 'waiting' } as const
   const { sum, isDone } = await confirmedSum(context, deletion, filter, ({ done }) => {
-    if (isDrop) return `Drop the queue ${shownName(queue)}, with ${jobsOf(done)} in it?`
-    return done === 0 ? undefined : `Delete ${jobsOf(done)} of the queue ${shownName(queue)}?`
+    if (drop) return `Drop the ${what} ${shownName(name)}, with ${jobsOf(done)} in it?`
+    return done === 0 ? undefined : `Delete ${jobsOf(done)} of the ${what} ${shownName(name)}?`
   })
   const exit = report(sum, context, deletion, !isDone)
-  if (!isDrop || !isDone) return exit
-  const answer = await context.client.call('dropQueues', { body: { queues: [queue] } })
-  return say(context, answer, () => [`${shownName(queue)}: dropped.`])
+  if (!drop || !isDone) return exit
+  return say(context, await drop(name), () => [`${shownName(name)}: dropped.`])
 }
 
 /** Acts on named jobs, as many a call as the API takes. */

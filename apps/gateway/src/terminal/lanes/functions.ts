@@ -1,7 +1,7 @@
 import { loadConfig } from '../../config/load-config.ts'
 import type { OptionName } from '../../config/options.ts'
 import { StartError } from '../../errors.ts'
-import type { Answer } from '../api-client.ts'
+import type { Answer, ApiClient } from '../api-client.ts'
 import {
   actCommand,
   type CommandContext,
@@ -9,44 +9,24 @@ import {
   listCommand,
   textOf,
 } from '../command-row.ts'
-import type { Column } from '../table.ts'
 import { TerminalError } from '../terminal-error.ts'
 import type { FunctionAction } from './functions-at-store.ts'
+import { emptyOptions, emptyPlace } from '../jobs/acts.ts'
 import { allPages } from '../pages.ts'
-import { containsOption, sayPlace, standingColumns } from './queues.ts'
-
-export type FunctionEntry = Answer<'listFunctions'>['functions'][number]
+import { shownName } from '../shown-text.ts'
+import { type FunctionEntry, functionColumns } from './columns.ts'
+import { containsOption, sayPlace } from './queues.ts'
 
 /** Options that lead to the store itself, past the gateway and its password. */
 const storeOptions = ['redisUrl', 'dataDir', 'bridgeFaktory'] as const satisfies OptionName[]
-
-const opennessWords: Readonly<Record<FunctionEntry['openness'], string>> = {
-  open: 'open',
-  auto: 'open by rule',
-  closed: 'closed by workers',
-  shut: 'closed',
-  unrouted: 'closed by rule',
-}
-
-const columns: readonly Column<FunctionEntry>[] = [
-  { title: 'function', value: (row) => row.function, mayShrink: true },
-  { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
-  ...standingColumns,
-  { title: 'workers', value: ({ workers }) => workers, isNumber: true },
-  { title: 'to consumers', value: ({ openness }) => opennessWords[openness] },
-  { title: 'state', value: pausedOf },
-]
-
-/** Its paused parts. */
-export function pausedOf(entry: Pick<FunctionEntry, 'is_paused' | 'is_function_paused'>): string {
-  return entry.is_function_paused ? 'paused' : entry.is_paused ? 'queue paused' : ''
-}
 
 const names = {
   name: 'function',
   help: 'functions, or lanes of them such as mail@bulk',
   isMany: true,
 } as const
+
+const oneName = { name: 'function', help: 'a function', isRequired: true } as const
 
 type Operation = 'openFunctions' | 'closeFunctions' | 'pauseFunctions' | 'resumeFunctions'
 
@@ -78,7 +58,12 @@ export const functionCommands: readonly CommandRow[] = [
     listCommand({
       words: ['functions', 'list'],
       summary: 'list functions: jobs, workers, and whether Faktory consumers get the jobs',
-      ...{ arguments: [names], options: [containsOption], columns, entries: listed },
+      ...{
+        arguments: [names],
+        options: [containsOption],
+        entries: listed,
+        columns: functionColumns,
+      },
       none: 'No such function has had a job or a worker.',
     }),
     'list',
@@ -88,33 +73,110 @@ export const functionCommands: readonly CommandRow[] = [
   change('pause', 'pauseFunctions', pause, 'paused'),
   change('resume', 'resumeFunctions', 'give their jobs out again', 'resumed'),
   {
-    words: ['functions', 'show'],
-    summary: 'show one function: its rates, its wait and run times in the last hour, its queues',
-    arguments: [{ name: 'function', help: 'the function', isRequired: true }],
+    words: ['functions', 'empty'],
+    summary: 'delete the waiting jobs of a function, or of one lane of it such as mail@bulk',
+    ...{ arguments: [oneName], options: emptyOptions },
     run: async (context) => {
-      const [fn = ''] = context.given.names
-      return sayPlace(
-        context,
-        await context.client.call('getFunction', { params: { function: fn } }),
+      const place = await placeOf(context)
+      return emptyPlace(context, { ...place, filter: { ...place.filter, state: 'waiting' } })
+    },
+  },
+  {
+    words: ['functions', 'drop'],
+    summary:
+      'delete a function without workers and running jobs, with its jobs and settings; a new job creates it again',
+    ...{ arguments: [oneName], options: emptyOptions },
+    run: async (context) => {
+      const place = await placeOf(context)
+      if (place.busy > 0) {
+        throw new TerminalError(
+          'failed',
+          `${shownName(place.name)} has workers or running jobs: stop its workers first. Nothing was changed.`,
+        )
+      }
+      return emptyPlace(context, place, (name) =>
+        context.client.call('dropFunctions', { body: { functions: [name] } }),
       )
+    },
+  },
+  {
+    words: ['functions', 'show'],
+    summary:
+      'show one function: its workers, pauses and limits, its rates, its wait and run times in the last hour, its queues',
+    arguments: [oneName],
+    run: async ({ client, given, ...context }) => {
+      const [fn = ''] = given.names
+      const [one, { functions }] = await Promise.all([
+        client.call('getFunction', { params: { function: fn } }),
+        client.call('listWorkers', { query: { function: fn, limit: 1 } }),
+      ])
+      const facts = [`workers    ${workersOf(one, functions)}`, ...limitLines(one)]
+      return sayPlace({ client, given, ...context }, one, facts)
     },
   },
 ]
 
+type One = Answer<'getFunction'>
+
+/** Its workers, and those by name of each door that are connected to gateways. */
+function workersOf(
+  { workers, entries }: One,
+  functions: Answer<'listWorkers'>['functions'],
+): string {
+  const lanes = new Set(entries.flatMap((entry) => [entry.function, entry.lane]))
+  const named = functions
+    .filter((row) => lanes.has(row.function))
+    .map(({ function: name, door, idle, busy }) => {
+      return `${busy} of ${idle + busy} busy by ${door}${name.includes('@') ? ` for ${name}` : ''}`
+    })
+  const count = workers === 0 ? 'none: its jobs wait' : String(workers)
+  return [count, ...named].join('  ')
+}
+
+/** What holds its jobs back, or refuses them; no line where nothing does. */
+function limitLines({ limit, limits }: One): readonly string[] {
+  const words = [
+    ...(limit?.concurrency ? [`${limit.concurrency} run at a time`] : []),
+    ...(limit?.rate_jobs ? [`${limit.rate_jobs} start in ${limit.rate_seconds ?? 1} s`] : []),
+    ...(limit?.per ? [`for each ${limit.per}`] : []),
+    ...(limits.max_waiting === null ? [] : [`refused while ${limits.max_waiting} wait`]),
+    ...(limits.without_workers === 'refuse' ? ['refused without workers'] : []),
+    ...(limits.max_age_seconds === null ? [] : [`not run after ${limits.max_age_seconds} s`]),
+  ]
+  return words.length > 0 ? [`limits     ${words.join('  ')}`] : []
+}
+
+/** The function, or lane of one, that is named, and how many workers and running jobs it has. */
+async function placeOf({ client, given }: CommandContext) {
+  const [name = ''] = given.names
+  const entries = (await entriesOf(client, name)).filter((entry) => isNamed(entry, name))
+  const [first] = entries
+  if (!first) throw new TerminalError('notFound', `No function is called ${shownName(name)}.`)
+  const isLane = entries.every((entry) => entry.function !== name)
+  const filter = { function: first.function, ...(isLane && { queue: first.queue }) }
+  const busy = entries.reduce((sum, { workers, running }) => sum + workers + running, 0)
+  return { what: 'function', name, filter, busy } as const
+}
+
+function isNamed(entry: FunctionEntry, name: string): boolean {
+  return entry.function === name || entry.lane === name
+}
+
+/** The entries whose names contain a name; a lane is found by the function that its name begins with. */
+async function entriesOf(client: ApiClient, name: string): Promise<readonly FunctionEntry[]> {
+  const [part = ''] = name.split('@')
+  const pages = await allPages((query) =>
+    client.call('listFunctions', { query: { ...query, ...(part !== '' && { contains: part }) } }),
+  )
+  return pages.flatMap(({ functions }) => functions)
+}
+
 async function listed({ client, given }: CommandContext): Promise<readonly FunctionEntry[]> {
-  const wanted = given.names.length > 0 ? given.names : [textOf(given, containsOption.name)]
+  if (given.names.length === 0) return entriesOf(client, textOf(given, containsOption.name) ?? '')
   const found = new Map<string, FunctionEntry>()
-  for (const contains of wanted) {
-    // A lane is found by the function that its name begins with.
-    const part = given.names.length > 0 ? contains?.split('@')[0] : contains
-    const pages = await allPages((query) =>
-      client.call('listFunctions', {
-        query: { ...query, ...(part !== undefined && part !== '' && { contains: part }) },
-      }),
-    )
-    for (const entry of pages.flatMap((page) => page.functions)) {
-      const isNamed = entry.function === contains || entry.lane === contains
-      if (given.names.length === 0 || isNamed) found.set(entry.lane, entry)
+  for (const name of given.names) {
+    for (const entry of await entriesOf(client, name)) {
+      if (isNamed(entry, name)) found.set(entry.lane, entry)
     }
   }
   return [...found.values()]

@@ -8,10 +8,11 @@ import {
   say,
   textOf,
 } from '../command-row.ts'
-import { emptyOptions, emptyQueue } from '../jobs/acts.ts'
+import { emptyOptions, emptyPlace } from '../jobs/acts.ts'
 import { allPages } from '../pages.ts'
 import { shownName, shownRate, shownSeconds } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
+import { functionColumns, standingColumns } from './columns.ts'
 
 type Queue = Answer<'listQueues'>['queues'][number]
 
@@ -19,48 +20,23 @@ export const containsOption: OptionRow = {
   ...{ name: 'contains', argument: 'text', help: 'only names that contain this' },
 }
 
-/** The figures that functions and queues have alike. */
-export type Standing = Pick<
-  Queue,
-  'waiting' | 'running' | 'scheduled' | 'retry' | 'dead' | 'oldest_waiting_seconds'
->
-
-export const standingColumns: readonly Column<Standing>[] = [
-  { title: 'waiting', value: ({ waiting }) => waiting, isNumber: true },
-  { title: 'running', value: ({ running }) => running, isNumber: true },
-  { title: 'sched', value: ({ scheduled }) => scheduled, isNumber: true },
-  { title: 'retry', value: ({ retry }) => retry, isNumber: true },
-  { title: 'dead', value: ({ dead }) => dead, isNumber: true },
-  { title: 'oldest', value: oldestOf, isNumber: true },
-]
-
-/** The age of the oldest waiting job. */
-export function oldestOf({ waiting, oldest_waiting_seconds: seconds }: Standing): string {
-  return waiting === 0 ? '-' : shownSeconds(seconds)
-}
-
 type One = Answer<'getFunction'> | Answer<'getQueue'>
 
-const placeColumns: readonly Column<One['entries'][number]>[] = [
-  { title: 'function', value: (row) => row.function, mayShrink: true },
-  { title: 'queue', value: ({ queue }) => queue, mayShrink: true },
-  ...standingColumns,
-]
-
-/** Prints one function or queue. */
-export function sayPlace(context: CommandContext, one: One): 'done' {
+/** Prints one function or queue. `facts`: lines behind the figures of now. */
+export function sayPlace(context: CommandContext, one: One, facts: readonly string[] = []): 'done' {
   const { waiting, running, scheduled, retry, dead, last_hour: hour, per_second: second } = one
   const name = 'function' in one ? one.function : one.queue
   const isPaused = 'is_paused' in one && one.is_paused
   return say(context, one, () => [
     `${shownName(name)}${isPaused ? '  paused' : ''}`,
     `now        waiting ${waiting}  running ${running}  scheduled ${scheduled}  retry ${retry}  dead ${dead}`,
+    ...facts,
     `rates      in ${shownRate(second.submitted)}/s  completed ${shownRate(second.completed)}/s  failed ${shownRate(second.failed)}/s`,
     `last hour  submitted ${hour.submitted}  completed ${hour.completed}  failed ${hour.failed + hour.died}  retried ${hour.retried}  lost ${hour.lost}`,
     `wait       ${timesOf(hour.wait_seconds)}`,
     `run        ${timesOf(hour.run_seconds)}`,
     ...(one.entries.length > 0
-      ? ['', ...tableLines(placeColumns, one.entries, context.columns)]
+      ? ['', ...tableLines(functionColumns, one.entries, context.columns)]
       : []),
   ])
 }
@@ -118,13 +94,16 @@ export const queueCommands: readonly CommandRow[] = [
     words: ['queues', 'empty'],
     summary: 'delete the waiting jobs of a queue',
     ...{ arguments: [oneName], options: emptyOptions },
-    run: (context) => emptyQueue(context, context.given.names[0] ?? '', false),
+    run: (context) => emptyPlace(context, placeOf(context)),
   },
   {
     words: ['queues', 'drop'],
     summary: 'delete the waiting jobs of a queue and its pause, and unlist it until a job comes',
     ...{ arguments: [oneName], options: emptyOptions },
-    run: (context) => emptyQueue(context, context.given.names[0] ?? '', true),
+    run: (context) =>
+      emptyPlace(context, placeOf(context), (queue) =>
+        context.client.call('dropQueues', { body: { queues: [queue] } }),
+      ),
   },
   {
     words: ['queues', 'show'],
@@ -136,3 +115,8 @@ export const queueCommands: readonly CommandRow[] = [
     },
   },
 ]
+
+function placeOf({ given }: CommandContext) {
+  const [queue = ''] = given.names
+  return { what: 'queue', name: queue, filter: { queue, state: 'waiting' } } as const
+}

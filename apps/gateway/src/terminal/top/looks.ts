@@ -1,7 +1,6 @@
 import type { functionSorts } from '../../api/schemas/lanes.ts'
 import type { Answer, ApiClient } from '../api-client.ts'
-import type { FunctionEntry } from '../lanes/functions.ts'
-import type { Standing } from '../lanes/queues.ts'
+import type { FunctionEntry, Standing } from '../lanes/columns.ts'
 import { allPages } from '../pages.ts'
 
 /** Pages of functions that one look takes, of a thousand each, where the gateway does not sort them as they are shown. */

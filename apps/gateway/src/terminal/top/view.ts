@@ -1,5 +1,4 @@
-import { pausedOf } from '../lanes/functions.ts'
-import { oldestOf } from '../lanes/queues.ts'
+import { oldestOf, pausedOf } from '../lanes/columns.ts'
 import { cutTo, shownName, shownRate } from '../shown-text.ts'
 import { type Column, tableLines } from '../table.ts'
 import type { Look, TopRow } from './looks.ts'
@@ -24,17 +23,22 @@ const number = (title: string, of: (row: TopRow) => number, rank?: number): TopC
 
 const topColumns: readonly TopColumn[] = [
   {
-    ...{ name: 'function', title: 'function', mayShrink: true, min: 20 },
+    ...{ name: 'function', title: 'function', mayShrink: true, min: 12 },
     value: (row) => row.function,
     order: (one, other) => byText(one.function, other.function),
   },
   {
-    ...{ name: 'queue', title: 'queue', mayShrink: true, rank: 6 },
+    ...{ name: 'queue', title: 'queue', mayShrink: true, min: 7 },
     value: ({ queue }) => queue,
     order: (one, other) => byText(one.queue, other.queue),
   },
   number('waiting', ({ waiting }) => waiting),
   number('running', ({ running }) => running),
+  {
+    ...{ name: 'state', title: 'state', mayShrink: true, min: 6 },
+    value: pausedOf,
+    order: (one, other) => byText(pausedOf(other), pausedOf(one)),
+  },
   {
     ...number('rate', ({ rate }) => rate, 1),
     title: 'rate/s',
@@ -100,8 +104,7 @@ export function headLines(
 }
 
 function doorsOf(row: TopRow): string {
-  const hands = Object.entries(row.by_door).map(
-    ([door, { idle, busy }]) => `${door} ${busy}/${idle + busy}`,
-  )
-  return [pausedOf(row), ...hands].filter((text) => text !== '').join(', ')
+  return Object.entries(row.by_door)
+    .map(([door, { idle, busy }]) => `${door} ${busy}/${idle + busy}`)
+    .join(', ')
 }

@@ -44,6 +44,19 @@ export function reclaimContract({ test }: ContractTests): void {
       }
     })
 
+    test('has its jobs counted as they are put back, those of all pieces and lanes', async ({
+      world,
+    }) => {
+      const [dead, alive] = [await world.node(), await world.node()]
+      await submitAll(dead, 'mail', copies(700))
+      await submitAll(dead, 'report', copies(2))
+      expect(await take(dead, ['mail'], 600)).toHaveLength(600)
+      expect(await take(dead, ['report'], 2)).toHaveLength(2)
+      await alive.nodes.declareDead(dead.node)
+      const { requeued } = await alive.nodes.reclaim(dead.node, ['mail', 'report'], lossesOf(0))
+      expect(requeued).toBe(602)
+    })
+
     test('is removed from every job of a long queue', async ({ world }) => {
       const [dead, alive] = [await world.node(), await world.node()]
       const first = await submitOne(dead, 'mail')

@@ -60,3 +60,23 @@ test('a job that its clients left with their node is not run', async () => {
   await cluster.turn()
   expect(workers.flatMap(({ jobs }) => jobs)).toEqual(['mail:2'])
 })
+
+test('whoever reclaims a dead node says what it had, and a node that returns what it lost', async () => {
+  const cluster = new Cluster()
+  const [a, b] = [await cluster.node('a'), await cluster.node('b')]
+  await a.submitted('mail')
+  a.worker('mail').take()
+  await cluster.turn()
+  await takeForDead(b, 'a')
+  expect(a.observer.of('forgotten')).toEqual([])
+  await cluster.pass(1_100)
+  expect(a.observer.of('forgotten')).toEqual([{ kind: 'forgotten', held: 1, lost: 1 }])
+  const worker = b.worker('mail').take()
+  await cluster.turn()
+  expect(worker.jobs).toEqual(['mail:1'])
+  b.store.crash()
+  await cluster.pass(5_000)
+  expect(a.observer.of('reclaimed')).toEqual([
+    { kind: 'reclaimed', node: 'b', requeued: 1, dropped: 0, kept: 0 },
+  ])
+})
