@@ -1,6 +1,6 @@
-#!/usr/bin/env bash
+#!/bin/sh
 # Straight to Redis: a native client with a native worker, and the same worker for a Gearman client.
-set -euo pipefail
+set -eu
 cd "$(dirname "$0")/.."
 
 node examples/native-worker.mjs &

@@ -1,6 +1,6 @@
-#!/usr/bin/env bash
+#!/bin/sh
 # Modern to legacy: a Faktory producer's jobs are done by the gearman program as the worker.
-set -euo pipefail
+set -eu
 cd "$(dirname "$0")/.."
 
 node examples/thumbnail-producer.mjs

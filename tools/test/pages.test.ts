@@ -25,18 +25,30 @@ function anchorOf(heading: string): string {
     .replaceAll(/\s/g, '-')
 }
 
+/** The same of this project's site, which makes one hyphen of all that is no letter or digit. */
+function siteAnchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-|-$/g, '')
+    .replace(/^(?=\d)/, '_')
+}
+
 /** Text without code: what stands there is no link and no heading. */
 const prose = (page: string): string =>
   read(page)
     .replaceAll(/^ *```[^]*?^ *```$/gm, '')
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()#]/g, ''))
 
-function anchorsIn(page: string): readonly string[] {
-  return [...prose(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
+function anchorsIn(page: string, anchor: (heading: string) => string): readonly string[] {
+  return [...prose(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchor(heading))
 }
 
 describe('the pages', () => {
-  test('link to existing pages, headings and files', () => {
+  test.each([
+    ['where they are read as files', anchorOf],
+    ['on the site', siteAnchorOf],
+  ])('link to existing pages, headings and files %s', (_where, anchorsBy) => {
     const links = pages.flatMap((page) =>
       [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => ({ page, target })),
     )
@@ -46,7 +58,7 @@ describe('the pages', () => {
       const [path = '', anchor] = target.split('#')
       const file = path === '' ? page : join(dirname(page), path)
       if (!existsSync(join(root, file))) return true
-      return anchor !== undefined && !anchorsIn(file).includes(anchor)
+      return anchor !== undefined && !anchorsIn(file, anchorsBy).includes(anchor)
     })
     expect(dead).toEqual([])
   })

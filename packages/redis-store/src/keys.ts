@@ -92,6 +92,11 @@ export class StoreKeys extends Keys {
     return this.of('xg:once', lane)
   }
 
+  /** String: `<id> <lane>` of the job to which an operator moved the job with the id. 7 days after that is due. */
+  moved(lane: string, id: number): string {
+    return `${this.of('xg:moved', lane)}:${id}`
+  }
+
   /** Hash: cron entry with jobs in the lane → its last tick, ms. */
   ticks(lane: string): string {
     return this.of('xg:ticks', lane)

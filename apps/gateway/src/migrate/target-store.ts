@@ -54,10 +54,12 @@ export async function openTargetStore(
     }
   } catch (error) {
     const isUsage = error instanceof StartError && error.exitCode === 2
-    const message =
+    const said =
       error instanceof StartError
         ? error.message
         : (refusedWritesOf(error)?.line ?? `The target store: ${lineOf(error).replace(/\.$/, '')}.`)
+    // A start's advice names the option of a gateway.
+    const message = given.to === undefined ? said : said.replaceAll('--redis-url', '--to')
     throw new MigrationError(isUsage ? 'USAGE' : 'UNREACHABLE', message, { cause: error })
   }
 }

@@ -183,18 +183,70 @@ describeApi('undoing a deletion', () => {
     expect(body).toEqual({ restored: 1, left: [{ reason: 'another job has its jid', jobs: 1 }] })
   })
 
-  test('waiting jobs are not kept, and the entry says so', async () => {
+  test('waiting jobs are back in their queue, in their order, behind those that came meanwhile', async () => {
     const api = await openAudited()
-    await jobsInAllPlaces(api)
+    const { client, push } = await jobsInAllPlaces(api)
+    for (const jid of ['waiting-002', 'waiting-003']) await push(jid)
+    const { body } = await post(api, '/jobs/delete', { filter: { state: 'waiting' } })
+    expect(body).toMatchObject({ done: 3, no_undo: null })
+    expect(await client.ask('FETCH q')).toBe('$-1')
+    await push('waiting-004')
+    expect((await undo(api, (await audit(api)).entries[0]?.entry)).body).toEqual({
+      ...{ restored: 3, left: [] },
+    })
+    const jids: (string | undefined)[] = []
+    for (let at = 0; at < 4; at += 1)
+      jids.push(/waiting-\d+/.exec(await client.ask('FETCH q'))?.[0])
+    expect(jids).toEqual(['waiting-004', 'waiting-001', 'waiting-002', 'waiting-003'])
+  })
+
+  test('a job that is named, and one deep in a queue, are put back as those that a filter takes', async () => {
+    const api = await openAudited()
+    const { client } = await jobsInAllPlaces(api)
     const { body } = await post(api, '/jobs/delete', { jobs: ['waiting-001'] })
-    expect(body).toMatchObject({ done: 1, undo: null, no_undo: '1 jobs waited in queues' })
+    expect(body).toMatchObject({ done: 1, no_undo: null })
+    await undo(api, (await audit(api)).entries[0]?.entry)
+    expect(await client.ask('FETCH q')).toContain('"jid":"waiting-001"')
+  })
+
+  test('waiting jobs with clients are not kept, since these have heard of their end, and the entry says so', async () => {
+    const api = await openAudited()
+    const peer = await api.gateway.peer()
+    const handle = await peer.submit('SUBMIT_JOB', 'f', '', 'x')
+    const why = '1 jobs had waiting clients, which got a failure'
+    const { body } = await post(api, '/jobs/delete', { jobs: [handle] })
+    expect(body).toMatchObject({ done: 1, undo: null, no_undo: why })
     const [entry] = (await audit(api)).entries
-    expect(entry).toMatchObject({ undo: 'no', no_undo: '1 jobs waited in queues' })
+    expect(entry).toMatchObject({ undo: 'no', no_undo: why })
     const refused = await undo(api, entry?.entry)
     expect([refused.status, refused.body.error?.message]).toEqual([
-      ...[409, 'it cannot be undone: 1 jobs waited in queues'],
+      ...[409, `it cannot be undone: ${why}`],
     ])
     expect((await undo(api, '1-1')).status).toBe(404)
+  })
+
+  test('a job that is back holds its lock again, and is left out where a double has it by now', async () => {
+    const api = await openAudited()
+    const { client } = await jobsInAllPlaces(api)
+    const pushOnce = (jid: string, more = ''): Promise<string> =>
+      client.ask(
+        `PUSH {"jid":"${jid}","jobtype":"once","queue":"once","args":[1],"custom":{"unique_for":600}${more}}`,
+      )
+    const later = `,"at":"${new Date(Date.now() + 3_600_000).toISOString()}"`
+    for (const more of ['', later]) {
+      expect(await pushOnce('once-0001', more)).toBe('+OK')
+      expect(await pushOnce('once-0002')).toMatch(/^-NOTUNIQUE /)
+      await post(api, '/jobs/delete', { jobs: ['once-0001'] })
+      await undo(api, (await audit(api)).entries[0]?.entry)
+      expect(await pushOnce('once-0002')).toMatch(/^-NOTUNIQUE /)
+      await post(api, '/jobs/delete', { jobs: ['once-0001'] })
+      expect(await pushOnce('once-0003')).toBe('+OK')
+      expect((await undo(api, (await audit(api)).entries[0]?.entry)).body).toEqual({
+        restored: 0,
+        left: [{ reason: 'another job has its unique id or its lock', jobs: 1 }],
+      })
+      await post(api, '/jobs/cancel', { jobs: ['once-0003'] })
+    }
   })
 
   test('jobs that are too large together are deleted, and the entry says that they are not kept', async () => {

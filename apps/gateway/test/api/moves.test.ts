@@ -37,6 +37,56 @@ describeApi('moves to another queue', () => {
     expect((await api.jobs('queue=slow')).jobs.map(({ handle }) => handle)).toEqual([foreground])
   })
 
+  test('a job that was moved, also twice, is found by its former names at every door, with its arrival', async () => {
+    const api = await openApi()
+    const [client, worker, faktory] = [
+      await api.gateway.peer(),
+      await api.gateway.peer(),
+      await api.gateway.consumer(),
+    ]
+    const handle = await client.submit('SUBMIT_JOB_BG', 'f', 'inv-1', 'x')
+    const before = await api.job(handle)
+    const status = async (): Promise<readonly string[]> =>
+      (await client.ask('GET_STATUS', handle)).slice(2, 4)
+    expect(await status()).toEqual(['1', '0'])
+    const jid = `xg-${before.id}`
+    for (const queue of ['slow', 'slower']) {
+      expect(await api.actOn('move', { jobs: [handle], to_queue: queue })).toMatchObject({
+        done: 1,
+      })
+      const now = await api.job(handle)
+      expect(now).toMatchObject({ queue, unique: 'inv-1', enqueued_at: before.enqueued_at })
+      expect(now.id).not.toBe(before.id)
+      expect(Date.parse(now.moved_at ?? '')).toBeGreaterThanOrEqual(
+        Date.parse(before.enqueued_at ?? ''),
+      )
+      expect(await status()).toEqual(['1', '0'])
+      for (const name of [before.id, jid]) expect((await api.job(name)).id).toBe(now.id)
+      expect(await faktory.ask(`TRACK GET ${jid}`)).toContain('"state":"enqueued"')
+    }
+    expect((await api.job(handle)).moved_from).not.toBe(before.id)
+    worker.send('CAN_DO', 'f@slower')
+    const [, given = ''] = await worker.ask('GRAB_JOB')
+    expect(await status()).toEqual(['1', '1'])
+    worker.send('WORK_COMPLETE', given, '')
+    await worker.sync()
+    expect(await status()).toEqual(['0', '0'])
+  })
+
+  test('a job that could not be moved has no second name, and cancel by a former name reaches it', async () => {
+    const api = await openApi()
+    const client = await api.gateway.peer()
+    const handle = await client.submit('SUBMIT_JOB_BG', 'f', '', 'x')
+    await api.actOn('move', { jobs: [handle], to_queue: 'slow' })
+    expect(await client.ask('GET_STATUS', handle)).toContain('1')
+    expect(await api.actOn('cancel', { jobs: [handle] })).toMatchObject({ done: 1 })
+    expect((await client.ask('GET_STATUS', handle)).slice(2, 4)).toEqual(['0', '0'])
+    expect(await api.actOn('cancel', { jobs: [handle] })).toMatchObject({
+      done: 0,
+      unknown: [handle],
+    })
+  })
+
   test('a moved job still expires', async () => {
     const api = await openApi()
     const client = await api.gateway.consumer()

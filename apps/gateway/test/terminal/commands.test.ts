@@ -8,6 +8,9 @@ import { portOfTest } from '../support/port-of-test.ts'
 
 const { describeApi, openApi } = apiOnRedis({ isEmptied: true })
 
+const undoHint =
+  'crossgear audit list names the deletion, and audit undo puts its jobs back within a day.\n'
+
 /** Figures of a line of the functions. */
 interface Figures {
   readonly lane: string
@@ -149,6 +152,54 @@ describeApi('commands that ask a gateway', () => {
     expect(ids.filter((id) => !/^\S*b-[\w-]{16}$/m.test(id))).toEqual([])
   })
 
+  test('jobs trace has the times of what happened: of death, rerun, move, wait and run, not of the question', async () => {
+    const { api, run } = await opened()
+    const client = await api.deadJobs('dead-0001')
+    const linesOf = async (name: string): Promise<Record<string, number>> => {
+      const { stdout } = await run(`jobs trace ${name} --json`)
+      const { events } = JSON.parse(stdout) as { events: { at: string | null; what: string }[] }
+      return Object.fromEntries(
+        events.map(({ at, what }) => [
+          what
+            .split(/[ ,:;]/)
+            .slice(0, 2)
+            .join(' '),
+          Date.parse(at ?? ''),
+        ]),
+      )
+    }
+    const first = await linesOf('dead-0001')
+    expect(first['is dead'] ?? 0).toBeGreaterThanOrEqual(first['came by'] ?? Infinity)
+    expect(first['is dead'] ?? 0).toBeLessThanOrEqual(Date.now())
+    expect((await linesOf('dead-0001'))['is dead']).toBe(first['is dead'])
+    await run('jobs retry dead-0001')
+    const again = await linesOf('dead-0001')
+    expect(again['put into'] ?? 0).toBeGreaterThanOrEqual(first['is dead'] ?? Infinity)
+    expect(again['waits for'] ?? 0).toBeGreaterThanOrEqual(again['put into'] ?? Infinity)
+    expect((await linesOf('dead-0001'))['waits for']).toBe(again['waits for'])
+    await client.ask('FETCH q')
+    const running = await linesOf('dead-0001')
+    expect(running['runs at'] ?? 0).toBeGreaterThanOrEqual(again['waits for'] ?? Infinity)
+    const later = (await linesOf('dead-0001'))['runs at'] ?? 0
+    // Two clocks that tick by themselves.
+    expect(Math.abs(later - (running['runs at'] ?? 0))).toBeLessThan(20)
+    await client.push('kept-0001', { jobtype: 'k', queue: 'k', custom: { track: 1 } })
+    await client.ask('FETCH k')
+    await client.ask('ACK {"jid":"kept-0001"}')
+    const kept = await linesOf('kept-0001')
+    expect(kept['has succeeded'] ?? 0).toBeGreaterThanOrEqual(kept['came by'] ?? Infinity)
+    expect((await linesOf('kept-0001'))['has succeeded']).toBe(kept['has succeeded'])
+    const leaver = await api.gateway.peer()
+    const handle = await leaver.submit('SUBMIT_JOB', 'g', '', 'x')
+    expect((await run(`jobs trace ${handle}`)).stdout).toMatch(
+      /waits for a worker, in queue default\n/,
+    )
+    leaver.close()
+    await expect
+      .poll(async () => (await run(`jobs trace ${handle}`)).stdout)
+      .toMatch(/waits in queue default for nobody: its client has left/)
+  })
+
   test('jobs show shows a job by any of its names, with control characters escaped', async () => {
     const { api, run } = await opened()
     const client = await api.gateway.peer()
@@ -191,7 +242,7 @@ describeApi('commands that ask a gateway', () => {
     }))
     await faktory.ask(`PUSHB ${JSON.stringify(jobs)}`)
     const { code, stdout, stderr } = await run('jobs delete --queue q', { typed: 'y\n' })
-    expect([code, stdout]).toEqual([0, '1001 jobs deleted (1001 looked at).\n'])
+    expect([code, stdout]).toEqual([0, `1001 jobs deleted (1001 looked at).\n${undoHint}`])
     expect(stderr.split('\r\u001b[K')).toEqual([
       ...['', '1000 jobs match so far (1000 looked at)'],
       expect.stringContaining('1001 jobs match: delete them? [y/N] '),
@@ -205,7 +256,7 @@ describeApi('commands that ask a gateway', () => {
     const done = await run('jobs delete dead-0001 none-0001')
     expect(done).toMatchObject({
       code: 0,
-      stdout: '1 job deleted (2 looked at).\n1 job not changed: it has ended or is unknown.\n',
+      stdout: `1 job deleted (2 looked at).\n1 job not changed: it has ended or is unknown.\n${undoHint}`,
     })
     expect(await run('jobs cancel dead-0002')).toMatchObject({
       code: 4,

@@ -3,6 +3,11 @@ import type { Job, JobRef, JobState, LookExtra } from '../model/job.ts'
 import type { LaneCounts, LaneTotals } from '../store/lane-ports.ts'
 import { UniqueLookup } from './unique-lookup.ts'
 
+/** How long the former name of a moved job leads to it, from when it is due, milliseconds; docs/reference/limits.md has it. */
+const movedForMs = 7 * 24 * 3_600_000
+/** Moves of one job that a look follows. */
+const maxMoves = 16
+
 /** Finds and counts the jobs of all nodes. */
 export class JobLookup {
   readonly #parts: NodeContext
@@ -16,11 +21,26 @@ export class JobLookup {
     )
   }
 
-  /** The job's state, without its payload. */
+  /** The job's state, without its payload, or that of the job to which it was moved. */
   async look(ref: JobRef, extras?: readonly LookExtra[]): Promise<JobState | undefined> {
     this.#parts.steps.flush()
-    const [job] = await this.#parts.store.jobs.look(ref.lane, [ref.id], extras)
-    return job
+    const { store } = this.#parts
+    let current: JobRef | undefined = ref
+    for (let moves = 0; current && moves <= maxMoves; moves += 1) {
+      const [job] = await store.jobs.look(current.lane, [current.id], extras)
+      if (job) return job
+      current = await store.jobs.movedTo(current)
+    }
+    return undefined
+  }
+
+  /** The name of a job that is moved leads to its copy; to nothing, where it has none. */
+  async noteMove(from: JobRef, to: JobRef | undefined, dueAtMs = 0): Promise<void> {
+    const { store, heartbeat } = this.#parts
+    const aheadMs = Math.max(0, dueAtMs - heartbeat.storeNowMs())
+    // The name has the number of its lane, which is given back once that is not needed any more.
+    if (to) await store.lanes.keep(from.lane)
+    await store.jobs.noteMove(from, to, aheadMs + movedForMs)
   }
 
   /** The current state of jobs of one lane, without their payloads. */

@@ -104,6 +104,10 @@ export interface NewJob {
   readonly onDeath?: string
   /** It stands in another lane, which counted it as submitted. */
   readonly isMoved?: boolean
+  /** When it came there, milliseconds since 1970 on the store's clock. */
+  readonly arrivedAtMs?: number
+  /** When it was moved, milliseconds since 1970, a blank, and how an operator's tools named it there. */
+  readonly moved?: string
 }
 
 /** A job without its payload. Fields that a read did not ask for ({@link LookExtra}) are absent. */
@@ -124,6 +128,12 @@ export interface JobState extends JobRef {
   readonly trace?: string
   /** The job that it is another run of, as an operator's tools name it. */
   readonly origin?: string
+  /** When it was moved from another lane, milliseconds since 1970, a blank, and how an operator's tools named it there. */
+  readonly moved?: string
+  /** When an operator last put it into its queue, milliseconds since 1970. */
+  readonly rerunAtMs?: number
+  /** When it ended, milliseconds since 1970, of a job whose outcome is kept. */
+  readonly endedAtMs?: number
   /** Faktory's `failure`, JSON text. */
   readonly failure?: string
   readonly retries?: number

@@ -30,6 +30,10 @@ export interface JobStore {
    * compares results. A native client's are kept as its protocol says.
    */
   keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void>
+  /** The name of a job leads to another one for so long; no longer, where there is no other. */
+  noteMove(from: JobRef, to: JobRef | undefined, keptMs: number): Promise<void>
+  /** The job to which a job was moved. */
+  movedTo(ref: JobRef): Promise<JobRef | undefined>
   /** One foreground client of this node, per id, stops waiting. */
   abandon(lane: string, ids: readonly number[]): Promise<void>
   /** Holds an unfinished job for the late outcome of a lease that it lost, wherever it is by now. Whoever has it loses it. */

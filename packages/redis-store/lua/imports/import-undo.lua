@@ -50,7 +50,8 @@ local function undo(importId, noted, failure)
   local key = importedKey(lane, importId)
   if redis.call('HGET', key, importId) ~= noted then return 2 end
   local id = string.sub(noted, idAt)
-  local job = jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid', 'held', 'enqueued')
+  local job =
+    jobFields(lane, id, 'status', 'token', 'losses', 'failure', 'level', 'unique', 'jid', 'held', 'enqueued', 'once')
   local isFresh = (job[1] == 'idle' or job[1] == 'error') and not job[2] and not job[3] and (job[4] or '') == failure
   local stood, searched
   if isFresh then
@@ -64,6 +65,7 @@ local function undo(importId, noted, failure)
     redis.call('HSET', key, importId, 'h' .. string.sub(noted, 2))
     return 1
   end
+  if job[10] then unlock(lane, id, job[10]) end
   forgetIndexes(lane, id, job[6], job[7])
   redis.call('DEL', jobKey(lane, id))
   redis.call('HDEL', key, importId)

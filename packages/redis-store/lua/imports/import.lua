@@ -22,9 +22,11 @@
 --       place in the order of arrival (`-` for a native client's, which does not say): integer, us
 --       door (empty for a native client's): string
 --       payload: bytes
+--       lock that keeps its doubles out (empty for none): bytes
+--       until when it holds that: integer, ms
 --       other field strings: integer, the strings
 -- Returns -1 where the lane is to be registered first. Else packed, if all are created: the id of the first. Else a list, per job: its id; minus the id of the job that
--- it joined; its note if it came before; `dead` if the dead set is full; `notes` if too many are noted.
+-- it joined, also as the holder of its lock; its note if it came before; `dead` if the dead set is full; `notes` if too many are noted.
 --#include keys
 --#include ids
 --#include levels
@@ -34,7 +36,7 @@
 --#include registry
 local given = unpackedArguments(3)
 local lane, queue, tag, keptSeconds, renewed, maxDead, isSole, epoch, count = unpack(given, 1, 9)
-local firstJob, perJob = 10, 11
+local firstJob, perJob = 10, 13
 local now, toRetry, toDead = nowMs(), 1, 2
 assertQueueTypes(lane)
 
@@ -49,7 +51,7 @@ local function joinable()
   local uniques, found, at = {}, {}, firstJob
   for _ = 1, count do
     if given[at + 5] ~= '' and given[at + 2] ~= toDead then uniques[#uniques + 1] = given[at + 5] end
-    at = at + perJob + given[at + 10]
+    at = at + perJob + given[at + 12]
   end
   if #uniques == 0 then return found end
   for index, id in ipairs(redis.call('HMGET', uniqueKey(lane), unpack(uniques))) do
@@ -99,6 +101,14 @@ local function add(name, value)
   size = size + 2
 end
 
+-- The lock of a job, until when it holds that (ms), and who has it now; nil where it has none any more.
+local function lockOf(from)
+  local lock, untilMs = given[from + 10], given[from + 11]
+  if lock == '' or untilMs <= now then return nil end
+  local key = uniqueLockKey(lane) .. ':' .. lock
+  return key, untilMs, redis.call('GET', key) or nil
+end
+
 local function storeJob(id, from, others, isDead)
   local level, unique, jid, arrived, door, input = given[from + 3], unpack(given, from + 5, from + 9)
   size = 0
@@ -110,6 +120,11 @@ local function storeJob(id, from, others, isDead)
   if unique ~= '' then add('unique', unique) end
   if jid ~= '' then add('jid', jid) end
   if isDead then add('settled', 1) end
+  local lock, untilMs, holder = lockOf(from)
+  if lock and not holder then
+    add('once', given[from + 10])
+    redis.call('SET', lock, id, 'PXAT', integer(untilMs))
+  end
   for index = from + perJob, from + perJob + others - 1 do
     size = size + 1
     fields[size] = given[index]
@@ -147,8 +162,9 @@ end
 
 for index = 1, count do
   local importId, digest, where, level, due, unique = unpack(given, at, at + 5)
-  local others = given[at + 10]
-  local refused, joined = refusal(where), unique ~= '' and where ~= toDead and joins[unique]
+  local others = given[at + 12]
+  local refused, joined = refusal(where), unique ~= '' and where ~= toDead and joins[unique] or nil
+  if not joined and where ~= toDead then joined = select(3, lockOf(at)) end
   local id = joined or integer(nextId + 1)
   local noted
   if refused then

@@ -40,6 +40,7 @@ for at = 10, #ARGV do
       redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
     elseif due or to == 'queue' then
       redis.call('HSET', key, 'status', 'idle')
+      if not due then redis.call('HSET', key, 'rerun', integer(now)) end
       lineUp(key, nowUs())
       redis.call('HDEL', key, 'settled')
       -- The waiters of a dead job are gone: it now runs in the background.

@@ -107,7 +107,7 @@ local function finishJob(lane, job, node, status, output, ends)
   else
     forgetIndexes(lane, id, job.unique, job.jid, keep)
     if keep > 0 then
-      redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1)
+      redis.call('HSET', key, 'status', status, 'output', output, 'settled', 1, 'ended', integer(nowMs()))
       redis.call('HDEL', key, 'token')
       redis.call('EXPIRE', key, keep)
     else

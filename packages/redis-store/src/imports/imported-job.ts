@@ -38,6 +38,8 @@ export function addJob(args: ScriptArgument[], imported: ImportedJob): void {
     // A native program writes no more than these.
     args.push('', '', '-', '', job.input)
   } else args.push(job.unique ?? '', job.jid ?? '', arrivedUs, door, job.input)
+  const { once = '', once_ms: untilMs = '0', ...further } = imported.further ?? {}
+  args.push(once, Number(untilMs))
   const count = args.push(0)
   if (job.reducer) args.push('reducer', job.reducer)
   if (job.envelope !== undefined) args.push('envelope', job.envelope)
@@ -46,6 +48,6 @@ export function addJob(args: ScriptArgument[], imported: ImportedJob): void {
   if (job.retentionSeconds) args.push('keep', String(job.retentionSeconds))
   if (job.staleAtMs !== undefined) args.push('stale', String(job.staleAtMs))
   if (imported.failure !== undefined) args.push('failure', imported.failure)
-  for (const [name, value] of Object.entries(imported.further ?? {})) args.push(name, value)
+  for (const [name, value] of Object.entries(further)) args.push(name, value)
   args[count - 1] = args.length - count
 }

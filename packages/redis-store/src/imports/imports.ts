@@ -204,6 +204,10 @@ export class RedisImports {
         pipeline.zscore(keys.queue(lane, 'scheduled'), id)
       }
     })
+    const locks = await this.#lockTimes(
+      lane,
+      ids.map((id, at) => [id, (replies[2 * at] as Record<string, Buffer>)['once']]),
+    )
     const found = ids.map((id, at): StandingJob | undefined => {
       const pairs = Object.entries(replies[2 * at] as Record<string, Buffer>)
       const flat = pairs.flatMap(([name, value]) => [Buffer.from(name), value])
@@ -212,7 +216,7 @@ export class RedisImports {
       if (!job) return undefined
       const fields = replies[2 * at] as Record<string, Buffer>
       const held = heldOf(fields['held'])
-      const standing = { job, ...furtherOf(fields) }
+      const standing = { job, ...furtherOf(fields, locks.get(id)) }
       if (held && job.status === 'error') return { ...standing, ...held }
       // One that waits for its turn is in the queue, see lua/lib/turns.lua.
       const isScheduled = score !== null && Number(score) < 5e13
@@ -228,6 +232,29 @@ export class RedisImports {
       const atMs = standing && forgetAtMs.get(standing.job.id)
       return standing && { ...standing, ...(atMs !== undefined && { forgetAtMs: atMs }) }
     })
+  }
+
+  /** Until when jobs hold their locks, by id, milliseconds since 1970. */
+  async #lockTimes(
+    lane: string,
+    jobs: readonly (readonly [id: number, lock: Buffer | undefined])[],
+  ): Promise<ReadonlyMap<number, number>> {
+    const { keys } = this.#context
+    const locked = jobs.flatMap(([id, lock]) => (lock ? [{ id, lock }] : []))
+    const times = new Map<number, number>()
+    if (locked.length === 0) return times
+    const replies = await this.#context.pipeline((pipeline) => {
+      for (const { lock } of locked) {
+        const key = Buffer.concat([Buffer.from(`${keys.uniqueLock(lane)}:`), lock])
+        pipeline.get(key)
+        pipeline.pexpiretime(key)
+      }
+    })
+    for (const [at, { id }] of locked.entries()) {
+      const untilMs = Number(replies[2 * at + 1])
+      if (replies[2 * at] === String(id) && untilMs > 0) times.set(id, untilMs)
+    }
+    return times
   }
 
   /** When dead jobs are dropped, by id, milliseconds since 1970. */

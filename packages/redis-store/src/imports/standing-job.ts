@@ -1,8 +1,10 @@
 import type { Job } from '@crossgear/core-scheduler'
 import { instantOf, timeOf } from '../jobs/job-fields.ts'
 
-/** Fields of a job's hash that only a Crossgear store knows: they come and go with a backup. */
-export const furtherFields = [
+/** The lock of `unique_for` that a job holds: its key, when it is freed, and until when it holds that, ms. */
+const lockFields = ['once', 'once_until', 'once_ms'] as const
+
+const ownFields = [
   'bid',
   'callback',
   'ran',
@@ -10,11 +12,15 @@ export const furtherFields = [
   'trace',
   'turn',
   'origin',
+  'moved',
   'on_death',
   'backoff',
   'timed',
   'dies_stale',
 ] as const
+
+/** Fields of a job's hash that only a Crossgear store knows: they come and go with a backup. */
+export const furtherFields = [...ownFields, ...lockFields] as const
 
 export type FurtherFields = Readonly<Partial<Record<(typeof furtherFields)[number], string>>>
 
@@ -46,13 +52,14 @@ export function heldOf(field: Buffer | undefined): Omit<StandingJob, 'job'> | un
   return { heldFrom, ...(heldFrom === 'dead' ? { forgetAtMs: atMs } : { dueAtMs: atMs }) }
 }
 
-/** The fields of a hash that {@link Job} does not have. */
+/** The fields of a hash that {@link Job} does not have. `lockedUntilMs`: until when it holds its lock, if it does. */
 export function furtherOf(
   fields: Readonly<Record<string, Buffer>>,
+  lockedUntilMs: number | undefined,
 ): Pick<StandingJob, 'further' | 'staleAtMs'> {
-  const pairs = furtherFields.flatMap((name) =>
-    fields[name] ? [[name, String(fields[name])]] : [],
-  )
+  const names = lockedUntilMs === undefined ? ownFields : furtherFields
+  const pairs = names.flatMap((name) => (fields[name] ? [[name, String(fields[name])]] : []))
+  if (lockedUntilMs !== undefined) pairs.push(['once_ms', String(lockedUntilMs)])
   const staleAtMs = fields['stale'] && instantOf(fields['stale'])
   return {
     ...(staleAtMs !== undefined && { staleAtMs }),

@@ -37,6 +37,8 @@ const scriptFields: ReadonlySet<string> = new Set([
 const tokenForm = /^[acn].+-\d+$/s
 /** Words of the rules for retries. */
 const backoffForm = /^[\x20-\x7e]{1,255}$/
+/** When a job was moved, and its name there. */
+const movedForm = /^\d{1,15} [\da-z]{1,6}-\d{1,16}$/
 /** The W3C `traceparent`; later versions may have more at its end. */
 const traceForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}/
 
@@ -186,6 +188,9 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['envelope', take('envelope', objectIn)],
   ['trace', take('trace', (value) => (isText(value, traceForm) ? value.toString() : undefined))],
   ['origin', take('origin', text)],
+  ['moved', take('moved', (value) => (isText(value, movedForm) ? value.toString() : undefined))],
+  ['rerun', take('rerunAtMs', timeOf)],
+  ['ended', take('endedAtMs', timeOf)],
   ['failure', take('failure', objectIn)],
   ['retries', take('retries', signedOf)],
   [

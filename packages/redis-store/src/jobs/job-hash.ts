@@ -41,6 +41,8 @@ export function addFurtherFields(args: ScriptArgument[], job: NewJob): void {
   if (job.turn !== undefined) args.push('turn', job.turn)
   if (job.origin !== undefined) args.push('origin', job.origin)
   if (job.onDeath !== undefined) args.push('on_death', job.onDeath)
+  if (job.arrivedAtMs !== undefined) args.push('arrived', String(job.arrivedAtMs))
+  if (job.moved !== undefined) args.push('moved', job.moved)
 }
 
 const empty = Buffer.alloc(0)

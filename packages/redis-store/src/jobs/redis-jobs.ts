@@ -49,6 +49,20 @@ export class RedisJobs extends JobReads implements JobStore {
     await run('keep-outcomes', [keys.uid(lane)], [lane, seconds, ...ids])
   }
 
+  async noteMove(from: JobRef, to: JobRef | undefined, keptMs: number): Promise<void> {
+    const { redis, keys, call } = this.context
+    const key = keys.moved(from.lane, from.id)
+    if (!to) return void (await call(() => redis.del(key)))
+    await call(() => redis.set(key, `${to.id} ${to.lane}`, 'PX', Math.ceil(keptMs)))
+  }
+
+  async movedTo({ lane, id }: JobRef): Promise<JobRef | undefined> {
+    const { redis, keys, call } = this.context
+    const [, number, to] =
+      /^(\d{1,16}) (.+)$/s.exec((await call(() => redis.get(keys.moved(lane, id)))) ?? '') ?? []
+    return to === undefined ? undefined : { lane: to, id: Number(number) }
+  }
+
   async abandon(lane: string, ids: readonly number[]): Promise<void> {
     const { run, keys, node } = this.context
     await run('abandon', [keys.busy(lane)], [lane, node, ...ids])

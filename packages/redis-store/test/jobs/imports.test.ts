@@ -107,6 +107,56 @@ describe.skipIf(lacksRedis).each(servers)('imports into %s', (_name, start) => {
     await store.steps.submit('mail', [{ ...imported('x').job, door: 'gearman', foreground: false }])
     await store.imports.store('mail', tag, [imported('low'), imported('high', { level: 8, input })])
     await log.waitFor('created', ({ id }) => id === 3)
+    const taken = (await take({}, 3)).map(({ id, level, input: bytes }) => [id, level, bytes])
+    expect(taken).toEqual([
+      [3, 8, input],
+      [1, 5, Buffer.from('x')],
+      [2, 5, Buffer.from('low')],
+    ])
+  })
+
+  test('a job comes back with its lock, for as long as it held that; a rollback frees it', async () => {
+    const lock = { key: 'k1', forMs: hour, until: 'success' } as const
+    const double = {
+      ...imported('x', { jid: 'once-2' }).job,
+      door: 'faktory',
+      foreground: false,
+      lock,
+    } as const
+    const submit = async (): Promise<string | undefined> =>
+      (await store.steps.submit('mail', [double]))[0]?.kind
+    const [made] = await store.steps.submit('mail', [{ ...double, jid: 'once-1' }])
+    const id = made && 'id' in made ? made.id : 0
+    const [standing] = await store.imports.jobsInLane('mail', [id])
+    const { once, once_ms: untilMs = '' } = standing?.further ?? {}
+    expect(once).toBe('k1')
+    const nowMs = (await store.imports.nowUs()) / 1_000
+    expect(Math.abs(Number(untilMs) - nowMs - hour)).toBeLessThan(60_000)
+    expect(await store.admin.cancel('mail', id, 'deleted')).toBe(true)
+    const back = {
+      ...imported('back'),
+      door: 'faktory',
+      further: { ...standing?.further },
+    } as const
+    const [restored] = await store.imports.store('mail', tag, [back])
+    expect(restored?.kind).toBe('created')
+    expect(await submit()).toBe('locked')
+    const second = {
+      ...imported('second'),
+      door: 'faktory',
+      further: { ...standing?.further },
+    } as const
+    expect((await store.imports.store('mail', tag, [second]))[0]?.kind).toBe('joined')
+    const over = {
+      ...imported('over'),
+      door: 'faktory',
+      further: { once: 'k2', once_ms: '1000' },
+    } as const
+    expect((await store.imports.store('mail', tag, [over]))[0]?.kind).toBe('created')
+    const [note] = await store.imports.notes('mail', [back.importId])
+    if (!note) throw new Error('it has no note')
+    expect(await store.imports.undo('mail', [{ note }])).toEqual(['done'])
+    expect(await submit()).toBe('created')
   })
 
   test('a unique id joins the job that waits under it, and a later submission joins the import', async () => {

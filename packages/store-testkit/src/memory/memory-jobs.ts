@@ -23,6 +23,9 @@ export class MemoryJobs extends MemoryPart implements JobStore {
     })
   }
 
+  noteMove = (): Promise<void> => Promise.resolve()
+  movedTo = (): Promise<JobRef | undefined> => Promise.resolve(undefined)
+
   keepOutcomes(lane: string, ids: readonly number[], seconds: number): Promise<void> {
     return this.step((world) => {
       for (const id of ids) {

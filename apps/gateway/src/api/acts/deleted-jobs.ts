@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { auditBounds, type JobSet, type Scheduler } from '@crossgear/core-scheduler'
+import { auditBounds, type Scheduler } from '@crossgear/core-scheduler'
 import { lineOfRecord, recordOfStanding } from '@crossgear/migration'
 import type { RedisStore } from '@crossgear/redis-store'
+import { Ending } from './ending.ts'
 import { type Done, type Group, settled } from './group.ts'
 
 /** The parts of the store that read jobs as a whole and store them again. */
@@ -14,10 +15,12 @@ export type Imports = Pick<
 const overhead = { perByte: 1.4, perJob: 512 }
 const importIdBytes = 16
 
-/** Scheduled or dead jobs. */
-interface KeptGroup extends Group {
-  readonly place: 'scheduled' | 'dead'
-}
+/** Why a job cannot be put back: how many, and the rest of the sentence. */
+const unkept = {
+  batch: 'jobs belonged to batches',
+  waiting: 'jobs had waiting clients, which got a failure',
+} as const
+type Unkept = keyof typeof unkept
 
 /** The parts that read jobs as a whole. */
 export type JobReader = Pick<Imports, 'bytesOf' | 'jobsInLane'>
@@ -30,46 +33,37 @@ export interface Undoing {
   readonly no_undo: string | null
 }
 
-/** Records of the jobs that one act deletes from among scheduled, failed and dead ones. */
+/** Records of the jobs that one act deletes. */
 export class DeletedJobs {
   readonly #scheduler: Scheduler
   readonly #imports: JobReader
   readonly #records: string[] = []
+  readonly #unkept = new Map<Unkept, number>()
+  readonly #ending: Ending
   #bytes = 0
-  #others = 0
-  #ofBatches = 0
   #isFull = false
 
   constructor(scheduler: Scheduler, imports: JobReader) {
     this.#scheduler = scheduler
     this.#imports = imports
+    this.#ending = new Ending(scheduler)
   }
 
-  /** Deletes a group of scheduled or dead jobs. */
-  async take({ lane, place, found }: KeptGroup): Promise<Done> {
-    const ids = found.map(({ job }) => job.id)
-    const records = await this.#read(lane, ids)
-    const sets: readonly JobSet[] = place === 'dead' ? ['dead'] : ['scheduled', 'retries']
-    let done = 0
-    for (const set of sets) {
-      const deleted = await this.#scheduler.sets.moveEach(lane, set, ids, 'deleted')
-      done += deleted.length
-      for (const id of deleted) this.#keep(records.get(id))
-    }
-    return settled(found.length, done)
-  }
-
-  /** Jobs were deleted whose records are not kept. */
-  passed(jobs: number): void {
-    this.#others += jobs
+  /** Deletes a group of jobs that do not run. */
+  async take(group: Group): Promise<Done> {
+    const { lane, found } = group
+    const records = await this.#read(
+      lane,
+      found.map(({ job }) => job.id),
+    )
+    const deleted = new Set(await this.#ending.each(group, 'deleted'))
+    for (const { job } of found) if (deleted.has(job.id)) this.#keep(records.get(job.id))
+    return settled(found.length, deleted.size)
   }
 
   /** Keeps the records for a day; called once, when the jobs are deleted. */
   async finish(): Promise<Undoing> {
-    const reasons = [
-      ...(this.#others > 0 ? [`${this.#others} jobs waited in queues`] : []),
-      ...(this.#ofBatches > 0 ? [`${this.#ofBatches} jobs belonged to batches`] : []),
-    ]
+    const reasons = [...this.#unkept].map(([why, jobs]) => `${jobs} ${unkept[why]}`)
     const bytes = this.#records.reduce((sum, record) => sum + Buffer.byteLength(record), 0)
     if (this.#isFull || bytes > auditBounds.actBytes)
       return { undo: null, no_undo: 'the jobs were too large to be kept' }
@@ -81,32 +75,37 @@ export class DeletedJobs {
       : { undo: null, no_undo: 'there was no room for more deleted jobs' }
   }
 
-  /** Lines of jobs by id; empty: of a batch, which has counted its end. */
-  async #read(lane: string, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  /** Lines of jobs by id, or why a job has none: its batch has counted its end, or its clients have heard of it. */
+  async #read(
+    lane: string,
+    ids: readonly number[],
+  ): Promise<ReadonlyMap<number, { readonly line: string } | Unkept>> {
     const { actBytes } = auditBounds
     const bytes = await this.#imports.bytesOf(lane, ids)
     this.#bytes += bytes * overhead.perByte + ids.length * overhead.perJob
     this.#isFull ||= this.#bytes > actBytes
     if (this.#isFull) return new Map()
     const { names } = this.#scheduler.registry
-    const lines = new Map<number, string>()
+    const lines = new Map<number, { readonly line: string } | Unkept>()
     for (const standing of await this.#imports.jobsInLane(lane, ids)) {
       if (!standing) continue
       const importId = randomBytes(importIdBytes)
-      const isOfBatch = standing.further?.bid !== undefined
-      const line = isOfBatch ? '' : lineOfRecord(recordOfStanding(standing, importId, names))
-      lines.set(standing.job.id, line)
+      const { job, further } = standing
+      const isAwaited = job.status !== 'error' && (job.foreground || job.waiting > 0)
+      lines.set(
+        job.id,
+        further?.bid !== undefined
+          ? 'batch'
+          : isAwaited
+            ? 'waiting'
+            : { line: lineOfRecord(recordOfStanding(standing, importId, names)) },
+      )
     }
     return lines
   }
 
-  #keep(record: string | undefined): void {
-    if (record === '') this.#ofBatches += 1
-    else if (record !== undefined) this.#records.push(record)
+  #keep(record: { readonly line: string } | Unkept | undefined): void {
+    if (typeof record === 'object') this.#records.push(record.line)
+    else if (record) this.#unkept.set(record, (this.#unkept.get(record) ?? 0) + 1)
   }
-}
-
-/** True for groups whose jobs can be put back. */
-export function isKept(group: Group): group is KeptGroup {
-  return group.place === 'scheduled' || group.place === 'dead'
 }

@@ -12,16 +12,27 @@ export class Ending {
 
   /** Ends all jobs of a group; their waiting clients get a failure. `as`: as what they are counted. */
   async end(group: Group, isDry: boolean, as: Taken): Promise<Done> {
-    const { lane, place, found, piece } = group
+    const { found } = group
     if (isDry) return { done: found.length, left: 0, skipped: [] }
-    if (place === 'scheduled' || place === 'dead') {
-      return settled(found.length, await this.fromSets(lane, place, found, as))
-    }
-    if (place === 'busy' || place === 'queue' || !piece) return this.#oneByOne(found, as)
+    return settled(found.length, (await this.each(group, as)).length)
+  }
+
+  /** The same; returns the ids of those that were still there. */
+  async each({ lane, place, found, piece }: Group, as: Taken): Promise<readonly number[]> {
     const ids = found.map(({ job }) => job.id)
-    const some = { lane, band: place, ...piece, ids }
-    const ended = await this.#scheduler.queues.endQueued(some, as)
-    return settled(found.length, ended.length)
+    if (place === 'scheduled' || place === 'dead') {
+      const ended: number[] = []
+      for (const set of setsOf(place)) {
+        ended.push(...(await this.#scheduler.sets.moveEach(lane, set, ids, as)))
+      }
+      return ended
+    }
+    if (place !== 'busy' && place !== 'queue' && piece) {
+      return await this.#scheduler.queues.endQueued({ lane, band: place, ...piece, ids }, as)
+    }
+    const ended: number[] = []
+    for (const { job } of found) if (await this.#scheduler.admin.cancel(job, as)) ended.push(job.id)
+    return ended
   }
 
   /** Moves scheduled or dead jobs to their destination; returns how many were still there. */
@@ -32,15 +43,12 @@ export class Ending {
     to: SetExit,
   ): Promise<number> {
     const ids = found.map(({ job }) => job.id)
-    const sets: readonly JobSet[] = place === 'dead' ? ['dead'] : ['scheduled', 'retries']
     let moved = 0
-    for (const set of sets) moved += await this.#scheduler.sets.moveOf(lane, set, ids, to)
+    for (const set of setsOf(place)) moved += await this.#scheduler.sets.moveOf(lane, set, ids, to)
     return moved
   }
+}
 
-  async #oneByOne(found: readonly FoundJob[], as: Taken): Promise<Done> {
-    let ended = 0
-    for (const { job } of found) if (await this.#scheduler.admin.cancel(job, as)) ended += 1
-    return settled(found.length, ended)
-  }
+function setsOf(place: 'scheduled' | 'dead'): readonly JobSet[] {
+  return place === 'dead' ? ['dead'] : ['scheduled', 'retries']
 }

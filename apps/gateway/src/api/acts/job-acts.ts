@@ -7,7 +7,7 @@ import type { FoundJob } from '../reads/job-scan.ts'
 import { actBounds, type actResult, type Selection } from '../schemas/acts.ts'
 import type { JobFilter } from '../schemas/jobs.ts'
 import type { Scope } from '../scope.ts'
-import { DeletedJobs, isKept, type JobReader } from './deleted-jobs.ts'
+import { DeletedJobs, type JobReader } from './deleted-jobs.ts'
 import { Ending } from './ending.ts'
 import { type Group, type GroupAct, type Done, settled, skip } from './group.ts'
 import type { JobMove } from './job-move.ts'
@@ -40,10 +40,7 @@ export function jobActs(parts: JobActParts) {
       const deleted = new DeletedJobs(scheduler, imports)
       const result = await run(parts, input, async (group, isDry) => {
         if (group.place === 'busy') return skip(group.found.length, 'runs: cancel it')
-        if (isKept(group) && !isDry) return await deleted.take(group)
-        const done = await ending.end(group, isDry, 'deleted')
-        if (!isDry) deleted.passed(done.done)
-        return done
+        return isDry ? await ending.end(group, true, 'deleted') : await deleted.take(group)
       })
       return { ...result, ...(await deleted.finish()) }
     },

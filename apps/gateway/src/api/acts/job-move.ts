@@ -1,7 +1,8 @@
-import type { Job, NewJob, Scheduler } from '@crossgear/core-scheduler'
+import { arrivalOf, type Job, type NewJob, type Scheduler } from '@crossgear/core-scheduler'
 import { picked } from '@crossgear/migration'
 import { membersOf } from '../../bridge/stored-json.ts'
 import { ApiError } from '../api-error.ts'
+import { apiIdOf } from '../reads/job-names.ts'
 import type { FoundJob } from '../reads/job-scan.ts'
 import { Ending } from './ending.ts'
 import type { Scope } from '../scope.ts'
@@ -63,7 +64,8 @@ export class JobMove {
     const dueAtMs = group.place === 'scheduled' ? each.placed.atMs : undefined
     const heldUntilMs = Math.max(dueAtMs ?? 0, scheduler.storeNowMs() + heldForMs)
     const { queue } = scheduler.registry.names.parse(target)
-    const held = { ...copyOf(job, queue), dueAtMs: heldUntilMs }
+    const moved = `${Math.round(scheduler.storeNowMs())} ${apiIdOf(each.job, scheduler.registry)}`
+    const held = { ...copyOf(job, queue), dueAtMs: heldUntilMs, moved }
     let copy: Awaited<ReturnType<typeof handIn>>
     try {
       copy = await handIn(scheduler, target, held)
@@ -71,6 +73,8 @@ export class JobMove {
       if (error instanceof ApiError) return `is not taken: ${error.message}`
       throw error
     }
+    // Nobody finds neither of them, whatever ends this node.
+    await scheduler.jobs.noteMove(each.job, copy, dueAtMs)
     // A copy that joined a job of the target has that job's place.
     const piece = group.piece && {
       from: Math.max(0, group.piece.from - leftBefore),
@@ -82,6 +86,7 @@ export class JobMove {
       'moved',
     )
     if (done === 0) {
+      await scheduler.jobs.noteMove(each.job, undefined)
       if (copy.kind === 'created')
         await scheduler.sets.moveOf(target, 'scheduled', [copy.id], 'withdrawn')
       return skipped[0]?.reason ?? 'has gone on meanwhile'
@@ -112,7 +117,9 @@ const copied = [
 
 function copyOf(job: Job, queue: string): NewJob {
   const { input, level, door, envelope } = job
+  const arrivedAtMs = arrivalOf(job)
   return {
+    ...(arrivedAtMs !== undefined && { arrivedAtMs }),
     ...{ input, level, door: door === 'native' ? 'http' : door, foreground: false, isMoved: true },
     ...picked(job, copied),
     ...(envelope !== undefined && { envelope: inQueue(envelope, queue) }),

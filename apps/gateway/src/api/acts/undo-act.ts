@@ -17,7 +17,7 @@ import type { HandlerParts } from '../handler-parts.ts'
 const importName = 'crossgear undo'
 
 const reasons = {
-  joined: 'another job has its unique id',
+  joined: 'another job has its unique id or its lock',
   known: 'was put back before',
   dead: 'the function has as many dead jobs as are kept',
   notes: 'too many jobs of the function were put back or imported',
@@ -34,7 +34,7 @@ export function undoActs({ scheduler, imports }: HandlerParts) {
     const entry = await audit.find(entryId)
     const act = entry && actOf(entry)
     if (!act) throw new ApiError('not_found', 'the audit has no such entry')
-    const { undo, noUndo = 'it deleted no scheduled, failed or dead jobs' } = act
+    const { undo, noUndo = 'it deleted no jobs' } = act
     if (undo === undefined) throw new ApiError('not_accepted', `it cannot be undone: ${noUndo}`)
     const kept = await audit.kept(undo)
     if (kept.kind === 'kept') return { undo, lines: kept.records }

@@ -3,15 +3,15 @@ import {
   type JobState,
   type Scheduler,
   searchedBytes,
+  storeDefaults,
   type Standing,
 } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { inPieces } from '../../in-pieces.ts'
-import type { Fleet } from '../../ops/fleet/fleet.ts'
 import { parseJson } from '../../json.ts'
 import type { Handlers } from '../api.ts'
 import type { jobDetail, JobFilter, jobPage } from '../schemas/jobs.ts'
-import { pageSizes } from '../schemas/common.ts'
+import { isoTime, pageSizes } from '../schemas/common.ts'
 import type { Scope } from '../scope.ts'
 import type { FoundJob } from './job-scan.ts'
 import { attemptsView, fitsFilter, summaryOf, stateOf } from './job-view.ts'
@@ -24,7 +24,7 @@ const shownPerTurn = 100
 
 /** Lists of jobs, and single jobs. */
 export function jobReads(parts: HandlerParts) {
-  const { scheduler, names, scan, fleet } = parts
+  const { scheduler, names, scan } = parts
   const shown = ({ job, placed }: FoundJob) =>
     summaryOf(job, placed, names, (lane) => scheduler.registry.names.parse(lane))
 
@@ -64,7 +64,8 @@ export function jobReads(parts: HandlerParts) {
         reserve_for_seconds: job.reserveForSeconds ?? null,
         retention_seconds: job.retentionSeconds ?? null,
         trace: job.trace ?? null,
-        held_by: await holderView(job, fleet),
+        held_by: await holderView(job, parts),
+        ...timesOf(job, stateOf(job, standing), standing),
         resubmitted_from: job.origin ?? null,
         envelope: jsonOrNull(withEnvelope?.envelope),
         payload: viewOf(whole?.input, standing.inputBytes, payload, maxBytes),
@@ -137,17 +138,40 @@ const tokenForm = /^[a-z](.+)-[^-]+$/
 
 async function holderView(
   job: JobState,
-  fleet: Fleet,
+  { fleet, scheduler }: Pick<HandlerParts, 'fleet' | 'scheduler'>,
 ): Promise<Static<typeof jobDetail>['held_by']> {
   const { status, token } = job
   if (status !== 'busy') return null
-  if (token === undefined) return { kind: 'native', node: null, node_answers: null, worker: null }
+  const unknown = { node: null, node_answers: null, worker: null, since: null }
+  if (token === undefined) return { kind: 'native', ...unknown }
   const kind = holderOf(token) === 'named' ? 'worker' : 'consumer'
   const node = tokenForm.exec(token)?.[1]
-  if (node === undefined) return { kind, node: null, node_answers: null, worker: null }
-  const worker = await fleet.holderOf(job, token, node)
-  const shown = worker ? identityOf({ node, worker }) : null
-  return { kind, node, node_answers: worker !== undefined, worker: shown }
+  if (node === undefined) return { kind, ...unknown }
+  const answer = await fleet.holderOf(job, token, node)
+  const { worker, forMs } = answer ?? {}
+  return {
+    ...{ kind, node, node_answers: answer !== undefined },
+    worker: worker ? identityOf({ node, worker }) : null,
+    since: forMs === undefined ? null : isoTime(scheduler.storeNowMs() - forMs),
+  }
+}
+
+/** Times of what happened to a job. */
+function timesOf(job: JobState, state: string, placed: Standing) {
+  const { enqueuedAtMs, endedAtMs, rerunAtMs, moved = '' } = job
+  const [movedAt, movedFrom = null] = moved.split(' ')
+  // It is forgotten a fixed time after its death.
+  const diedAtMs =
+    placed.place === 'dead' && placed.atMs !== undefined
+      ? placed.atMs - 1000 * storeDefaults.deadSeconds
+      : undefined
+  return {
+    queued_at: state === 'waiting' ? isoTime(enqueuedAtMs) : null,
+    ended_at: isoTime(diedAtMs ?? endedAtMs),
+    requeued_at: isoTime(rerunAtMs),
+    moved_at: movedFrom === null ? null : isoTime(Number(movedAt)),
+    moved_from: movedFrom,
+  }
 }
 
 function jsonOrNull(text: string | undefined): unknown {

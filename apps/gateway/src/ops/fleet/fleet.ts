@@ -74,10 +74,10 @@ export class Fleet {
   }
 
   /** The worker of a leased job at the node that leased it; undefined: that node does not answer. */
-  async holderOf(ref: JobRef, token: string, node: string): Promise<WorkerView | null | undefined> {
+  async holderOf(ref: JobRef, token: string, node: string): Promise<Answers['holder'] | undefined> {
     const { lane, id } = ref
     const { answers } = await this.#ask([node], { ask: 'holder', lane, id, token })
-    return answers.get(node)?.worker
+    return answers.get(node)
   }
 
   async #slice(

@@ -82,7 +82,11 @@ export interface Answers {
     readonly workers: readonly WorkerView[]
     readonly sums?: WorkerSums
   }
-  holder: { readonly worker: WorkerView | null }
+  holder: {
+    readonly worker: WorkerView | null
+    /** For how long the worker has had the job, milliseconds. */
+    readonly forMs?: number
+  }
 }
 
 export interface AnswerParts {
@@ -150,8 +154,9 @@ export class NodeAnswers {
 
   #holder({ token }: HolderQuestion): Answers['holder'] {
     for (const worker of this.#workers()) {
-      for (const { job } of worker.jobs) {
-        if (job.token === token) return { worker: this.#view(worker, 0, 0) }
+      for (const { job, sinceMs } of worker.jobs) {
+        if (job.token !== token) continue
+        return { worker: this.#view(worker, 0, 0), forMs: this.#parts.clock.nowMs() - sinceMs }
       }
     }
     return { worker: null }

@@ -19,7 +19,7 @@ import { type ExitName, TerminalError } from '../terminal-error.ts'
 import { filterOptions } from './list.ts'
 import { jobNames, onlyOfUnique } from './named.ts'
 
-type Result = Answer<'retryJobs'>
+type Result = Answer<'retryJobs'> & Partial<Answer<'deleteJobs'>>
 
 /** Jobs by their names, or all that a filter takes. */
 type Target = { readonly jobs: string[] } | { readonly filter: JobFilter }
@@ -55,7 +55,7 @@ function givenFilter(given: Given): JobFilter | undefined {
 
 const deletion: Act = {
   ...{ verb: 'delete', done: 'deleted' },
-  summary: 'delete jobs that do not run, dead ones too',
+  summary: 'delete jobs that do not run, dead ones too; audit undo puts them back within a day',
   call: ({ client }, body) => client.call('deleteJobs', { body }),
 }
 
@@ -73,7 +73,8 @@ const acts: readonly Act[] = [
   deletion,
   {
     ...{ verb: 'move', done: 'moved' },
-    summary: 'move background jobs that do not run to another queue, under a new id',
+    summary:
+      'move background jobs that do not run to another queue; their former names lead to them for 7 days',
     options: [toQueue],
     call: ({ client, given }, body) => {
       const queue = textOf(given, toQueue.name)
@@ -216,8 +217,14 @@ class Sum {
   done = 0
   lookedAt = 0
   readonly skipped = new Map<string, number>()
+  /** Some of the jobs can be put back. */
+  canUndo = false
+  /** Why others cannot. */
+  readonly noUndo = new Set<string>()
 
-  add({ done, looked_at: lookedAt, skipped }: Result): void {
+  add({ done, looked_at: lookedAt, skipped, undo, no_undo: noUndo }: Result): void {
+    this.canUndo ||= typeof undo === 'string'
+    if (noUndo) this.noUndo.add(noUndo)
     this.done += done
     this.lookedAt += lookedAt
     for (const { reason, jobs } of skipped) {
@@ -227,7 +234,7 @@ class Sum {
 }
 
 function report(
-  { done, lookedAt, skipped }: Sum,
+  { done, lookedAt, skipped, canUndo, noUndo }: Sum,
   context: CommandContext,
   act: Act,
   isDry: boolean,
@@ -239,6 +246,10 @@ function report(
     ...left.map(({ reason, jobs }) => {
       return `${jobsOf(jobs)} not changed: ${jobs === 1 ? 'it' : 'each'} ${reason}.`
     }),
+    ...(canUndo
+      ? ['crossgear audit list names the deletion, and audit undo puts its jobs back within a day.']
+      : []),
+    ...[...noUndo].map((why) => `Not all can be put back: ${why}.`),
   ])
   return done > 0 ? 'done' : 'notFound'
 }

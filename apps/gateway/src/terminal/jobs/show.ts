@@ -52,11 +52,12 @@ function linesOf(job: Detail): readonly string[] {
 function holderRows(
   holder: NonNullable<Detail['held_by']>,
 ): readonly (readonly [string, unknown])[] {
-  const { kind, node, node_answers: answers, worker } = holder
+  const { kind, node, node_answers: answers, worker, since } = holder
   const silence = answers === false ? ', which does not answer' : ''
   const { worker: id, name, address, hostname, pid } = worker ?? {}
   return [
     ['held_by', `${kind}${node === null ? '' : ` of ${node}${silence}`}`],
+    ['held_by.since', since],
     ['held_by.worker', id],
     ['held_by.name', name || undefined],
     ['held_by.address', address],

@@ -42,30 +42,61 @@ function namesOf({ id, handle, jid, unique, function: fn, queue }: Detail): stri
     .join(', ')
 }
 
-/** In the order of time; the last lines are where it is, and what comes next. */
+/** In the order of time; then what has no time; the last lines are where it is, and what comes next. */
 function eventsOf(job: Detail, nowMs: number): readonly TraceLine[] {
   const { enqueued_at: cameAt, door, level, attempts, lost_workers: lost, progress } = job
-  const { waiting_clients: clients } = job
-  return [
-    { at: cameAt, what: `came by ${door}, level ${level}` },
+  const { waiting_clients: clients, moved_at: movedAt, requeued_at: requeuedAt } = job
+  const dated = [
     ...(job.resubmitted_from === null
       ? []
       : [{ at: cameAt, what: `as another run of ${job.resubmitted_from}` }]),
+    ...(movedAt === null
+      ? []
+      : [
+          {
+            at: movedAt,
+            what: `moved by an operator to queue ${job.queue}: it was ${job.moved_from ?? ''}`,
+          },
+        ]),
     ...attempts.map(({ at, type, message }) => ({
       at: at === null ? null : new Date(at).toISOString(),
       what: `failed: ${[type, message].filter(Boolean).join(': ')}`,
     })),
-    ...(lost > 0 ? [{ at: null, what: `workers that vanished while they had it: ${lost}` }] : []),
+    ...(requeuedAt === null ? [] : [{ at: requeuedAt, what: 'put into its queue by an operator' }]),
     ...(progress?.noted_at
       ? [{ at: progress.noted_at, what: 'its worker told its progress' }]
       : []),
-    { at: new Date(nowMs).toISOString(), what: places[job.state](job, nowMs) },
+  ]
+  return [
+    { at: cameAt, what: `came by ${door}, level ${level}` },
+    ...dated.toSorted((one, other) => Date.parse(one.at ?? '') - Date.parse(other.at ?? '') || 0),
+    ...(lost > 0 ? [{ at: null, what: `workers that vanished while they had it: ${lost}` }] : []),
+    { at: sinceOf(job), what: places[job.state](job, nowMs) },
     ...(clients > 0 ? [{ at: null, what: `clients that wait for its end: ${clients}` }] : []),
   ]
 }
 
+/** When it came to where it is; null where nobody noted it. */
+function sinceOf(job: Detail): string | null {
+  switch (job.state) {
+    case 'waiting':
+      return job.queued_at
+    case 'scheduled':
+      return job.moved_at ?? job.enqueued_at
+    case 'retry':
+      return job.attempts.at(-1)?.at ?? null
+    case 'running':
+      return job.held_by?.since ?? null
+    default:
+      return job.ended_at
+  }
+}
+
 const places: Readonly<Record<Detail['state'], (job: Detail, nowMs: number) => string>> = {
-  waiting: ({ queue }) => `waits for a worker, in queue ${queue}`,
+  waiting: ({ queue, foreground, waiting_clients: clients }) =>
+    foreground && clients === 0
+      ? `waits in queue ${queue} for nobody: its client has left, and it is dropped when its turn comes`
+      : `waits for a worker, in queue ${queue}`,
   scheduled: ({ due_at: at }, nowMs) => `waits until it is due${inTime(at, nowMs)}`,
   retry: ({ due_at: at }, nowMs) => `is tried again${inTime(at, nowMs)}`,
   running: (job, nowMs) => `runs at ${workerOf(job)}${leaseOf(job, nowMs)}`,

@@ -44,9 +44,11 @@ export function routedJobContract({ open, test }: ContractTests): void {
         expired: 0,
         dead: 1,
       })
-      expect(JSON.parse((await seen(store, 'mail', 1)).failure ?? '')).toMatchObject({
-        errtype: 'Expired',
-      })
+      const record = (await seen(store, 'mail', 1)).failure ?? '{}'
+      const { errtype, failed_at: at = '' } = JSON.parse(record) as Record<string, string>
+      expect(errtype).toBe('Expired')
+      expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      expect(Math.abs(Date.parse(at) - (await nowOf(store)))).toBeLessThan(60_000)
       await store.queues.moveJobs('mail', 'dead', [1], 'queue')
       expect((await takeOne(store, 'mail')).id).toBe(1)
     })

@@ -19,7 +19,9 @@ export function endStale(world: MemoryWorld, lane: MemoryLane, job: MemoryJob): 
   }
   const message = 'it waited longer than its route allows'
   job.output = Buffer.from(message)
-  job.failure ??= JSON.stringify({ errtype: 'Expired', message, retry_count: 0, remaining: 0 })
+  const failedAt = new Date(world.nowMs()).toISOString()
+  const record = { errtype: 'Expired', message, retry_count: 0, remaining: 0, failed_at: failedAt }
+  job.failure ??= JSON.stringify(record)
   const { staleAtMs, diesStale, ...rest } = terms
   job.terms = rest
   buryJob(world, '', lane, job, 'died')
