@@ -16,7 +16,7 @@ export interface SocketOptions {
   readonly keepAliveMs?: number
   /** Most connections of one address (an IPv6 /64 network counts as one); 0: any number. 0. */
   readonly maxPerAddress?: number
-  /** Those of the process, which its ports share. Any number. */
+  /** File descriptors of the process, which its ports share. Any number. */
   readonly descriptors?: Descriptors
   /** Opens the port. By this process itself. */
   readonly open?: OpenPort

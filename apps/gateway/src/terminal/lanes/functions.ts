@@ -133,7 +133,7 @@ function workersOf(
   return [count, ...named].join('  ')
 }
 
-/** What holds its jobs back, or refuses them; no line where nothing does. */
+/** The limits that hold its jobs back or refuse them; no line where there are none. */
 function limitLines({ limit, limits }: One): readonly string[] {
   const words = [
     ...(limit?.concurrency ? [`${limit.concurrency} run at a time`] : []),
