@@ -41,6 +41,7 @@ export type {
   Subscription,
 } from './model/subscription.ts'
 export { AnswerOrder } from './node/answer-order.ts'
+export { FifoMap } from './node/fifo-map.ts'
 export type { IdleWorker } from './node/idle-workers.ts'
 export type { Leased } from './dispatch/lease-timers.ts'
 export { nodeAnswerMs, type NodeQuestions } from './notify/node-questions.ts'

@@ -41,7 +41,11 @@ export const hostile: RowGroup = {
 
 async function measureFlood({ generator, scale }: Bench, flood: Flood): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-hostile-'))
-  const gateway = await startGateway({ http: true, words: flood.tls ? tlsWords(folder) : [] })
+  const gateway = await startGateway({
+    http: true,
+    web: true,
+    words: flood.tls ? tlsWords(folder) : [],
+  })
   const driver = generator.drive(gateway, maxJobs)
   const quiet: Honest[] = []
   const attacked: Honest[] = []
@@ -62,8 +66,8 @@ async function measureFlood({ generator, scale }: Bench, flood: Flood): Promise<
 }
 
 async function underAttack(flood: Flood, gateway: Gateway, driver: Driver): Promise<Honest> {
-  const { port: gearman, faktoryPort: faktory, httpPort: http } = gateway
-  const sockets = await flood.begin({ gearman, faktory, http })
+  const { port: gearman, faktoryPort: faktory, httpPort: http, webPort: web } = gateway
+  const sockets = await flood.begin({ gearman, faktory, http, web })
   try {
     return await honest(driver)
   } finally {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { packet, repeated } from './packets.ts'
 import { ask, askForEver, openMany, pour } from './peer.ts'
@@ -8,6 +9,7 @@ export interface Ports {
   /** Speaks TLS for a flood that says so. */
   readonly faktory: number
   readonly http: number
+  readonly web: number
 }
 
 /** Bytes that never end, from a few connections of one machine. */
@@ -23,7 +25,11 @@ const connections = 4
 const fn = 'flood'
 
 /** Connections that send the same bytes without an end, and read all answers. */
-function gearmanFlood(name: string, bytes: Buffer, first: Buffer = Buffer.alloc(0)): Flood {
+function gearmanFlood(
+  name: string,
+  bytes: Buffer | ((round: number) => Buffer),
+  first: Buffer = Buffer.alloc(0),
+): Flood {
   return {
     name,
     async begin({ gearman }) {
@@ -38,9 +44,17 @@ function gearmanFlood(name: string, bytes: Buffer, first: Buffer = Buffer.alloc(
   }
 }
 
+/** Names that no other flood has given. */
+function freshNames(count: number): readonly string[] {
+  const stem = Math.random().toString(36).slice(2, 10)
+  return Array.from({ length: count }, (_none, at) => `${stem}-${at}`)
+}
+
 const pipelined = 200
 const pushedJobs = 100_000
 const scheduledJobs = 200
+/** Data of a packet, less than a gateway takes. */
+const hugeBytes = 60 * 1024 * 1024
 
 interface FaktoryCommands {
   /** Before the flood. None. */
@@ -68,6 +82,45 @@ function faktoryFlood(name: string, { first, next, mark }: FaktoryCommands): Flo
       }
       return sockets
     },
+  }
+}
+
+/** A client of the web port that sends its requests without waiting for answers. */
+function webFlood(path: string): Flood {
+  const requests = repeated(Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`), 1_000)
+  return {
+    name: `GET ${path}, without waiting`,
+    async begin({ web }) {
+      const sockets = await openMany(web, connections)
+      for (const socket of sockets) {
+        socket.resume()
+        pour(socket, requests)
+      }
+      return sockets
+    },
+  }
+}
+
+/** A worker that pours pieces of a result to a client that does not read. */
+async function unreadResult(gearman: number, fn: string): Promise<readonly Socket[]> {
+  const [client, worker] = await openMany(gearman, 2)
+  if (!client || !worker) return []
+  client.pause()
+  client.write(packet('SUBMIT_JOB', fn, '', 'x'))
+  worker.write(packet('CAN_DO', fn))
+  const handle = await grabbed(worker)
+  worker.resume()
+  pour(worker, packet('WORK_DATA', handle, Buffer.alloc(60_000)))
+  return [client, worker]
+}
+
+/** The handle of the job that a worker gets, which asks until there is one. */
+async function grabbed(worker: Socket): Promise<string> {
+  for (;;) {
+    worker.write(packet('GRAB_JOB'))
+    const [chunk] = (await once(worker, 'data')) as [Buffer]
+    const [, handle] = /(H:[^\0]+)\0/.exec(chunk.toString('latin1')) ?? []
+    if (handle !== undefined) return handle
   }
 }
 
@@ -115,6 +168,15 @@ export const floods: readonly Flood[] = [
     repeated(Buffer.concat([packet('CAN_DO', fn), packet('RESET_ABILITIES')]), 500),
   ),
   gearmanFlood('SUBMIT_JOB_BG', repeated(packet('SUBMIT_JOB_BG', fn, '', 'x'), 500)),
+  gearmanFlood('SUBMIT_JOB_BG of fresh names', () =>
+    Buffer.concat(freshNames(500).map((name) => packet('SUBMIT_JOB_BG', name, '', 'x'))),
+  ),
+  gearmanFlood('CAN_DO of 900 fresh names and RESET_ABILITIES', () =>
+    Buffer.concat([
+      ...freshNames(900).map((name) => packet('CAN_DO', name)),
+      packet('RESET_ABILITIES'),
+    ]),
+  ),
   gearmanFlood(
     'SUBMIT_JOB_SCHED',
     repeated(packet('SUBMIT_JOB_SCHED', fn, '', ...noTime, 'x'), 500),
@@ -133,6 +195,62 @@ export const floods: readonly Flood[] = [
   },
   faktoryFlood('PUSHB, 100,000 jobs of a new type', { next: ofNewType, mark: '{}' }),
   faktoryFlood('MUTATE with hard patterns', { first: longJobs(), next: withPattern, mark: '+OK' }),
+  {
+    name: 'FETCH of fresh queues',
+    async begin({ faktory }) {
+      const sockets = await openMany(faktory, connections)
+      for (const [at, socket] of sockets.entries()) {
+        await ask(socket, `HELLO {"v":2,"wid":"flood-${at}"}\r\n`, '+OK')
+        socket.resume()
+        pour(socket, () => Buffer.from(`FETCH ${freshNames(100).join(' ')}\r\n`))
+      }
+      return sockets
+    },
+  },
+  {
+    name: 'lines that do not end',
+    async begin({ faktory }) {
+      const sockets = await openMany(faktory, connections)
+      for (const socket of sockets) {
+        await ask(socket, 'HELLO {"v":2}\r\n', '+OK')
+        socket.resume()
+        pour(socket, Buffer.alloc(64 * 1024, 'a'))
+      }
+      return sockets
+    },
+  },
+  {
+    name: 'huge declared lengths',
+    async begin({ gearman }) {
+      const sockets = await openMany(gearman, connections)
+      for (const socket of sockets) {
+        socket.resume()
+        socket.write(packet('SUBMIT_JOB_BG', fn, '', Buffer.alloc(hugeBytes)).subarray(0, -1))
+      }
+      return sockets
+    },
+  },
+  {
+    name: 'WORK_DATA of 60 KB to clients that do not read',
+    async begin({ gearman }) {
+      const names = freshNames(6)
+      return (await Promise.all(names.map((name) => unreadResult(gearman, name)))).flat()
+    },
+  },
+  webFlood('/metrics'),
+  webFlood('/healthz'),
+  {
+    name: '200 connections that ask for /api/v1/events and do not read',
+    async begin({ web }) {
+      const sockets = await openMany(web, 200)
+      const request = Buffer.from('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      for (const socket of sockets) {
+        socket.pause()
+        pour(socket, request)
+      }
+      return sockets
+    },
+  },
   {
     name: '5,000 idle connections',
     begin: ({ gearman }) => openMany(gearman, 5_000, '127.0.0.2'),

@@ -3,9 +3,12 @@ const codes = {
   CAN_DO: 1,
   RESET_ABILITIES: 3,
   PRE_SLEEP: 4,
+  SUBMIT_JOB: 7,
   GRAB_JOB: 9,
+  WORK_COMPLETE: 13,
   ECHO_REQ: 16,
   SUBMIT_JOB_BG: 18,
+  WORK_DATA: 28,
   SUBMIT_JOB_SCHED: 35,
 } as const
 

@@ -17,11 +17,13 @@ export function openMany(
   return Promise.all(Array.from({ length: count }, open))
 }
 
-/** Writes the bytes again and again, as fast as they are taken, until the connection ends. */
-export function pour(socket: Socket, bytes: Buffer): void {
+/** Writes the bytes again and again, or new ones each time, as fast as they are taken, until the connection ends. */
+export function pour(socket: Socket, bytes: Buffer | ((round: number) => Buffer)): void {
+  let round = 0
   const write = (): void => {
     if (socket.destroyed) return
-    socket.write(bytes, (error) => {
+    round += 1
+    socket.write(typeof bytes === 'function' ? bytes(round) : bytes, (error) => {
       if (!error) setImmediate(write)
     })
   }

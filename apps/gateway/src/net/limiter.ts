@@ -1,7 +1,9 @@
+import { FifoMap } from '@crossgear/core-scheduler'
+
 /** Runs steps in order, up to a number at a time: a library for it would be no shorter to use. */
 export class Limiter {
   readonly #max: number
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new FifoMap<() => void, true>()
   #running = 0
 
   constructor(max: number) {
@@ -11,14 +13,16 @@ export class Limiter {
   /** Begins the step now if there is room, else after those before it. */
   async run<Result>(step: () => Promise<Result>): Promise<Result> {
     if (this.#running >= this.#max) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      await new Promise<void>((resolve) => this.#waiting.set(resolve, true))
     } else this.#running += 1
     try {
       return await step()
     } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#running -= 1
+      const next = this.#waiting.oldest()?.key
+      if (next) {
+        this.#waiting.delete(next)
+        next()
+      } else this.#running -= 1
     }
   }
 }

@@ -29,8 +29,8 @@ export interface WebConnectionEvents {
 
 interface Known {
   readonly address: string
-  /** Answers of its requests, the last one at the end. */
-  responses: ServerResponse[]
+  /** Answers that the client does not have in full, the last one at the end. */
+  readonly responses: Set<ServerResponse>
 }
 
 /** The connections of the web port. Where too many are open, a new one takes the place of the oldest that nothing is done for. */
@@ -46,8 +46,8 @@ export class WebConnections {
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('request', ({ socket }, response) => this.#asked(socket, response))
     server.on('clientError', (error: Error, socket: Socket) => {
-      const { responses = [] } = this.#known.get(socket) ?? {}
-      const isOwed = responses.some(({ req, headersSent }) => req.complete || headersSent)
+      const responses = this.#known.get(socket)?.responses ?? new Set()
+      const isOwed = [...responses].some(({ req, headersSent }) => req.complete || headersSent)
       const breach = endBroken(error, socket, isOwed)
       if (breach) this.#events.limited(breach, socket.remoteAddress)
     })
@@ -68,7 +68,7 @@ export class WebConnections {
       if (!oldest) return
       this.#forget(oldest)
     }
-    this.#known.set(socket, { address, responses: [] })
+    this.#known.set(socket, { address, responses: new Set() })
     this.#addresses.add(address)
     this.#events.opened?.()
     socket.once('close', () => this.#forget(socket))
@@ -83,8 +83,8 @@ export class WebConnections {
   #asked(socket: Socket, response: ServerResponse): void {
     const known = this.#known.get(socket)
     if (!known) return
-    known.responses = known.responses.filter(isUnread)
-    known.responses.push(response)
+    known.responses.add(response)
+    response.once('close', () => known.responses.delete(response))
     this.#known.delete(socket)
     this.#known.set(socket, known)
   }
@@ -93,7 +93,7 @@ export class WebConnections {
   #oldestUnused(address: string | undefined): Socket | undefined {
     for (const [socket, known] of this.#known) {
       const isOther = address !== undefined && known.address !== address
-      if (!isOther && !known.responses.some(isWorkedOn)) return socket
+      if (!isOther && ![...known.responses].some(isWorkedOn)) return socket
     }
     return undefined
   }
@@ -107,10 +107,6 @@ export class WebConnections {
   }
 }
 
-function isUnread({ writableFinished, destroyed }: ServerResponse): boolean {
-  return !writableFinished && !destroyed
-}
-
-function isWorkedOn(response: ServerResponse): boolean {
-  return response.req.complete && !response.writableEnded && isUnread(response)
+function isWorkedOn({ req, writableEnded, destroyed }: ServerResponse): boolean {
+  return req.complete && !writableEnded && !destroyed
 }

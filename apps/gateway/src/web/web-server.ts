@@ -17,10 +17,11 @@ import { assetPrefix } from '../dashboard/assets.ts'
 import { oneLine } from '../errors.ts'
 import { type OnAct, unnoted } from '../net/act.ts'
 import { inTime, systemClock } from '../net/clock.ts'
+import { withTurns } from '../http/request-turns.ts'
 import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type ListenAddress, listenOn } from '../net/listen.ts'
 import type { OpenPort } from '../net/open-port.ts'
-import { TurnQueue } from './turn-queue.ts'
+import { RoundRobin, withOthers } from '../net/round-robin.ts'
 import { Episodes } from '../log/episodes.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Reload } from '../api/schemas/session.ts'
@@ -80,8 +81,8 @@ interface OpenServer {
 }
 
 const checkTimeoutMs = 2000
-/** Requests that are begun in one turn of the event loop, a millisecond or two: the doors are served in between. */
-const requestsPerTurn = 16
+/** Every request takes its turn, one in each turn of the event loop: the doors are served in between. */
+export const requestBounds = { headsAtOnce: 0, unanswered: 100 }
 const methods = ['GET', 'HEAD']
 const backlog = 511
 const notLocal = 'changes are only accepted from the machine of the gateway, through no proxy'
@@ -118,7 +119,7 @@ export function createWebServer(parts: WebParts, before?: OpenServer): WebServer
     else if (loadApp && isOfApp(path)) (await loadApp())(request, response)
     else write(response, noSuchPage)
   }
-  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     answer(request, response).catch((error: unknown) => {
       if (error instanceof ApiError) {
         if (error.limit) hooks.limited(error.limit, request.socket.remoteAddress)
@@ -129,10 +130,7 @@ export function createWebServer(parts: WebParts, before?: OpenServer): WebServer
       write(response, json(500, { error: 'internal error' }))
     })
   }
-  const turns = new TurnQueue(requestsPerTurn)
-  const server = before?.server ?? createServer(webTimes)
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
-    turns.run(() => begin(request, response))
+  const server = before?.server ?? servedInTurns()
   server.on('request', onRequest)
   // Else many headers hide the last ones, which a proxy adds. The size of a head is bounded.
   server.maxHeadersCount = 0
@@ -151,6 +149,10 @@ export function createWebServer(parts: WebParts, before?: OpenServer): WebServer
       await close(server)
     },
   }
+}
+
+function servedInTurns(): Server {
+  return withTurns(createServer(webTimes), new RoundRobin({ pace: withOthers }), requestBounds)
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock, JobRef } from '@crossgear/core-scheduler'
+import { type Clock, FifoMap, type JobRef } from '@crossgear/core-scheduler'
 import { oneLine } from '../errors.ts'
 import { inTime } from '../net/clock.ts'
 import { Episodes } from '../log/episodes.ts'
@@ -46,7 +46,7 @@ export class DeadJobNotices {
   readonly #parts: NoticeParts
   readonly #episodes: Episodes
   readonly #ends = { sent: 0, failed: 0, dropped: 0, gone: 0 }
-  readonly #queue: Notice[] = []
+  #queue = new FifoMap<Notice, true>()
   /** Notices that wait for their next try, with what ends the wait. */
   readonly #waiting = new Map<Notice, () => void>()
   readonly #sending = new Map<Notice, AbortController>()
@@ -72,7 +72,7 @@ export class DeadJobNotices {
       this.#drop(1, this.#isClosing ? endReason : 'too many wait for their turn')
       return
     }
-    this.#queue.push({ id: randomUUID(), ref, diedAtMs: this.#parts.wallNowMs(), tries: 0 })
+    this.#queue.set({ id: randomUUID(), ref, diedAtMs: this.#parts.wallNowMs(), tries: 0 }, true)
     this.#sendNext()
   }
 
@@ -103,7 +103,7 @@ export class DeadJobNotices {
     this.#sendNext()
     await inTime(done, lastMs, undefined)
     const left = this.#size
-    this.#queue.length = 0
+    this.#queue = new FifoMap()
     for (const request of this.#sending.values()) request.abort()
     this.#sending.clear()
     if (left > 0) this.#drop(left, endReason)
@@ -111,7 +111,7 @@ export class DeadJobNotices {
   }
 
   get #size(): number {
-    return this.#queue.length + this.#waiting.size + this.#sending.size
+    return this.#queue.size + this.#waiting.size + this.#sending.size
   }
 
   #use(target: OutgoingTarget | undefined): void {
@@ -122,14 +122,15 @@ export class DeadJobNotices {
 
   #again(notice: Notice): void {
     this.#waiting.delete(notice)
-    this.#queue.push(notice)
+    this.#queue.set(notice, true)
     this.#sendNext()
   }
 
   #sendNext(): void {
     while (this.#sending.size < maxSending) {
-      const notice = this.#queue.shift()
+      const notice = this.#queue.oldest()?.key
       if (!notice) break
+      this.#queue.delete(notice)
       void this.#send(notice)
     }
     if (this.#size === 0) this.#whenDone?.()

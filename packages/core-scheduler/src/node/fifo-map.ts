@@ -20,6 +20,10 @@ export class FifoMap<Key, Value> {
     return this.#entries.size
   }
 
+  has(key: Key): boolean {
+    return this.#entries.has(key)
+  }
+
   /** Adds an entry as the newest, or moves it there. */
   set(key: Key, value: Value): void {
     const entry = { key, value }
