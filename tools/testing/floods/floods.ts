@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import { packet, repeated } from './packets.ts'
+import { headerOf, packet, repeated } from './packets.ts'
 import { ask, askForEver, openMany, pour } from './peer.ts'
 
 /** Ports of a gateway under attack. */
@@ -53,8 +53,9 @@ function freshNames(count: number): readonly string[] {
 const pipelined = 200
 const pushedJobs = 100_000
 const scheduledJobs = 200
-/** Data of a packet, less than a gateway takes. */
-const hugeBytes = 60 * 1024 * 1024
+const piece = Buffer.alloc(64 * 1024, 'a')
+/** Pieces of a packet's data, less than a gateway takes. */
+const hugePieces = 960
 
 interface FaktoryCommands {
   /** Before the flood. None. */
@@ -196,25 +197,13 @@ export const floods: readonly Flood[] = [
   faktoryFlood('PUSHB, 100,000 jobs of a new type', { next: ofNewType, mark: '{}' }),
   faktoryFlood('MUTATE with hard patterns', { first: longJobs(), next: withPattern, mark: '+OK' }),
   {
-    name: 'FETCH of fresh queues',
-    async begin({ faktory }) {
-      const sockets = await openMany(faktory, connections)
-      for (const [at, socket] of sockets.entries()) {
-        await ask(socket, `HELLO {"v":2,"wid":"flood-${at}"}\r\n`, '+OK')
-        socket.resume()
-        pour(socket, () => Buffer.from(`FETCH ${freshNames(100).join(' ')}\r\n`))
-      }
-      return sockets
-    },
-  },
-  {
     name: 'lines that do not end',
     async begin({ faktory }) {
       const sockets = await openMany(faktory, connections)
       for (const socket of sockets) {
         await ask(socket, 'HELLO {"v":2}\r\n', '+OK')
         socket.resume()
-        pour(socket, Buffer.alloc(64 * 1024, 'a'))
+        pour(socket, piece)
       }
       return sockets
     },
@@ -225,7 +214,8 @@ export const floods: readonly Flood[] = [
       const sockets = await openMany(gearman, connections)
       for (const socket of sockets) {
         socket.resume()
-        socket.write(packet('SUBMIT_JOB_BG', fn, '', Buffer.alloc(hugeBytes)).subarray(0, -1))
+        socket.write(headerOf('SUBMIT_JOB_BG', (hugePieces + 1) * piece.length))
+        for (let at = 0; at < hugePieces; at += 1) socket.write(piece)
       }
       return sockets
     },

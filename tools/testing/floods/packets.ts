@@ -19,11 +19,16 @@ export function packet(name: keyof typeof codes, ...args: readonly (string | Buf
       at === 0 ? [Buffer.from(arg)] : [Buffer.alloc(1), Buffer.from(arg)],
     ),
   )
+  return Buffer.concat([headerOf(name, data.length), data])
+}
+
+/** The first bytes of a request whose data has so many bytes. */
+export function headerOf(name: keyof typeof codes, dataBytes: number): Buffer {
   const header = Buffer.alloc(12)
   header.write('\0REQ', 'latin1')
   header.writeUInt32BE(codes[name], 4)
-  header.writeUInt32BE(data.length, 8)
-  return Buffer.concat([header, data])
+  header.writeUInt32BE(dataBytes, 8)
+  return header
 }
 
 /** The same bytes so many times. */
