@@ -131,7 +131,7 @@ const queues: Readonly<Record<string, () => Promise<Filled>>> = {
   'viewers of events': () => {
     const events = new EventStream({
       call: () => Promise.resolve({ status: 200, body: {} }),
-    } as never)
+    })
     onTestFinished(() => events.close())
     let viewers = 0
     for (; viewers < 1_000; viewers += 1) {
