@@ -22,6 +22,8 @@ export interface ApiInput {
   readonly body: unknown
   /** Globs of the functions and queues that the client may touch. All. */
   readonly queues?: readonly string[]
+  /** Name of the person who asks. Nobody with a name. */
+  readonly who?: string
 }
 
 /** Answers operations of the API. */

@@ -128,8 +128,8 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
   for (const name of operationNames) {
     const endpoint: Endpoint = endpoints[name]
     add(name, endpoint, async ({ params, query, body }, identity) => {
-      const { queues } = identity
-      const input = { params, query, body, ...(queues && { queues }) }
+      const { queues, name: who } = identity
+      const input = { params, query, body, ...(queues && { queues }), ...(who && { who }) }
       const answer = await backend.call(name, input)
       if (endpoint.method !== 'GET') await noted(name, identity, input, answer)
       return answer

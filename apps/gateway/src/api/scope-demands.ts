@@ -15,8 +15,12 @@ const queues = ({ body }: { body: { queues: string[] } }, scope: Scope): void =>
   for (const queue of body.queues) scope.demandQueue(queue)
 }
 
-const functions = ({ body }: { body: { functions: string[] } }, scope: Scope): void => {
-  for (const name of body.functions) scope.demandFunction(name)
+const functions = (
+  { body }: { body: { functions: string[] } },
+  scope: Scope,
+  names: LaneNames,
+): void => {
+  for (const name of body.functions) scope.demandTarget(names.canonical(name))
 }
 
 /** Calls that name a function or a queue. Those that name jobs or cron entries look at them first, and lists leave others out. */
@@ -24,10 +28,10 @@ export const scopeDemands: Demands = {
   ...{ pauseQueues: queues, resumeQueues: queues, dropQueues: queues },
   ...{ pauseFunctions: functions, resumeFunctions: functions, dropFunctions: functions },
   ...{ openFunctions: functions, closeFunctions: functions },
-  setLimits: ({ body }, scope) => scope.demandFunction(body.function),
+  setLimits: ({ body }, scope, names) => scope.demandTarget(names.canonical(body.function)),
   submitJob: ({ body }, scope, names) => {
     const { function: fn, queue } = body
-    scope.demandLane(queue === undefined ? names.canonical(fn) : names.lane(fn, queue))
+    scope.demandTarget(queue === undefined ? names.canonical(fn) : names.lane(fn, queue))
   },
   getHistory: ({ query }, scope) => {
     if (query.function !== undefined) scope.demandFunction(query.function)

@@ -1,4 +1,4 @@
-import type { LaneNames } from '@crossgear/core-scheduler'
+import type { JobRef, LaneNames } from '@crossgear/core-scheduler'
 import { Glob } from '../faktory/glob.ts'
 import { ApiError } from './api-error.ts'
 import type { Endpoint, Input } from './endpoint.ts'
@@ -7,6 +7,8 @@ import type { Endpoint, Input } from './endpoint.ts'
 export interface HandlerInput<E extends Endpoint> extends Input<E> {
   /** Absent: everything. */
   readonly scope?: Scope
+  /** Name of the person who asks. Nobody with a name. */
+  readonly who?: string
 }
 
 /** The functions and queues of a person: those with a name that one of their globs takes. */
@@ -27,10 +29,25 @@ export class Scope {
     return this.#globs.some((glob) => glob.match(name).run(Infinity))
   }
 
-  /** A lane is theirs if its function or its queue is. */
+  /** They see a lane, and act on jobs that are there, if its function or its queue is theirs. */
   hasLane(lane: string): boolean {
     const { fn, queue } = this.#names.parse(lane)
     return this.has(fn) || this.has(queue)
+  }
+
+  /**
+   * They give a lane jobs, and change how it is served, if its function and its queue are theirs. A function is enough
+   * for its home queue; a function whose name reads as another one's lane needs the right to that, too.
+   */
+  mayTarget(lane: string): boolean {
+    const { fn, queue } = this.#names.parse(lane)
+    if (!this.has(fn) || (queue !== this.#names.home(fn) && !this.has(queue))) return false
+    return this.#names.parse(fn).fn === fn || this.mayTarget(fn)
+  }
+
+  /** The one check of whatever a call is to give jobs to or to change, by the lane that it comes to. */
+  demandTarget(lane: string): void {
+    if (!this.mayTarget(lane)) throw this.refusal('the function with its queue')
   }
 
   demandQueue(queue: string): void {
@@ -38,15 +55,18 @@ export class Scope {
   }
 
   /** A function with all its queues, or one lane that is named. */
-  demandFunction(name: string): void {
+  hasFunction(name: string): boolean {
     const isLane = this.#names.parse(name).fn !== name
-    if (isLane ? !this.hasLane(name) : !this.has(name)) throw this.refusal(`the function ${name}`)
+    return isLane ? this.hasLane(name) : this.has(name)
   }
 
-  demandLane(lane: string): void {
-    if (this.hasLane(lane)) return
-    const { fn, queue } = this.#names.parse(lane)
-    throw this.refusal(`the function ${fn} in the queue ${queue}`)
+  demandFunction(name: string): void {
+    if (!this.hasFunction(name)) throw this.refusal(`the function ${name}`)
+  }
+
+  /** A job that is known by a name of its own: the refusal does not say where it stands. */
+  demandJob({ lane }: JobRef): void {
+    if (!this.hasLane(lane)) throw this.refusal('the job')
   }
 
   refusal(what: string): ApiError {

@@ -12,7 +12,7 @@ export function cronActs({ scheduler, names, cron }: HandlerParts) {
     if (!scope) return
     const views = await cron.list()
     for (const { entry } of views) {
-      if (entries.includes(entry.name)) scope.demandLane(cron.laneOf(entry))
+      if (entries.includes(entry.name)) scope.demandTarget(cron.laneOf(entry))
     }
   }
   const setPaused = async (

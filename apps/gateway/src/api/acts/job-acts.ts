@@ -45,8 +45,11 @@ export function jobActs(parts: JobActParts) {
       return { ...result, ...(await deleted.finish()) }
     },
     moveJobs: (input) =>
-      run(parts, input, (group, isDry) =>
-        move.group(group, input.body.to_queue, isDry, input.scope),
+      run(
+        parts,
+        input,
+        (group, isDry) => move.group(group, input.body.to_queue, isDry, input.scope),
+        (lane) => move.targetOf(lane, input.body.to_queue),
       ),
   } satisfies Partial<Handlers>
 }
@@ -62,6 +65,7 @@ async function run(
   parts: JobActParts,
   { body: selection, scope }: Asked,
   act: GroupAct,
+  targetOf?: (lane: string) => string,
 ): Promise<Result> {
   const { filter, dry_run: isDry = false } = selection
   if ((selection.jobs === undefined) === (filter === undefined)) {
@@ -72,7 +76,10 @@ async function run(
   const tally = new Tally()
   if (jobs) {
     const groups = await groupsOf(parts, jobs, tally)
-    for (const { lane } of groups) scope?.demandLane(lane)
+    for (const group of groups) {
+      for (const { job } of group.found) scope?.demandJob(job)
+      if (targetOf) scope?.demandTarget(targetOf(group.lane))
+    }
     for (const group of groups) tally.add(group.found.length, await act(group, isDry))
     return {
       dry_run: isDry,

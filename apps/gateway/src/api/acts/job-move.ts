@@ -27,11 +27,16 @@ export class JobMove {
     this.#ending = new Ending(scheduler)
   }
 
-  async group(group: Group, toQueue: string, isDry: boolean, scope?: Scope): Promise<Done> {
+  /** The lane to which jobs of a lane are moved. */
+  targetOf(lane: string, toQueue: string): string {
     const { names } = this.#scheduler.registry
+    return names.lane(names.parse(lane).fn, toQueue)
+  }
+
+  async group(group: Group, toQueue: string, isDry: boolean, scope?: Scope): Promise<Done> {
     const { lane, place, found } = group
-    const target = names.lane(names.parse(lane).fn, toQueue)
-    scope?.demandLane(target)
+    const target = this.targetOf(lane, toQueue)
+    if (scope?.mayTarget(target) === false) return skip(found.length, 'is not yours to move there')
     if (target === lane) return skip(found.length, 'is in that queue')
     if (place === 'busy') return skip(found.length, 'runs')
     const skipped: Skip[] = []

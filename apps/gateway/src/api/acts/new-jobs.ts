@@ -64,12 +64,12 @@ export function newJobs({ scheduler, names }: HandlerParts) {
 
     async resubmitJob({ params, body, scope }) {
       const found = await names.demand(params.job)
-      scope?.demandLane(found.lane)
+      scope?.demandJob(found)
       const old = await scheduler.jobs.read(found)
       if (!old) throw new ApiError('unknown_job', 'the job does not exist, or no longer')
       const { fn, queue } = registry.names.parse(old.lane)
       const lane = registry.names.lane(fn, body.queue ?? queue)
-      scope?.demandLane(lane)
+      scope?.demandTarget(lane)
       const job: NewJob = {
         input: body.payload === undefined ? old.input : bytesOf(body.payload),
         ...{ door: 'http', level: levelOf(body.level ?? old.level), foreground: false },

@@ -47,7 +47,7 @@ export function undoActs({ scheduler, imports }: HandlerParts) {
     const records = lines.map(recordOfLine).filter((record) => typeof record !== 'string')
     left.add('unread', lines.length - records.length)
     const byLane = grouped(records, (record) => laneOf(record, registry.names))
-    for (const lane of byLane.keys()) scope?.demandLane(lane)
+    for (const lane of byLane.keys()) scope?.demandTarget(lane)
     return byLane
   }
 

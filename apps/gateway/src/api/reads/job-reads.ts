@@ -50,7 +50,7 @@ export function jobReads(parts: HandlerParts) {
     async getJob({ params, query, scope }) {
       const { payload = 'auto', max_payload_bytes: maxBytes = 65_536 } = query
       const job = await names.demand(params.job)
-      scope?.demandLane(job.lane)
+      scope?.demandJob(job)
       const standing = await standingOf(job, scheduler)
       const isShown = payload !== 'none' && standing.inputBytes <= shownPayloadBytes
       const [withEnvelope, whole] = await Promise.all([
