@@ -1,4 +1,4 @@
-import { type LaneNames, StoreError } from '@crossgear/core-scheduler'
+import { LaneNameError, type LaneNames, StoreError } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
 import { oneLine } from '../errors.ts'
 import type { Logger } from '../log/logger.ts'
@@ -59,6 +59,7 @@ export class Api implements ApiBackend {
       return { status, body: await handler({ ...asked, ...(scope && { scope }) }) }
     } catch (error) {
       if (error instanceof ApiError) return refusalAnswer(error.code, error.message)
+      if (error instanceof LaneNameError) return refusalAnswer('invalid_request', error.message)
       if (error instanceof StoreError) {
         return refusalAnswer('store_unavailable', `the store: ${oneLine(error)}`)
       }

@@ -1,4 +1,4 @@
-import { LaneNames, type RouteTerms } from '@crossgear/core-scheduler'
+import { functionFault, LaneNameError, LaneNames, type RouteTerms } from '@crossgear/core-scheduler'
 import type { FwpJob } from '@crossgear/fwp-codec'
 import { deathJobOf } from '../faktory/death-calls.ts'
 import { checkLimits, type FunctionLimit, limitFields, readLimit } from './function-limits.ts'
@@ -142,7 +142,7 @@ function termsOf(route: Route): RouteTerms {
 
 /** Reads the tables `[routes.<function>]` of the file, with any of the keys above. */
 export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, Route> {
-  const section = { name: 'routes', of: 'function', fields }
+  const section = { name: 'routes', of: 'function', fields, nameFault }
   const read = new Map(
     readSection(routes, section, file).map(([name, table]) => [
       name,
@@ -151,6 +151,11 @@ export function readRoutes(routes: unknown, file: string): ReadonlyMap<string, R
   )
   checkLimits(read, file)
   return read
+}
+
+function nameFault(fn: string): string | undefined {
+  const fault = functionFault(fn)
+  return fault && `is for no function: ${new LaneNameError(fault).message}`
 }
 
 function routeOf(table: Table, place: string, file: string): Route {

@@ -1,5 +1,7 @@
 import {
   deathLane,
+  functionFault,
+  LaneNameError,
   StoreError,
   type LaneNames,
   type Scheduler,
@@ -7,9 +9,6 @@ import {
   type Subscription,
 } from '@crossgear/core-scheduler'
 import { FwpError, type FwpJob, isQueueName, parseFetch } from '@crossgear/fwp-codec'
-
-/** Separators of the store's messages and the Gearman protocol. */
-const forbidden = /[\0-\x1f\x7f]/
 
 /** The lane of a pushed job. Throws for a job type that no other door could name. */
 export function laneFor({ jobtype, queue }: FwpJob, names: LaneNames): string {
@@ -19,9 +18,11 @@ export function laneFor({ jobtype, queue }: FwpJob, names: LaneNames): string {
 
 /** Throws for a job type that no other door could name. */
 export function checkJobtype(jobtype: string): void {
-  if (forbidden.test(jobtype)) {
+  const fault = functionFault(jobtype)
+  if (fault === 'controls') {
     throw new FwpError('INVALID_JOBTYPE', 'jobtype must not contain control characters')
   }
+  if (fault) throw new FwpError('INVALID_JOBTYPE', new LaneNameError(fault).message)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { functionFault } from '@crossgear/core-scheduler'
 import {
   error,
   FwpError,
@@ -253,5 +254,6 @@ export class Session implements ConnectionHandler, WorkerConnection {
 function functionsOf({ labels }: Hello): ReadonlySet<string> | undefined {
   const names = labels.filter((label) => label.startsWith(functionLabel))
   if (names.length === 0) return undefined
-  return new Set(names.map((label) => label.slice(functionLabel.length)))
+  const functions = names.map((label) => label.slice(functionLabel.length))
+  return new Set(functions.filter((fn) => functionFault(fn) === undefined))
 }

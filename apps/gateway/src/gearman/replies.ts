@@ -11,6 +11,7 @@ import type { Surplus } from '../net/open-port.ts'
 const ownErrors = {
   EMPTY_FUNCTION: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is empty' },
   FUNCTION_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Function name is over 512 bytes' },
+  BAD_NAME: { code: 'INVALID_FUNCTION_NAME', text: 'Function name has control characters' },
   FUNCTION_NOT_UTF8: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is not UTF-8' },
   TOO_MANY_FUNCTIONS: { code: 'TOO_MANY_FUNCTIONS', text: 'No more functions for one worker' },
   UNANSWERED: {

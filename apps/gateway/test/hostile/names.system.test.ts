@@ -26,7 +26,7 @@ const names = [
   // A label has three letters more, and 255 at most.
   'f'.repeat(252),
 ]
-/** Names that Gearman allows, and Faktory not. */
+/** No door takes them: names stand in lines of text, and in messages of gateways. */
 const withControls = ['a\nb', 'a\r\nFLUSHALL\r\n', 'a\tb', 'a\x7Fb', '\x1B[2J']
 const notUtf8 = [
   Buffer.from([0xff, 0xfe]),
@@ -51,18 +51,15 @@ describe.skipIf(lacksRedis)('a function with a hostile name', () => {
     return opened
   }
 
-  test.each([...names, ...withControls])(
-    '%j has its own jobs at the Gearman door',
-    async (name) => {
-      const [client, worker] = [await peer(), await peer()]
-      const handle = await client.submit('SUBMIT_JOB', name, '', `for ${name}`)
-      worker.send('CAN_DO', name)
-      const job = await worker.ask('GRAB_JOB')
-      expect([job[0], job.at(-1)]).toEqual(['JOB_ASSIGN', `for ${name}`])
-      worker.send('WORK_COMPLETE', job[1] ?? '', 'done')
-      expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
-    },
-  )
+  test.each(names)('%j has its own jobs at the Gearman door', async (name) => {
+    const [client, worker] = [await peer(), await peer()]
+    const handle = await client.submit('SUBMIT_JOB', name, '', `for ${name}`)
+    worker.send('CAN_DO', name)
+    const job = await worker.ask('GRAB_JOB')
+    expect([job[0], job.at(-1)]).toEqual(['JOB_ASSIGN', `for ${name}`])
+    worker.send('WORK_COMPLETE', job[1] ?? '', 'done')
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
+  })
 
   test.each(names)('%j is a job type', async (jobtype) => {
     const hello = { wid: 'names', labels: [`fn:${jobtype}`] }
@@ -80,7 +77,29 @@ describe.skipIf(lacksRedis)('a function with a hostile name', () => {
     expect(await client.ask(`PUSH ${JSON.stringify(job)}`)).toMatch(/^-ERR /)
   })
 
-  test.each(['', ...notUtf8])('%j is no function', async (name) => {
+  test.each([...withControls, 'v\0x', 'a\x005', ''])(
+    '%j is no function of the API',
+    async (name) => {
+      const web = `http://127.0.0.1:${target.ports.web}/api/v1`
+      const calls = [
+        ['jobs', { function: name }],
+        ['jobs', { function: name, queue: 'bulk' }],
+        ['functions/pause', { functions: [name] }],
+        ['functions/open', { functions: [name] }],
+        ['functions/limits', { function: name, high: 1, normal: 1, low: 1 }],
+      ] as const
+      for (const [path, body] of calls) {
+        const { status } = await fetch(`${web}/${path}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+        expect([path, status]).toEqual([path, 400])
+      }
+    },
+  )
+
+  test.each(['', ...withControls, ...notUtf8])('%j is no function', async (name) => {
     const client = await peer()
     client.send('SUBMIT_JOB_BG', name, '', 'x')
     expect((await client.receive())[0]).toBe('ERROR')

@@ -1,5 +1,5 @@
 import type { JobRef } from './job.ts'
-import type { LaneNames } from './lanes.ts'
+import { functionFault, type LaneNames } from './lanes.ts'
 
 /** Highest id of a job. */
 export const maxJobId = Number.MAX_SAFE_INTEGER
@@ -31,8 +31,12 @@ export class LaneRegistry {
     return this.#version
   }
 
-  /** Returns true for a new lane. One that was dropped and came again has a higher number than before. */
+  /**
+   * Returns true for a new lane. One that was dropped and came again has a higher number than before. A name that
+   * no door takes comes from another program, and is no lane of a gateway.
+   */
   add(lane: string, number: number): boolean {
+    if (functionFault(this.names.parse(lane).fn) !== undefined) return false
     const known = this.#numbers.get(lane)
     if (known !== undefined && known >= number) return false
     if (known !== undefined) this.remove(lane)

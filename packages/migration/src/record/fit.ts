@@ -1,10 +1,9 @@
-import { isQueueName, maxFunctionBytes } from '@crossgear/core-scheduler'
+import { functionFault, isQueueName, LaneNameError } from '@crossgear/core-scheduler'
 import type { JobRecord, Reject, RejectReason } from './record.ts'
 import type { Fault } from '../target.ts'
 
 /** As at the Gearman door. */
 const maxUniqueBytes = 64
-const control = /[\0-\x1f\x7f]/
 /** Bytes kept of a reject. */
 const keptRejectBytes = 65_536
 
@@ -16,14 +15,8 @@ export function faultOf(
   { fn, queue, unique, payload, jid }: JobRecord,
   maxPayloadBytes: number,
 ): Fault | undefined {
-  if (fn === '') return ['bad_function', 'it names no function']
-  if (Buffer.byteLength(fn) > maxFunctionBytes) {
-    return ['bad_function', `the function's name is longer than ${maxFunctionBytes} bytes`]
-  }
-  if (control.test(fn)) return ['bad_function', "the function's name has control characters"]
-  if (!fn.isWellFormed()) {
-    return ['bad_function', "the function's name is no UTF-8"]
-  }
+  const fault = functionFault(fn)
+  if (fault !== undefined) return ['bad_function', new LaneNameError(fault).message]
   if (queue !== undefined && !isQueueName(queue))
     return ['bad_queue', `no queue is called ${JSON.stringify(queue)}`]
   if (unique && unique.length > maxUniqueBytes) {

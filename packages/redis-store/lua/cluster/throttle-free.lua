@@ -15,9 +15,9 @@ if freed > 0 then
   local isOfFunction = string.find(ARGV[3], ':', 1, true)
   local following = not isOfFunction and redis.call('ZRANGE', readyKey(ARGV[3]), 0, 0)[1]
   if isOfFunction then
-    redis.call('PUBLISH', eventsChannel, 'room\0' .. ARGV[4] .. '\0' .. freed)
+    redis.call('PUBLISH', eventsChannel, framed('room', ARGV[4], freed))
   elseif following then
-    redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. freed)
+    redis.call('PUBLISH', eventsChannel, framed('wake', following, freed))
   end
 end
 return freed

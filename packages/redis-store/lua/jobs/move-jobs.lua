@@ -61,6 +61,6 @@ if #back > 0 then
   enqueue(lane, back)
   redis.call('HDEL', metaKey(lane), 'removed')
   hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
+  redis.call('PUBLISH', eventsChannel, framed('wake', lane, #back))
 end
 return moved

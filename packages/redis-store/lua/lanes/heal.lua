@@ -63,7 +63,7 @@ local function noteDeadline(lane, key)
 end
 
 local function wake(lane, waiting)
-  if waiting > 0 then redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. waiting) end
+  if waiting > 0 then redis.call('PUBLISH', eventsChannel, framed('wake', lane, waiting)) end
 end
 
 local function noteReady(lane, queue, rankOfHead)

@@ -14,9 +14,9 @@ if redis.call('HGET', meta, 'open') == ARGV[5] then return 0 end
 redis.call('HSET', meta, 'open', ARGV[5])
 if ARGV[5] == '0' then
   if queue ~= '' then redis.call('ZREM', readyKey(queue), lane) end
-  redis.call('PUBLISH', eventsChannel, 'closed\0' .. lane)
+  redis.call('PUBLISH', eventsChannel, framed('closed', lane))
 elseif headOf(lane, now) then
   hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
+  redis.call('PUBLISH', eventsChannel, framed('wake', lane, 1))
 end
 return 1

@@ -245,7 +245,7 @@ for at = 4, last, 2 do
   local jobs, following = (moved[lane] or 0) + (turned[lane] or 0) + (passed or 0), nil
   if jobs > 0 then
     hintReady(queue, lane, now)
-    redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. jobs)
+    redis.call('PUBLISH', eventsChannel, framed('wake', lane, jobs))
   end
   if sound[lane] then following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
   local lookMs = following and read.due(following)

@@ -24,7 +24,10 @@ end
 local function relay(lane, id, others, kind, data)
   if not others then return end
   for _, other in ipairs(others) do
-    redis.call('PUBLISH', nodeChannel(other), kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
+    -- A node of a former version, whose name has no mark, does not read a packed event.
+    local isPacked = string.find(other, '^%d*x?m')
+    local message = isPacked and 'event\0' .. cmsgpack.pack({ kind, lane, tostring(id), data })
+    redis.call('PUBLISH', nodeChannel(other), message or kind .. '\0' .. lane .. '\0' .. id .. '\0' .. data)
   end
 end
 

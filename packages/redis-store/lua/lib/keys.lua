@@ -69,6 +69,16 @@ local batchesKey = broker .. ':batches'
 local function jidsKey(slot) return open == '' and 'xg:jids' or laneKey('xg:jids', slot) end
 local function endedKey(jid) return 'xg:ended:' .. jid end
 local eventsChannel = 'xg:events:' .. database
+
+-- A message of several fields, with the length of each in bytes at the end, as fieldsOf in frames.ts reads it.
+local function framed(...)
+  local fields, lengths = { ... }, {}
+  for at = 1, #fields do
+    fields[at] = tostring(fields[at])
+    lengths[at] = #fields[at]
+  end
+  return table.concat(fields, '\0') .. '\0=' .. table.concat(lengths, ',')
+end
 local isCluster = open ~= ''
 
 -- Queues of due jobs, the first to be served first.

@@ -18,7 +18,7 @@ local function numberLane(lane, gone)
   -- The counter may have lost its last numbers with a server.
   if number <= gone then number = redis.call('INCRBY', broker .. ':lane-number', gone - number + 1) end
   redis.call('HSET', lanesKey, lane, number)
-  redis.call('PUBLISH', eventsChannel, 'lane\0' .. lane .. '\0' .. integer(number))
+  redis.call('PUBLISH', eventsChannel, framed('lane', lane, integer(number)))
   return number, true
 end
 
@@ -75,7 +75,7 @@ local function withdrawLane(lane, number, untilMs, totals)
   for at, count in ipairs(totals) do
     if count ~= 0 then redis.call('HINCRBY', totalsKey, counters[at], count) end
   end
-  redis.call('PUBLISH', eventsChannel, 'unlane\0' .. lane .. '\0' .. integer(number))
+  redis.call('PUBLISH', eventsChannel, framed('unlane', lane, integer(number)))
   return 1
 end
 

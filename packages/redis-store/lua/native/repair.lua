@@ -145,5 +145,5 @@ if #back > 0 then
   enqueue(lane, back)
   hintReady(queue, lane, now)
 end
-if #back > 0 or freed then redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. math.max(#back, 1)) end
+if #back > 0 or freed then redis.call('PUBLISH', eventsChannel, framed('wake', lane, math.max(#back, 1))) end
 return found

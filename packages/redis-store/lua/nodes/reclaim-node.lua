@@ -157,6 +157,6 @@ end
 if #back > 0 then
   enqueue(lane, back)
   hintReady(ARGV[5], lane, now)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back)
+  redis.call('PUBLISH', eventsChannel, framed('wake', lane, #back))
 end
 return { #back, place <= #places and place or 0, cursor, consumed, problem, dropped }

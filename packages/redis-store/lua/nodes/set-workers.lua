@@ -57,7 +57,7 @@ local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
     local queued = redis.call('LLEN', queueKey(lane, 'high'))
       + redis.call('LLEN', queueKey(lane, 'normal'))
       + redis.call('LLEN', queueKey(lane, 'low'))
-    if queued > 0 then redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. queued) end
+    if queued > 0 then redis.call('PUBLISH', eventsChannel, framed('wake', lane, queued)) end
   end
 end
 

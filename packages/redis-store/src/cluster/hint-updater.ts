@@ -1,3 +1,4 @@
+import { framed } from '../connection/frames.ts'
 import type { ScriptArgument, ScriptName } from '../scripts/script-name.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import type { BatchOutbox } from './batch-outbox.ts'
@@ -104,7 +105,7 @@ export class HintUpdater {
     const hintReady = async (): Promise<void> => {
       if (rank === undefined || openness === undefined) return
       const isNews = await this.#hint(ready, lane, rank)
-      if (isNews && wakes) await call(() => redis.publish(keys.events, `wake\0${lane}\x001`))
+      if (isNews && wakes) await call(() => redis.publish(keys.events, framed('wake', lane, '1')))
     }
     const hintDue = async (): Promise<void> => {
       if (dueMs !== undefined) await this.#hint(keys.due, lane, dueMs)

@@ -1,9 +1,13 @@
 import type { Redis } from 'ioredis'
 import type { EventStore, StoreListener, Watched } from '@crossgear/core-scheduler'
 import type { StoreKeys } from '../keys.ts'
+import { encode } from '@msgpack/msgpack'
 import { storeErrorOf } from './errors.ts'
+import { readsEvents } from './node-name.ts'
 import { announced, happened, newsCame, relayed } from './messages.ts'
 import type { RedisContext } from './redis-context.ts'
+
+const eventHead = Buffer.from('event\0')
 
 /** Subscriptions of the connection other than its own node's and the common one. */
 interface Channels {
@@ -71,7 +75,10 @@ export class Events implements EventStore {
   /** In a cluster the server counts only its own subscribers, so that nothing is certain. */
   async send(node: string, what: 'ask' | 'answer', number: number, text: string): Promise<boolean> {
     const { redis, keys, call, isCluster } = this.#context
-    const message = [what, this.#context.node, String(number), text].join('\0')
+    const fields = [what, this.#context.node, String(number), Buffer.from(text)]
+    const message = readsEvents(node)
+      ? Buffer.concat([eventHead, encode(fields)])
+      : fields.join('\0')
     return (await call(() => redis.publish(keys.nodeChannel(node), message))) > 0 || isCluster
   }
 
@@ -177,9 +184,9 @@ export class Events implements EventStore {
     const listener = this.#listener
     if (!listener) return
     if (channel === this.#nodeChannel) relayed(listener, message)
-    else if (channel === this.#keys.events) announced(listener, message.toString())
+    else if (channel === this.#keys.events) announced(listener, message)
     else if (channel.startsWith(this.#keys.newsChannel()))
-      newsCame(listener, message.toString(), this.#context.node)
+      newsCame(listener, message, this.#context.node)
     else {
       const lane = this.#keys.laneOfChannel(channel)
       if (lane !== undefined) happened(listener, lane, message.toString('latin1'))

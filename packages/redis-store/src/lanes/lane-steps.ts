@@ -1,3 +1,4 @@
+import { framed } from '../connection/frames.ts'
 import {
   StoreError,
   totalsOf,
@@ -193,7 +194,7 @@ export class RedisLanes implements LaneStore {
     const { call, redis, keys } = this.#context
     await call(() => redis.zrem(keys.ready(former), lane))
     await this.heal([lane])
-    await call(() => redis.publish(keys.events, `wake\0${lane}\x001`))
+    await call(() => redis.publish(keys.events, framed('wake', lane, '1')))
   }
 
   async noteBridged(lane: string): Promise<boolean> {

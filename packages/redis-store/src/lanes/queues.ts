@@ -1,3 +1,4 @@
+import { framed } from '../connection/frames.ts'
 import {
   reachableDepth,
   type ConsumerNews,
@@ -34,8 +35,8 @@ export class RedisQueues implements QueueStore {
 
   async notifyOfConsumer(wid: string, news: ConsumerNews): Promise<void> {
     const { redis, keys, call } = this.#parts.context
-    const words = typeof news === 'string' ? news : `settled\0${news.settled}`
-    await call(() => redis.publish(keys.events, `worker\0${wid}\0${words}`))
+    const words = typeof news === 'string' ? [news] : ['settled', news.settled]
+    await call(() => redis.publish(keys.events, framed('worker', wid, ...words)))
   }
 
   pausedQueues(): Promise<readonly string[]> {
@@ -61,7 +62,7 @@ export class RedisQueues implements QueueStore {
     await transaction((commands) => {
       if (paused) commands.sadd(key, ...names)
       else commands.srem(key, ...names)
-      commands.publish(keys.events, 'pauses\0')
+      commands.publish(keys.events, framed('pauses', ''))
     })
   }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type JobSummary, type LaneSizes, maxFunctionBytes } from '@crossgear/core-scheduler'
+import { type JobSummary, type LaneSizes, functionFault } from '@crossgear/core-scheduler'
 import {
   type AdminCommand,
   adminReplies,
@@ -192,6 +192,7 @@ export async function cancelJob(session: Session, { handle }: Command<'cancel jo
 /** `maxqueue FUNCTION [SIZE | HIGH NORMAL LOW]`: for a known function. */
 export async function setMaxQueue({ scheduler }: Session, command: Command<'maxqueue'>) {
   const { high, normal, low } = command
+  if (functionFault(command.function) !== undefined) return adminReplies.ok
   const lane = scheduler.registry.names.canonical(command.function)
   if (scheduler.registry.numberOf(lane) !== undefined) {
     await scheduler.admin.setLimits(lane, { high, normal, low })
@@ -205,9 +206,8 @@ const notUtf8 = '\ufffd'
 /** `create function NAME`: lists it from now on. */
 export async function createFunction({ scheduler }: Session, command: Command<'create function'>) {
   const name = command.function
-  const isName =
-    name !== '' && !name.includes(notUtf8) && Buffer.byteLength(name) <= maxFunctionBytes
-  if (!isName) return formatInvalidArguments('create')
+  if (name.includes(notUtf8) || functionFault(name) !== undefined)
+    return formatInvalidArguments('create')
   await scheduler.admin.addLane(scheduler.registry.names.canonical(name))
   return adminReplies.ok
 }
@@ -220,9 +220,9 @@ const dropReplies = {
 
 /** `drop function NAME`, with its queued jobs; refused while it has workers or running jobs. */
 export async function dropFunction({ scheduler }: Session, command: Command<'drop function'>) {
-  return dropReplies[
-    await scheduler.admin.dropLane(scheduler.registry.names.canonical(command.function))
-  ]
+  const { function: name } = command
+  if (functionFault(name) !== undefined) return dropReplies.unknown
+  return dropReplies[await scheduler.admin.dropLane(scheduler.registry.names.canonical(name))]
 }
 
 /** `shutdown [graceful]`. */

@@ -17,5 +17,5 @@ local function takeBackBridged(lane, now, most)
   end
   if #jobs == 0 then return end
   enqueue(lane, jobs)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #jobs)
+  redis.call('PUBLISH', eventsChannel, framed('wake', lane, #jobs))
 end

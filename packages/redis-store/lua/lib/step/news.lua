@@ -53,7 +53,7 @@ end
 local function tellNews()
   for lane, jobs in pairs(left) do
     if jobs > 0 then
-      local message = lane .. '\0' .. jobs .. '\0' .. node
+      local message = framed(lane, jobs, node)
       redis.call('PUBLISH', newsChannel(lane), message)
       redis.call('PUBLISH', newsChannel(), message)
     end

@@ -73,7 +73,7 @@ local function putBack(lane, queue, back, front)
   if #back > 0 then enqueue(lane, back) end
   if #front > 0 then requeue(lane, front) end
   hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. #back + #front)
+  redis.call('PUBLISH', eventsChannel, framed('wake', lane, #back + #front))
 end
 
 -- Ends one lease. `tally`: work of its lane for the end of its part. Returns a digit: 1 done, 2 requeued, 3 expired,
@@ -230,7 +230,7 @@ turns.passOn = function(lane, queue, ended)
   end
   if coming == 0 then return end
   hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. coming)
+  redis.call('PUBLISH', eventsChannel, framed('wake', lane, coming))
 end
 
 -- The outcomes of one lane, `count` of them in `runs` from `at` on. One that fails is unknown, unless nothing else came with
@@ -263,10 +263,10 @@ local function endLane(lane, queue, count, runs, at)
   -- Wakes workers that wait for room in the queue, by its next lane.
   if tally.freed > 0 then
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
-    if following then redis.call('PUBLISH', eventsChannel, 'wake\0' .. following .. '\0' .. tally.freed) end
+    if following then redis.call('PUBLISH', eventsChannel, framed('wake', following, tally.freed)) end
   end
   if #tally.turns > 0 then turns.passOn(lane, queue, tally.turns) end
-  if tally.released > 0 then redis.call('PUBLISH', eventsChannel, 'room\0' .. lane .. '\0' .. tally.released) end
+  if tally.released > 0 then redis.call('PUBLISH', eventsChannel, framed('room', lane, tally.released)) end
   book(lane, 'completed', tally.completed)
   book(lane, 'retried', tally.retried)
   return table.concat(tally.results)

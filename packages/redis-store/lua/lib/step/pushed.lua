@@ -28,6 +28,6 @@ local function storePushed(lane, epoch, words, first)
   enqueue(lane, { { id, level } })
   hintReady(queue, lane, now)
   book(lane, 'submitted', 1)
-  redis.call('PUBLISH', eventsChannel, 'wake\0' .. lane .. '\0' .. 1)
+  redis.call('PUBLISH', eventsChannel, framed('wake', lane, 1))
   return true
 end
