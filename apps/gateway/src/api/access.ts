@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '@crossgear/core-scheduler'
 import type { Operator } from '../config/operators.ts'
 import { isLocal, type Origin } from '../net/local-requests.ts'
-import { WrongPasswords } from '../net/wrong-passwords.ts'
+import { type Try, WrongPasswords } from '../net/wrong-passwords.ts'
 import { ApiError } from './api-error.ts'
 import { People, type Person } from './people.ts'
 import { type PasswordRole, type Role, roleOfPassword, roleRanks } from './roles.ts'
@@ -100,7 +100,7 @@ export class Access {
     return (
       this.#passwords.some(({ role }) => role === 'operator') ||
       this.#people.mayChange ||
-      this.#proxy !== undefined
+      this.#proxy?.namesPeople === true
     )
   }
 
@@ -111,8 +111,8 @@ export class Access {
 
   /** Throws an ApiError for credentials that are wrong. No other place asks where a request comes from. */
   async identify(request: Credentials): Promise<Identity> {
-    const { headers, socket } = request
-    const client = { address: socket.remoteAddress ?? '', isLocal: isLocal(request) }
+    const { headers } = request
+    const client = { address: this.#addressOf(request), isLocal: isLocal(request) }
     const proxied = this.#proxy?.personOf(request)
     if (proxied) return { ...client, ...proxied, by: 'proxy' }
     const { authorization } = headers
@@ -167,6 +167,11 @@ export class Access {
     return { role: roleOfPassword[role], token: this.#tokens.issue(role) }
   }
 
+  /** The client's own address, where a trusted proxy says it. */
+  #addressOf(request: Credentials): string {
+    return this.#proxy?.clientOf(request) ?? request.socket.remoteAddress ?? ''
+  }
+
   async #ofSession(token: string): Promise<{ readonly role: Role } | Person | undefined> {
     const role = this.#tokens.roleOf(token)
     return role ? { role: roleOfPassword[role] } : await this.#personTokens.personOf(token)
@@ -189,19 +194,19 @@ export class Access {
   }
 
   async #personOf(name: string, password: string, address: string): Promise<Person> {
-    this.#refuseSpent(address)
+    const taken = this.#takeTry(address)
     if (!this.hasPeople) {
       throw new ApiError('password_unset', 'this gateway knows no people by name')
     }
     const person = await this.#people.verify(name, password)
     // Others of this address were checked meanwhile: many at once are no more tries.
-    this.#refuseSpent(address)
+    if (taken === 'free' && this.#wrong.isSpent(address)) throw this.#tooManyTries()
     if (person) return person
     throw this.#wrongPassword('person', address, 'the name or the password is wrong')
   }
 
   #roleOfPassword(password: string, address: string): PasswordRole {
-    this.#refuseSpent(address)
+    this.#takeTry(address)
     if (this.#passwords.length === 0) {
       throw new ApiError(
         'password_unset',
@@ -217,10 +222,15 @@ export class Access {
     throw this.#wrongPassword('password', address, 'the password is wrong')
   }
 
-  #refuseSpent(address: string): void {
-    if (!this.#wrong.isSpent(address)) return
+  #takeTry(address: string): Try {
+    const taken = this.#wrong.take(address)
+    if (taken === undefined) throw this.#tooManyTries()
+    return taken
+  }
+
+  #tooManyTries(): ApiError {
     this.#parts.loginFailed?.('tries')
-    throw new ApiError('too_many_tries', 'too many wrong passwords: wait a minute', {
+    return new ApiError('too_many_tries', 'too many wrong passwords: wait a minute', {
       ...{ retryAfterSeconds: 60, limit: 'password_tries' },
     })
   }

@@ -78,10 +78,11 @@ export function loadConfig(sources: ConfigSources): Config {
   return config
 }
 
-/** Headers that anybody may send say nothing: they count from listed addresses only. */
+/** Headers that anybody may send say nothing: they count from listed addresses only. A proxy may name nobody. */
 function refuseHalfProxy(config: Config): void {
   const given = [config.webUserHeader, config.webRoleHeader, config.webProxyFrom]
-  if (given.every((value) => value === undefined)) return
+  const [user, role] = given
+  if (user === undefined && role === undefined) return
   const names = ['webUserHeader', 'webRoleHeader', 'webProxyFrom'] as const
   const missing = names.find((name) => config[name] === undefined)
   if (missing === undefined) return

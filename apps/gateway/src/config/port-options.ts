@@ -85,7 +85,7 @@ export const portOptions = inGroup('Doors', {
   },
   webPasswordTries: {
     ...whole('n', 0, 1_000_000, 10),
-    help: 'wrong passwords per minute and address, before the web port rejects that address for the rest of the minute; 0: any number',
+    help: 'wrong passwords per minute and address, beyond which the web port checks only as many passwords of that address in a minute, spread over it; 0: any number',
   },
   webUserHeader: {
     ...optional('name', headerName),
@@ -99,7 +99,7 @@ export const portOptions = inGroup('Doors', {
   },
   webProxyFrom: {
     ...optional('list', networks),
-    help: 'comma-separated addresses and networks of that proxy; the headers count from nowhere else',
+    help: 'comma-separated addresses and networks of proxies before the web port: headers that name people, and X-Forwarded-For with the address of the client, count from there alone',
     reloads: true,
   },
   webOpen: {

@@ -65,7 +65,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
     this.#handlers = handlers
     this.context = context
     this.#greeting = context.handshake.greeting()
-    if (context.wrongPasswords.isSpent(connection.address)) {
+    if (context.wrongPasswords.isRefused(connection.address)) {
       this.#stopWaiting = () => undefined
       this.#turnAway('password_tries', tooManyTries)
       return
@@ -229,7 +229,7 @@ export class Session implements ConnectionHandler, WorkerConnection {
     }
     const { wrongPasswords } = this.context
     // Connections greeted before the limit was reached count too.
-    if (wrongPasswords.isSpent(this.address)) {
+    if (wrongPasswords.take(this.address) === undefined) {
       this.#turnAway('password_tries', tooManyTries)
       return
     }

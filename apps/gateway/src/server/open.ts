@@ -181,15 +181,15 @@ async function openWeb(
 /** How a configuration guards the port. */
 function accessOf(config: Config): AccessOptions {
   const { webPassword, webReaderPassword, webUserHeader, webRoleHeader, webProxyFrom } = config
-  const hasProxy = webUserHeader !== undefined && webRoleHeader !== undefined
+  const namesPeople = webUserHeader !== undefined && webRoleHeader !== undefined
   return {
     isOpen: config.webOpen,
     tries: config.webPasswordTries,
     operators: config.operators,
-    ...(hasProxy && {
+    ...(webProxyFrom !== undefined && {
       proxy: {
-        ...{ userHeader: webUserHeader, roleHeader: webRoleHeader },
-        from: readNetworks(webProxyFrom ?? '') ?? [],
+        ...(namesPeople && { names: { userHeader: webUserHeader, roleHeader: webRoleHeader } }),
+        from: readNetworks(webProxyFrom) ?? [],
       },
     }),
     ...(webPassword !== undefined && { password: webPassword }),

@@ -104,6 +104,20 @@ describeApi('access to the API', () => {
     expect((await ask('/api/v1/overview')).status).toBe(200)
   })
 
+  test('behind a trusted proxy the client is counted, and not the proxy', async () => {
+    const { ask } = await openApi({ ...guarded, tries: 1, proxy: { from: ['127.0.0.1'] } })
+    const from = async (client: string, password: string) => {
+      const headers = { ...elsewhere, 'X-Forwarded-For': client }
+      return (await ask(login, { method: 'POST', body: { password }, headers })).status
+    }
+    expect(await from('192.0.2.1', 'no')).toBe(401)
+    expect(await from('192.0.2.1', operatorPassword)).toBe(429)
+    // A client may write addresses of its own before the one that the proxy adds.
+    expect(await from('192.0.2.9, 192.0.2.1', operatorPassword)).toBe(429)
+    expect(await from('192.0.2.2', operatorPassword)).toBe(201)
+    expect(await from('192.0.2.3, 127.0.0.1', operatorPassword)).toBe(201)
+  })
+
   test('a password for a gateway that has none is said to be too much, and is no wrong try', async () => {
     const { ask, limits } = await openApi({ tries: 1 })
     const codes: unknown[] = []

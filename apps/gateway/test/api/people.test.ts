@@ -137,7 +137,8 @@ describeApi('people', () => {
       ...{ ...elsewhere, 'X-User': user },
       ...(role !== undefined && { 'X-Role': role }),
     })
-    const proxy = { userHeader: 'X-User', roleHeader: 'X-Role', from: ['127.0.0.0/8'] }
+    const names = { userHeader: 'X-User', roleHeader: 'X-Role' }
+    const proxy = { names, from: ['127.0.0.0/8'] }
     const { ask, refusal } = await openApi({ proxy })
     const who = async (headers: Record<string, string | string[]>) =>
       (await ask(login, { headers })).body

@@ -28,6 +28,7 @@ const names = [
 ]
 /** No door takes them: names stand in lines of text, and in messages of gateways. */
 const withControls = ['a\nb', 'a\r\nFLUSHALL\r\n', 'a\tb', 'a\x7Fb', '\x1B[2J']
+const password = 'of an operator'
 const notUtf8 = [
   Buffer.from([0xff, 0xfe]),
   Buffer.from([0xc0, 0xaf]),
@@ -37,7 +38,7 @@ const notUtf8 = [
 describe.skipIf(lacksRedis)('a function with a hostile name', () => {
   let target: Target
   beforeAll(async () => {
-    target = await Target.start()
+    target = await Target.start('--web-password', password)
     await target.redis.set('foreign', 'untouched')
   })
   afterAll(async () => {
@@ -91,7 +92,7 @@ describe.skipIf(lacksRedis)('a function with a hostile name', () => {
       for (const [path, body] of calls) {
         const { status } = await fetch(`${web}/${path}`, {
           method: 'POST',
-          headers: { 'Content-Type': 'application/json' },
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${password}` },
           body: JSON.stringify(body),
         })
         expect([path, status]).toEqual([path, 400])
