@@ -10,6 +10,7 @@ import { AgedJobs } from './maintenance/aged-jobs.ts'
 import { DeadNodeReclaimer } from './maintenance/dead-node-reclaimer.ts'
 import { healing } from './maintenance/healing.ts'
 import { IdleLanes } from './maintenance/idle-lanes.ts'
+import { LaneSearches } from './dispatch/lane-searches.ts'
 import { LaneLooks } from './maintenance/lane-looks.ts'
 import { defaultDeadWorkerMs, LeaseHolders } from './maintenance/lease-holders.ts'
 import { NativeRecovery } from './maintenance/native-recovery.ts'
@@ -49,7 +50,8 @@ export function schedulerParts(
   const nativeOutcomes = new NativeOutcomes({ ...node, outcomes })
 
   const bridging = new Bridging(node)
-  const claims = new Claims({ ...node, outcomes, leaseStarts, bridging, maxLosses })
+  const searches = new LaneSearches(node)
+  const claims = new Claims({ ...node, outcomes, leaseStarts, bridging, searches, maxLosses })
   const submissions = new Submissions({ ...node, claims })
   node.steps.takeFrom(outcomes, submissions, claims)
 
@@ -73,7 +75,7 @@ export function schedulerParts(
   const routeChanges = new RouteChanges(node)
 
   const outages = new Outages(node)
-  const idleSearch = new IdleSearch(node)
+  const idleSearch = new IdleSearch({ ...node, searches })
   new AwaitedJobs({ ...node, outcomes, nativeOutcomes })
   new AnnouncedJobs({ ...node, idleSearch })
   const nodeQuestions = new NodeQuestions(node)

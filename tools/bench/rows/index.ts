@@ -2,6 +2,7 @@ import type { RowGroup } from '../bench.ts'
 import { background, backgroundStored } from './background.ts'
 import { bridge, faktory, faktoryLoad } from './faktory.ts'
 import { foreground, uniqueIds } from './foreground.ts'
+import { functionsOfAWorker } from './functions-of-a-worker.ts'
 import { hostile } from './hostile.ts'
 import { join } from './join.ts'
 import { latency } from './latency.ts'
@@ -17,6 +18,7 @@ export const rowGroups: readonly RowGroup[] = [
   background,
   backgroundStored,
   latency,
+  functionsOfAWorker,
   faktory,
   faktoryLoad,
   bridge,

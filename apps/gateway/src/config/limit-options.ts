@@ -29,8 +29,8 @@ export const limitOptions = inGroup('Limits', {
     help: 'most functions, and most Faktory queues, with labels of their own in /metrics; the rest share "other"',
   },
   maxFunctions: {
-    ...whole('n', 1, 65_536, 1000),
-    help: 'most functions of a Gearman worker; each of its claims looks through all of them',
+    ...whole('n', 1, 65_536, 65_536),
+    help: 'most functions of a Gearman worker',
   },
   maxNewFunctionsPerAddress: {
     ...whole('n', 0, 65_536, 16_384),

@@ -204,7 +204,9 @@ export class ReportReply extends SilentReply implements Reporting {
     this.slot.fill(known || this.slot.wasPassed ? undefined : this.session.refusal(this.fault))
   }
 
+  /** The store is away: what it said is lost, and the log says so. */
   refused(): void {
-    this.slot.fill(this.slot.wasPassed ? undefined : this.session.refusal('QUEUE_FAILED'))
+    this.session.rejected('store')
+    this.slot.fill()
   }
 }

@@ -13,7 +13,6 @@ const ownErrors = {
   FUNCTION_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Function name is over 512 bytes' },
   BAD_NAME: { code: 'INVALID_FUNCTION_NAME', text: 'Function name has control characters' },
   FUNCTION_NOT_UTF8: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is not UTF-8' },
-  TOO_MANY_FUNCTIONS: { code: 'TOO_MANY_FUNCTIONS', text: 'No more functions for one worker' },
   UNANSWERED: {
     code: 'QUEUE_ERROR',
     text: 'The store gave no answer: the job may be stored, and run, all the same',
@@ -52,6 +51,7 @@ export type RejectReason =
   | Surplus
   | HandshakeFault
   | 'not_allowed'
+  | 'too_many_functions'
   | 'store'
   | Lowercase<Exclude<ErrorKey, 'QUEUE_FAILED' | 'UNANSWERED'>>
   | Lowercase<DecodeFault>

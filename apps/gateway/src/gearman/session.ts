@@ -100,7 +100,6 @@ export class Session implements ConnectionHandler, SideSession {
     return errorReply(key)
   }
 
-  /** Counts a rejection. */
   rejected(reason: RejectReason): void {
     this.context.options.rejected?.(reason, this.connection.address)
   }
@@ -133,21 +132,26 @@ export class Session implements ConnectionHandler, SideSession {
     )
   }
 
-  /** Reads a function name from a packet; an invalid one is answered with an error. */
-  readFunction(bytes: Buffer): FunctionName | undefined {
+  /** Reads a function name from a packet; an invalid one is answered with an error, if the packet has a reply. */
+  readFunction(bytes: Buffer, hasReply = true): FunctionName | undefined {
     const name = this.#names.read(bytes)
     if (typeof name !== 'string') return name
-    this.sendError(name)
+    this.#refuse(name, hasReply)
     return undefined
   }
 
   /** The same for a lane that the request may bring into being. */
-  readLane(bytes: Buffer): FunctionName | undefined {
-    const name = this.readFunction(bytes)
+  readLane(bytes: Buffer, hasReply = true): FunctionName | undefined {
+    const name = this.readFunction(bytes, hasReply)
     const { laneQuota } = this.context.options
     if (!name || (laneQuota?.admits(name.lane, this.connection.address) ?? true)) return name
-    this.sendError('NEW_FUNCTION_LIMIT')
+    this.#refuse('NEW_FUNCTION_LIMIT', hasReply)
     return undefined
+  }
+
+  #refuse(key: ErrorKey, hasReply: boolean): void {
+    if (hasReply) this.sendError(key)
+    else this.rejected(reasonOf(key))
   }
 
   data(chunk: Buffer): void {

@@ -2,7 +2,7 @@ import type { Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Connection } from '../net/connection.ts'
 import type { GearmanDoorOptions } from './door-options.ts'
 import type { Handles } from './handles.ts'
-import type { ErrorKey } from './replies.ts'
+import type { ErrorKey, RejectReason } from './replies.ts'
 
 /** State of the door that both sides of a connection use. */
 export interface SideContext {
@@ -22,6 +22,11 @@ export interface SideSession {
   /** True once the connection has ended. One that is about to end still gets its replies. */
   readonly gone: boolean
   sendError(key: ErrorKey): void
+  /**
+   * Counts a rejection, and the log names it. It alone answers a packet that has no reply: stock workers take an ERROR for the
+   * answer to their request for a job.
+   */
+  rejected(reason: RejectReason): void
   /** An ERROR packet about to be sent; counts it. */
   refusal(key: ErrorKey): Buffer
 }

@@ -5,7 +5,7 @@ import { type AssignForm, type Grab, GrabbedJob, type Grabber, HeldJob } from '.
 import type { SideSession } from './side-session.ts'
 
 /** Default of the most functions per connection. */
-const defaultMaxFunctions = 1_000
+const defaultMaxFunctions = 65_536
 
 /** Memory of a function that a worker names: in its subscription, among the idle workers, the counts and the lanes. */
 function memoryOf(fn: string): number {
@@ -48,13 +48,16 @@ export class WorkerSide implements IdleWorker, Grabber {
     return this.#derive().subscription
   }
 
-  /** The latest function is tried first. Without a lease time it holds jobs while connected. */
+  /**
+   * The latest function is tried first. Without a lease time it holds jobs while connected. One too many is counted and
+   * logged alone: see {@link SideSession.rejected}.
+   */
   canDo(fn: string, leaseMs?: number): void {
     const { maxFunctions = defaultMaxFunctions } = this.#session.context.options
     const { connection } = this.#session
     const isNew = !this.#abilities.has(fn)
     if (isNew && (this.#abilities.size >= maxFunctions || !connection.hasRoomFor(memoryOf(fn)))) {
-      this.#session.sendError('TOO_MANY_FUNCTIONS')
+      this.#session.rejected('too_many_functions')
       return
     }
     if (isNew) connection.keepsNames(memoryOf(fn))

@@ -35,6 +35,7 @@ const defaults: ConfigSources['defaults'] = {
   faktoryPort: 'off',
   webPort: 'off',
   workerWakeup: '0',
+  maxNewFunctionsPerAddress: '0',
   allowedHosts: '*',
   drainSeconds: '1',
 }

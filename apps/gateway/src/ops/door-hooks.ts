@@ -35,6 +35,8 @@ const limits: Readonly<Record<string, string>> = {
   silence: `a client sent no HELLO in time (${flagOf('handshakeSeconds')})`,
   dead: 'a worker sent no BEAT for 60 s',
   hello: 'a HELLO was invalid',
+  empty_function: 'the name of a function is empty',
+  function_not_utf8: 'the name of a function is not UTF-8',
   function_too_large: 'the name of a function is over 512 bytes',
   unique_too_large: 'a unique id or a reducer is over 64 bytes',
   not_allowed: `a text command came from another machine (${flagOf('adminFrom')})`,

@@ -1,12 +1,11 @@
 import type { PacketName } from '@crossgear/gearman-codec'
 import { expect, test } from 'vitest'
 import { InputBudget } from '../../src/net/input-budget.ts'
-import { describeGearman } from './support/gearman-gateway.ts'
+import { describeGearman, type GatewayOptions } from './support/gearman-gateway.ts'
 
 /** A request, the code of the ERROR packet, and the reason in the metrics. */
 const refused: readonly (readonly [readonly [PacketName, ...string[]], string, string])[] = [
   [['SUBMIT_JOB_BG', 'f'.repeat(513), '', ''], 'ARGUMENT_TOO_LARGE', 'function_too_large'],
-  [['CAN_DO', 'f'.repeat(513)], 'ARGUMENT_TOO_LARGE', 'function_too_large'],
   [['SUBMIT_JOB_BG', '', '', ''], 'INVALID_FUNCTION_NAME', 'empty_function'],
   [['SUBMIT_JOB_BG', 'f', 'u'.repeat(65), ''], 'ARGUMENT_TOO_LARGE', 'unique_too_large'],
   [['SUBMIT_JOB_SCHED', 'f', '', '0', '0', '31', '2', '', ''], 'INVALID_ARGUMENT', 'never_due'],
@@ -15,7 +14,7 @@ const refused: readonly (readonly [readonly [PacketName, ...string[]], string, s
   [['WORK_FAIL', 'H:nobody:1:1'], 'JOB_NOT_FOUND', 'result_without_job'],
 ]
 
-describeGearman('needs redis-server: what is turned away', ({ open }) => {
+describeGearman('needs redis-server: what is turned away', ({ open, redis }) => {
   test.each(refused)('%j is answered with %s and counted as %s', async (said, code, reason) => {
     const gateway = await open()
     const peer = await gateway.peer()
@@ -26,11 +25,67 @@ describeGearman('needs redis-server: what is turned away', ({ open }) => {
     expect(gateway.rejections).toEqual([reason])
   })
 
-  test('a function too many for one worker is counted', async () => {
-    const gateway = await open({ maxFunctions: 1 })
-    const worker = await gateway.worker('mail')
-    expect((await worker.ask('CAN_DO', 'post'))[1]).toBe('TOO_MANY_FUNCTIONS')
-    expect(gateway.rejections).toEqual(['too_many_functions'])
+  const tooMany = { maxFunctions: 1 }
+  const noneMore = { laneQuota: { admits: (lane: string) => lane === 'mail' } }
+
+  const unnamed: readonly (readonly [PacketName, readonly string[], string, GatewayOptions])[] = [
+    ['CAN_DO', ['post'], 'too_many_functions', tooMany],
+    ['CAN_DO_TIMEOUT', ['post', '1000'], 'too_many_functions', tooMany],
+    ['CAN_DO', ['post'], 'new_function_limit', noneMore],
+    ['CAN_DO_TIMEOUT', ['post', '1000'], 'new_function_limit', noneMore],
+    ['CAN_DO', ['f'.repeat(513)], 'function_too_large', {}],
+    ['CAN_DO_TIMEOUT', ['f'.repeat(513), '1000'], 'function_too_large', {}],
+    ['CANT_DO', ['f'.repeat(513)], 'function_too_large', {}],
+    ['CAN_DO', [''], 'empty_function', {}],
+  ]
+  test.each(unnamed)(
+    '%s %j is counted as %s and gets no reply: the next one is that to the request for a job',
+    async (name, args, reason, options) => {
+      const gateway = await open(options)
+      const worker = await gateway.worker('mail')
+      const handle = await (await gateway.peer()).submit('SUBMIT_JOB_BG', 'mail', '', 'x')
+      worker.send(name, ...args)
+      expect(await worker.ask('GRAB_JOB')).toEqual(['JOB_ASSIGN', handle, 'mail', 'x'])
+      expect(gateway.rejections).toEqual([reason])
+    },
+  )
+
+  test('a worker may name 4,000 functions, and gets the jobs of all', async () => {
+    const gateway = await open()
+    const functions = Array.from({ length: 4_000 }, (_none, at) => `f${at}`)
+    const worker = await gateway.worker(...functions)
+    const client = await gateway.peer()
+    const inputs = ['f0', 'f1999', 'f3999']
+    for (const fn of inputs) await client.submit('SUBMIT_JOB_BG', fn, '', fn)
+    const done = [await worker.doNextJob(), await worker.doNextJob(), await worker.doNextJob()]
+    expect([done, gateway.rejections]).toEqual([inputs.toReversed(), []])
+  })
+
+  test('a request for a job names no functions that are known to have none', async () => {
+    const gateway = await open()
+    const functions = Array.from({ length: 4_000 }, (_none, at) => `f${at}`)
+    const worker = await gateway.worker(...functions)
+    const client = await gateway.peer()
+    const sent = async (): Promise<number> => {
+      const [, bytes] = /total_net_input_bytes:(\d+)/.exec(await redis('INFO', 'stats')) ?? []
+      return Number(bytes)
+    }
+    await client.submit('SUBMIT_JOB_BG', 'f7', '', 'first')
+    expect(await worker.doNextJob()).toBe('first')
+    // The gateway hears of all functions from now on.
+    await expect
+      .poll(async () =>
+        Number(
+          await redis('PUBSUB', 'NUMSUB', 'channel:f3999').then((text) => text.split(/\W/).at(-1)),
+        ),
+      )
+      .toBe(1)
+    const jobs = 20
+    for (let job = 0; job <= jobs; job += 1) await client.submit('SUBMIT_JOB_BG', 'f7', '', 'x')
+    await worker.doNextJob()
+    const before = await sent()
+    for (let job = 0; job < jobs; job += 1) await worker.doNextJob()
+    expect((await sent()) - before).toBeLessThan(jobs * 4_000)
   })
 
   test('functions take room while their workers are connected, beyond a few for each', async () => {
@@ -38,7 +93,8 @@ describeGearman('needs redis-server: what is turned away', ({ open }) => {
     const gateway = await open({ connectionLimits: { inputBudget } })
     const first = await gateway.peer()
     for (let n = 0; n < 40; n += 1) first.send('CAN_DO', `first-${n}`)
-    expect((await first.receive())[1]).toBe('TOO_MANY_FUNCTIONS')
+    await first.sync()
+    expect(gateway.rejections).toContain('too_many_functions')
     const second = await gateway.worker('mail', 'post')
     await second.sync()
     first.socket.destroy()

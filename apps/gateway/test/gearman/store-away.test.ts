@@ -31,4 +31,17 @@ describeGearman('needs redis-server: when the store refuses', ({ open, redis }) 
     expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'done'])
     expect(await redis('ZCARD', 'xg:busy:mail')).toBe('0')
   })
+
+  test('a worker hears no error for progress that is lost, which it would take for the answer to GRAB_JOB', async () => {
+    const gateway = await open({ troubled: true })
+    const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]
+    const handle = await client.submit('SUBMIT_JOB', 'mail', '', '')
+    await worker.ask('GRAB_JOB')
+    await forbidScripts()
+    worker.send('WORK_DATA', handle, 'x').send('WORK_STATUS', handle, '1', '2')
+    worker.send('WORK_WARNING', handle, 'x')
+    expect(await worker.ask('GRAB_JOB')).toEqual(['NO_JOB'])
+    await expect.poll(() => gateway.rejections).toEqual(['store', 'store', 'store'])
+    await allowScripts()
+  })
 })

@@ -9,6 +9,7 @@ import type { Outcomes } from '../results/outcomes.ts'
 import { StoreError } from '../model/store-errors.ts'
 import type { Bridging } from './bridging.ts'
 import type { LeaseStarts } from '../results/lease-starts.ts'
+import type { LaneSearches, Question } from './lane-searches.ts'
 import { LocalAnswers } from './local-answers.ts'
 import type { PrefetchedJob } from './prefetch-buffer.ts'
 import { RoomTimers } from './room-timers.ts'
@@ -17,6 +18,7 @@ interface Parts extends NodeContext {
   readonly outcomes: Outcomes
   readonly leaseStarts: LeaseStarts
   readonly bridging: Bridging
+  readonly searches: LaneSearches
   readonly maxLosses: number
 }
 
@@ -103,12 +105,20 @@ export class Claims {
 
   /** True if the store is known to hold nothing for it. */
   isKnownEmpty(subscription: Subscription): boolean {
-    return this.#local.isKnownEmpty(subscription)
+    const search = this.#parts.searches.of(subscription)
+    if (!search) return this.#local.isKnownEmpty(subscription)
+    return search.isKnownEmpty && !this.#local.hasFor(subscription)
+  }
+
+  /** Grows with each arrival for a subscription: an equal figure means that nothing came. */
+  #arrivalsOf(subscription: Subscription): number {
+    const { searches, wakeups } = this.#parts
+    return searches.of(subscription)?.arrivals ?? wakeups.arrivals.of(subscription)
   }
 
   /** True if a worker that goes to sleep is woken when there is a job: no look at its lanes is needed. */
   mayBeLeftAsleep(subscription: Subscription): boolean {
-    const arrivals = this.#parts.wakeups.arrivals.of(subscription)
+    const arrivals = this.#arrivalsOf(subscription)
     return this.isKnownEmpty(subscription) || this.#roomTimers.isHeldBack(subscription, arrivals)
   }
 
@@ -168,17 +178,28 @@ export class Claims {
     this.#send(subscription, requests, prefetch)
   }
 
-  #send(subscription: Subscription, requests: readonly FetchRequest[], prefetch: number): void {
-    const { steps, clock, registry, subscriptions, activeLeases, pauses } = this.#parts
+  /** `before`: the part of the worker's functions in which these requests have found nothing. */
+  #send(
+    subscription: Subscription,
+    requests: readonly FetchRequest[],
+    prefetch: number,
+    before?: Question,
+  ): void {
+    const { steps, clock, registry, subscriptions, activeLeases, pauses, searches } = this.#parts
+    const search = searches.of(subscription)
+    const question = search?.next(before)
     const { arrivals } = this.#parts.wakeups
     const isHeard = subscriptions.announcesAll(subscription)
     const arrivalsBefore = isHeard ? arrivals.byOthers(subscription) : undefined
-    const arrivalsThen = arrivals.of(subscription)
+    const arrivalsThen = this.#arrivalsOf(subscription)
     const left = { isEmpty: false, isHeldBack: false }
     const sentMs = clock.nowMs()
     activeLeases.claiming()
     if (prefetch > 0) this.#prefetching += 1
-    const { groups, paused } = pauses.unpaused(subscription.by, subscription.groups(registry))
+    const { groups, paused } = pauses.unpaused(
+      subscription.by,
+      question?.groups ?? subscription.groups(registry),
+    )
     const [first] = requests
     const isLimited = first !== undefined && this.#parts.limits.concerns(subscription)
     const claim: ClaimRequest = {
@@ -210,8 +231,17 @@ export class Claims {
         if (left.isHeldBack && jobs.length === 0)
           this.#roomTimers.noteHeldBack(subscription, arrivalsThen)
         const gotAll = jobs.length >= requests.length + prefetch
-        const hasMore = subscription.by === 'named' ? !left.isEmpty : gotAll
-        this.#handOut(subscription, requests, jobs, hasMore)
+        const goesOn = question?.next !== undefined && !gotAll
+        const hasMore = subscription.by === 'named' ? goesOn || !left.isEmpty : gotAll
+        if (
+          question &&
+          !left.isHeldBack &&
+          paused.size + question.groups.length - groups.length === 0
+        )
+          search?.answered(question, { jobs, isEmpty: left.isEmpty })
+        const unserved = this.#handOut(subscription, requests, jobs, hasMore)
+        if (goesOn && unserved.length > 0) this.#send(subscription, unserved, 0, question)
+        else for (const request of unserved) request.onEmpty()
       }
       for (const request of this.#local.answered(subscription, prefetch)) {
         if (!request.gone) this.add(request)
@@ -237,22 +267,23 @@ export class Claims {
     for (const request of requests) if (!request.gone) request.onEmpty()
   }
 
+  /** Returns the requests for which there is no job. */
   #handOut(
     subscription: Subscription,
     requests: readonly FetchRequest[],
     jobs: readonly Lease[],
     hasMore: boolean,
-  ): void {
+  ): readonly FetchRequest[] {
     const sinceMs = this.#parts.clock.nowMs()
     const left = requests.filter((request) => !request.gone)
     const own = jobs.slice(0, requests.length)
     for (const job of own) this.#assign({ job, sinceMs }, left.shift())
     this.#local.keep(subscription, own, jobs.slice(requests.length), hasMore)
-    for (const request of left) {
+    return left.filter((request) => {
       const kept = this.#local.takeAny(subscription)
       if (kept) this.#assignKept(kept, request)
-      else request.onEmpty()
-    }
+      return !kept
+    })
   }
 
   /**
@@ -261,6 +292,7 @@ export class Claims {
    */
   async #giveBack(jobs: readonly Lease[]): Promise<void> {
     if (jobs.length > 0) this.#local.forgetEmpty()
+    this.#parts.searches.mayHave(jobs.map(({ lane }) => lane))
     const sinceMs = this.#parts.clock.nowMs()
     const returned = jobs.map((job) => {
       this.#parts.activeLeases.add({ job, sinceMs })

@@ -2,6 +2,7 @@ import { limitedFunction } from '../model/limit-names.ts'
 import type { NodeContext } from '../node/node-context.ts'
 import { LaneRounds } from '../node/lane-rounds.ts'
 import type { IdleWorker } from '../node/idle-workers.ts'
+import type { LaneSearches } from './lane-searches.ts'
 
 /** Up to this many lanes are polled one by one for a worker that becomes idle. */
 const fewLanes = 64
@@ -13,15 +14,19 @@ const pollsAfterMs = [0, 2, 20, 200]
 /** If no worker was idle at the announcement, delay before one that is idle now is served, milliseconds. */
 const pollAgainMs = 20
 
+interface Parts extends NodeContext {
+  readonly searches: LaneSearches
+}
+
 /** Finds jobs that were not submitted at this node, and wakes workers for them. */
 export class IdleSearch {
-  readonly #parts: NodeContext
+  readonly #parts: Parts
   readonly #rounds: LaneRounds
   readonly #toPoll = new Map<string, number>()
   readonly #toPollAgain = new Set<string>()
   #isPolling = false
 
-  constructor(parts: NodeContext) {
+  constructor(parts: Parts) {
     const { events, registry, tasks } = parts
     this.#parts = parts
     this.#rounds = new LaneRounds(registry, 1, Infinity)
@@ -57,10 +62,11 @@ export class IdleSearch {
 
   /** Wakes a worker that has just become idle if it overlooked a job. */
   async lookFor(worker: IdleWorker): Promise<void> {
-    const { registry, pauses, store, wakeups } = this.#parts
+    const { registry, pauses, searches, store, wakeups } = this.#parts
     const { by } = worker.subscription
+    const all = searches.of(worker.subscription)?.likelyGroups()
     // A job of a paused lane would wake it again and again.
-    const { groups, paused } = pauses.unpaused(by, worker.subscription.groups(registry))
+    const { groups, paused } = pauses.unpaused(by, all ?? worker.subscription.groups(registry))
     const count = groups.reduce((sum, { lanes }) => sum + lanes.length, 0) - paused.size
     await this.#reported(async () => {
       // A consumer's own claim has asked the index of its queues already.

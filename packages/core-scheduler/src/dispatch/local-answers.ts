@@ -52,6 +52,11 @@ export class LocalAnswers extends Part<Parts> {
     )
   }
 
+  /** True if a job for it is prefetched. */
+  hasFor(subscription: Subscription): boolean {
+    return this.#prefetched.sizeFor(subscription) > 0
+  }
+
   /** Notes that the store had nothing left. */
   noteEmpty(subscription: Subscription): void {
     const { clock, wakeups } = this.parts

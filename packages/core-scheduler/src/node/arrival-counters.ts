@@ -12,6 +12,7 @@ const maxKeys = 4 * maxLanes
 /** Counts possible arrivals of jobs, by the keys of idle workers. */
 export class ArrivalCounters {
   readonly #counts = new Map<string, Count>()
+  #onAdded: (idleKeys: readonly string[], own: boolean) => void = () => undefined
   /** The count of all other keys: no forgotten one was higher, so that no figure goes back. */
   #floor: Count = { all: 0, byOthers: 0 }
 
@@ -20,8 +21,14 @@ export class ArrivalCounters {
     return this.#counts.size
   }
 
+  /** Calls back for each arrival. */
+  onAdded(callback: (idleKeys: readonly string[], own: boolean) => void): void {
+    this.#onAdded = callback
+  }
+
   /** `own`: the jobs were submitted through this node. */
-  add(idleKeys: Iterable<string>, own: boolean): void {
+  add(idleKeys: readonly string[], own: boolean): void {
+    this.#onAdded(idleKeys, own)
     for (const key of idleKeys) {
       const count = this.#counts.get(key)
       if (!count) this.#begin(key, own)

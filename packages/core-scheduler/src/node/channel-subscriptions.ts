@@ -30,6 +30,8 @@ export class ChannelSubscriptions {
   #cancel: (() => void) | undefined
   #applying = false
   #isCaughtUp = true
+  #version = 0
+  #gaps = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -46,8 +48,19 @@ export class ChannelSubscriptions {
     return this.#isCaughtUp
   }
 
+  /** Grows whenever other lanes are watched. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** Grows whenever events may have been missed. */
+  get gaps(): number {
+    return this.#gaps
+  }
+
   /** The connection to the store was lost. */
   lost(): void {
+    this.#gaps += 1
     this.#isCaughtUp = false
   }
 
@@ -62,6 +75,12 @@ export class ChannelSubscriptions {
     if (this.#current === 'all') return true
     const groups = subscription.groups(this.#parts.registry)
     return groups.every(({ lanes }) => lanes.every((lane) => this.covers(lane)))
+  }
+
+  coversAll(lanes: Iterable<string>): boolean {
+    if (this.#current === 'all') return true
+    for (const lane of lanes) if (!this.#current.has(lane)) return false
+    return true
   }
 
   covers(lane: string): boolean {
@@ -95,6 +114,7 @@ export class ChannelSubscriptions {
     try {
       await store.events.watch(next)
       this.#current = next
+      this.#version += 1
       if (fresh !== undefined) events.emit('lanesWatched', fresh)
     } catch (error) {
       observer.error('watch', error)

@@ -12,19 +12,19 @@ import { argument, exceptionReport, leaseOf, plainFailure } from '../translate.t
 
 /** `CAN_DO` function. */
 export const canDo: PacketHandler = (session, args) => {
-  const name = session.readLane(argument(args, 0))
+  const name = session.readLane(argument(args, 0), false)
   if (name) session.worker.canDo(name.fn)
 }
 
 /** `CAN_DO_TIMEOUT` function, milliseconds. */
 export const canDoTimeout: PacketHandler = (session, args) => {
-  const name = session.readLane(argument(args, 0))
+  const name = session.readLane(argument(args, 0), false)
   if (name) session.worker.canDo(name.fn, leaseOf(argument(args, 1)))
 }
 
 /** `CANT_DO` function. */
 export const cantDo: PacketHandler = (session, args) => {
-  const name = session.readFunction(argument(args, 0))
+  const name = session.readFunction(argument(args, 0), false)
   if (name) session.worker.cantDo(name.fn)
 }
 

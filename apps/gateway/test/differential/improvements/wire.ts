@@ -104,7 +104,6 @@ export const wireImprovements: Improvements = {
       'Function names are keys of the store and have at most 512 bytes. Client libraries stop at 511.',
     gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN <519 bytes, 31a0c4984713>'],
     crossgear: [
-      '1 worker ERROR ARGUMENT_TOO_LARGE|Function name is over 512 bytes',
       '2 client ERROR ARGUMENT_TOO_LARGE|Function name is over 512 bytes',
       '3 worker NO_JOB',
     ],
@@ -118,7 +117,6 @@ export const wireImprovements: Improvements = {
       '4 admin ".\\n"',
     ],
     crossgear: [
-      '1 worker ERROR INVALID_FUNCTION_NAME|Function name is empty',
       '2 client ERROR INVALID_FUNCTION_NAME|Function name is empty',
       '3 worker NO_JOB',
       '4 admin ".\\n"',
@@ -128,7 +126,6 @@ export const wireImprovements: Improvements = {
     reason: 'Function names are shared with protocols whose names are text.',
     gearmand: ['2 client JOB_CREATED H#1', '3 worker JOB_ASSIGN H#1|m\\xff|x'],
     crossgear: [
-      '1 worker ERROR INVALID_FUNCTION_NAME|Function name is not UTF-8',
       '2 client ERROR INVALID_FUNCTION_NAME|Function name is not UTF-8',
       '3 worker NO_JOB',
     ],

@@ -20,11 +20,13 @@ local function readThrottles(claim, at)
   return at + 1
 end
 
--- 0: a named worker would find nothing more; not asked of many lanes. 2: another claim has to go on.
-local function leftFor(claim, lanes, isThrottled)
+-- 0: a named worker would find nothing more; of many lanes only known where it got less than it wanted. 2: another claim has
+-- to go on.
+local function leftFor(claim, lanes, isUnsure)
   if claim.taken < claim.max and not wantsMore(claim) then return 2 end
-  if not claim.isNamed or isThrottled or #lanes > 8 then return 1 end
+  if not claim.isNamed or isUnsure then return 1 end
   if claim.taken < claim.max then return 0 end
+  if #lanes > 8 then return 1 end
   local keys = {}
   for _, lane in ipairs(lanes) do
     if not drained[lane] then
@@ -121,5 +123,5 @@ local function takeClaim(claim)
       throttled[#throttled + 1] = math.ceil(throttle.waitMs or 0)
     end
   end
-  return { claim.jobs, throttled, leftFor(claim, claim.lanes, #throttled > 0), claim.dropped }
+  return { claim.jobs, throttled, leftFor(claim, claim.lanes, #throttled > 0 or not isSound), claim.dropped }
 end
