@@ -192,7 +192,7 @@ async function firstAnswer(
   const untilMs = performance.now() + answersWithinMs
   while (performance.now() < untilMs) {
     if (server.hasExited()) return undefined
-    // Whatever keeps it from answering, a busy machine among others, may pass.
+    // A busy machine is no fault of the server: any failure to answer may pass.
     const keeper = await StoreKeeper.connect(folder, record).catch(() => undefined)
     if (keeper) return keeper
     await delay(lookAgainMs)

@@ -82,13 +82,19 @@ export async function openStoreForCommand(
   pathVariable: string | undefined = process.env['PATH'],
 ): Promise<OpenStore> {
   if (redisUrl !== undefined) return await openGiven(redisUrl, log, option)
-  const { exists, hasData, folder: found } = await StoreFolder.find(dataDir)
+  const { exists, hasData, isForeign, folder: found } = await StoreFolder.find(dataDir)
   const running = found && (await attachTo(found, log))
   if (running) return await commandStore(running, found, log)
   const advice = `start the gateway, name its folder with --data-dir, or give a ${option}`
   if (!exists) throw new StartError(`There is no folder ${dataDir}: ${advice}.`, 1)
   if (!hasData && !writes) {
     throw new StartError(`No store runs in ${dataDir}, and it has no jobs of one: ${advice}.`, 1)
+  }
+  if (isForeign) {
+    throw new StartError(
+      `No store runs in ${dataDir}, which belongs to another user: start the gateway, or run this as that user.`,
+      1,
+    )
   }
   const program = await findStoreProgram(pathVariable, log)
   if (!program) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile, readdir, realpath, rm, writeFile } from 'node:fs/promises'
+import { readFile, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { ServerAddress } from '@crossgear/redis-store'
 import { systemCode } from '../errors.ts'
@@ -35,6 +35,8 @@ export interface FoundFolder {
   readonly exists: boolean
   /** A private server kept jobs in it. */
   readonly hasData: boolean
+  /** It belongs to another user, who alone may start a server on it. */
+  readonly isForeign: boolean
   /** Undefined if no gateway had a store here. */
   readonly folder?: StoreFolder | undefined
 }
@@ -93,9 +95,11 @@ export class StoreFolder {
       const folder = names.includes(passwordName)
         ? new StoreFolder(real, await existingPassword(join(real, passwordName)))
         : undefined
-      return { exists: true, hasData: names.includes(dataName), folder }
+      const isForeign =
+        process.geteuid !== undefined && (await stat(real)).uid !== process.geteuid()
+      return { exists: true, hasData: names.includes(dataName), isForeign, folder }
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return { exists: false, hasData: false }
+      if (systemCode(error) === 'ENOENT') return { exists: false, hasData: false, isForeign: false }
       throw folderFailure(path, error)
     }
   }

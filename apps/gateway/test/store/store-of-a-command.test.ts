@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { locateServer, StoreProbe } from '@crossgear/redis-store'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -175,6 +175,24 @@ describe.skipIf(program === undefined && 'redis-server')(
       await expect(ask(store, 'PING')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
       expect(await ask(await gatewayStore(dataDir), 'GET', 'kept')).toBe('yes')
     })
+
+    test.runIf(process.geteuid?.() === 0)(
+      "of root uses a running store of another user, and starts none in that user's folder",
+      async () => {
+        const dataDir = await temporaryFolder()
+        const gateway = await gatewayStore(dataDir)
+        await chown(dataDir, 65_534, 65_534)
+        const store = await commandStore(dataDir)
+        expect(await ask(store, 'PING')).toBe('PONG')
+        await store.close()
+        await gateway.close()
+        const before = await readdir(dataDir)
+        await expect(commandStore(dataDir, writing)).rejects.toThrow(
+          /which belongs to another user: start the gateway, or run this as that user\.$/,
+        )
+        expect(await readdir(dataDir)).toEqual(before)
+      },
+    )
 
     test('that writes may begin with an empty folder, and what it wrote is there for the gateway', async () => {
       const dataDir = join(await temporaryFolder(), 'store')
