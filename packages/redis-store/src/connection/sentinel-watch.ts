@@ -4,8 +4,12 @@ import type { StoreEpoch } from './store-epoch.ts'
 
 type Effect = 'replace' | 'reconnect' | 'resume'
 
-/** Effects of the Sentinels' messages. The first comes a tenth of a second before the replica is promoted. */
+/**
+ * Effects of the messages of the Sentinel that leads a failover. It takes a step in a tenth of a second or so: the first
+ * message comes two steps before the replica is promoted.
+ */
 const effects: Readonly<Record<string, Effect>> = {
+  '+failover-state-select-slave': 'replace',
   '+failover-state-send-slaveof-noone': 'replace',
   '+promoted-slave': 'reconnect',
   '+switch-master': 'reconnect',
