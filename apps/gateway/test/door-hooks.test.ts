@@ -65,3 +65,13 @@ test('a reached limit is logged once, and again after a minute without refusals'
   rejected('connections')
   expect(warnings()).toHaveLength(3)
 })
+
+test('the log has one line for jobs that the store refuses, and the figures count each', () => {
+  const { log, lines } = recordingLog()
+  const metrics = new Metrics()
+  const observer = observeWith(metrics, log)
+  const { rejected } = doorHooks('faktory', { metrics: metrics.door('faktory'), log, observer })
+  for (let refusals = 0; refusals < 3; refusals += 1) rejected('store')
+  expect(lines.filter((line) => line.startsWith('Jobs are refused'))).toHaveLength(1)
+  expect(lines.filter((line) => line.startsWith('Rejected'))).toHaveLength(3)
+})

@@ -56,6 +56,8 @@ export interface Observer {
   repaired(repair: Repair, done: boolean): void
   /** Jobs or outcomes that are stored, but less durably than was asked for. */
   unconfirmed(what: 'submissions' | 'outcomes', n: number, error: StoreError): void
+  /** Outcomes that the store did not take are kept until it is back; `full`: no more of them. Told once a time. */
+  outcomesKept(what: 'kept' | 'full' | 'stored'): void
   /** The automatic rule gave a job of this lane to a consumer, for the first time in this store. */
   bridged(lane: string): void
   /**

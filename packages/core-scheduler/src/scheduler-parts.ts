@@ -25,6 +25,7 @@ import { AnnouncedJobs } from './notify/announced-jobs.ts'
 import { NodeQuestions } from './notify/node-questions.ts'
 import { Outages } from './notify/outages.ts'
 import { AwaitedJobs } from './results/awaited-jobs.ts'
+import { KeptOutcomes } from './results/kept-outcomes.ts'
 import { LeaseStarts } from './results/lease-starts.ts'
 import { NativeOutcomes } from './results/native-outcomes.ts'
 import { Outcomes } from './results/outcomes.ts'
@@ -46,7 +47,8 @@ export function schedulerParts(
   const node = nodeContext(store, clock, observer, options)
 
   const leaseStarts = new LeaseStarts(node)
-  const outcomes = new Outcomes({ ...node, leaseStarts })
+  const keptOutcomes = new KeptOutcomes(node)
+  const outcomes = new Outcomes({ ...node, leaseStarts, keptOutcomes })
   const nativeOutcomes = new NativeOutcomes({ ...node, outcomes })
 
   const bridging = new Bridging(node)
@@ -83,7 +85,7 @@ export function schedulerParts(
   const queues = new QueueControl({ ...node, idleSearch })
   return {
     ...node,
-    ...{ leaseStarts, outcomes, claims, submissions, idleSearch },
+    ...{ keptOutcomes, leaseStarts, outcomes, claims, submissions, idleSearch },
     ...{ agedJobs, times, holders, reclaimer, routeChanges, outages, nodeQuestions, queues },
     admin: new Administration(node),
     jobs: new JobLookup(node),

@@ -31,6 +31,7 @@ import {
   type Waiter,
 } from './model/requests.ts'
 import type { FailureReport } from './model/retry-rules.ts'
+import type { KeptOutcome } from './results/kept-outcomes.ts'
 import type { RouteTerms } from './model/route-terms.ts'
 import type { TaskTimes } from './maintenance/task-times.ts'
 
@@ -221,6 +222,11 @@ export class Scheduler {
    */
   fail(assignment: Assignment, report: FailureReport, settlement?: Settlement): void {
     this.#parts.outcomes.fail(assignment, report, settlement)
+  }
+
+  /** Keeps an outcome whose job could not be looked up, until the store is back; false where too much is kept. */
+  keepOutcome(kept: KeptOutcome): boolean {
+    return this.#parts.keptOutcomes.add(kept)
   }
 
   /** The worker will not finish the job. `lost`: it vanished or ran out of time. */

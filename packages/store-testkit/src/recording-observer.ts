@@ -34,6 +34,7 @@ export type Observation =
   | { readonly kind: 'bridged'; readonly lane: string }
   | { readonly kind: 'stranded'; readonly lanes: number; readonly fresh: readonly string[] }
   | { readonly kind: 'unconfirmed'; readonly what: string; readonly n: number }
+  | { readonly kind: 'outcomesKept'; readonly what: string }
   | { readonly kind: 'error'; readonly task: string; readonly error: unknown }
 
 /** Records all calls in order. */
@@ -51,6 +52,10 @@ export class RecordingObserver implements Observer {
 
   submitted(lane: string, door: Door, how: 'created' | 'joined'): void {
     this.seen.push({ kind: 'submitted', lane, door, how })
+  }
+
+  outcomesKept(what: string): void {
+    this.seen.push({ kind: 'outcomesKept', what })
   }
 
   assigned({ lane, door, waitedMs }: Lease): void {

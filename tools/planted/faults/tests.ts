@@ -84,8 +84,8 @@ export const faults: FaultTable = {
   'refused-outcome-not-repeated': {
     promise: 'An outcome that the store refused is sent again where nobody else would.',
     file: 'packages/core-scheduler/src/results/outcomes.ts',
-    from: 'this.#refused.push(item)',
-    to: 'void item',
+    from: 'if (isRequeue(outcome)) keptOutcomes',
+    to: 'if (!isRequeue(outcome)) keptOutcomes',
     test: 'packages/store-testkit/test/scheduler/nodes/lost-answers.test.ts',
   },
   'old-waiters-first-for-ever': {

@@ -292,6 +292,7 @@ export class World {
       },
       ...{ unconfirmed: nothing, bridged: nothing, stranded: nothing },
       turnShared: () => undefined,
+      outcomesKept: () => undefined,
       dropped: ({ lane, how }) => {
         const [fn = lane] = lane.split('@')
         if (how === 'expired') this.history.drops.push({ fn, atMs: this.timeline.nowMs })

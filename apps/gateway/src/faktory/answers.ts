@@ -50,9 +50,11 @@ export function storeErrorText(error: StoreError): string {
   return texts[error.code](error.message)
 }
 
-/** The same for a job that was handed in. */
-export function pushErrorText(error: StoreError): string {
+/** The same for a job that was handed in, which is counted. */
+export function pushErrorText(session: Session, error: StoreError): string {
   const text = storeErrorText(error)
+  // Too many functions are counted where they are refused.
+  if (error.code !== 'TOO_MANY_LANES') session.context.rejected('store')
   return mayBeDone(error) ? `${text}: the job may be stored, and run, all the same` : text
 }
 

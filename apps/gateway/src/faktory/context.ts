@@ -24,6 +24,7 @@ export type Rejection =
   | 'line'
   | 'dead'
   | 'buffer'
+  | 'store'
 
 /** Counts since the door was opened, and state of all its connections. */
 export interface DoorState {

@@ -1,4 +1,4 @@
-import type { Assignment, Delivery } from '@crossgear/core-scheduler'
+import type { Assignment, Delivery, Settlement } from '@crossgear/core-scheduler'
 
 /** Most jobs remembered per worker; older ones are found through the store. */
 const maxHeld = 10_000
@@ -8,6 +8,8 @@ export interface HeldJob {
   readonly assignment: Assignment
   /** The lease was lost; the worker's outcome changes nothing. */
   fenced: boolean
+  /** What the worker said of it first, while the gateway keeps that for the store; or `stored` once it has it. */
+  said?: Settlement | 'stored'
   /** An earlier job with the same jid. */
   readonly before: HeldJob | undefined
 }

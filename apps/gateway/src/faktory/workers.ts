@@ -231,8 +231,9 @@ export class Workers {
       worker.goneMs = clock.nowMs()
       if (wid !== undefined) void scheduler.queues.notify(wid, 'gone')
     }
+    const jobs = [...held.assignments()].length
+    if (jobs > 0) goingAway({ wid, how: byPeer ? 'gone' : 'cut off', jobs })
     if (held.size === 0) this.#forget(worker)
-    else goingAway({ wid, how: byPeer ? 'gone' : 'cut off', jobs: held.size })
   }
 
   /** A worker's BEAT. Undefined if it is unknown here. */

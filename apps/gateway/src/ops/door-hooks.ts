@@ -78,6 +78,11 @@ export function doorHooks(
   const rejected = (reason: string, address?: string): void => {
     metrics.rejected(reason)
     log.debug(`Rejected at the ${door} port: ${reason}.`)
+    if (reason === 'store' && episodes.begins(reason)) {
+      log.warn(
+        `Jobs are refused at the ${door} port, as the store takes none: crossgear_rejected_total counts them, and /readyz says why.`,
+      )
+    }
     const limit = own[reason]
     if (limit === undefined || !episodes.begins(reason)) return
     const from = address === undefined ? '' : ` The first came from ${address}.`

@@ -21,6 +21,12 @@ const found: Readonly<Record<Orphan, string>> = {
   count: 'Found a stale native worker count.',
 }
 
+/** Log lines for outcomes that the store does not take. */
+const keptLines = {
+  kept: 'Outcomes are kept here while the store takes none (10,000 and 64 MiB at most): they are stored when it is back.',
+  full: 'No more outcomes are kept: the leases of further ones end when the store is back, and their jobs run again.',
+} as const
+
 /** Others that get some of the events. */
 interface Listeners {
   readonly tracing?: JobTracing
@@ -95,6 +101,10 @@ export function observeWith(
       if (error === saidOf) return
       saidOf = error
       log.warn(`The store did not confirm a write: ${oneLine(error)}.`)
+    },
+    outcomesKept: (what) => {
+      if (what === 'stored') log.info('Outcomes that were kept are stored.')
+      else log.warn(keptLines[what])
     },
     bridged: (lane) => {
       const advice = `crossgear functions open ${lane}, or close, settles it`

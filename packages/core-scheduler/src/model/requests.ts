@@ -85,12 +85,13 @@ export interface FetchRequest {
 
 /** The answer to an outcome. */
 export interface Settlement {
-  /** A refused outcome is sent to the store again until it answers: the worker would not repeat it. false. */
+  /** A refused outcome is kept, and sent to the store again until it answers: the worker would not repeat it. false. */
   readonly isRepeated?: boolean
   /** The store has it; a disk or replica may still be waited for. {@link settled} follows. */
   stored?(result: Settled): void
   settled(result: Settled): void
-  refused(error: StoreError): void
+  /** `isKept`: {@link settled} follows all the same, once the store is back. */
+  refused(error: StoreError, isKept: boolean): void
 }
 
 /** The answer to a report on a running job; `known` is false if the worker lost the job. */

@@ -1,5 +1,6 @@
 import { BatchQueue, type Size } from '../node/steps.ts'
 import type { NodeContext } from '../node/node-context.ts'
+import type { KeptOutcomes } from './kept-outcomes.ts'
 import type { LeaseStarts } from './lease-starts.ts'
 import { holderOf, nativeDoor } from '../model/job.ts'
 import type { Door, Failure, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
@@ -20,6 +21,8 @@ interface PendingOutcome {
   readonly isWanted?: boolean
   /** It came after its lease was lost, and the store holds the job for it. */
   readonly isRegained?: boolean
+  /** The store refused it before, and the worker was answered. */
+  readonly isKept?: boolean
 }
 
 interface PendingReport {
@@ -29,6 +32,7 @@ interface PendingReport {
 
 interface Parts extends NodeContext {
   readonly leaseStarts: LeaseStarts
+  readonly keptOutcomes: KeptOutcomes
 }
 
 /**
@@ -42,7 +46,6 @@ export class Outcomes {
   readonly #parts: Parts
   readonly #outcomes: BatchQueue<PendingOutcome>
   readonly #reports: BatchQueue<PendingReport>
-  readonly #refused: PendingOutcome[] = []
   /** Outcomes that the store (or the disk or replica asked for) has not yet confirmed. */
   readonly #underway = new Set<readonly PendingOutcome[]>()
 
@@ -55,7 +58,6 @@ export class Outcomes {
     this.#reports = new BatchQueue(parts.steps.added, (_lane, items, size) =>
       this.#sendReports(items, size),
     )
-    parts.events.on('beat', () => this.#retryRefused())
   }
 
   /** `assignment` is absent for a job that no worker of this node held. */
@@ -107,11 +109,6 @@ export class Outcomes {
     return [...this.#underway].some((items) => items.some(isIt))
   }
 
-  /** Retries what the store refused and nobody else would repeat. */
-  #retryRefused(): void {
-    for (const item of this.#refused.splice(0)) this.#queue(item)
-  }
-
   #finish(lane: string, items: readonly PendingOutcome[], size: Size): void {
     this.#underway.add(items)
     const outcomes = items.map((item) => this.#sentOf(item))
@@ -129,10 +126,26 @@ export class Outcomes {
     this.#underway.delete(items)
     for (const item of items) {
       this.#parts.leaseStarts.notEnded(item.outcome.token)
-      if (isRequeue(item.outcome) || item.settlement?.isRepeated) this.#refused.push(item)
+      const isKept = this.#keep(item)
       if (refusal.code !== 'REFUSED') this.#setPendingOutcome(item.outcome)
-      item.settlement?.refused(refusal)
+      if (!item.isKept) item.settlement?.refused(refusal, isKept)
     }
+  }
+
+  /** Keeps what nobody else would repeat. Where there is no room for a worker's outcome its lease ends: the job runs again. */
+  #keep(item: PendingOutcome): boolean {
+    const { keptOutcomes } = this.#parts
+    const { outcome, settlement, assignment, door } = item
+    const kept = { bytes: bytesOf(outcome), again: () => this.#queue({ ...item, isKept: true }) }
+    if (isRequeue(outcome)) keptOutcomes.addOwn(kept)
+    if (!settlement?.isRepeated || isRequeue(outcome)) return false
+    if (keptOutcomes.add(kept)) return true
+    const { lane, id, token } = outcome
+    const end = { lane, id, token, kind: 'requeue', lost: false } as const
+    const again = (): void =>
+      this.#queue({ assignment, outcome: end, settlement: undefined, door, isKept: true })
+    keptOutcomes.addOwn({ bytes: 0, again })
+    return false
   }
 
   async #take(
@@ -267,6 +280,11 @@ const runEnds = {
 /** True for what a worker behind a gateway says of its job, the first time that it is sent. */
 function isOfWorker({ assignment, outcome, isRegained }: PendingOutcome): boolean {
   return assignment !== undefined && !isRegained && !isRequeue(outcome)
+}
+
+function bytesOf(outcome: Outcome): number {
+  if (outcome.kind === 'complete') return outcome.output.length
+  return 'message' in outcome ? outcome.message.length : 0
 }
 
 type Requeue = Extract<Outcome, { kind: 'requeue' | 'requeueFront' }>

@@ -14,30 +14,53 @@ import type { Handler, Session } from '../session.ts'
 import { membersOf } from '../../bridge/stored-json.ts'
 import { outputOfResult } from '../translate.ts'
 
+/** Time that an answer waits for a store that is away, milliseconds: clients wait for 5 s, and more. */
+const answerWithinMs = 4_000
+const keptText = 'the gateway keeps it, and stores it when the store is back'
+
 /**
  * An outcome that names its job by jid: settled on the lease that this node gave the worker, or
  * else on the lease in the store, whichever node gave it out.
+ *
+ * While the store is away the gateway keeps what the worker said first of a job: some clients never repeat it, some repeat it
+ * until they read `+OK`, and that of Ruby says FAIL after an ACK that was refused.
  */
 export abstract class AckByJid implements Settlement {
+  readonly isRepeated = true
   protected readonly session: Session
+  /** What the worker said of the job since, and waits for the same answer. */
+  readonly #repeated: AckByJid[] = []
+  #isKept = false
   readonly #jid: string
-  readonly #slot: ReplySlot
+  protected readonly slot: ReplySlot
   #held: HeldJob | undefined
   #lease: Assignment['job'] | undefined
 
   constructor(session: Session, jid: string) {
     this.session = session
     this.#jid = jid
-    this.#slot = session.reserve()
+    this.slot = session.reserve()
   }
 
+  /** Size of what it says, bytes. */
+  protected abstract readonly bytes: number
   /** The reply for a job without a lease. */
   protected abstract unknown(jid: string): Buffer
   /** Reports to the scheduler, with this object as the settlement. */
   protected abstract report(assignment: Assignment): void
 
   start(): void {
-    if (!this.#reportHeld()) this.#slot.whenFirst(() => void this.#find())
+    const held = this.session.worker.held.find(this.#jid)
+    if (held?.said === 'stored') {
+      this.session.worker.held.drop(this.#jid, held)
+      this.slot.fill(okReply)
+    } else if (held?.said instanceof AckByJid) held.said.#repeat(this)
+    else if (!this.#reportHeld()) this.slot.whenFirst(() => void this.#find())
+  }
+
+  #repeat(again: AckByJid): void {
+    this.#repeated.push(again)
+    again.#answerInTime()
   }
 
   settled(result: Settled): void {
@@ -46,16 +69,48 @@ export abstract class AckByJid implements Settlement {
     if (this.#lease) context.scheduler.holders.settled(worker.holder, this.#lease)
     if (result === 'unknown') {
       if (this.#held) this.#held.fenced = true
-      this.#slot.fill(this.unknown(this.#jid))
+      this.#answer(this.unknown(this.#jid))
       return
     }
-    if (this.#held) worker.held.drop(this.#jid, this.#held)
+    if (this.#held) this.#end(this.#held)
     else this.#notifyOthers()
-    this.#slot.fill(okReply)
+    this.#answer(okReply)
   }
 
-  refused(problem: StoreError): void {
-    this.#slot.fill(error(storeErrorText(problem)))
+  /** The worker may not have read that a kept outcome is stored, and say it again. */
+  #end(held: HeldJob): void {
+    const isRead = [this, ...this.#repeated].some(
+      ({ session, slot }) => slot.bytes === undefined && !session.hasLeft,
+    )
+    if (isRead) {
+      this.session.worker.held.drop(this.#jid, held)
+      return
+    }
+    held.said = 'stored'
+    held.fenced = true
+  }
+
+  #answer(reply: Buffer): void {
+    for (const outcome of [this, ...this.#repeated]) outcome.slot.fill(reply)
+  }
+
+  refused(problem: StoreError, isKept = false): void {
+    if (!isKept) {
+      this.slot.fill(error(storeErrorText(problem)))
+      return
+    }
+    this.#isKept = true
+    if (this.#held) this.#held.said = this
+    // The call itself took its time.
+    if (problem.code === 'UNREACHABLE') this.#answerInTime()
+    else this.slot.fill(error(`${storeErrorText(problem)}: ${keptText}`))
+  }
+
+  /** A short absence of the store is a slow `+OK`. */
+  #answerInTime(): void {
+    this.session.context.clock.after(answerWithinMs, () =>
+      this.slot.fill(error(`the job store cannot be reached: ${keptText}`)),
+    )
   }
 
   #report(assignment: Assignment): void {
@@ -84,9 +139,13 @@ export abstract class AckByJid implements Settlement {
       const job = await findJob(this.#jid, scheduler, ['envelope'])
       const assignment = job && scheduler.lookupLease(job)
       if (assignment) this.#report(assignment)
-      else this.#slot.fill(this.unknown(this.#jid))
+      else this.slot.fill(this.unknown(this.#jid))
     } catch (problem) {
-      this.refused(toStoreError(problem))
+      const again = (): void => void this.#find()
+      const refusal = toStoreError(problem)
+      const isAway = refusal.code === 'UNREACHABLE' || refusal.code === 'TIMEOUT'
+      const isKept = isAway && scheduler.keepOutcome({ bytes: this.bytes, again })
+      if (!this.#isKept) this.refused(refusal, isKept)
     }
   }
 }
@@ -103,6 +162,10 @@ class Acknowledgement extends AckByJid {
   constructor(session: Session, jid: string, output: Buffer) {
     super(session, jid)
     this.#output = output
+  }
+
+  protected override get bytes(): number {
+    return this.#output.length
   }
 
   protected override unknown(): Buffer {
@@ -125,6 +188,10 @@ class Failure extends AckByJid {
   constructor(session: Session, report: Fail) {
     super(session, report.jid)
     this.#fail = report
+  }
+
+  protected override get bytes(): number {
+    return this.#fail.message.length
   }
 
   protected override unknown(jid: string): Buffer {

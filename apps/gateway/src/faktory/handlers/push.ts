@@ -46,7 +46,7 @@ class Push implements Submission {
   }
 
   refused(problem: StoreError): void {
-    this.#slot.fill(error(pushErrorText(problem)))
+    this.#slot.fill(error(pushErrorText(this.#session, problem)))
   }
 }
 
@@ -170,6 +170,6 @@ class BulkItem implements Submission {
   }
 
   refused(problem: StoreError): void {
-    this.#bulk.done(this.#jid, pushErrorText(problem))
+    this.#bulk.done(this.#jid, pushErrorText(this.#bulk.session, problem))
   }
 }

@@ -71,7 +71,7 @@ describe('the workers of a node', () => {
         counted[queue] = (counted[queue] ?? 0) + change
       },
       release: ({ job }: Assignment, _lost: boolean, settlement: Settlement) => {
-        if (isAway) settlement.refused(new StoreError('UNREACHABLE', 'away'))
+        if (isAway) settlement.refused(new StoreError('UNREACHABLE', 'away'), false)
         else {
           released.push(job.id)
           ended.add(job.token)

@@ -95,4 +95,31 @@ describe('an outcome whose answer from the store is lost', () => {
     expect(settled).toEqual(['first refused', 'second refused', 'second done'])
     expect(client.events).toEqual(['mail:1 complete second'])
   })
+
+  test('is kept in bounds: beyond them the lease ends, and the job runs again', async () => {
+    lose = { code: 'UNREACHABLE', isTaken: false }
+    node.submit('mail')
+    node.submit('mail')
+    await cluster.turn()
+    const workers = [await node.worker('mail').taken(), await node.worker('mail').taken()]
+    const answers: unknown[] = []
+    const outputs = [Buffer.alloc(60 * 1024 * 1024), Buffer.alloc(5 * 1024 * 1024)]
+    for (const [at, worker] of workers.entries()) {
+      node.scheduler.complete(worker.last, outputs[at] ?? Buffer.alloc(0), {
+        isRepeated: true,
+        settled: (result) => void answers.push(result),
+        refused: (_error, isKept) => void answers.push(isKept),
+      })
+      await cluster.turn()
+    }
+    expect(answers).toEqual([true, false])
+    lose = undefined
+    await cluster.pass(1_000)
+    expect(answers).toEqual([true, false, 'done'])
+    expect((await node.worker('mail').taken()).jobs).toEqual(['mail:2'])
+    await cluster.pass(2_000)
+    expect(node.observer.of('outcomesKept').map(({ what }) => what)).toEqual([
+      ...['kept', 'full', 'stored'],
+    ])
+  })
 })
