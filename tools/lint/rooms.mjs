@@ -28,7 +28,7 @@ const orders = {
     ...['scheduler-options.ts', 'scheduler-parts.ts', 'scheduler.ts', 'index.ts'],
   ],
   'packages/redis-store/src': [
-    ...['address.ts', 'chunks.ts', 'keys.ts', 'scripts', 'connection', 'schema'],
+    ...['embedded', 'address.ts', 'chunks.ts', 'keys.ts', 'scripts', 'connection', 'schema'],
     ...['jobs', 'step', 'lanes', 'cluster', 'native', 'nodes', 'imports', 'backup'],
     ...['invariants', 'doctor', 'probe.ts', 'audit.ts', 'batches.ts', 'cron.ts', 'history.ts'],
     ...['redis-store.ts', 'index.ts'],

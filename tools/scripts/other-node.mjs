@@ -14,7 +14,6 @@ const suites = {
   'packages/fwp-codec': [],
   'packages/peers': [],
   'packages/core-scheduler': [],
-  'packages/store-testkit': [],
   'packages/gearmonkey-redis': [],
   'packages/redis-store': [],
   'apps/gateway': [

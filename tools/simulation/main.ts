@@ -41,13 +41,13 @@ function plansOf({ work }: Choice) {
 }
 
 async function simulate(choice: Choice, plans: ReturnType<typeof plansOf>): Promise<number> {
-  const { work, store, processes } = choice
+  const { work, processes } = choice
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
   const { signal } = stopping
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-simulation-'))
   let savedPlans = 0
-  const players = await Players.start(store, Math.min(processes, plans?.count ?? 1), folder)
+  const players = await Players.start(Math.min(processes, plans?.count ?? 1), folder)
   try {
     if (work.kind === 'orders') return (await playOrders(players, work, signal)) ? 0 : 1
     const { failed, saved } = await playPlans(players, { ...choice, ...plans!, folder, signal })

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { closest } from '@crossgear/gateway/src/config/unknown-variables.ts'
-import { isStoreName, storeNames, type StoreName } from './run/stores.ts'
 import { faultKinds, type FaultKind } from './world/plan.ts'
 
 export const usage = `npm run simulate -- [options]
@@ -14,7 +13,6 @@ world decides all that happens in it, so a failing seed fails again.
   --seed <s>       one seed, with its story
   --plan <file>    the world of a saved plan, with its story
   --story          tells the story of each world
-  --store <name>   ${storeNames.join(' or ')} (memory)
   --processes <n>  worlds played at once (one a core)
   --no-shrink      failing worlds are not made smaller
   --exhaustive     walks every order of events in a tiny world, with one fault
@@ -35,7 +33,6 @@ export type Work =
 export interface Choice {
   readonly show: 'help' | 'nothing'
   readonly work: Work
-  readonly store: StoreName
   readonly processes: number
   readonly tells: boolean
   readonly shrinks: boolean
@@ -49,7 +46,6 @@ const options = {
   seed: { type: 'string' },
   plan: { type: 'string' },
   story: { type: 'boolean', default: false },
-  store: { type: 'string', default: 'memory' },
   processes: { type: 'string' },
   shrink: { type: 'boolean', default: true },
   'no-shrink': { type: 'boolean', default: false },
@@ -81,12 +77,12 @@ export function parseWords(words: readonly string[]): Choice | Fault {
 type Values = ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
 
 function choiceOf(values: Values): Choice {
-  const { store, seed, plan } = values
-  if (!isStoreName(store)) throw new BadOption(unknown('store', store, storeNames))
+  const { seed, plan } = values
   const tells = values.story || seed !== undefined || plan !== undefined
   const processes = whole('processes', values.processes, 1, maxProcesses) ?? availableParallelism()
   return {
-    ...{ store, processes, tells },
+    processes,
+    tells,
     show: values.help ? 'help' : 'nothing',
     work: workOf(values),
     shrinks: values.shrink && !values['no-shrink'],

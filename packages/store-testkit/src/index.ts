@@ -1,7 +1,4 @@
 export { EventLog, type StoreEvent } from './event-log.ts'
-export { ManualClock } from '@crossgear/core-scheduler/manual-clock'
-export type { MemoryNode } from './memory/memory-node.ts'
-export { MemoryStoreWorld } from './memory/memory-store-world.ts'
 export { RecordingObserver, type Observation } from './recording-observer.ts'
 export {
   aJob,

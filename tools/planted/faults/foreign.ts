@@ -16,7 +16,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: '      this.#putBack(assignment)\n      request.failed(error)\n',
     to: '      throw error\n',
-    test: 'packages/store-testkit/test/scheduler/scheduler.test.ts',
+    test: 'packages/redis-store/test/scheduler/scheduler.test.ts',
     testName: 'costs no other of the same call theirs',
   },
   'command-in-its-turn-throws-into-the-void': {
@@ -75,13 +75,6 @@ export const faults: FaultTable = {
     to: 'return settled and status and true',
     test: 'packages/redis-store/test/foreign-jobs.test.ts',
     testName: 'without a door the mark means nothing',
-  },
-  'foreign-mark-in-memory': {
-    promise: 'The store in memory keeps the same rule for marks of the broker on native jobs.',
-    file: 'packages/store-testkit/src/memory/memory-job.ts',
-    from: "return foreground && door !== 'native'",
-    to: 'return foreground && door.length > 0',
-    test: 'packages/store-testkit/test/memory-store.test.ts',
   },
   'due-time-without-end': {
     promise: 'A job that is scheduled for no time holds up no other.',

@@ -52,7 +52,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/notify/outages.ts',
     from: 'if (!kept.has(lane)) registrar.dropped(lane, number)',
     to: 'if (kept.has(lane)) registrar.dropped(lane, number - 1)',
-    test: 'packages/store-testkit/test/scheduler/maintenance/dropped-lanes.test.ts',
+    test: 'packages/redis-store/test/scheduler/maintenance/dropped-lanes.test.ts',
     testName: 'leaves the registry of a node',
   },
   'dropped-while-registering': {
@@ -60,7 +60,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/node/lane-registrar.ts',
     from: 'while (number <= (this.#dropped.get(lane) ?? 0) && number !== former) {',
     to: 'while (number < 0 && number !== former) {',
-    test: 'packages/store-testkit/test/scheduler/maintenance/dropped-lanes.test.ts',
+    test: 'packages/redis-store/test/scheduler/maintenance/dropped-lanes.test.ts',
     testName: 'is registered again if it is dropped',
   },
   'job-in-unregistered-lane': {

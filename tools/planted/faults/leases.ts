@@ -6,7 +6,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/maintenance/lease-holders.ts',
     from: '...retryPolicy.ofLoss() }',
     to: '...retryPolicy.ofLoss(), failure: undefined as never }',
-    test: 'packages/store-testkit/test/scheduler/dead-workers.test.ts',
+    test: 'packages/redis-store/test/scheduler/dead-workers.test.ts',
   },
   'death-not-noted': {
     promise: 'A death is in the store before anything of the node is reclaimed.',
@@ -44,7 +44,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/maintenance/dead-node-reclaimer.ts',
     from: 'this.#left.get(node) ?? ',
     to: '',
-    test: 'packages/store-testkit/test/scheduler/nodes/left-lanes.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/left-lanes.test.ts',
   },
   'one-bad-job-keeps-others': {
     promise: 'A job that cannot be given back keeps no other of its lane.',
@@ -58,7 +58,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/maintenance/dead-node-reclaimer.ts',
     from: '    await holders.reclaimed(consumed)\n',
     to: '',
-    test: 'packages/store-testkit/test/scheduler/dead-workers.test.ts',
+    test: 'packages/redis-store/test/scheduler/dead-workers.test.ts',
   },
   'counts-of-an-unknown-node': {
     promise: 'A forgotten node is known again before its worker counts are.',
@@ -73,7 +73,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/scheduler-parts.ts',
     from: ', new UnknownNodes(node)]',
     to: ']',
-    test: 'packages/store-testkit/test/scheduler/nodes/unknown-nodes.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/unknown-nodes.test.ts',
   },
   'lock-of-a-gone-job': {
     promise: 'A lock that a native worker died with ends, although its job is gone.',
@@ -94,7 +94,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/results/outcomes.ts',
     from: 'this.#queue({ ...item, isWanted: true })',
     to: 'this.#outcomes.add(lane, { ...item, isWanted: true }, longOutput)',
-    test: 'packages/store-testkit/test/scheduler/withheld-outputs.test.ts',
+    test: 'packages/redis-store/test/scheduler/withheld-outputs.test.ts',
   },
   'leases-in-one-script': {
     promise: 'The leases of a node are listed by scripts of bounded length.',

@@ -64,13 +64,13 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'isConsumer && this.#hasNoLanes(subscription)',
     to: 'isConsumer && this.#stopped',
-    test: 'packages/store-testkit/test/scheduler/many-names.test.ts',
+    test: 'packages/redis-store/test/scheduler/many-names.test.ts',
   },
   'long-subscriptions-keep-their-names-twice': {
     promise: 'A queue that a consumer waits for costs little more than its name.',
     file: 'packages/core-scheduler/src/model/subscription.ts',
     from: 'key: key ?? `c',
     to: 'key: `c',
-    test: 'packages/store-testkit/test/scheduler/many-names.test.ts',
+    test: 'packages/redis-store/test/scheduler/many-names.test.ts',
   },
 }

@@ -14,7 +14,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/intake/route-admission.ts',
     from: 'this.#countsSinceMs > beforeMs',
     to: 'this.#countsSinceMs > Infinity',
-    test: 'packages/store-testkit/test/scheduler/routes.test.ts',
+    test: 'packages/redis-store/test/scheduler/routes.test.ts',
     testName: 'refuses none before the workers of a gateway that starts are counted',
   },
   'aged-job-is-dropped': {

@@ -56,7 +56,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/admin/queue-control.ts',
     from: "    } finally {\n      events.emit('prefetchResumed')\n",
     to: "      events.emit('prefetchResumed')\n    } finally {\n",
-    test: 'packages/store-testkit/test/scheduler/fetched-ahead.test.ts',
+    test: 'packages/redis-store/test/scheduler/fetched-ahead.test.ts',
     testName: 'is given held jobs again after a FLUSH that failed',
   },
   'expired-dead-job-keeps-its-jid': {
@@ -86,7 +86,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/results/outcomes.ts',
     from: 'if (isRequeue(outcome)) keptOutcomes',
     to: 'if (!isRequeue(outcome)) keptOutcomes',
-    test: 'packages/store-testkit/test/scheduler/nodes/lost-answers.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/lost-answers.test.ts',
   },
   'old-waiters-first-for-ever': {
     promise: 'No waiting job is looked at twice before all were looked at.',
@@ -100,7 +100,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'if (job.waitedMs !== undefined) job.waitedMs += heldMs',
     to: '',
-    test: 'packages/store-testkit/test/scheduler/fetched-ahead.test.ts',
+    test: 'packages/redis-store/test/scheduler/fetched-ahead.test.ts',
     testName: 'is told how long its job has waited, from its arrival to the fetch',
   },
   'pause-misses-jobs-on-their-way': {
@@ -108,7 +108,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'await new Promise<void>((resolve) => this.#whenAnswered.push(resolve))',
     to: 'void this.#whenAnswered',
-    test: 'packages/store-testkit/test/scheduler/fetched-ahead.test.ts',
+    test: 'packages/redis-store/test/scheduler/fetched-ahead.test.ts',
     testName: 'is given nothing that was on its way to its node when the queue was paused',
   },
   'scheduled-job-wakes-at-once': {
@@ -116,7 +116,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/intake/submissions.ts',
     from: 'if (job.dueAtMs === undefined || job.dueAtMs <= heartbeat.storeNowMs()) created += 1',
     to: 'created += 1',
-    test: 'packages/store-testkit/test/scheduler/maintenance/scheduler-maintenance.test.ts',
+    test: 'packages/redis-store/test/scheduler/maintenance/scheduler-maintenance.test.ts',
     testName: 'wakes a worker when it is promoted, and not before',
   },
   'flush-sends-one-step': {
@@ -159,28 +159,28 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/admin/queue-control.ts',
     from: "    parts.events.on('reconnected', () => this.load())\n",
     to: '',
-    test: 'packages/store-testkit/test/scheduler/nodes/after-outages.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/after-outages.test.ts',
   },
   'outage-leaves-workers-asleep': {
     promise: 'A node that comes back from an outage wakes its workers for jobs of that time.',
     file: 'packages/core-scheduler/src/notify/outages.ts',
     from: "    await events.emitInTurn('lanesWatched', 'all')\n",
     to: '',
-    test: 'packages/store-testkit/test/scheduler/nodes/after-outages.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/after-outages.test.ts',
   },
   'outage-loses-progress': {
     promise: 'Clients get the progress that was reported during an outage.',
     file: 'packages/core-scheduler/src/results/awaited-jobs.ts',
     from: '{ afterSilence: true }',
     to: '{}',
-    test: 'packages/store-testkit/test/scheduler/nodes/after-outages.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/after-outages.test.ts',
   },
   'late-by-name-worker-is-a-failure': {
     promise: 'A Faktory job whose by-name worker is late counts as lost, not as failed.',
     file: 'packages/core-scheduler/src/maintenance/reaper.ts',
     from: "job.heldBy === 'named' || door !== 'faktory'",
     to: "door !== 'faktory'",
-    test: 'packages/store-testkit/test/scheduler/maintenance/scheduler-maintenance.test.ts',
+    test: 'packages/redis-store/test/scheduler/maintenance/scheduler-maintenance.test.ts',
     testName: 'a Faktory job whose lease at ',
   },
   'room-told-once': {
@@ -188,7 +188,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/dispatch/room-timers.ts',
     from: '      this.#byLimit.delete(limit)\n',
     to: '',
-    test: 'packages/store-testkit/test/scheduler/maintenance/scheduler-maintenance.test.ts',
+    test: 'packages/redis-store/test/scheduler/maintenance/scheduler-maintenance.test.ts',
     testName: 'is woken each time there is some',
   },
   'two-workers-for-one-job': {
@@ -196,7 +196,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/node/wakeups.ts',
     from: 'jobs * this.#perJob - named',
     to: 'jobs * this.#perJob',
-    test: 'packages/store-testkit/test/scheduler/scheduler-ahead.test.ts',
+    test: 'packages/redis-store/test/scheduler/scheduler-ahead.test.ts',
     testName: 'is woken alone for one job, while it is being stored',
   },
   'dead-job-frees-a-foreign-unique-key': {
@@ -228,7 +228,7 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/dispatch/claims.ts',
     from: 'this.#parts.clock.nowMs() - sentMs <= claimTimeoutMs',
     to: 'sentMs - claimTimeoutMs <= this.#parts.clock.nowMs()',
-    test: 'packages/store-testkit/test/scheduler/nodes/late-claims.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/late-claims.test.ts',
   },
   'job-held-ahead-overtaken': {
     promise: 'A job held ahead does not go back while later ones are being claimed.',
@@ -249,14 +249,14 @@ export const faults: FaultTable = {
     file: 'packages/core-scheduler/src/intake/pending-ack.ts',
     from: 'if (waiters.remove(this.#lane, result.id, this)) abandon',
     to: 'if (!waiters.remove(this.#lane, result.id, this)) abandon',
-    test: 'packages/store-testkit/test/scheduler/confirmed.test.ts',
+    test: 'packages/redis-store/test/scheduler/confirmed.test.ts',
   },
   'end-overtakes-reports': {
     promise: 'A client gets all reports of a job before its end.',
     file: 'packages/core-scheduler/src/results/awaited-jobs.ts',
     from: 'if (!reason.endWasSeen && !isNative) await store.events.delivered()',
     to: '',
-    test: 'packages/store-testkit/test/scheduler/nodes/late-news.test.ts',
+    test: 'packages/redis-store/test/scheduler/nodes/late-news.test.ts',
   },
   'lease-timer-fires-once': {
     promise: 'Leases of each length end at their time.',

@@ -12,101 +12,9 @@ export interface SimulatedFault {
 }
 
 const core = 'packages/core-scheduler/src'
-const store = 'packages/store-testkit/src/memory'
 const doors = 'apps/gateway/src'
 
-/** Places marked `store` are the store in memory, whose steps mean what the scripts mean. */
 const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
-  'token-not-compared': {
-    does: 'An outcome ends a job that another worker has by now.',
-    file: `${store}/jobs/finish.ts`,
-    from: ': job.token === token',
-    to: ': job.token !== undefined',
-  },
-  'deadline-of-no-length': {
-    does: "A consumer's lease is over at once.",
-    file: `${store}/jobs/claim.ts`,
-    from: 'consumerSeconds * 1000 :',
-    to: 'consumerSeconds / 1000 :',
-  },
-  'death-not-told': {
-    does: 'A job that dies pushes nothing.',
-    file: `${store}/jobs/finish.ts`,
-    from: '  tellOfDeath(world, lane, job)',
-    to: '  void tellOfDeath',
-  },
-  'death-told-twice': {
-    does: 'A job that dies pushes two jobs.',
-    file: `${store}/jobs/finish.ts`,
-    from: '  tellOfDeath(world, lane, job)',
-    to: '  for (const _ of [1, 2]) tellOfDeath(world, lane, job)',
-  },
-  'one-job-over-the-limit': {
-    does: 'One job more than its limit allows runs.',
-    file: `${store}/jobs/throttles.ts`,
-    from: 'slots.length < concurrency',
-    to: 'slots.length <= concurrency',
-  },
-  'turn-of-two-jobs': {
-    does: 'One job more of a value runs than may run.',
-    file: `${store}/jobs/turns.ts`,
-    from: 'this.#running(value) < (',
-    to: 'this.#running(value) <= (',
-  },
-  'batch-closed-early': {
-    does: 'A batch is complete while a job of it has not run.',
-    file: `${store}/jobs/memory-batches.ts`,
-    from: 'if (!committed || pending > 0) return',
-    to: 'if (!committed || pending > 1) return',
-  },
-  'batch-without-commit': {
-    does: 'A batch is complete before it was committed.',
-    file: `${store}/jobs/memory-batches.ts`,
-    from: 'if (!committed || pending > 0) return',
-    to: 'if (pending > 0) return',
-  },
-  'callback-of-failed-batch': {
-    does: 'The success callback runs though a job has failed.',
-    file: `${store}/jobs/memory-batches.ts`,
-    from: 'if (!callbacks.success && failed === 0 &&',
-    to: 'if (!callbacks.success &&',
-  },
-  'lock-not-kept': {
-    does: 'Two jobs have one unique lock.',
-    file: `${store}/memory-steps.ts`,
-    from: 'if (job.lock && isLocked(world, lane, job.lock.key))',
-    to: 'if (job.lock && isLocked(world, lane, ""))',
-  },
-  'retry-at-once-twice': {
-    does: 'A failed job is queued for its retry and stays scheduled.',
-    file: `${store}/jobs/finish.ts`,
-    from: 'lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs)',
-    to: 'lane.scheduled.set(job.id, world.nowMs() + outcome.delayMs), lane.enqueue(job)',
-  },
-  'early-promotion': {
-    does: 'Scheduled jobs are queued half a second early.',
-    file: `${store}/lanes/maintenance.ts`,
-    from: '.filter(([, dueMs]) => dueMs <= world.nowMs())',
-    to: '.filter(([, dueMs]) => dueMs <= world.nowMs() + 500)',
-  },
-  'requeued-by-nobody': {
-    does: 'A job that a worker gave back is in no queue.',
-    file: `${store}/jobs/finish.ts`,
-    from: '  world.arrive(job)\n  lane.enqueue(job)',
-    to: '  world.arrive(job)',
-  },
-  'last-in-first-out': {
-    does: 'A level is a stack.',
-    file: `${store}/memory-lane.ts`,
-    from: 'queue.splice(lower < 0 ? queue.length : lower, 0, job.id)',
-    to: 'queue.splice(lower < 0 ? 0 : 0, 0, job.id)',
-  },
-  'joined-client-not-noted': {
-    does: 'A second client of a job at another node is not told its end.',
-    file: `${store}/memory-steps.ts`,
-    from: 'if (foreground) job.waiting.push(node)',
-    to: 'if (foreground) job.waiting.push("")',
-  },
   'refused-outcome-forgotten': {
     does: 'An outcome that the store did not answer is not sent again.',
     file: `${core}/results/outcomes.ts`,
@@ -208,18 +116,6 @@ const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
     file: `${core}/maintenance/orphan-leases.ts`,
     from: 'if (before.has(token)) outcomes.add(',
     to: 'if (before.has(token) && !token) outcomes.add(',
-  },
-  'lost-ids-given-again': {
-    does: 'Ids of jobs that the store has lost are given again.',
-    file: `${store}/memory-lane.ts`,
-    from: 'this.#lastId += (epoch - this.#epoch) * idsPerEpoch',
-    to: 'this.#lastId += 0 * (epoch - this.#epoch) * idsPerEpoch',
-  },
-  'restart-not-noticed': {
-    does: 'A gateway does not notice that the store has restarted.',
-    file: `${store}/memory-nodes.ts`,
-    from: 'isDead || last === undefined || this.#epoch !== world.epoch',
-    to: 'isDead || last === undefined',
   },
   'counts-not-told-again': {
     does: 'Workers that came among lost writes are not counted.',

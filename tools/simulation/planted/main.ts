@@ -26,7 +26,7 @@ async function tryFault(fault: SimulatedFault): Promise<Found> {
   if (times !== 1) throw new Error(`${fault.name}: its text stands ${times} times in ${fault.file}`)
   const startedMs = performance.now()
   const folder = mkdtempSync(join(tmpdir(), 'crossgear-planted-'))
-  const players = await Players.start('memory', availableParallelism(), folder, fault)
+  const players = await Players.start(availableParallelism(), folder, fault)
   try {
     const first = await firstFailure(players)
     const seconds = (performance.now() - startedMs) / 1000

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FaultKind, Plan } from '../world/plan.ts'
 import type { Chooser, Event } from '../world/timeline.ts'
 import { World } from '../world/world.ts'
-import type { OpenStore } from './stores.ts'
+import type { OpenStore } from '../world/sim-store.ts'
 
 /** Events so close together come in any order, milliseconds: as late as a message may be. */
 const windowMs = 4
@@ -119,7 +119,7 @@ async function playOrder(
 ) {
   const story: string[] = []
   const world = new World(plan, { openStore, tell: (line) => void story.push(line) })
-  const chooser = new ChoiceList(fromMs, list, states, () => world.store.state?.() ?? '')
+  const chooser = new ChoiceList(fromMs, list, states, () => world.store.state())
   world.timeline.chooser = chooser
   const { widths } = chooser
   try {

@@ -96,11 +96,7 @@ export async function playPlans(players: Players, plans: Plans): Promise<Sums> {
   return { failed, saved: shrunk }
 }
 
-function failureOf(
-  plan: Plan,
-  { problems, story }: Played,
-  { work, store }: Plans,
-): readonly string[] {
+function failureOf(plan: Plan, { problems, story }: Played, { work }: Plans): readonly string[] {
   const world = work.kind === 'plan' ? `--plan ${work.file}` : `--seed ${plan.seed}`
   const more = problems.length - maxProblems
   return [
@@ -108,7 +104,7 @@ function failureOf(
     `seed ${plan.seed} failed: ${problems[0]}`,
     ...problems.slice(1, maxProblems).map((problem) => `  ${problem}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
-    `  again: ${commandOf(world, store)}`,
+    `  again: ${commandOf(world)}`,
   ]
 }
 
@@ -116,7 +112,7 @@ async function shrinkOne(
   players: Players,
   plan: Plan,
   { problems }: Played,
-  { folder, store }: Plans,
+  { folder }: Plans,
 ): Promise<readonly string[]> {
   try {
     const shrunk = await players.run({ kind: 'shrink', plan, problems })
@@ -126,7 +122,7 @@ async function shrinkOne(
     const { gateways, peers, faults } = shrunk.plan
     return [
       `  made smaller in ${shrunk.tries} tries: ${gateways} gateways, ${peers.length} peers, ${faults.length} faults: ${problem}`,
-      `  again: ${commandOf(`--plan ${file}`, store)}`,
+      `  again: ${commandOf(`--plan ${file}`)}`,
       ...shrunk.story.map((line) => `  ${line}`),
     ]
   } catch (error) {
@@ -134,5 +130,4 @@ async function shrinkOne(
   }
 }
 
-const commandOf = (world: string, store: string): string =>
-  `npm run simulate -- ${world}${store === 'memory' ? '' : ` --store ${store}`}`
+const commandOf = (world: string): string => `npm run simulate -- ${world}`

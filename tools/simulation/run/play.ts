@@ -1,6 +1,6 @@
 import type { Plan } from '../world/plan.ts'
 import { World } from '../world/world.ts'
-import type { OpenStore } from './stores.ts'
+import type { OpenStore } from '../world/sim-store.ts'
 
 /** The end of a world. */
 export interface Played {

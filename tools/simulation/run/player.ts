@@ -1,15 +1,15 @@
 // A thread that plays worlds, one task after the other.
 import { parentPort, workerData } from 'node:worker_threads'
 import { walkOrders } from './orders.ts'
+import type { Program } from '@crossgear/redis-store/embedded'
+import { SimStores } from '../world/sim-store.ts'
 import { play } from './play.ts'
 import { shrink } from './shrink.ts'
-import { storeKind, type StoreName } from './stores.ts'
 import type { Message, Task } from './tasks.ts'
 
 const port = parentPort!
-const host = await storeKind(workerData as StoreName).start()
-
-const { openStore } = host
+const stores = await SimStores.start(workerData as Program)
+const openStore = stores.open
 const send = (answer: unknown, isLast: boolean): void =>
   port.postMessage({ answer, isLast } satisfies Message)
 
@@ -32,6 +32,6 @@ async function answerTo(task: Task): Promise<unknown> {
 }
 
 port.on('message', (task: Task | 'end') => {
-  if (task === 'end') void host.stop().then(() => port.close())
+  if (task === 'end') void stores.stop().then(() => port.close())
   else void answerTo(task).then((answer) => send(answer, true))
 })

@@ -1,14 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { Valkey, type Program } from '@crossgear/redis-store/embedded'
 import { build, type Plugin } from 'vite'
-import type { StoreName } from './stores.ts'
-import { storeKind } from './stores.ts'
 import type { AnswerTo, Message, Task } from './tasks.ts'
 
 const source = fileURLToPath(new URL('player.ts', import.meta.url))
-const unbundled = fileURLToPath(new URL('player-source.mjs', import.meta.url))
 const condition = '@crossgear/source'
+const pathOf = (file: string): string => fileURLToPath(new URL(`../../../${file}`, import.meta.url))
+const scriptFolder = 'packages/redis-store/lua/'
+const linker = pathOf('packages/redis-store/src/scripts/link-scripts.ts')
+const linkedScripts = pathOf('packages/redis-store/src/scripts/linked-scripts.ts')
 /** A task that takes longer is a livelock that no budget of events has ended. */
 const maxTaskMs = 10 * 60_000
 /** Longest that a player takes to end its store. */
@@ -37,27 +40,21 @@ interface Taken extends Waiting {
 
 /** Threads that play worlds. */
 export class Players {
-  readonly #store: StoreName
+  readonly #server: Program
   readonly #program: string
   readonly #waiting: Waiting[] = []
   readonly #threads = new Map<Worker, Taken | undefined>()
   #isOver = false
 
-  private constructor(store: StoreName, program: string, count: number) {
-    this.#store = store
+  private constructor(program: string, server: Program, count: number) {
+    this.#server = server
     this.#program = program
     for (let one = 0; one < count; one += 1) this.#add()
   }
 
-  /** Starts them; their program is written to a folder of the caller, with a change if its store can be bundled. */
-  static async start(
-    store: StoreName,
-    count: number,
-    folder: string,
-    change?: Change,
-  ): Promise<Players> {
-    const { isBundled } = storeKind(store)
-    return new Players(store, isBundled ? await bundle(folder, change) : unbundled, count)
+  /** Starts them; their program is written to a folder of the caller, with a change where there is one. */
+  static async start(count: number, folder: string, change?: Change): Promise<Players> {
+    return new Players(await bundle(folder, change), await Valkey.compile(), count)
   }
 
   /** Rejects if the thread ends, or takes too long. */
@@ -80,7 +77,7 @@ export class Players {
 
   #add(): void {
     const thread = new Worker(this.#program, {
-      workerData: this.#store,
+      workerData: this.#server,
       execArgv: [`--conditions=${condition}`],
     })
     this.#threads.set(thread, undefined)
@@ -141,7 +138,7 @@ async function bundle(folder: string, change?: Change): Promise<string> {
   const conditions = [condition]
   await build({
     ...{ configFile: false, logLevel: 'error' },
-    ...(change && { plugins: [changed(change)] }),
+    plugins: [linked(folder, change), ...(change ? [changed(change)] : [])],
     resolve: { conditions },
     ssr: { noExternal: true, resolve: { conditions } },
     build: {
@@ -154,8 +151,27 @@ async function bundle(folder: string, change?: Change): Promise<string> {
 
 /** Loads a file with its change, and all others as they are. */
 function changed({ file, from, to }: Change): Plugin {
-  const path = fileURLToPath(new URL(`../../../${file}`, import.meta.url))
+  const path = pathOf(file)
   const load = (id: string): string | undefined =>
     id === path ? readFileSync(path, 'utf8').replace(from, () => to) : undefined
   return { name: 'change', enforce: 'pre', load }
+}
+
+/** All scripts of the store, linked once: the bundle stands in another folder than theirs. */
+function linked(folder: string, change?: Change): Plugin {
+  const load = async (id: string): Promise<string | undefined> => {
+    if (id !== linkedScripts) return undefined
+    const copy = join(folder, 'lua/')
+    cpSync(pathOf(scriptFolder), copy, { recursive: true })
+    if (change?.file.startsWith(scriptFolder)) {
+      const file = join(copy, change.file.slice(scriptFolder.length))
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(change.from, () => change.to),
+      )
+    }
+    const { linkScripts } = (await import(linker)) as { linkScripts: (from: URL) => unknown }
+    return `export const linkedScripts = ${JSON.stringify(linkScripts(pathToFileURL(copy)))}`
+  }
+  return { name: 'linked scripts', enforce: 'pre', load }
 }

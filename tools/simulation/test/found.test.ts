@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { play } from '../run/play.ts'
-import { memorySimStore } from '../world/sim-store.ts'
+import { SimStores } from '../world/sim-store.ts'
 import type { PeerPlan, Plan } from '../world/plan.ts'
+
+const stores = await SimStores.start()
 
 const plain: Omit<Plan, 'seed' | 'gateways' | 'wildMs' | 'peers'> = {
   functionOrder: 'in-order',
@@ -120,6 +122,6 @@ const found: readonly (readonly [string, Plan])[] = [
 ]
 
 test.each(found)('%s', async (_what, plan) => {
-  const { problems } = await play(plan, memorySimStore, false)
+  const { problems } = await play(plan, stores.open, false)
   expect(problems).toEqual([])
 })

@@ -6,7 +6,6 @@ test.each([
     '',
     {
       work: { kind: 'seeds', from: 1, count: 1_000 },
-      store: 'memory',
       tells: false,
       shrinks: true,
     },
@@ -39,7 +38,6 @@ test.each([
   ['--seeds 1e3', '--seeds is a whole number from 1 to 4294967296, not "1e3".'],
   ['--from 4294967296', '--from is a whole number from 0 to 4294967295, not "4294967296".'],
   ['--from 4294967295 --seeds 2', 'Seeds end at 4294967295.'],
-  ['--store memroy', 'There is no store "memroy": did you mean memory?'],
   ['--exhaustive --fault crush', 'There is no fault "crush": did you mean crash?'],
   ['--fault crash', '--fault needs --exhaustive.'],
   ['--seed 1 --plan x', '--seed and --plan do not go together.'],

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import { walkOrders, type OrdersSeen } from '../run/orders.ts'
-import { memorySimStore } from '../world/sim-store.ts'
+import { SimStores } from '../world/sim-store.ts'
 import { actorOf, Timeline, type Event } from '../world/timeline.ts'
+
+const stores = await SimStores.start()
 
 test('every order of a tiny world is walked, and the same states are seen again', async () => {
   const walk = async (runs: number): Promise<OrdersSeen> =>
-    walkOrders('crash', memorySimStore, (seen) => seen.runs < runs)
+    walkOrders('crash', stores.open, (seen) => seen.runs < runs)
   const [one, other] = [await walk(40), await walk(40)]
   expect(one).toEqual(other)
   expect(one.runs).toBe(40)

@@ -1,5 +1,9 @@
-import { bands, LaneNames, type Store } from '@crossgear/core-scheduler'
-import { MemoryStoreWorld, type NativePeer } from '@crossgear/store-testkit'
+import { LaneNames, type Store, type StoreListener } from '@crossgear/core-scheduler'
+import { RedisStore } from '@crossgear/redis-store'
+import type { Program } from '@crossgear/redis-store/embedded'
+import { checkInvariants } from '@crossgear/redis-store/invariants'
+import type { NativePeer } from '@crossgear/store-testkit'
+import { SpecPeer } from '@crossgear/tools/spec-peer'
 import {
   excessOf,
   reserveForSeconds,
@@ -8,168 +12,233 @@ import {
   turnLanes,
   type Settings,
 } from './settings.ts'
-import type { Timeline } from './timeline.ts'
+import { StoreMark } from './store-mark.ts'
+import { miscountsOf, StoreReads, type NodeWorkers } from './store-reads.ts'
+import { promisesSettled, type Timeline } from './timeline.ts'
+import { WorldServer } from './world-server.ts'
+
+/** The date at which each world begins, milliseconds since 1970. */
+const epochMs = 1_700_000_000_000
+
+/** All jobs and the places where they stand, as a digest. */
+const jobsAndPlaces = `
+local found = {}
+local keys = redis.call('KEYS', '*')
+table.sort(keys)
+for _, key in ipairs(keys) do
+  if string.match(key, '^job:') then
+    local job = redis.call('HMGET', key, 'status', 'token')
+    found[#found + 1] = string.format('%s %s %s', key, job[1] or '', job[2] or '')
+  elseif string.match(key, '^queue:') or string.match(key, '^xg:busy:') or string.match(key, '^xg:dead:') then
+    local isList = redis.call('TYPE', key).ok == 'list'
+    local ids = redis.call(isList and 'LRANGE' or 'ZRANGE', key, 0, -1)
+    found[#found + 1] = key .. ' ' .. table.concat(ids, ' ')
+  end
+end
+return redis.sha1hex(table.concat(found, '\\n'))`
+
+/** Calls from one check of the invariants to the next: each reads all keys. */
+const callsPerCheck = 100
 
 /** A native peer that also reads payloads. */
 export interface SimNative extends NativePeer {
   inputOf(lane: string, id: number): Promise<string>
 }
 
-/** Workers behind each node. */
-export type NodeWorkers = ReadonlyMap<
-  string,
-  { readonly named: number; readonly consumers: number }
->
+/** Opens the store of a world. */
+export type OpenStore = (timeline: Timeline, settings: Settings) => SimStore
 
-/** The one store of a world, for all its nodes. */
-export interface SimStore {
+/** Worlds' stores, one after another on one server. */
+export class SimStores {
+  readonly #server: WorldServer
+  #current: SimStore | undefined
+
+  private constructor(server: WorldServer) {
+    this.#server = server
+  }
+
+  /** `program`: that of the server, where it is compiled already. */
+  static async start(program?: Program): Promise<SimStores> {
+    return new SimStores(await WorldServer.start(program))
+  }
+
+  /** The store of the next world: the last one has ended. */
+  readonly open: OpenStore = (timeline, settings) => {
+    this.#current = new SimStore(this.#server, timeline, settings)
+    return this.#current
+  }
+
+  async stop(): Promise<void> {
+    await this.#current?.close()
+    this.#server.stop()
+  }
+}
+
+/** The one store of a world, for all its nodes: the shipped scripts, whose time is the world's. */
+export class SimStore {
   readonly native: SimNative
+  readonly #server: WorldServer
+  readonly #timeline: Timeline
+  readonly #settings: Settings
+  readonly #names: LaneNames
+  readonly #nodes = new Map<string, RedisStore>()
+  /** Names of those whose process has not ended. */
+  readonly #living = new Set<string>()
+  readonly #reads: StoreReads
+  #steppedMs = 0
+  #sinceCheck = 0
+
+  constructor(server: WorldServer, timeline: Timeline, settings: Settings) {
+    this.#server = server
+    this.#timeline = timeline
+    this.#settings = settings
+    this.#names = new LaneNames(settings.homes)
+    this.#reads = new StoreReads(server.redis)
+    this.native = Object.assign(new SpecPeer(server.redis), {
+      inputOf: (lane: string, id: number) => this.#reads.inputOf(lane, id),
+    })
+    server.begin({ nowMs: () => this.nowMs(), passedMs: () => timeline.nowMs })
+  }
+
   /** The store's clock, milliseconds since 1970. */
-  nowMs(): number
+  nowMs(): number {
+    return epochMs + this.#steppedMs + this.#timeline.nowMs
+  }
+
   /** Steps it, ahead or back. */
-  stepClock(ms: number): void
+  stepClock(ms: number): void {
+    this.#steppedMs += ms
+  }
+
   /** A new node's store. */
-  join(name: string): Promise<Store>
-  /** The node's process has ended. */
-  crash(name: string): void
-  /** Remembers the data as they are now; the returned function gives them back to the server. */
-  mark(): () => void
-  /** The server's process is another one: nodes that look see that it may have lost data. */
-  restart(): void
-  /** Broken invariants, cheap enough for each call. */
-  violations(): Promise<readonly string[]>
-  /** All that is left in structures that are empty once all jobs have ended, and wrong counts of connected workers. */
-  leftovers(workers: NodeWorkers): Promise<readonly string[]>
-  /** Jobs that stand in a queue or are running. */
-  unfinished(): Promise<readonly string[]>
-  /** All jobs and where they stand, as text; absent where that takes a call. */
-  state?(): string
-  close(): Promise<void>
-}
-
-/** A world's store in memory. */
-export function memorySimStore(timeline: Timeline, settings: Settings): SimStore {
-  const { throttles, homes } = settings
-  const clock = { nowMs: () => timeline.nowMs, advance: () => Promise.resolve() }
-  const names = new LaneNames(homes)
-  const world = new MemoryStoreWorld(clock, { names, throttles, reserveForSeconds })
-  const nodes = new Map<string, ReturnType<typeof world.join>>()
-  const inputOf = (lane: string, id: number): Promise<string> =>
-    Promise.resolve(world.lane(lane).job(id, world.nowMs())?.input.toString() ?? '')
-  const native: SimNative = Object.assign(world.native, { inputOf })
-  return {
-    native,
-    nowMs: () => world.nowMs(),
-    stepClock: (ms) => world.stepClock(ms),
-    join: (name) => {
-      const node = world.join(name)
-      nodes.set(name, node)
-      return Promise.resolve(node)
-    },
-    crash: (name) => nodes.get(name)?.crash(),
-    mark: () => {
-      const data = world.copyData()
-      return () => world.returnTo(data)
-    },
-    restart: () => world.nextEpoch(),
-    violations: async () => {
-      const leased = [...world.lanes]
-        .filter(({ lane }) => resizeLanes.includes(lane))
-        .flatMap(({ lane, busy }) => [...busy.keys()].map((id) => `${lane}:${id}`))
-      const inTurns = [...world.lanes]
-        .filter(({ lane }) => turnLanes.includes(lane))
-        .flatMap((lane) =>
-          [...lane.busy.keys()].map(
-            (id) => `${lane.lane} ${lane.job(id, world.nowMs())?.terms?.turn ?? ''}`,
-          ),
-        )
-      return [
-        ...(await world.violations()),
-        ...excessOf(settings, leased),
-        ...turnExcessOf(settings, inTurns),
-      ]
-    },
-    leftovers: (workers) => {
-      const counts = new Map([...world.lanes].map((lane) => [lane.lane, lane.workers] as const))
-      return Promise.resolve([...leftoversOf(world), ...miscountsOf(counts, workers)])
-    },
-    unfinished: () => {
-      const found: string[] = []
-      for (const lane of world.lanes) {
-        for (const job of lane.all()) {
-          // A foreground job that nobody waits for goes with the next claim of its lane.
-          const isAbandoned = job.foreground && job.waiting.length === 0
-          if (job.status === 'busy' || (job.status === 'idle' && !isAbandoned))
-            found.push(`${lane.lane}:${job.id} ${job.status} (${job.input.toString()})`)
-        }
-      }
-      return Promise.resolve(found)
-    },
-    state: () => [...world.lanes].map(stateOf).join(' '),
-    close: () => world.close(),
-  }
-}
-
-/** Each job that came stands somewhere or has ended, by the lane's own counters. Those of native clients are counted late. */
-function misbalanceOf(lane: ReturnType<MemoryStoreWorld['lane']>): string | undefined {
-  const jobs = [...lane.all()]
-  if (jobs.some(({ door }) => door === 'native')) return undefined
-  const { submitted, completed, failed, lost, expired, cancelled, deleted } = lane.counters
-  const standing =
-    jobs.filter(({ status }) => status === 'idle' || status === 'busy').length + lane.dead.length
-  const known = standing + completed + failed + lost + expired + cancelled + deleted
-  return known === submitted
-    ? undefined
-    : `${lane.lane}: ${submitted} jobs came, and ${known} are accounted for`
-}
-
-function leftoversOf(world: Pick<MemoryStoreWorld, 'lanes' | 'holders'>): string[] {
-  const found: string[] = []
-  for (const lane of world.lanes) {
-    const problem = misbalanceOf(lane)
-    if (problem !== undefined) found.push(problem)
-  }
-  for (const { lane, unique, jids, busy, scheduled, dead } of world.lanes) {
-    // Dead jobs keep their names: they may be queued again.
-    const named = [...unique.values(), ...jids.values()].filter((id) => !dead.includes(id))
-    const left = new Set([...named, ...busy.keys(), ...scheduled.keys()])
-    if (left.size > 0) found.push(`${lane}: structures still have ${[...left].join(', ')}`)
-  }
-  for (const [holder, { leases }] of world.holders) {
-    if (leases.size > 0) found.push(`holder ${holder} still has ${[...leases.keys()].join(', ')}`)
-  }
-  return found
-}
-
-/** Workers that the store counts in a lane and that are not there, and nodes whose workers it counts in none. */
-export function miscountsOf(
-  lanes: ReadonlyMap<string, NodeWorkers>,
-  workers: NodeWorkers,
-): readonly string[] {
-  const found: string[] = []
-  const known = new Set<string>()
-  for (const [lane, nodes] of lanes) {
-    for (const [node, counted] of nodes) {
-      if (counted.named > 0) known.add(node)
-      const actual = workers.get(node) ?? { named: 0, consumers: 0 }
-      for (const kind of ['named', 'consumers'] as const) {
-        if (counted[kind] <= actual[kind]) continue
-        found.push(`${lane}: counts ${counted[kind]} ${kind} of ${node}, which has ${actual[kind]}`)
-      }
+  async join(name: string): Promise<Store> {
+    const store = new RedisStore(this.#server.address, {
+      names: this.#names,
+      throttles: this.#settings.throttles,
+      reserveForSeconds,
+      nodeName: name,
+      clock: { nowMs: () => epochMs + this.#timeline.nowMs },
+    })
+    await store.open()
+    this.#nodes.set(name, store)
+    this.#living.add(name)
+    const { events } = store
+    const { steps, jobs, lanes, nodes, admin, queues, batches } = store
+    const { cron, holders, inspect, native, history, audit } = store
+    return {
+      node: name,
+      isSharded: false,
+      steps,
+      jobs,
+      lanes,
+      nodes,
+      admin,
+      queues,
+      batches,
+      cron,
+      holders,
+      inspect,
+      native,
+      history,
+      audit,
+      events: {
+        watch: (what) => events.watch(what),
+        listen: (listener) => events.listen(withoutConnections(listener)),
+        send: (...message) => events.send(...message),
+        delivered: () => Promise.resolve(),
+      },
+      check: () => store.check(),
+      close: () => {
+        this.crash(name)
+        return Promise.resolve()
+      },
     }
   }
-  for (const [node, { named }] of workers)
-    if (named > 0 && !known.has(node)) found.push(`no lane counts the ${named} workers of ${node}`)
-  return found
+
+  /** The node's process has ended: it hears nothing more. Calls on their way still arrive, as they may. */
+  crash(name: string): void {
+    this.#living.delete(name)
+    this.#nodes.get(name)?.events.close()
+  }
+
+  /** Remembers the data as they are now; the returned function gives them back to the server. */
+  mark(): () => void {
+    const mark = StoreMark.of(this.#server.redis)
+    return () => void mark.then((data) => data.restore())
+  }
+
+  /** The server's process is another one: nodes see that it may have lost data. */
+  restart(): void {
+    this.#timeline.hold(async () => {
+      await this.#server.restart()
+      for (const [name, node] of this.#nodes) if (this.#living.has(name)) await isConnected(node)
+    })
+  }
+
+  /** Broken invariants, now and then. */
+  async violations(): Promise<readonly string[]> {
+    this.#sinceCheck += 1
+    if (this.#sinceCheck < callsPerCheck) return []
+    this.#sinceCheck = 0
+    return this.#violations()
+  }
+
+  /** All that is left in structures that are empty once all jobs have ended, and wrong counts of connected workers. */
+  async leftovers(workers: NodeWorkers): Promise<readonly string[]> {
+    return [
+      ...(await this.#violations()),
+      ...(await this.#reads.leftovers()),
+      ...miscountsOf(await this.#reads.workers(), workers),
+    ]
+  }
+
+  /** Jobs that stand in a queue or are running. */
+  unfinished(): Promise<readonly string[]> {
+    return this.#reads.unfinished()
+  }
+
+  /** A digest of all jobs and where they stand. */
+  state(): string {
+    return this.#server.now(jobsAndPlaces)
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.#nodes.values()) await node.close()
+    this.#nodes.clear()
+    this.#living.clear()
+    await this.#server.end()
+  }
+
+  async #violations(): Promise<readonly string[]> {
+    const broken = await checkInvariants(this.#server.redis, { native: true, names: this.#names })
+    const leased = await this.#reads.leased(resizeLanes)
+    const inTurns = await this.#reads.turnsLeased(turnLanes)
+    return [
+      ...broken,
+      ...excessOf(this.#settings, leased),
+      ...turnExcessOf(this.#settings, inTurns),
+    ]
+  }
 }
 
-function stateOf(lane: ReturnType<MemoryStoreWorld['lane']>): string {
-  const jobs = [...lane.all()].map(({ id, status, token }) => `${id} ${status} ${token ?? ''}`)
-  const places = [
-    ...bands.map((band) => lane.queues[band]),
-    lane.scheduled.keys(),
-    lane.busy.keys(),
-    lane.dead,
-  ]
-  return JSON.stringify([lane.lane, jobs, places.map((ids) => [...ids])])
+type Method = (...args: unknown[]) => unknown
+
+/** The world itself says when connections break. */
+function withoutConnections(listener: StoreListener): StoreListener {
+  return new Proxy(listener, {
+    get: (target, name: keyof StoreListener) =>
+      name === 'up' || name === 'down' ? () => undefined : (target[name] as Method).bind(target),
+  })
+}
+
+/** Resolves when the node's store is connected again, and knows which data the server has. */
+async function isConnected(node: RedisStore): Promise<void> {
+  let isThere = false
+  while (!isThere) {
+    isThere = await node.check().then(
+      () => true,
+      () => false,
+    )
+    await promisesSettled()
+  }
 }

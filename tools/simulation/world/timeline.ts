@@ -46,8 +46,7 @@ export class Timeline {
   #nowMs = 0
   #order = 0
   #events = 0
-  /** Waits until all that an event has begun outside of this process is over. */
-  settle: (() => Promise<void>) | undefined
+  #held: Promise<void> | undefined
   chooser: Chooser | undefined
 
   get nowMs(): number {
@@ -88,9 +87,19 @@ export class Timeline {
     for (const run of actor.waiting.splice(0)) this.after(0, actor, run)
   }
 
+  /** No event comes until this is over, which may take real time. */
+  hold(act: () => Promise<void>): void {
+    this.#held = (this.#held ?? Promise.resolve()).then(act)
+  }
+
   /** Runs events up to that time, or while `goesOn`. */
   async runUntil(untilMs: number, goesOn: () => boolean = () => true): Promise<void> {
-    while (!(await this.#runSome(untilMs, goesOn))) await this.settle?.()
+    while (!(await this.#runSome(untilMs, goesOn))) {
+      for (let held = this.#held; held; held = this.#held) {
+        await held
+        if (this.#held === held) this.#held = undefined
+      }
+    }
   }
 
   /** True if that was all. Each event has a callback of its own, after which Node runs its promises. */
@@ -98,7 +107,7 @@ export class Timeline {
     return new Promise((resolve, reject) => {
       let isOver = false
       const runOne = (): void => {
-        if (isOver) return
+        if (isOver || this.#held) return
         try {
           isOver = !this.#runNext(untilMs, goesOn)
           if (isOver) resolve(true)
@@ -107,8 +116,7 @@ export class Timeline {
           reject(error instanceof Error ? error : new Error(String(error)))
         }
       }
-      const events = this.settle ? 1 : eventsPerTurn
-      for (let one = 0; one < events; one += 1) setImmediate(runOne)
+      for (let one = 0; one < eventsPerTurn; one += 1) setImmediate(runOne)
       setImmediate(() => resolve(isOver))
     })
   }

@@ -1,59 +1,115 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { buildWorldClock } from '@crossgear/tools/preload-library'
-import { RedisServer } from '@crossgear/tools/redis-server'
+import { placeOf, type StoreAddress } from '@crossgear/gearmonkey-redis/address'
+import { Valkey, type Program } from '@crossgear/redis-store/embedded'
+import { Redis } from 'ioredis'
+import { StoreMark } from './store-mark.ts'
 
 /** Nothing that the server does by itself changes its data, or their order. */
-const words = [
-  ...['--activerehashing', 'no', '--hz', '1', '--dynamic-hz', 'no'],
-  ...['--enable-debug-command', 'local'],
-]
+const settings = ['activerehashing', 'no', 'hz', '1'] as const
 
-/** A connection of the world's own. */
-export type WorldConnection = ReturnType<RedisServer['connect']>
+/** Each world begins at a multiple of this time of the server: what it does now and then, it does at the same times of the world, milliseconds. */
+const beginsAtMs = 1_000_000
 
-/** A Redis server whose date is set by the world. */
+const beforeWorlds: WorldClocks = { nowMs: () => 0, passedMs: () => 0 }
+
+/** The clocks of a world, milliseconds. */
+export interface WorldClocks {
+  /** The server's date, since 1970. */
+  readonly nowMs: () => number
+  /** The time since the world began. */
+  readonly passedMs: () => number
+}
+
+/** A server inside this process, on the clocks of one world after the other. */
 export class WorldServer {
-  readonly redis: RedisServer
-  readonly #folder: string
-  readonly #clock: number
-  readonly #bytes = Buffer.alloc(8)
-  #us = 0n
+  /** Leads to whichever process has the server's place. */
+  readonly address: StoreAddress = { connect: () => this.#process!.connect() }
+  /** The world's own connection. After a restart it is there again by itself. */
+  readonly redis: Redis
+  readonly #program: Program
+  #process: Valkey | undefined
+  #clocks = beforeWorlds
+  /** The time of former worlds, milliseconds: what the server measures never goes back. */
+  #formerMs = 0
+  #isRestarted = false
 
-  private constructor(folder: string, clock: number, redis: RedisServer) {
-    this.#folder = folder
-    this.#clock = clock
-    this.redis = redis
+  private constructor(program: Program) {
+    this.#program = program
+    this.redis = this.#connection()
   }
 
-  static async start(): Promise<WorldServer> {
-    const folder = mkdtempSync(join(tmpdir(), 'xg-world-'))
-    const clockFile = join(folder, 'clock')
-    try {
-      writeFileSync(clockFile, Buffer.alloc(8))
-      const preload = buildWorldClock(folder, clockFile)
-      const redis = await RedisServer.startAs({ preload }, ...words)
-      await redis.ask('DEBUG', 'SET-ACTIVE-EXPIRE', '0')
-      return new WorldServer(folder, openSync(clockFile, 'r+'), redis)
-    } catch (error) {
-      rmSync(folder, { recursive: true, force: true })
-      throw error
-    }
+  static async start(program?: Program): Promise<WorldServer> {
+    const server = new WorldServer(program ?? (await Valkey.compile()))
+    server.#process = await server.#started()
+    await server.redis.connect()
+    await server.redis.config('SET', ...settings)
+    return server
   }
 
-  /** Sets the date, milliseconds since 1970. */
-  setDate(ms: number): void {
-    const us = BigInt(Math.round(ms * 1000))
-    if (us === this.#us) return
-    this.#us = us
-    this.#bytes.writeBigInt64LE(us)
-    writeSync(this.#clock, this.#bytes, 0, 8, 0)
+  /** Its data are gone, and it follows these clocks. */
+  begin(clocks: WorldClocks): void {
+    const passedMs = this.#formerMs + this.#clocks.passedMs()
+    this.#formerMs = Math.ceil(passedMs / beginsAtMs + 1) * beginsAtMs
+    this.#clocks = clocks
+    this.#process!.step()
+    void this.redis.flushall()
   }
 
-  async stop(): Promise<void> {
-    await this.redis.stop()
-    closeSync(this.#clock)
-    rmSync(this.#folder, { recursive: true, force: true })
+  /** The world is over. A process that came with a restart is replaced: each has an order of keys of its own. */
+  async end(): Promise<void> {
+    if (!this.#isRestarted) return
+    this.#clocks = beforeWorlds
+    this.#formerMs = 0
+    await this.#replace()
+    this.#isRestarted = false
+  }
+
+  /** Runs a script at once. */
+  now(script: string): string {
+    let answer = ''
+    const connection = this.#process!.open({
+      receive: (bytes) => Boolean((answer += bytes.toString('latin1'))),
+      closed: () => undefined,
+    })
+    const words = ['EVAL', script, '0']
+    const text = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')
+    connection.send(Buffer.from(`*${words.length}\r\n${text}`))
+    this.#process!.step()
+    connection.end()
+    return answer
+  }
+
+  /** Another process has the server's place, with the same data and no connection. */
+  async restart(): Promise<void> {
+    await this.#replace(await StoreMark.of(this.redis))
+    this.#isRestarted = true
+  }
+
+  stop(): void {
+    this.redis.disconnect()
+    this.#process?.stop()
+  }
+
+  async #replace(mark?: StoreMark): Promise<void> {
+    const former = this.#process
+    this.#process = await this.#started()
+    const redis = this.#connection()
+    await redis.config('SET', ...settings)
+    await mark?.restore(redis)
+    redis.disconnect()
+    const isBack = new Promise((resolve) => this.redis.once('ready', resolve))
+    former?.stop()
+    await isBack
+  }
+
+  #started(): Promise<Valkey> {
+    return Valkey.start({
+      program: this.#program,
+      nowMs: () => this.#clocks.nowMs(),
+      monotonicMs: () => this.#formerMs + this.#clocks.passedMs(),
+    })
+  }
+
+  #connection(): Redis {
+    return new Redis({ ...placeOf(this.address), protocol: 2, lazyConnect: true })
   }
 }

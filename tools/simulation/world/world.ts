@@ -17,7 +17,8 @@ import { LongWait } from './long-wait.ts'
 import { NativeLink } from './native-link.ts'
 import type { PeerPlan, Plan } from './plan.ts'
 import { settingsOf, type Settings } from './settings.ts'
-import type { NodeWorkers, SimStore } from './sim-store.ts'
+import type { OpenStore, SimStore } from './sim-store.ts'
+import type { NodeWorkers } from './store-reads.ts'
 import { noFaults, StoreLink } from './store-link.ts'
 import { actorOf, Timeline } from './timeline.ts'
 
@@ -37,7 +38,7 @@ const cleanMs = 80_000
 const cleanLookMs = 2_000
 
 export interface WorldOptions {
-  readonly openStore: (timeline: Timeline, settings: Settings) => SimStore
+  readonly openStore: OpenStore
   /** Takes the lines of the story. */
   readonly tell?: (line: string) => void
 }

@@ -1,28 +1,37 @@
 import type { EndedRun, Lease } from '@crossgear/core-scheduler'
 import { LaneNames } from '@crossgear/core-scheduler'
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
-import { MemoryStoreWorld } from '@crossgear/store-testkit'
+import { StoreError, type HistoryStore } from '@crossgear/core-scheduler'
 import { expect, test } from 'vitest'
 import { historyEveryMs, JobHistory, namedEvery } from '../../src/ops/history/job-history.ts'
 import { namedBounds } from '../../src/ops/history/named-counts.ts'
+import { openStoreInProcess } from '../support/store-in-process.ts'
 import { bucketOf, percentileSeconds } from '../../src/ops/history/time-buckets.ts'
 
 async function startHistory() {
-  const clock = new ManualClock()
-  const world = new MemoryStoreWorld(clock)
-  const store = await world.node()
+  const clock = new ManualClock(1_700_000_000_000)
+  const { store } = await openStoreInProcess(() => clock.nowMs())
+  let isAway = false
+  const link: HistoryStore = {
+    add: (...words) =>
+      isAway ? Promise.reject(new StoreError('UNREACHABLE', 'away')) : store.history.add(...words),
+    read: (...words) => store.history.read(...words),
+  }
   const errors: unknown[] = []
   const history = new JobHistory({
     clock,
     names: new LaneNames(),
     onError: (task) => errors.push(task),
   })
-  history.start(store.history, { storeNowMs: () => world.nowMs() })
+  history.start(link, { storeNowMs: () => clock.nowMs() })
   return {
-    ...{ clock, world, history, errors },
+    clock,
+    history,
+    errors,
+    setAway: (away: boolean) => (isAway = away),
     /** All sums of the hour. */
     sums: async (of?: string) =>
-      Object.fromEntries((await store.history.read('hour', world.nowMs(), of))[0]?.sums ?? []),
+      Object.fromEntries((await store.history.read('hour', clock.nowMs(), of))[0]?.sums ?? []),
   }
 }
 
@@ -55,13 +64,13 @@ test('counts are added every ten seconds', async () => {
 })
 
 test('counts that the store refused are added later', async () => {
-  const { clock, world, history, errors, sums } = await startHistory()
+  const { clock, setAway, history, errors, sums } = await startHistory()
   history.counted('f', 'submitted')
   history.ended(aRun('retried', 5))
-  world.break()
+  setAway(true)
   await clock.advance(historyEveryMs)
   expect(errors).toEqual(['history'])
-  world.mend()
+  setAway(false)
   history.counted('f', 'submitted')
   await clock.advance(historyEveryMs)
   expect(await sums()).toEqual({ submitted: 2, retried: 1, [`run:${bucketOf(5)}`]: 1 })
@@ -69,15 +78,15 @@ test('counts that the store refused are added later', async () => {
 })
 
 test('counts of functions and queues are added once a minute, and when the gateway stops', async () => {
-  const { clock, world, history, sums } = await startHistory()
+  const { clock, setAway, history, sums } = await startHistory()
   history.counted('mail', 'submitted')
   history.counted('mail@bulk', 'submitted')
   history.ended({ ...aRun('completed', 100), lane: 'mail@bulk' })
   await clock.advance((namedEvery - 1) * historyEveryMs)
   expect(await sums('f:mail')).toEqual({})
-  world.break()
+  setAway(true)
   await clock.advance(historyEveryMs)
-  world.mend()
+  setAway(false)
   history.counted('mail', 'submitted')
   await clock.advance(namedEvery * historyEveryMs)
   expect(await sums('f:mail')).toEqual({ submitted: 3, completed: 1, [`run:${bucketOf(100)}`]: 1 })

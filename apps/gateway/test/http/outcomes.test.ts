@@ -30,11 +30,11 @@ describe('a foreground request', () => {
   })
 
   test('joins one with the same unique id, and both get the outcome', async () => {
-    const { port, worker, scheduler, world } = await openHttp()
+    const { port, worker, scheduler, server } = await openHttp()
     const headers = { 'X-Gearman-Unique': 'u1' }
     const both = [ask(port, '/f', { headers }, 'a'), ask(port, '/f', { headers }, 'b')]
     await expect.poll(async () => (await scheduler.jobs.counts())[0]?.normal).toBe(1)
-    await expect.poll(() => [...world.lanes].length).toBe(1)
+    expect((await server.store.lanes.all()).size).toBe(1)
     const hands = await worker('f')
     const [handle = '', , unique] = await nextJob(hands)
     expect(unique).toBe('u1')

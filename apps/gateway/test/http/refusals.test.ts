@@ -71,12 +71,12 @@ describe('the HTTP door answers', () => {
   })
 
   test('503 while the store is away, and works again when it is back', async () => {
-    const { port, world, rejections } = await openHttp()
+    const { port, server, rejections } = await openHttp()
     const agent = oneConnection()
     const status = async () => (await ask(port, '/f', { agent, headers: background })).status
-    world.break()
+    server.leave()
     expect(await status()).toBe(503)
-    world.mend()
+    await server.comeBack()
     expect(await status()).toBe(200)
     agent.destroy()
     expect(rejections).toEqual(['store'])

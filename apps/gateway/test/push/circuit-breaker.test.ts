@@ -1,4 +1,4 @@
-import { ManualClock } from '@crossgear/store-testkit'
+import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { expect, test } from 'vitest'
 import { CircuitBreaker } from '../../src/push/circuit-breaker.ts'
 

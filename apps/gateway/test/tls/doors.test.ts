@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryStoreWorld, RecordingObserver } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/store-testkit'
 import { encodeRequest } from '@crossgear/gearman-codec'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { FaktoryDoor } from '../../src/faktory/faktory-door.ts'
@@ -11,11 +11,12 @@ import { GearmanDoor } from '../../src/gearman/gearman-door.ts'
 import { systemClock } from '../../src/net/clock.ts'
 import { readTls, type TlsFiles } from '../../src/net/tls.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
+import { openStoreInProcess } from '../support/store-in-process.ts'
 import { lacksOpenssl, makeCertificates, type KeyPair } from './support/certificates.ts'
 
 async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles, handshakeMs = 10_000) {
-  const world = new MemoryStoreWorld(new ManualClock())
-  const scheduler = new Scheduler(world.join(), systemClock, new RecordingObserver())
+  const { store } = await openStoreInProcess()
+  const scheduler = new Scheduler(store, systemClock, new RecordingObserver())
   await scheduler.start()
   const rejections: string[] = []
   const tls = readTls(files, { cert: '--cert', key: '--key' })
@@ -32,7 +33,6 @@ async function openDoor(kind: 'gearman' | 'faktory', files: TlsFiles, handshakeM
   onTestFinished(async () => {
     await door.close()
     await scheduler.stop()
-    await world.close()
   })
   return { port, rejections, door }
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ManualClock } from '@crossgear/store-testkit'
+import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import { RedisStore } from '@crossgear/redis-store'
 import { lacksRedis } from '@crossgear/tools/redis-server'
 import { describe, expect, onTestFinished, test } from 'vitest'

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream'
+
 /** A server by name, or by its Unix socket, which wins over host and port. */
 export interface HostPort {
   readonly host: string
@@ -15,6 +17,8 @@ export interface ServerAddress extends Login {
   readonly host?: string
   readonly port?: number
   readonly path?: string
+  /** Opens a stream to a server inside this process, which wins over all others; it is used like a socket. */
+  readonly connect?: () => Duplex
   readonly db?: number
 }
 

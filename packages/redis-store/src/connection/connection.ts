@@ -27,7 +27,6 @@ const slotsEveryMs = 2_000
 function connectionOptions(address: StoreAddress, name: string, withinMs: number): Options {
   return {
     ...loginOf(address),
-    ...placeOf(address),
     connectionName: name,
     protocol: 2,
     lazyConnect: true,
@@ -38,6 +37,7 @@ function connectionOptions(address: StoreAddress, name: string, withinMs: number
     commandTimeout: withinMs,
     maxLoadingRetryTime: longestPauseMs,
     retryStrategy: pause,
+    ...placeOf(address),
   }
 }
 

@@ -185,11 +185,13 @@ export class RedisContext {
   }
 
   readonly #timed = async (...call: Parameters<Scripts['run']>): Promise<unknown> => {
+    const observer = this.#observer
+    if (!observer) return this.#scripts.run(...call)
     const sentMs = performance.now()
     try {
       return await this.#scripts.run(...call)
     } finally {
-      this.#observer?.called(call[0], performance.now() - sentMs)
+      observer.called(call[0], performance.now() - sentMs)
     }
   }
 

@@ -1,33 +1,49 @@
 import { Cluster, Redis } from 'ioredis'
+import { placeOf } from '@crossgear/gearmonkey-redis/address'
 import { SpecPeer } from '@crossgear/tools/spec-peer'
 import type { NativePeer, StoreWorld, WorldOptions } from '@crossgear/store-testkit'
-import { RedisStore, type StoreAddress } from '../../src/index.ts'
+import { RedisStore, type RedisStoreOptions, type StoreAddress } from '../../src/index.ts'
 import { checkInvariants } from '../../src/invariants/invariants.ts'
 import type { Connection } from '../../src/connection/connection.ts'
 import { StoreKeys } from '../../src/keys.ts'
 import { ageKeys } from './age-keys.ts'
 
-/** Nodes on a real store. Time passes by making everything in the store older. */
+/** The time of a store and its nodes, where a test moves it. */
+export interface WorldTime {
+  /** The clock of the nodes' machines. */
+  readonly machine: { nowMs(): number }
+  /** Another millisecond begins: looks at a clock that stands still fill one up. */
+  nextMs(): void
+  pass(ms: number): Promise<void>
+}
+
+/** Nodes on a server or a cluster. Where time passes by itself, all that the store holds is made older instead. */
 export class RedisWorld implements StoreWorld {
   readonly redis: Connection
   readonly #keys: StoreKeys
   readonly native: NativePeer
   readonly #address: StoreAddress
   readonly #options: WorldOptions
+  readonly #time: WorldTime | undefined
   readonly #stores: RedisStore[] = []
   readonly #ears: Connection[] = []
 
-  private constructor(address: StoreAddress, options: WorldOptions) {
+  private constructor(address: StoreAddress, options: WorldOptions, time?: WorldTime) {
     this.#address = address
     this.#options = options
+    this.#time = time
     this.redis = rawConnection(address)
     this.#keys = new StoreKeys(this.redis.isCluster)
     this.native = new SpecPeer(this.redis)
   }
 
   /** Empties the store first. */
-  static async open(address: StoreAddress, options: WorldOptions = {}): Promise<RedisWorld> {
-    const world = new RedisWorld(address, options)
+  static async open(
+    address: StoreAddress,
+    options: WorldOptions = {},
+    time?: WorldTime,
+  ): Promise<RedisWorld> {
+    const world = new RedisWorld(address, options, time)
     await world.redis.exists('anything') // in a cluster there are no servers before the first answer
     await Promise.all(serversOf(world.redis).map((server) => server.flushall()))
     return world
@@ -39,10 +55,16 @@ export class RedisWorld implements StoreWorld {
     return this.redis
   }
 
-  async node(options: { readonly graceMs?: number } = {}): Promise<RedisStore> {
-    const store = new RedisStore(this.#address, { ...this.#options, ...options })
+  async node(options: Pick<RedisStoreOptions, 'graceMs' | 'nodeName'> = {}): Promise<RedisStore> {
+    const clock = this.#time?.machine
+    const store = new RedisStore(this.#address, {
+      ...this.#options,
+      ...(clock && { clock }),
+      ...options,
+    })
     this.#stores.push(store)
     await store.open()
+    this.#time?.nextMs()
     return store
   }
 
@@ -61,7 +83,12 @@ export class RedisWorld implements StoreWorld {
   }
 
   async pass(ms: number): Promise<void> {
-    await Promise.all(serversOf(this.redis).map((server) => ageKeys(server, ms)))
+    if (!this.#time) {
+      await Promise.all(serversOf(this.redis).map((server) => ageKeys(server, ms)))
+      return
+    }
+    await this.#time.pass(ms)
+    this.#time.nextMs()
   }
 
   async replaceData(): Promise<void> {
@@ -98,10 +125,7 @@ export class RedisWorld implements StoreWorld {
 export function rawConnection(address: StoreAddress): Connection {
   if ('nodes' in address) return new Cluster([...address.nodes], { redisOptions: { protocol: 2 } })
   if ('sentinels' in address) throw new Error('no world on Sentinels')
-  const { path, host = '127.0.0.1', port = 6379 } = address
-  return path === undefined
-    ? new Redis({ host, port, protocol: 2 })
-    : new Redis({ path, protocol: 2 })
+  return new Redis({ ...placeOf(address), protocol: 2 })
 }
 
 /** The servers with slots. */

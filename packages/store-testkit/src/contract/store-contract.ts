@@ -40,12 +40,11 @@ import type { StoreWorld, WorldOptions } from './store-world.ts'
 
 /**
  * The tests that every store must pass, as a vitest suite. `makeWorld` gives an empty store; after
- * each test it is checked for violations. `isWhole`: false for a store without audit and inspection.
+ * each test it is checked for violations.
  */
 export function storeContract(
   name: string,
   makeWorld: (options: WorldOptions) => Promise<StoreWorld>,
-  { isWhole = true } = {},
 ): void {
   describe(`the contract of stores, kept by ${name}`, () => {
     const worlds: StoreWorld[] = []
@@ -71,7 +70,7 @@ export function storeContract(
     byLevelContract(tests)
     sharingContract(tests)
     outcomeContract(tests)
-    if (isWhole) lateContract(tests)
+    lateContract(tests)
     aheadContract(tests)
     deathContract(tests)
     nodeContract(tests)
@@ -91,8 +90,8 @@ export function storeContract(
     cronContract(tests)
     holderContract(tests)
     historyContract(tests)
-    if (isWhole) auditContract(tests)
-    if (isWhole) inspectContract(tests)
+    auditContract(tests)
+    inspectContract(tests)
     throttleContract(tests)
     functionLimitContract(tests)
     turnContract(tests)

@@ -1,4 +1,4 @@
-import { ManualClock } from '@crossgear/store-testkit'
+import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import {
   type Assignment,
   type Delivery,

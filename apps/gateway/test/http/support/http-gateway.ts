@@ -1,13 +1,14 @@
 import { Scheduler } from '@crossgear/core-scheduler'
-import { ManualClock, MemoryStoreWorld, RecordingObserver } from '@crossgear/store-testkit'
+import { RecordingObserver } from '@crossgear/store-testkit'
 import { onTestFinished } from 'vitest'
 import { GearmanDoor } from '../../../src/gearman/gearman-door.ts'
 import { HttpDoor, type HttpDoorOptions } from '../../../src/http/http-door.ts'
 import { systemClock } from '../../../src/net/clock.ts'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
+import { openStoreInProcess, type StoreInProcess } from '../../support/store-in-process.ts'
 
 export interface HttpGateway {
-  readonly world: MemoryStoreWorld
+  readonly server: StoreInProcess
   readonly scheduler: Scheduler
   readonly observer: RecordingObserver
   readonly door: HttpDoor
@@ -17,11 +18,11 @@ export interface HttpGateway {
   readonly worker: (...functions: readonly string[]) => Promise<GearmanPeer>
 }
 
-/** An HTTP door, with a Gearman door for the workers, on a store in memory. Ends with the test. */
+/** An HTTP door, with a Gearman door for the workers, on a store inside this process. Ends with the test. */
 export async function openHttp(options: Partial<HttpDoorOptions> = {}): Promise<HttpGateway> {
-  const world = new MemoryStoreWorld(new ManualClock())
+  const server = await openStoreInProcess()
   const observer = new RecordingObserver()
-  const scheduler = new Scheduler(world.join(), systemClock, observer)
+  const scheduler = new Scheduler(server.store, systemClock, observer)
   await scheduler.start()
   const rejections: string[] = []
   const common = {
@@ -43,10 +44,9 @@ export async function openHttp(options: Partial<HttpDoorOptions> = {}): Promise<
     await door.close()
     await workers.close()
     await scheduler.stop().catch(() => undefined)
-    await world.close()
   })
   return {
-    world,
+    server,
     scheduler,
     observer,
     door,

@@ -256,6 +256,7 @@ export function nativeContract({ open, test }: ContractTests): void {
       const [job] = await store.steps.claim({ by: 'named', groups: [{ lanes: ['mail'] }], max: 1 })
       if (!job) throw new Error('nothing to take')
       await store.steps.finish('mail', [retried(job, 0)])
+      await world.pass(1)
       await store.lanes.promote()
       await world.native.take('mail')
       await world.native.finish('mail', id, 'success', bytes('out'))

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { planOf } from '../world/plan.ts'
+import { SimStores } from '../world/sim-store.ts'
+import { World, type WorldEnd } from '../world/world.ts'
+
+/** Seeds with crashes, clock steps, native peers, throttles, and a store that restarts without its last writes. */
+const seeds = [3, 11, 12, 13, 17, 47]
+
+let stores: SimStores
+beforeAll(async () => {
+  stores = await SimStores.start()
+})
+afterAll(() => stores.stop())
+
+async function live(seed: number, on = stores): Promise<WorldEnd & { readonly story: string }> {
+  const lines: string[] = []
+  const tell = (line: string): void => void lines.push(line)
+  const end = await new World(planOf(seed), { openStore: on.open, tell }).run()
+  return { ...end, story: lines.join('\n') }
+}
+
+test('worlds come to rest with nothing wrong', async () => {
+  for (const seed of seeds) {
+    const { problems, events } = await live(seed)
+    expect({ seed, problems }).toEqual({ seed, problems: [] })
+    expect(events).toBeGreaterThan(500)
+  }
+})
+
+test('worlds have the same story again, also on another server after other worlds', async () => {
+  const others = await SimStores.start()
+  try {
+    await live(13, others)
+    for (const seed of [3, 47]) {
+      const { story } = await live(seed)
+      expect(story.split('\n').length).toBeGreaterThan(10)
+      expect((await live(seed, others)).story).toBe(story)
+    }
+  } finally {
+    await others.stop()
+  }
+})
