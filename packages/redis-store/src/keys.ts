@@ -102,12 +102,29 @@ export class StoreKeys extends Keys {
     return this.of('xg:ticks', lane)
   }
 
-  /**
-   * Hash: value of a key by which jobs take turns → its job in line; with `:waiting` and `:running`: sorted sets of jobs by
-   * value; with `:rate:<value>`: list, when its last jobs were leased, ms. At most 10,000 values.
-   */
-  turns(lane: string): string {
-    return this.of('xg:turns', lane)
+  /** Hash: value of a key by which jobs take turns → its job in line; under NUL the limits of each. At most 10,000 values. */
+  turnHolders(lane: string): string {
+    return this.of('xg:turn-holders', lane)
+  }
+
+  /** Sorted set: values whose next job waits for its rate, by when that has room, ms. */
+  turnDue(lane: string): string {
+    return this.of('xg:turn-due', lane)
+  }
+
+  /** Sorted set: jobs that wait for their turn, by value, level and arrival. */
+  turnWaiting(lane: string): string {
+    return `${this.of('xg:turns', lane)}:waiting`
+  }
+
+  /** Sorted set: running jobs by value, where each value has a concurrency. */
+  turnRunning(lane: string): string {
+    return `${this.of('xg:turns', lane)}:running`
+  }
+
+  /** List: when the last jobs of a value with a rate were leased, ms, the latest first; the value's bytes are counted at the end. */
+  turnStarts(lane: string, value: string): string {
+    return `${this.of('xg:turn-starts', lane)}:${value}:${Buffer.byteLength(value)}`
   }
 
   /** Set: in a cluster, ended jobs of batches, what dead jobs push, and new and ended jids, until a node has passed them on. */

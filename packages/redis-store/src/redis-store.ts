@@ -143,7 +143,7 @@ export class RedisStore implements Store {
     this.#limited = cluster ? [steps, cluster] : [steps]
     this.steps = new ObservedSteps(cluster ?? steps, options.observer)
     this.jobs = new RedisJobs(context, this.#jids, steps)
-    this.lanes = new RedisLanes(context, clock, cluster)
+    this.lanes = new RedisLanes(context, clock, steps.turnLimits, cluster)
     this.admin = new RedisAdministration(context)
     this.queues = new RedisQueues({ ...bounds, context })
     this.cron = new RedisCron(context)
@@ -152,7 +152,7 @@ export class RedisStore implements Store {
     this.batches = new RedisBatches(context)
     this.history = new RedisHistory(context)
     this.audit = new RedisAudit(context)
-    this.imports = new RedisImports(context, bounds)
+    this.imports = new RedisImports(context, bounds, steps.turnLimits)
     this.backup = new RedisBackup(context, { lanes: this.lanes, queues: this.queues })
     const confirmations = confirmationsOf(context, options.durability)
     if (confirmations) this.confirm = () => confirmations.confirm()

@@ -47,6 +47,17 @@ const plants = [
     'ZADD xg:due XX 4.1e12 mail',
     'mail: its next scheduled job is due before what the due index says',
   ],
+  [
+    'ZADD xg:turns:mail:waiting 0 a\x00500000000000000001\x004',
+    'mail: 4 has a turn to come and does not wait',
+  ],
+  ['ZADD queue:mail:scheduled XX 1e14 6', 'mail: 6 waits and has no turn to come'],
+  [
+    'ZADD xg:turns:mail:running 0 a\x004',
+    'mail: 4 counts as running for its value and is not reserved',
+  ],
+  ['HSET xg:turn-holders:mail a 99', 'mail: 99 has the turn of a and has no hash'],
+  ['ZADD xg:turn-due:sms 1 a', 'sms: has turns and is not registered'],
 ] as const
 
 describe.skipIf(lacksRedis)('the checker of invariants, with redis-server:', () => {

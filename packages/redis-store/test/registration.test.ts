@@ -105,7 +105,7 @@ describe.skipIf(lacksRedis)('the registry of lanes in a cluster', () => {
   /** As by a node that dies, or waits, after the first half of its work. */
   async function halfDrop(): Promise<Buffer[]> {
     const number = await store.lanes.register('mail')
-    const args = ['mail', context.node, 9, number]
+    const args = ['mail', context.node, 9, number, '']
     const [, ...gone] = (await context.run('clear-lane', [context.keys.busy('mail')], args)) as [
       Buffer[],
       ...Buffer[],

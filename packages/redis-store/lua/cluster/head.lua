@@ -12,9 +12,9 @@ local lane = ARGV[3]
 local now = nowMs()
 local _, rankOfHead, level = headOf(lane, now)
 local due = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2]
-local dueMs = due and read.due(due)
+local dueMs = due and tonumber(due) < 5e13 and read.due(due) or nil
 -- The poll for due jobs brings jobs outside a list to native workers, and passes on turns.
-local isWaiting = redis.call('EXISTS', laneKey('xg:turns', lane) .. ':waiting') == 1
+local isWaiting = redis.call('EXISTS', turnWaitingKey(lane)) == 1
 if isWaiting or redis.call('HEXISTS', metaKey(lane), 'aside') == 1 then
   dueMs = math.min(dueMs or math.huge, now + 1000)
 end

@@ -25,6 +25,7 @@ local throttle = {
   worker = ARGV[9],
 }
 local wanted, permission, now, allowed, permissionMs = tonumber(ARGV[10]), ARGV[11], nowMs(), 0, 10000
+slots.redate(throttle.queue, now)
 for _, slot in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now - permissionMs)) do
   if string.sub(slot, 1, 1) == '\0' then slots.free(throttle.queue, slot) end
 end

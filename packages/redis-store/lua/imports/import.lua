@@ -11,6 +11,7 @@
 --     most dead jobs of a lane: integer
 --     1 if the server knows all listeners: flag
 --     the store's epoch: integer
+--     the limits of each value where jobs take turns (see turns.lua), empty for none: string
 --     jobs: integer; per job:
 --       import id: bytes
 --       digest: bytes
@@ -29,16 +30,17 @@
 -- it joined, also as the holder of its lock; its note if it came before; `dead` if the dead set is full; `notes` if too many are noted.
 --#include keys
 --#include ids
---#include levels
+--#include places
 --#include packed
 --#include imports
 --#include jids
 --#include registry
 local given = unpackedArguments(3)
-local lane, queue, tag, keptSeconds, renewed, maxDead, isSole, epoch, count = unpack(given, 1, 9)
-local firstJob, perJob = 10, 13
+local lane, queue, tag, keptSeconds, renewed, maxDead, isSole, epoch, limits, count = unpack(given, 1, 10)
+local firstJob, perJob = 11, 13
 local now, toRetry, toDead = nowMs(), 1, 2
 assertQueueTypes(lane)
+local act = actOn(lane, queue, now, limits)
 
 -- True if there may be a listener: the server may know all listeners.
 local function isHeard()
@@ -75,6 +77,8 @@ local first = last - count
 local nextId, results, queued, scheduled, retries = first, {}, {}, {}, {}
 local uniques, jids = {}, {}
 local best, bestUs, earliestDue, at = 0, 0, nil, firstJob
+-- Jobs of a lane where they take turns.
+local entering = {}
 
 -- Returns the refusal of a job without room.
 local function refusal(where)
@@ -147,6 +151,8 @@ local function place(id, where, level, due, arrived)
       retries[#retries + 1], retries[#retries + 2] = due, id
     end
     if not earliestDue or due < earliestDue then earliestDue = due end
+  elseif act.limits then
+    entering[#entering + 1] = { id, level }
   else
     local ids = queued[level]
     if ids then
@@ -197,6 +203,8 @@ noteJids(lane, jids)
 for byte = 1, #renewed do
   redis.call('EXPIRE', importedKey(lane, string.sub(renewed, byte, byte)), keptSeconds)
 end
+enterLine(act, entering)
+endAct(act)
 if best > 0 then
   enqueueLevels(lane, queued)
   if queue ~= '' and openness(lane, now) then

@@ -9,48 +9,52 @@
 --   6 count: integer, jobs of the piece
 --   7 how deep the piece may be, from the nearer end: integer
 --   8 as which they are counted (see books.lua): string
---   9 and more: ids: strings
+--   9 queue (its hint index, empty for none): string
+--   10 and more: ids: strings
 -- Returns the ids that were ended, or 0 where the piece is too deep.
 --#include keys
---#include levels
+--#include places
 --#include jobs
 --#include books
 local key, lane, node, first, count = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 -- Stands for an ended job until all of them are taken out at once; no id looks so.
-local ended = '-'
+local gap = '-'
 local length = redis.call('LLEN', key)
 -- Workers have taken some since the piece was looked at: its jobs stand nearer to the end.
 local nearest, farthest = math.max(0, first - count), math.min(length, first + count)
 local isNearBack = length - nearest < farthest
 if math.min(farthest, length - nearest) > tonumber(ARGV[7]) then return 0 end
-local wanted, ids, inTurns = {}, {}, {}
-for at = 9, #ARGV do
-  -- Jobs that wait for their turn stand there: see turns.lua.
-  local scheduled, id = queueKey(lane, 'scheduled'), ARGV[at]
-  if tonumber(redis.call('ZSCORE', scheduled, id) or 0) >= 5e13 then
-    redis.call('ZREM', scheduled, id)
-    ids[#ids + 1], inTurns[id] = id, true
+local act = actOn(lane, ARGV[9], nowMs())
+local wanted, ended = {}, {}
+for at = 10, #ARGV do
+  local job = readPlaced(act, ARGV[at])
+  -- One that waits for its turn stands there.
+  if tonumber(redis.call('ZSCORE', queueKey(lane, 'scheduled'), job.id) or 0) >= 5e13 then
+    takeScheduled(act, job)
+    ended[#ended + 1] = job
   else
-    wanted[id] = true
+    wanted[job.id] = job
   end
 end
 local listed = 0
 if farthest > nearest then
   for at, id in ipairs(redis.call('LRANGE', key, -farthest, -(nearest + 1))) do
-    if wanted[id] then
-      redis.call('LSET', key, length - farthest + at - 1, ended)
-      ids[#ids + 1], wanted[id], listed = id, nil, listed + 1
+    local job = wanted[id]
+    if job then
+      redis.call('LSET', key, length - farthest + at - 1, gap)
+      ended[#ended + 1], wanted[id], listed = job, nil, listed + 1
+      leftPlace(act, job)
     end
   end
 end
-if #ids == 0 then return ids end
-if listed > 0 then redis.call('LREM', key, isNearBack and listed or -listed, ended) end
-for _, id in ipairs(ids) do
-  local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level')
-  if v[7] and not inTurns[id] then tookLevel(lane, v[7]) end
-  if v[1] then
-    finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')
-  end
+if #ended == 0 then return {} end
+if listed > 0 then redis.call('LREM', key, isNearBack and listed or -listed, gap) end
+local ids = {}
+for at, job in ipairs(ended) do
+  ids[at] = job.id
+  if at > #ended - listed and job.level then tookLevel(lane, job.level) end
+  if job.status then finishJob(lane, job, node, 'error', '') end
 end
 bookTaken(lane, ARGV[8], #ids)
+endAct(act)
 return ids

@@ -12,7 +12,7 @@
 --   10 and more: ids: strings
 -- Returns the ids that stood in the set.
 --#include keys
---#include levels
+--#include places
 --#include jobs
 --#include dead
 --#include books
@@ -21,23 +21,25 @@ local lane, node, queue, set, to = ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 local deadMost, deadSeconds = tonumber(ARGV[8]), tonumber(ARGV[9])
 local now, due, moved, back = nowMs(), tonumber(ARGV[7]), {}, {}
 assertQueueTypes(lane)
+local act = actOn(lane, queue, now)
 
-local function take(id)
-  if set == 'dead' then return redis.call('ZREM', deadKey(lane), id) == 1 end
-  local retrying = redis.call('ZSCORE', retriesKey(lane), id) ~= false
-  if retrying ~= (set == 'retries') then return false end
-  forgetRetry(lane, id)
-  return redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 1
+-- True if the job stood in the set, which it has left now.
+local function take(job)
+  if set == 'dead' then return redis.call('ZREM', deadKey(lane), job.id) == 1 end
+  local score = tonumber(redis.call('ZSCORE', queueKey(lane, 'scheduled'), job.id) or nil)
+  local isRetry = redis.call('ZSCORE', retriesKey(lane), job.id) ~= false
+  -- One that waits for its turn is in the queue.
+  if not score or score >= 5e13 or isRetry ~= (set == 'retries') then return false end
+  takeScheduled(act, job)
+  return true
 end
 
 for at = 10, #ARGV do
-  local id = ARGV[at]
-  local key = jobKey(lane, id)
-  if take(id) and redis.call('EXISTS', key) == 1 then
-    local v = jobFields(lane, id, 'door', 'unique', 'jid', 'wait', 'keep', 'level')
-    local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = v[4], keep = v[5] }
+  local job = readPlaced(act, ARGV[at])
+  local id, key = job.id, jobKey(lane, ARGV[at])
+  if take(job) and redis.call('EXISTS', key) == 1 then
     if due and due > now then
-      redis.call('ZADD', queueKey(lane, 'scheduled'), due / 1000, id)
+      schedule(act, id, due)
     elseif due or to == 'queue' then
       redis.call('HSET', key, 'status', 'idle')
       if not due then redis.call('HSET', key, 'rerun', integer(now)) end
@@ -45,7 +47,9 @@ for at = 10, #ARGV do
       redis.call('HDEL', key, 'settled')
       -- The waiters of a dead job are gone: it now runs in the background.
       if set == 'dead' then redis.call('HDEL', key, 'fg') end
-      back[#back + 1] = { id, v[6] }
+      -- Others join it again, unless another job has its unique id by now.
+      if set == 'dead' and job.unique then redis.call('HSETNX', uniqueKey(lane), job.unique, id) end
+      back[#back + 1] = { id, job.level }
     elseif to == 'dead' then
       buryJob(lane, job, node, now, deadMost, deadSeconds, 'killed')
     else
@@ -56,11 +60,6 @@ for at = 10, #ARGV do
   end
 end
 if to == 'queue' then book(lane, 'rerun', #back) end
-if due and #moved > #back and not isCluster then redis.call('ZADD', dueKey, 'LT', due, lane) end
-if #back > 0 then
-  enqueue(lane, back)
-  redis.call('HDEL', metaKey(lane), 'removed')
-  hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, framed('wake', lane, #back))
-end
+enterLine(act, back)
+endAct(act)
 return moved

@@ -8,10 +8,11 @@
 --   5 token of the lease: string
 --   6 how far it has come in its queues (empty at first): string
 --   7 how long the outcome may take: integer, ms
+--   8 queue (its hint index, empty for none): string
 -- Returns 1, or 2 if the job was handed out again since; 0 for a job that has ended, or never had the lease; a string where
 -- another call has to go on.
 --#include keys
---#include levels
+--#include places
 --#include order
 --#include aside
 --#include removal
@@ -19,28 +20,30 @@
 --#include jobs
 local lane, id, token = ARGV[3], ARGV[4], ARGV[5]
 local key = jobKey(lane, id)
-local v = jobFields(lane, id, 'status', 'token', 'former', 'level', 'enqueued', 'keep')
-local status, other, level, enqueued = v[1], v[2], v[4], v[5]
-local tokens, isKnown = former.of(v[3]), false
+local act = actOn(lane, ARGV[8], nowMs())
+local job = readPlaced(act, id)
+local status, other = job.status, job.token
+local tokens, isKnown = former.of(jobFields(lane, id, 'former')[1]), false
 for _, lost in ipairs(tokens) do
   isKnown = isKnown or lost == token
 end
 if not isKnown or other == token then return 0 end
 
 -- A native worker has the job, or is about to: it still writes its outcome into the hash.
-local function leaveToNative() redis.call('HSET', key, 'keep', math.max(read.whole(v[6]) or 0, relaySeconds)) end
+local function leaveToNative() redis.call('HSET', key, 'keep', math.max(read.whole(job.keep) or 0, relaySeconds)) end
 
 if status == 'busy' then
   if not other then leaveToNative() end
 elseif status == 'idle' then
-  if redis.call('ZREM', queueKey(lane, 'scheduled'), id) == 0 then
+  if not takeScheduled(act, job) then
     local removal = removalFrom(lane)
-    local list, place = findQueued(removal, id, level, enqueued, ARGV[6])
+    local list, place = findQueued(removal, id, job.level, job.enqueued, ARGV[6])
     if list then
-      place = takeOut(removal, list, place, { id = id, level = level, enqueued = enqueued })
+      place = takeOut(removal, list, place, job)
       closeGaps(removal)
     end
     if place then return place end
+    leftPlace(act, job)
     if not list then leaveToNative() end
   end
   forgetRetry(lane, id)
@@ -51,4 +54,5 @@ if other then former.note(lane, id, other) end
 redis.call('HSET', key, 'status', 'busy', 'token', token)
 redis.call('HDEL', key, 'settled')
 redis.call('ZADD', KEYS[1], integer(nowMs() + ARGV[7]), id)
+endAct(act)
 return (other or tokens[#tokens] ~= token) and 2 or 1

@@ -7,49 +7,50 @@
 --   4 node: string
 --   5 most: integer
 --   6 in a cluster: its number in the registry (0: none): integer
+--   7 queue (its hint index, empty for none): string
 -- Returns the ids and, once it is unregistered, its number; in a cluster then how long what it left stays (ms) and its
 -- counters. 0 where it has workers or running jobs.
 --#include keys
 --#include lanes
 --#include registry
+--#include places
 --#include jobs
---#include aside
 --#include orphans
 local lane, node, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
 if countedWorkers(lane) > 0 or redis.call('ZCARD', KEYS[1]) > 0 then return 0 end
-local ids = {}
+local ids, now = {}, nowMs()
+local act = actOn(lane, ARGV[7], now)
 
-local function finish(id)
-  local v = jobFields(lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep')
-  ids[#ids + 1] = id
-  if v[1] then
-    finishJob(lane, { id = id, door = v[2], unique = v[3], jid = v[4], waiting = v[5], keep = v[6] }, node, 'error', '')
-  end
+local function finish(job)
+  ids[#ids + 1] = job.id
+  if job.status then finishJob(lane, job, node, 'error', '') end
+end
+
+local function popDead()
+  local id = redis.call('ZPOPMIN', deadKey(lane))[1]
+  return id and readPlaced(act, id)
 end
 
 local function endPlaces()
-  for _, band in ipairs(bands) do
+  for _, place in ipairs({ 'high', 'normal', 'low', 'scheduled', 'dead' }) do
     while #ids < most do
-      local id = redis.call('RPOP', queueKey(lane, band)) or popAside(lane, band)
-      if not id then break end
-      finish(id)
-    end
-  end
-  for _, key in ipairs({ queueKey(lane, 'scheduled'), deadKey(lane) }) do
-    while #ids < most do
-      local id = redis.call('ZPOPMIN', key)[1]
-      if not id then break end
-      finish(id)
+      local job
+      if place == 'dead' then
+        job = popDead()
+      else
+        job = popPlaced(act, place)
+      end
+      if not job then break end
+      finish(job)
     end
   end
 end
 
-endAll(lane, ids, most, endPlaces, finish)
+endAll(act, ids, most, endPlaces, finish)
+endAct(act)
 if #ids >= most then return { ids } end
-local turns = laneKey('xg:turns', lane)
-redis.call('DEL', retriesKey(lane), bridgedKey(lane), turns, turns .. ':waiting', turns .. ':running')
 noteCleared(lane)
-local fields, now = allFields(lane), nowMs()
+local fields = allFields(lane)
 if not isCluster then return { ids, integer(unregisterLane(lane, fields, now) or 0) } end
 fields.number = fields.number or ARGV[6]
 local number, untilMs, totals = forgetLane(lane, fields, now)

@@ -6,12 +6,13 @@
 --   4 1 if the automatic rule opens lanes to consumers: flag
 --   5 and more: lanes: strings
 -- Returns one list, packed: per lane a number of figures, then as many of: since when the next job has
--- been queued (us; 0 where none is or it was not asked for), normal, workers that may get its jobs, running, scheduled,
+-- been queued, or where jobs take turns, since when one has waited (us; 0 where none is or it was not asked for), normal, workers that may get its jobs, running, scheduled,
 -- high, low, dead, retrying, expired, submitted, completed, failed, retried, if consumers get its jobs (0 open by rule, 1 open
 -- for good, 2 closed by workers, 3 closed by an operator), promoted, requeued, forgotten, 1 if its queue was removed and no
 -- job has come since, died, lost, cancelled, deleted, moved, rerun, killed.
 --#include keys
 --#include lanes
+--#include since
 local now, size, extent, isAutoOpen, firstLane = nowMs(), 0, ARGV[3], ARGV[4] == '1', 5
 local found = {}
 local isOfTotals, withSince = extent ~= 'sizes', extent == 'oldest'
@@ -44,11 +45,12 @@ local fieldCount = isOfTotals and #fields or 2
 -- Another program may have put another type in the place of a queue.
 local function sizeOf(command, key) return tonumber(redis.pcall(command, key)) or 0 end
 
+local function inUs(ms) return math.floor(ms * 1000 + 0.5) end
+
 -- Since when the next job of a band has been queued (us), or 0.
-local function sinceOf(lane, key, count)
+local function sinceIn(lane, key, count)
   if count == 0 or not withSince then return 0 end
-  local enqueued = redis.pcall('HGET', jobKey(lane, redis.call('LINDEX', key, -1)), 'enqueued')
-  return math.floor((read.time(enqueued) or now) * 1000 + 0.5)
+  return inUs(sinceOf(lane, redis.call('LINDEX', key, -1), now))
 end
 
 local function earlier(one, other)
@@ -151,7 +153,7 @@ local function addCounts(lane, at, left)
   if left > 0 then
     normal = sizeOf('LLEN', normalKey)
     if normal > 0 then
-      left, since = left - 1, sinceOf(lane, normalKey, normal)
+      left, since = left - 1, sinceIn(lane, normalKey, normal)
     end
   end
   if left > 0 then
@@ -165,11 +167,13 @@ local function addCounts(lane, at, left)
   if left > 0 then
     scheduled, high, low = sizeOf('ZCARD', laterKey), sizeOf('LLEN', highKey), sizeOf('LLEN', lowKey)
     dead = redis.call('ZCARD', lostKey)
-    since = earlier(earlier(since, sinceOf(lane, highKey, high)), sinceOf(lane, lowKey, low))
+    since = earlier(earlier(since, sinceIn(lane, highKey, high)), sinceIn(lane, lowKey, low))
     if scheduled > 0 then
       -- Jobs that wait for their turn stand there: see turns.lua.
       local waiting = tonumber(redis.pcall('ZCOUNT', laterKey, 5e13, '+inf')) or 0
       scheduled, normal = scheduled - waiting, normal + waiting
+      local oldest = waiting > 0 and withSince and oldestInTurns(laterKey)
+      if oldest then since = earlier(since, inUs(sinceOf(lane, oldest, now))) end
     end
     if scheduled > 0 and isOfTotals then retrying = retryingOf(lane, laterKey) end
   end

@@ -32,18 +32,21 @@ local counted = redis.call('MGET', unpack(countKeys))
 local ready = {}
 
 -- Jobs that another program put beyond all times stand where those that wait for their turn do: see turns.lua.
-local function bringBack(scheduled)
-  local last = redis.call('ZRANGE', scheduled, -1, -1, 'WITHSCORES')[2]
-  if not last or tonumber(last) <= 2e14 then return end
+local function bringBack(scheduled, last)
+  if tonumber(last) <= 2e14 then return end
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', scheduled, '(2e14', '+inf', 'LIMIT', 0, 1000)) do
     redis.call('ZADD', scheduled, 4e13, id)
   end
 end
 
 local function noteDue(lane, scheduled)
-  bringBack(scheduled)
-  local following = redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2]
-  if following and not isCluster then redis.call('ZADD', dueKey, 'LT', integer(read.due(following)), lane) end
+  local last = redis.call('ZRANGE', scheduled, -1, -1, 'WITHSCORES')[2]
+  if not last then return end
+  bringBack(scheduled, last)
+  if isCluster then return end
+  local dueMs = read.due(redis.call('ZRANGE', scheduled, 0, 0, 'WITHSCORES')[2])
+  if tonumber(last) >= 5e13 then dueMs = math.min(dueMs, now + 1000) end
+  redis.call('ZADD', dueKey, 'LT', integer(dueMs), lane)
 end
 
 local function forgetDead(lane)
@@ -105,7 +108,7 @@ local function healLane(place, lane, queue)
     closed = math.min(closed, now + graceMs)
   end
   if places == 0 and not meta[4] then return end
-  if isWorked then takeBackBridged(lane, now, 1000) end
+  if isWorked then takeBackBridged(lane, queue, now, 1000) end
   local band, rankOfHead = headOf(lane, now)
   if not band then return end
   local state = opennessOf(lane, meta[1], closed, meta[3], now, named)

@@ -4,7 +4,8 @@
 --   1 queue:{lane}:scheduled of the first: sorted set
 -- ARGV:
 --   3 most: integer
---   4 and more, per lane: lane, queue (hint index, empty for none): strings
+--   4 and more, per lane: lane, queue (hint index, empty for none), limits of each value where jobs take turns (see turns.lua;
+--     empty for none): strings
 -- Returns per lane { moved, when it is to be polled again in ms or empty, 1 where more is due, 2 where it had no turn
 -- }.
 --#include keys
@@ -233,23 +234,25 @@ end
 
 local sound = {}
 -- `heal` reports a lane where another program has put another type in the place of a queue.
-local last = 2
-while last < #ARGV - 1 and most > 0 do
-  last = last + 2
+local last = 1
+while last < #ARGV - 2 and most > 0 do
+  last = last + 3
+  turns.given[ARGV[last]] = ARGV[last + 2]
   sound[ARGV[last]] = pcall(takeDue, ARGV[last])
 end
 local moved = enqueueDue()
-for at = 4, last, 2 do
+for at = 4, last, 3 do
   local lane, queue = ARGV[at], ARGV[at + 1]
-  local passed = sound[lane] and turns.look(lane)
-  local jobs, following = (moved[lane] or 0) + (turned[lane] or 0) + (passed or 0), nil
+  local lookAtMs = sound[lane] and turns.look(lane) or nil
+  local jobs, following = (moved[lane] or 0) + (turned[lane] or 0) + (turns.lined[lane] or 0), nil
   if jobs > 0 then
     hintReady(queue, lane, now)
     redis.call('PUBLISH', eventsChannel, framed('wake', lane, jobs))
   end
   if sound[lane] then following = redis.call('ZRANGE', queueKey(lane, 'scheduled'), 0, 0, 'WITHSCORES')[2] end
-  local lookMs = following and read.due(following)
-  if sound[lane] and (refillLane(lane) or passed) then lookMs = math.min(lookMs or math.huge, now + 1000) end
+  local lookMs = following and tonumber(following) < turns.far and read.due(following) or nil
+  if lookAtMs then lookMs = math.min(lookMs or math.huge, lookAtMs) end
+  if sound[lane] and refillLane(lane) then lookMs = math.min(lookMs or math.huge, now + 1000) end
   local next = lookMs and integer(lookMs) or ''
   if not isCluster then
     if next == '' then
@@ -260,7 +263,7 @@ for at = 4, last, 2 do
   end
   results[#results + 1] = { jobs, next, lookMs and lookMs <= now and 1 or 0 }
 end
-for _ = last + 2, #ARGV, 2 do
+for _ = last + 3, #ARGV, 3 do
   results[#results + 1] = { 0, '', 2 }
 end
 return results

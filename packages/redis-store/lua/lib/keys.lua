@@ -36,6 +36,12 @@ local function repairCandidatesKey(lane) return laneKey('xg:suspects', lane) end
 local function lineKey(lane) return laneKey('xg:line', lane) end
 local function uniqueLockKey(lane) return laneKey('xg:once', lane) end
 local function ticksKey(lane) return laneKey('xg:ticks', lane) end
+local function turnHoldersKey(lane) return laneKey('xg:turn-holders', lane) end
+local function turnDueKey(lane) return laneKey('xg:turn-due', lane) end
+-- No other key of this kind is without one of these ends: a lane `a:waiting` has `xg:turns:a:waiting:waiting`.
+local function turnWaitingKey(lane) return laneKey('xg:turns', lane) .. ':waiting' end
+local function turnRunningKey(lane) return laneKey('xg:turns', lane) .. ':running' end
+local function turnStartsKey(lane, value) return laneKey('xg:turn-starts', lane) .. ':' .. value .. ':' .. #value end
 local function levelKey(lane, level) return laneKey('xg:level', lane) .. ':' .. level end
 local function metaKey(lane) return laneKey('xg:lane', lane) end
 local function batchOutboxKey(lane) return laneKey('xg:ties', lane) end

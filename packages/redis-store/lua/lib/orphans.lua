@@ -1,4 +1,4 @@
--- Clears a lane. Needs jobs.lua.
+-- Clears a lane. Needs places.lua, jobs.lua.
 --#include books
 
 -- Takes up to `most` jobs from an index of the lane: native workers took them, and may have died with them.
@@ -16,13 +16,13 @@ end
 
 -- Ends the jobs in the places of a lane, which `endPlaces` empties, then those that only its indexes name. The end of a job
 -- may push the callback of its batch into the lane: that goes with the others.
-local function endAll(lane, ids, most, endPlaces, finish)
+local function endAll(act, ids, most, endPlaces, finish)
   repeat
     local before = #ids
     endPlaces()
-    bookTaken(lane, 'deleted', #ids - before)
-    for _, id in ipairs(#ids < most and takeIndexed(lane, most - #ids) or {}) do
-      finish(id)
+    bookTaken(act.lane, 'deleted', #ids - before)
+    for _, id in ipairs(#ids < most and takeIndexed(act.lane, most - #ids) or {}) do
+      finish(readPlaced(act, id))
     end
   until #ids == before or #ids >= most
 end

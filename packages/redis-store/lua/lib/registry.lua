@@ -1,6 +1,7 @@
 -- Registers lanes and forgets them. The number in a lane's hash says that the lane is registered: a step of the lane reads
 -- it with its other fields. Needs lanes.lua.
 --#include books
+--#include forgotten
 local lanesKey, formerKey, totalsKey = broker .. ':lanes', broker .. ':former', broker .. ':totals'
 local maxLanes = 65536
 local maxFormer = 65536
@@ -104,7 +105,8 @@ local function forgetLane(lane, fields, now)
     kept[#kept + 1], kept[#kept + 2] = 'dropped', integer(number)
     hashUntilMs = math.max(untilMs, now + 3600000)
   end
-  redis.call('DEL', meta)
+  redis.call('DEL', meta, retriesKey(lane), bridgedKey(lane))
+  forgetTurns(lane)
   -- Only consumers are counted, in lanes that are registered.
   redis.call('DEL', laneKey('count', lane))
   if #kept > 0 then

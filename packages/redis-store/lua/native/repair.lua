@@ -15,7 +15,7 @@
 -- Returns { kind, id } flat: b a silent worker's job, k one that is left but for its unique key, i a stray, h counts
 -- that nobody stands for.
 --#include keys
---#include levels
+--#include places
 --#include order
 --#include jobs
 --#include native
@@ -26,6 +26,7 @@ local dry, mendsAll = ARGV[7] == 'nothing', ARGV[7] ~= 'strays'
 local most, maxLosses, failure = tonumber(ARGV[8]), tonumber(ARGV[9]), ARGV[10]
 local deadMost, deadSeconds = tonumber(ARGV[11]), tonumber(ARGV[12])
 local now, found, back = nowMs(), {}, {}
+local act = actOn(lane, queue, now)
 -- Queue entries that one call may read, some 3 ms of the server's time, and those of one look from the next job on:
 -- requeued jobs stand there.
 local entries, entriesPerLook = 40000, 20000
@@ -141,9 +142,7 @@ local function mendCounts()
 end
 
 local freed = mendsAll and mendCounts()
-if #back > 0 then
-  enqueue(lane, back)
-  hintReady(queue, lane, now)
-end
-if #back > 0 or freed then redis.call('PUBLISH', eventsChannel, framed('wake', lane, math.max(#back, 1))) end
+enterLine(act, back, true)
+endAct(act)
+if #back == 0 and freed then redis.call('PUBLISH', eventsChannel, framed('wake', lane, 1)) end
 return found

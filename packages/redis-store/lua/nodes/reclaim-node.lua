@@ -18,7 +18,7 @@
 -- Returns { jobs put back, next place (0: that was all), cursor in it, flat per lease of a consumer: id, token, door, what was
 -- refused (empty for nothing), flat per job that ended: lane, id, door, how (expired, lost, died) }.
 --#include keys
---#include levels
+--#include places
 --#include jobs
 --#include losses
 --#include waits
@@ -28,6 +28,7 @@ local lane, node, isDeath, maxLosses = ARGV[3], ARGV[4], ARGV[6] == '1', tonumbe
 local now, back, left, mine = nowMs(), {}, 500, ARGV[4] .. '-'
 -- Leases with half a millisecond in their deadline: no consumer is known to have the job.
 local heldAhead = {}
+local act = actOn(lane, ARGV[5], now)
 local piece, graceMs, failure = left, tonumber(ARGV[8]), ARGV[9]
 local consumed, dropped, problem = {}, {}, ''
 
@@ -79,21 +80,20 @@ end
 
 local function putBack(id, waiting)
   assertQueueTypes(lane)
-  local key = jobKey(lane, id)
-  redis.call('ZREM', KEYS[1], id)
+  local key, job = jobKey(lane, id), readPlaced(act, id)
+  -- Nobody is left out: the node that does this has clients, too.
+  job.waiting = waiting
+  leftLease(act, job)
   local ending = endsWithWorker(lane, id, waiting, isDeath, maxLosses)
   if ending then
-    local v = redis.call('HMGET', key, 'door', 'unique', 'jid', 'keep', 'fg')
-    -- Nobody is left out: the node that does this has clients, too.
-    local job = { id = id, door = v[1], unique = v[2], jid = v[3], waiting = waiting, keep = v[4] }
-    if failure ~= '' and not read.isForeground(v[1], v[5], waiting) then
+    if failure ~= '' and not read.isForeground(job.door, job.fg, waiting) then
       bury(job)
       ending = 'died'
     else
       finishJob(lane, job, '', 'error', '')
       book(lane, ending, 1)
     end
-    for _, word in ipairs({ lane, id, doorIn(v[1]) or 'native', ending }) do
+    for _, word in ipairs({ lane, id, doorIn(job.door) or 'native', ending }) do
       dropped[#dropped + 1] = word
     end
     return
@@ -101,7 +101,7 @@ local function putBack(id, waiting)
   redis.call('HSET', key, 'status', 'idle')
   lineUp(key, nowUs())
   redis.call('HDEL', key, 'token', 'settled', 'status:dividend', 'status:divisor')
-  back[#back + 1] = { id, redis.call('HGET', key, 'level') }
+  back[#back + 1] = { id, job.level }
 end
 
 local function isMine(token) return string.sub(token, 2, 1 + #mine) == mine end
@@ -154,9 +154,6 @@ while place <= #places and left > 0 do
   cursor = following or '0'
   if not following then place = place + 1 end
 end
-if #back > 0 then
-  enqueue(lane, back)
-  hintReady(ARGV[5], lane, now)
-  redis.call('PUBLISH', eventsChannel, framed('wake', lane, #back))
-end
+enterLine(act, back, true)
+endAct(act)
 return { #back, place <= #places and place or 0, cursor, consumed, problem, dropped }

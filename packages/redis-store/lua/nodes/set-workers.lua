@@ -48,7 +48,7 @@ local function setWorkers(lane, named, consumers, labelled, elsewhere, queue)
   end
   if named > 0 or namedBefore > 0 or elsewhere == '1' then noteNamedWorkers(lane, before[4], graceMs, now, true) end
   if named > 0 then
-    takeBackBridged(lane, now, 1000)
+    takeBackBridged(lane, queue, now, 1000)
     -- Spares a claim by the queue's index finding out that the lane is closed.
     if queue ~= '' and not openness(lane, now) then redis.call('ZREM', readyKey(queue), lane) end
   end

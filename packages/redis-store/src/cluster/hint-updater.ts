@@ -21,7 +21,7 @@ export interface Head {
  */
 const wakingScripts: Readonly<Partial<Record<ScriptName, boolean>>> = {
   import: false,
-  'import-undo': false,
+  'import-undo': true,
   heal: true,
   promote: true,
   'reclaim-node': true,
@@ -31,10 +31,13 @@ const wakingScripts: Readonly<Partial<Record<ScriptName, boolean>>> = {
   'set-workers': true,
   'push-once': true,
   'non-empty': false,
-  cancel: false,
-  regain: false,
-  'end-jobs': false,
-  'clear-lane': false,
+  // The next job of a value may have its turn.
+  cancel: true,
+  regain: true,
+  'end-jobs': true,
+  'end-queued': true,
+  'end-stale': true,
+  'clear-lane': true,
 }
 
 /**
@@ -45,6 +48,7 @@ const placeOfLane: Readonly<Partial<Record<ScriptName, number>>> = {
   promote: 1,
   heal: 2,
   'set-workers': 2,
+  'end-stale': 3,
 }
 
 /**

@@ -5,6 +5,7 @@ import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
 import { registerLane } from '../lanes/registration.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
+import type { TurnLimits } from '../step/throttle-arguments.ts'
 import { addJob, type ImportedJob } from './imported-job.ts'
 import { noteOf, type ImportNote } from './import-note.ts'
 import { importKeptSeconds, MigrationNotes } from './migration-notes.ts'
@@ -40,6 +41,7 @@ export class RedisImports {
   readonly migrations: MigrationNotes
   readonly #context: RedisContext
   readonly #deadPerLane: number
+  readonly #turnLimits: TurnLimits
   readonly #renewals = new NoteRenewals()
   /**
    * True if the server had no replicas at the last look: only they could have other subscribers.
@@ -47,10 +49,15 @@ export class RedisImports {
    */
   #isSole = false
 
-  constructor(context: RedisContext, bounds: { readonly deadPerLane: number }) {
+  constructor(
+    context: RedisContext,
+    bounds: { readonly deadPerLane: number },
+    turnLimits: TurnLimits,
+  ) {
     this.migrations = new MigrationNotes(context)
     this.#context = context
     this.#deadPerLane = bounds.deadPerLane
+    this.#turnLimits = turnLimits
   }
 
   /**
@@ -159,6 +166,7 @@ export class RedisImports {
     const results: UndoResult[] = []
     for (let searched = ''; results.length < requests.length;) {
       const args: ScriptArgument[] = [lane, what, holdUntilMs ?? 0, searched]
+      args.push(this.#context.queueOf(lane))
       for (const { note, failure } of requests.slice(results.length).slice(0, jobsPerStep)) {
         args.push(note.importId, note.value, failure ?? '')
       }
@@ -180,7 +188,7 @@ export class RedisImports {
     const words: ScriptArgument[] = [lane, queue, tag, importKeptSeconds, renewed]
     words.push(this.#deadPerLane, isSole)
     const epochAt = words.push(0) - 1
-    words.push(jobs.length)
+    words.push(this.#turnLimits(lane), jobs.length)
     for (const imported of jobs) addJob(words, imported)
     const args = withEpoch(words, epochAt)
     let packed = await run('import', [keys.uid(lane)], args)

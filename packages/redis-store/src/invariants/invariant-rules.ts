@@ -1,5 +1,21 @@
 import { bandOf, type Band, type Level } from '@crossgear/core-scheduler'
 
+/** Jobs of a lane that take turns: ids as they are written. */
+export interface TurnFacts {
+  /** The job in line of each value; empty for none. */
+  readonly holders: ReadonlyMap<string, string>
+  /** Value and id of each job that waits for its turn, and of each that runs. */
+  readonly waiting: readonly TurnEntry[]
+  readonly running: readonly TurnEntry[]
+  /** Values that wait for their rate. */
+  readonly due: readonly string[]
+}
+
+export interface TurnEntry {
+  readonly value: string
+  readonly id: string
+}
+
 /** The store's contents for one lane. Ids as they are written. */
 export interface LaneFacts {
   readonly lane: string
@@ -11,6 +27,7 @@ export interface LaneFacts {
   /** Jobs outside the lists of the bands, by level. */
   readonly aside: ReadonlyMap<Level, readonly string[]>
   readonly scheduledAtMs: ReadonlyMap<string, number>
+  readonly turns: TurnFacts
   readonly busy: readonly string[]
   readonly dead: readonly string[]
   readonly unique: readonly string[]
@@ -45,6 +62,7 @@ export function laneViolations(facts: LaneFacts, leniency: Leniency): string[] {
     ...(leniency.native ? [] : levelViolations(facts)),
     ...asideViolations(facts),
     ...countViolations(facts),
+    ...turnViolations(facts, leniency.native),
     ...registryViolations(facts),
   ]
 }
@@ -152,6 +170,41 @@ function asideViolations({ lane, meta, aside, jobs }: LaneFacts): string[] {
   }
   const told = meta['aside'] ?? '0'
   return told === String(sum) ? found : [...found, `${lane}: counts ${told} jobs aside of ${sum}`]
+}
+
+/** Times at which jobs wait for their turn, milliseconds: see `lua/lib/turns.lua`. */
+const [firstTurnMs, lastTurnMs] = [5e16, 2e17]
+
+/** Every job that waits for its turn has its entry, and every entry its job; none runs that is not reserved. */
+function turnViolations(facts: LaneFacts, native: boolean): string[] {
+  const { lane, jobs, registered, scheduledAtMs, busy, turns } = facts
+  const found: string[] = []
+  const isWaiting = (atMs = 0): boolean => atMs >= firstTurnMs && atMs <= lastTurnMs
+  const entries = new Map(turns.waiting.map(({ id, value }) => [id, value]))
+  for (const { id } of turns.waiting) {
+    if (!isWaiting(scheduledAtMs.get(id)))
+      found.push(`${lane}: ${id} has a turn to come and does not wait`)
+  }
+  if (entries.size < turns.waiting.length) found.push(`${lane}: a job waits twice for its turn`)
+  for (const [id, atMs] of scheduledAtMs) {
+    if (!isWaiting(atMs) || entries.get(id) === (jobs.get(id)?.['turn'] ?? '')) continue
+    found.push(`${lane}: ${id} waits and has no turn to come`)
+  }
+  const reserved = new Set(busy)
+  for (const { id } of turns.running) {
+    if (!reserved.has(id))
+      found.push(`${lane}: ${id} counts as running for its value and is not reserved`)
+  }
+  for (const [value, id] of turns.holders) {
+    // A native worker's job may be gone before the next look.
+    if (id !== '' && !native && !jobs.has(id))
+      found.push(`${lane}: ${id} has the turn of ${value} and has no hash`)
+  }
+  const { holders, waiting, running, due } = turns
+  const isEmpty = holders.size + waiting.length + running.length + due.length === 0
+  return registered === undefined && !isEmpty
+    ? [...found, `${lane}: has turns and is not registered`]
+    : found
 }
 
 /** `count:{lane}` is the nodes' workers plus native ones, which cannot be negative. */

@@ -1,7 +1,13 @@
 import { LaneNames, type Band, type Level } from '@crossgear/core-scheduler'
 import type { Connection } from '../connection/connection.ts'
 import { StoreKeys } from '../keys.ts'
-import { jidViolations, laneViolations, type LaneFacts } from './invariant-rules.ts'
+import {
+  jidViolations,
+  laneViolations,
+  type LaneFacts,
+  type TurnEntry,
+  type TurnFacts,
+} from './invariant-rules.ts'
 
 export { jobFields } from '../jobs/job-fields.ts'
 
@@ -23,7 +29,7 @@ export interface InvariantOptions {
 /** Levels with a list outside their band's. */
 const unusualLevels = [9, 7, 6, 4, 3, 1] as const satisfies Level[]
 
-const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid'] as const
+const readFields = ['status', 'door', 'token', 'level', 'settled', 'jid', 'turn'] as const
 
 /** Keys read per round trip. */
 const batchSize = 500
@@ -119,19 +125,33 @@ async function readLane(
   hashes: readonly string[],
 ): Promise<Omit<LaneFacts, 'registered'>> {
   const list = (band: Band): Promise<string[]> => redis.lrange(keys.queue(lane, band), 0, -1)
-  const [high, normal, low, scheduled, busy, dead, unique, jids, meta, count, jobs, ...lists] =
-    await Promise.all([
-      ...([list('high'), list('normal'), list('low')] as const),
-      readScores(redis, keys.queue(lane, 'scheduled')),
-      readScores(redis, keys.busy(lane)),
-      readScores(redis, keys.dead(lane)),
-      redis.hvals(keys.unique(lane)),
-      redis.hvals(keys.jid(lane)),
-      redis.hgetall(keys.meta(lane)),
-      redis.get(keys.count(lane)),
-      readJobs(redis, keys, lane, hashes),
-      ...unusualLevels.map((level) => redis.lrange(keys.level(lane, level), 0, -1)),
-    ])
+  const [
+    high,
+    normal,
+    low,
+    scheduled,
+    busy,
+    dead,
+    unique,
+    jids,
+    meta,
+    count,
+    jobs,
+    turns,
+    ...lists
+  ] = await Promise.all([
+    ...([list('high'), list('normal'), list('low')] as const),
+    readScores(redis, keys.queue(lane, 'scheduled')),
+    readScores(redis, keys.busy(lane)),
+    readScores(redis, keys.dead(lane)),
+    redis.hvals(keys.unique(lane)),
+    redis.hvals(keys.jid(lane)),
+    redis.hgetall(keys.meta(lane)),
+    redis.get(keys.count(lane)),
+    readJobs(redis, keys, lane, hashes),
+    readTurns(redis, keys, lane),
+    ...unusualLevels.map((level) => redis.lrange(keys.level(lane, level), 0, -1)),
+  ])
   const aside = new Map(unusualLevels.map((level, at) => [level, lists[at] ?? []] as const))
   const isNative = (id: string): boolean => jobs.get(id)?.['door'] === undefined
   const queued = [...high, ...normal, ...low, ...[...aside.values()].flat()]
@@ -141,6 +161,7 @@ async function readLane(
     bands: { high, normal, low },
     aside,
     scheduledAtMs: new Map([...scheduled].map(([id, seconds]) => [id, seconds * 1000])),
+    turns,
     busy: [...busy.keys()],
     dead: [...dead.keys()],
     unique,
@@ -151,6 +172,30 @@ async function readLane(
     queuedAllNative: queued.every(isNative),
     scheduledAllNative: [...scheduled.keys()].every(isNative),
   }
+}
+
+/** Jobs of a lane that take turns. */
+async function readTurns(redis: Connection, keys: StoreKeys, lane: string): Promise<TurnFacts> {
+  const [holders, waiting, running, due] = await Promise.all([
+    redis.hgetall(keys.turnHolders(lane)),
+    redis.zrange(keys.turnWaiting(lane), '0', '-1'),
+    redis.zrange(keys.turnRunning(lane), '0', '-1'),
+    redis.zrange(keys.turnDue(lane), '0', '-1'),
+  ])
+  // The limits stand under names that begin with NUL.
+  const ofValues = Object.entries(holders).filter(([value]) => !value.startsWith('\0'))
+  return {
+    holders: new Map(ofValues),
+    waiting: waiting.map(entryOf),
+    running: running.map(entryOf),
+    due,
+  }
+}
+
+/** The value and the id, which stand first and last. */
+function entryOf(member: string): TurnEntry {
+  const words = member.split('\0')
+  return { value: words[0] ?? '', id: words.at(-1) ?? '' }
 }
 
 /** The fields of jobs that the rules look at, by id. */
@@ -220,11 +265,13 @@ function placesIn(keys: StoreKeys): (key: string) => { lane: string; id?: string
   const name = `${escape(keys.open)}(.+)${escape(keys.close)}`
   const job = new RegExp(`^job:${name}:(\\d+)$`, 's')
   const queue = new RegExp(`^queue:${name}:(?:high|normal|low|scheduled)$`, 's')
-  const other = new RegExp(`^(?:count|xg:busy|xg:dead|xg:unique|xg:jid|xg:lane):${name}$`, 's')
+  const turns = new RegExp(`^xg:turns:${name}:(?:waiting|running)$`, 's')
+  const kinds = 'count|xg:busy|xg:dead|xg:unique|xg:jid|xg:lane|xg:turn-holders|xg:turn-due'
+  const other = new RegExp(`^(?:${kinds}):${name}$`, 's')
   return (key) => {
     const [, owner, id] = job.exec(key) ?? []
     if (owner !== undefined && id !== undefined) return { lane: owner, id }
-    const lane = (queue.exec(key) ?? other.exec(key))?.[1]
+    const lane = (queue.exec(key) ?? turns.exec(key) ?? other.exec(key))?.[1]
     return lane === undefined ? undefined : { lane }
   }
 }

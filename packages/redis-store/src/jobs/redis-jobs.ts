@@ -70,8 +70,9 @@ export class RedisJobs extends JobReads implements JobStore {
 
   async regain({ lane, id, token }: HeldRef): Promise<Regained> {
     const { run, keys } = this.context
+    const queue = this.context.queueOf(lane)
     for (let searched = ''; ;) {
-      const args = [lane, id, token, searched, lateOutcomeMs]
+      const args = [lane, id, token, searched, lateOutcomeMs, queue]
       const reply = await run('regain', [keys.busy(lane)], args)
       if (typeof reply === 'number') return regained[reply] ?? 'no'
       searched = String(reply)

@@ -45,8 +45,10 @@ export class RedisAdministration extends ContextPart implements AdminStore {
 
   async cancel(lane: string, id: number, as: Taken = 'cancelled'): Promise<boolean> {
     const { run, keys, node } = this.context
+    const queue = this.context.queueOf(lane)
     for (let searched = ''; ;) {
-      const reply = await run('cancel', [keys.busy(lane)], [lane, node, id, searched, as])
+      const args = [lane, node, id, searched, as, queue]
+      const reply = await run('cancel', [keys.busy(lane)], args)
       if (typeof reply === 'number') return reply === 1
       searched = String(reply)
     }
@@ -71,7 +73,8 @@ export class RedisAdministration extends ContextPart implements AdminStore {
   async dropLane(lane: string, max: number): Promise<DroppedPiece | 'busy'> {
     const { run, keys, node, isCluster } = this.context
     const [number = 0] = isCluster ? await numbersOf(this.context, [lane]) : []
-    const reply = await run('clear-lane', [keys.busy(lane)], [lane, node, max, number])
+    const args = [lane, node, max, number, this.context.queueOf(lane)]
+    const reply = await run('clear-lane', [keys.busy(lane)], args)
     if (typeof reply === 'number') return 'busy'
     const [ids, ...gone] = reply as [Buffer[], ...Buffer[]]
     if (isCluster && gone.length > 0) await withdrawLane(this.context, lane, gone)

@@ -20,6 +20,7 @@ import { isNoTag, numbersOf, registerLane, withdrawLane } from './registration.t
 import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
+import type { TurnLimits } from '../step/throttle-arguments.ts'
 
 const places = ['high', 'normal', 'low', 'scheduled'] as const satisfies QueueKind[]
 /** Of so few lanes all are looked at: to ask where something stands would take a round trip. */
@@ -38,14 +39,16 @@ interface Healed {
 export class RedisLanes implements LaneStore {
   readonly #context: RedisContext
   readonly #clock: ClockOffset
+  readonly #turnLimits: TurnLimits
   readonly #cluster: Healed | undefined
   readonly #scan: KeyScan
   readonly #figures: LaneFigures
 
   /** `cluster` is healed with the lanes. */
-  constructor(context: RedisContext, clock: ClockOffset, cluster?: Healed) {
+  constructor(context: RedisContext, clock: ClockOffset, turnLimits: TurnLimits, cluster?: Healed) {
     this.#context = context
     this.#clock = clock
+    this.#turnLimits = turnLimits
     this.#cluster = cluster
     this.#figures = new LaneFigures(context)
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
@@ -232,7 +235,7 @@ export class RedisLanes implements LaneStore {
   }
 
   promote(): Promise<readonly { lane: string; jobs: number }[]> {
-    return promote(this.#context, this.#clock)
+    return promote(this.#context, this.#clock, this.#turnLimits)
   }
 
   marks(lanes: readonly string[]): Promise<readonly string[]> {

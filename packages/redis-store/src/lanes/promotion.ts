@@ -1,5 +1,7 @@
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
+import type { ScriptArgument } from '../scripts/script-name.ts'
+import type { TurnLimits } from '../step/throttle-arguments.ts'
 
 /** Lanes with due jobs per look at the index. */
 const lanesPerLook = 1_000
@@ -25,6 +27,7 @@ const turn = { more: 1, none: 2 }
 export async function promote(
   context: RedisContext,
   clock: ClockOffset,
+  turnLimits: TurnLimits,
 ): Promise<{ lane: string; jobs: number }[]> {
   const { call, redis, keys } = context
   const promoted = new Map<string, number>()
@@ -33,7 +36,7 @@ export async function promote(
     const due = await call(() =>
       redis.zrangebyscore(keys.due, '-inf', nowMs, 'LIMIT', 0, lanesPerLook),
     )
-    isOver = due.length === 0 || (await new Promotion(context, due, promoted).run())
+    isOver = due.length === 0 || (await new Promotion(context, turnLimits, due, promoted).run())
   }
   return [...promoted].map(([lane, jobs]) => ({ lane, jobs }))
 }
@@ -41,6 +44,7 @@ export async function promote(
 /** Promotes some lanes. All have a turn before one has its next: a flood of due jobs delays no other lane. */
 class Promotion {
   readonly #context: RedisContext
+  readonly #turnLimits: TurnLimits
   readonly #promoted: Map<string, number>
   readonly #maxLanes: number
   /** Lanes of this round, those before `#next` had their turn. */
@@ -55,8 +59,14 @@ class Promotion {
   #calls = 0
   #underWay = 0
 
-  constructor(context: RedisContext, due: readonly string[], promoted: Map<string, number>) {
+  constructor(
+    context: RedisContext,
+    turnLimits: TurnLimits,
+    due: readonly string[],
+    promoted: Map<string, number>,
+  ) {
     this.#context = context
+    this.#turnLimits = turnLimits
     this.#promoted = promoted
     this.#line = due
     this.#maxLanes = context.isCluster ? 1 : lanesPerCall
@@ -102,7 +112,10 @@ class Promotion {
     let reply: Reply = []
     const send = async (): Promise<void> => {
       const key = keys.queue(lanes[0] ?? '', 'scheduled')
-      const args = [jobsPerCall, ...this.#context.withQueues(lanes)]
+      const args: ScriptArgument[] = [jobsPerCall]
+      for (const lane of lanes) {
+        args.push(lane, this.#context.queueOf(lane), this.#turnLimits(lane))
+      }
       reply = (await run('promote', [key], args)) as Reply
     }
     // In a cluster, a lane whose server is away delays no others.

@@ -111,14 +111,15 @@ export class RedisQueues implements QueueStore {
     max: number,
   ): Promise<readonly number[]> {
     const { run, keys, node } = this.#parts.context
-    const args = [lane, node, max, ...places]
+    const args = [lane, node, max, this.#parts.context.queueOf(lane), ...places]
     return numbersOf((await run('end-jobs', [keys.busy(lane)], args)) as Buffer[])
   }
 
   async endQueued(piece: QueuedPiece, as: Taken): Promise<readonly number[] | 'deep'> {
     const { run, keys, node } = this.#parts.context
     const { lane, band, from, count, ids } = piece
-    const args = [lane, node, from, count, reachableDepth, as, ...ids]
+    const queue = this.#parts.context.queueOf(lane)
+    const args = [lane, node, from, count, reachableDepth, as, queue, ...ids]
     const reply = (await run('end-queued', [keys.queue(lane, band)], args)) as Buffer[] | number
     return typeof reply === 'number' ? 'deep' : numbersOf(reply)
   }
@@ -127,7 +128,7 @@ export class RedisQueues implements QueueStore {
     const { deadPerLane, deadSeconds } = this.#parts
     const { run, keys, perLanesThere } = this.#parts.context
     return perLanesThere(lanes, async (some, first) => {
-      const args = [deadPerLane, deadSeconds, max, ...some]
+      const args = [deadPerLane, deadSeconds, max, ...this.#parts.context.withQueues(some)]
       return droppedJobs((await run('end-stale', [keys.queue(first, 'normal')], args)) as Buffer[])
     })
   }

@@ -17,7 +17,7 @@ import { JobReads } from '../jobs/job-reads.ts'
 import { leasesByToken } from '../jobs/leases-by-token.ts'
 import { KeptJobs } from './kept-jobs.ts'
 import { unpack } from '../scripts/packed.ts'
-import { turnsOf, type Throttles } from './throttle-arguments.ts'
+import { turnLimitsOf, turnsOf, type Throttles, type TurnLimits } from './throttle-arguments.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import {
   addClaim,
@@ -106,6 +106,9 @@ export class JobSteps {
     this.#throttles = throttles
     this.#turns = turnsOf(throttles)
   }
+
+  /** See {@link TurnLimits}. */
+  readonly turnLimits: TurnLimits = (lane) => turnLimitsOf(lane, this.#link.names, this.#throttles)
 
   /** A step of any number of lanes; in a cluster of one slot. */
   async step(step: Step, ways: StepOptions = {}): Promise<StepAnswer> {

@@ -11,7 +11,7 @@ import {
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 import { addArrivals, type InputsOutside } from './submit-arguments.ts'
-import { isLimited, throttleArguments, turnLimits, type Throttles } from './throttle-arguments.ts'
+import { isLimited, throttleArguments, turnLimitsOf, type Throttles } from './throttle-arguments.ts'
 
 /** Extra values of submissions in a cluster. */
 export interface ClusterArrival {
@@ -134,10 +134,8 @@ export function addSubmissions(
 ): void {
   args.push(atUs ?? '', arrivals.length)
   for (const lane of arrivals) {
-    const fn = throttles?.size ? link.names.parse(lane.lane).fn : ''
-    const throttle = throttles?.get(functionLimit(fn))
-    const limits = throttle?.isPerTurn ? turnLimits(throttle) : undefined
-    addArrivals(args, lane, link, { notes: notes?.get(lane), outside, turnLimits: limits })
+    const turnLimits = turnLimitsOf(lane.lane, link.names, throttles)
+    addArrivals(args, lane, link, { notes: notes?.get(lane), outside, turnLimits })
   }
 }
 

@@ -22,8 +22,8 @@ export type InputsOutside = Uint8Array[] | undefined
 interface ArrivalParts {
   readonly notes: ReadonlyMap<string, string> | undefined
   readonly outside: InputsOutside
-  /** Limits of each value, if the lane's jobs take turns. */
-  readonly turnLimits: string | undefined
+  /** Limits of each value, if the lane's jobs take turns, or empty. */
+  readonly turnLimits: string
 }
 
 /** Adds the jobs of one lane to the arguments of the step script, as its head says. */
@@ -35,11 +35,11 @@ export function addArrivals(
 ): void {
   const { isCluster, isAutoOpen } = link
   const values = args.push(lane, link.queueOf(lane), 0)
-  args.push(turnLimits === undefined && jobs.every(isKeepable) ? 1 : 0, jobs.length)
+  args.push(turnLimits === '' && jobs.every(isKeepable) ? 1 : 0, jobs.length)
   const runs = args.push(0)
   let [count, run, size] = [0, 0, 0]
   let before: NewJob | undefined
-  if (turnLimits !== undefined) {
+  if (turnLimits !== '') {
     args.push(0, defaultLevel, 0, turnLimits)
     count = 1
   }

@@ -1,4 +1,5 @@
 import {
+  functionLimit,
   limitedFunction,
   limitNames,
   type ClaimRequest,
@@ -18,9 +19,17 @@ export function limitArguments(throttle: Throttle = {}, worker = ''): ScriptArgu
   return [concurrency, rate?.jobs ?? 0, rate?.perMs ?? 0, timeoutMs, perWorker, worker]
 }
 
-/** The limits of each value where jobs take turns, as `lua/lib/turns.lua` has them. */
-export function turnLimits({ concurrency = 0, rate }: Throttle): string {
-  return `${concurrency} ${rate?.jobs ?? 0} ${rate?.perMs ?? 0}`
+/** The limits of each value in a lane where jobs take turns, as `lua/lib/turns.lua` has them; empty for another lane. */
+export type TurnLimits = (lane: string) => string
+
+export function turnLimitsOf(lane: string, names: LaneNames, throttles?: Throttles): string {
+  if (!throttles || throttles.size === 0) return ''
+  const {
+    concurrency = 0,
+    rate,
+    isPerTurn,
+  } = throttles.get(functionLimit(names.parse(lane).fn)) ?? {}
+  return isPerTurn ? `${concurrency} ${rate?.jobs ?? 0} ${rate?.perMs ?? 0}` : ''
 }
 
 /** Limits that a slot of a cluster keeps itself: jobs of a lane take turns there. */

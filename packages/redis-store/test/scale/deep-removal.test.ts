@@ -55,7 +55,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
     const names = new LaneNames()
     const context = new RedisContext({ path: filled.redis.options.path ?? '' }, names, 0)
     await context.redis.connect()
-    const args = ['mail', 'node', id, cursor, 'cancelled']
+    const args = ['mail', 'node', id, cursor, 'cancelled', '']
     const reply = await context.run('cancel', [context.keys.busy('mail')], args)
     context.redis.disconnect()
     return typeof reply === 'number' ? reply : String(reply)

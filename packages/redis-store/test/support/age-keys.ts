@@ -11,8 +11,16 @@ local function shift(key, by)
 end
 for _, key in ipairs(redis.call('KEYS', '*')) do
   local kind = redis.call('TYPE', key).ok
-  -- Jobs that take turns stand there by name.
-  if kind == 'zset' and not string.match(key, '^xg:turns:') then
+  if kind == 'zset' and string.match(key, '^xg:turns:') then
+    -- Jobs that wait for their turn are named with the time at which they came.
+    for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
+      local value, level, us, id = string.match(member, '^(.*)%z(%d)(%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)%z(%d+)$')
+      if value then
+        redis.call('ZREM', key, member)
+        redis.call('ZADD', key, 0, value .. '\\0' .. level .. string.format('%017.0f', us - 1000 * ms) .. '\\0' .. id)
+      end
+    end
+  elseif kind == 'zset' then
     -- Due times are seconds, and ranks microseconds.
     local unit = string.match(key, '^queue:.*:scheduled$') and 0.001 or string.match(key, '^xg:ready:') and 1000 or 1
     shift(key, ms * unit)
@@ -42,7 +50,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
     if since then redis.call('HSET', key, 'idle', string.format('%.0f ', since - ms) .. id) end
     local last, seen = string.match(redis.call('HGET', key, 'seen') or '', '^(%d+) (%d+)$')
     if last then redis.call('HSET', key, 'seen', last .. string.format(' %.0f', seen - ms)) end
-  elseif kind == 'list' and (string.match(key, '^xg:rate:') or string.match(key, '^xg:turns:.*:rate:')) then
+  elseif kind == 'list' and (string.match(key, '^xg:rate:') or string.match(key, '^xg:turn%-starts:')) then
     local starts, left = redis.call('LRANGE', key, 0, -1), redis.call('PTTL', key)
     redis.call('DEL', key)
     for _, start in ipairs(starts) do redis.call('RPUSH', key, string.format('%.0f', start - ms)) end

@@ -9,8 +9,9 @@ local function isAttended(lane, consumers)
 end
 
 -- Why a route refuses a job now, or nil: 0 for too many that wait, `unattended`. Its conditions stand from `at` to `upTo`;
--- `sums`: what is known of the lane so far; `queued`: jobs of this step that are in none of its lists yet.
-local function refusalByRoute(lane, at, upTo, sums, aside, queued)
+-- `sums`: what is known of the lane so far; `queued`: jobs of this step that are in none of its lists yet; `inTurns`: those that
+-- wait for their turn.
+local function refusalByRoute(lane, at, upTo, sums, aside, queued, inTurns)
   local most, consumers = given[at], given[at + 1]
   if consumers ~= '' then
     if sums.isAttended == nil then sums.isAttended = isAttended(lane, consumers) end
@@ -18,10 +19,10 @@ local function refusalByRoute(lane, at, upTo, sums, aside, queued)
   end
   if most == 0 then return nil end
   if not sums.waiting then
-    sums.waiting = waitingIn(lane, aside)
+    sums.waiting = waitingIn(lane, aside) - inTurns
     for other = at + 2, upTo do
       sums.waiting = sums.waiting + waitingIn(given[other], redis.call('HGET', metaKey(given[other]), 'aside'))
     end
   end
-  if sums.waiting + queued >= most then return 0 end
+  if sums.waiting + queued + inTurns >= most then return 0 end
 end

@@ -207,10 +207,17 @@ turns.lease = function(claim, lane, band, id, leaseMs, job)
   job = job or readJob(lane, id)
   local value = job and job.turn or redis.call('HGET', jobKey(lane, id), 'turn') or ''
   value = turns.countedValue(lane, value, id)
-  if job and job.status and turns.mustWait(lane, value, id, job.level, job.enqueued) then
-    claim.corrections = claim.corrections + 1
-    if job.level then tookLevel(lane, job.level) end
-    return
+  if job and job.status then
+    -- It waits at the level of the band to which a native client has pushed it.
+    if job.stored and not job.level and band ~= 'normal' then
+      redis.call('HSET', jobKey(lane, id), 'level', usual[band])
+      job.level = tostring(usual[band])
+    end
+    if turns.mustWait(lane, value, id, job.level, job.enqueued) then
+      claim.corrections = claim.corrections + 1
+      if job.level then tookLevel(lane, job.level) end
+      return
+    end
   end
   local before = claim.taken
   leaseJob(claim, lane, band, id, leaseMs, job)

@@ -68,12 +68,17 @@ local function interrupt(lane, job, into, enqueued)
   into[#into + 1] = { job.id, level }
 end
 
-local function putBack(lane, queue, back, front)
-  --#include levels
-  if #back > 0 then enqueue(lane, back) end
-  if #front > 0 then requeue(lane, front) end
-  hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, framed('wake', lane, #back + #front))
+-- Puts jobs back into line, and passes on the turns of those that have ended.
+local function putBack(lane, queue, tally)
+  --#include places
+  local act = actOn(lane, queue, now)
+  for _, of in ipairs(act.limits and tally.turns or {}) do
+    turns.finish(lane, of[1], of[2])
+    act.values[of[1]] = true
+  end
+  if #tally.back > 0 then enterLine(act, tally.back, true) end
+  if #tally.front > 0 then enterFront(act, tally.front) end
+  endAct(act)
 end
 
 -- Ends one lease. `tally`: work of its lane for the end of its part. Returns a digit: 1 done, 2 requeued, 3 expired,
@@ -211,26 +216,13 @@ local function endFrom(lane, queue, runs, at, tally)
           seen[id], ended[#ended + 1] = true, id
           if throttled then tally.freed = tally.freed + slots.free(queue, slots.of(lane, id)) end
           if limit then tally.released = tally.released + slots.free(limit, slots.of(lane, id)) end
-          if value then tally.turns[#tally.turns + 1] = { value, id, result == '2' } end
+          if value then tally.turns[#tally.turns + 1] = { value, id } end
         end
         tally.results[index] = result
       end
     end
     at = at + width * count
   end
-end
-
--- Passes on the turns of jobs that ended: value, id and if it is in line again.
-turns.passOn = function(lane, queue, ended)
-  local coming = 0
-  beginTurns(now)
-  if not turns.limits(lane) then return end
-  for _, of in ipairs(ended) do
-    if turns.finish(lane, of[1], of[2], of[3]) then coming = coming + 1 end
-  end
-  if coming == 0 then return end
-  hintReady(queue, lane, now)
-  redis.call('PUBLISH', eventsChannel, framed('wake', lane, coming))
 end
 
 -- The outcomes of one lane, `count` of them in `runs` from `at` on. One that fails is unknown, unless nothing else came with
@@ -259,13 +251,12 @@ local function endLane(lane, queue, count, runs, at)
   end
   finishEnds(lane, tally.ends)
   if #tally.ended > 0 then pushAll('ZREM', busyKey(lane), tally.ended) end
-  if #tally.back + #tally.front > 0 then putBack(lane, queue, tally.back, tally.front) end
+  if #tally.back + #tally.front + #tally.turns > 0 then putBack(lane, queue, tally) end
   -- Wakes workers that wait for room in the queue, by its next lane.
   if tally.freed > 0 then
     local following = redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
     if following then redis.call('PUBLISH', eventsChannel, framed('wake', following, tally.freed)) end
   end
-  if #tally.turns > 0 then turns.passOn(lane, queue, tally.turns) end
   if tally.released > 0 then redis.call('PUBLISH', eventsChannel, framed('room', lane, tally.released)) end
   book(lane, 'completed', tally.completed)
   book(lane, 'retried', tally.retried)

@@ -1,6 +1,6 @@
 -- Jobs that a script pushes itself: callbacks of batches, and jobs that tell of a death. Needs keys.lua.
 --#include ids
---#include levels
+--#include places
 --#include jids
 --#include books
 
@@ -25,9 +25,9 @@ local function storePushed(lane, epoch, words, first)
   redis.call('HSET', jobKey(lane, id), 'status', 'idle', 'enqueued', stamp(nowUs()), unpack(words, first + 3))
   noteJid(lane, id, jid)
   redis.call('PUBLISH', channelOf(lane), 'create:' .. id)
-  enqueue(lane, { { id, level } })
-  hintReady(queue, lane, now)
   book(lane, 'submitted', 1)
-  redis.call('PUBLISH', eventsChannel, framed('wake', lane, 1))
+  local act = actOn(lane, queue, now)
+  enterLine(act, { { id, level } })
+  endAct(act)
   return true
 end

@@ -34,9 +34,9 @@ local function registeredNow(lane, queue)
   return registerLane(lane, homeOf(lane, queue), graceMs)
 end
 
--- Jobs that wait in a lane; `aside`: those outside its lists.
+-- Jobs that wait in a lane, for their turn too; `aside`: those outside its lists.
 local function waitingIn(lane, aside)
-  local total = tonumber(aside or 0)
+  local total = tonumber(aside or 0) + redis.call('ZCOUNT', queueKey(lane, 'scheduled'), 5e13, '+inf')
   for _, band in ipairs(bands) do
     total = total + redis.call('LLEN', queueKey(lane, band))
   end
@@ -45,13 +45,14 @@ end
 
 -- Jobs in a lane with limits.
 local function standing(lane, aside)
-  return waitingIn(lane, aside) + redis.call('ZCARD', busyKey(lane)) + redis.call('ZCARD', queueKey(lane, 'scheduled'))
+  local later = redis.call('ZCOUNT', queueKey(lane, 'scheduled'), '-inf', '(5e13')
+  return waitingIn(lane, aside) + redis.call('ZCARD', busyKey(lane)) + later
 end
 
 -- Few routes refuse jobs. See admission.lua.
-local function refusedByRoute(lane, at, upTo, sums, aside, queued)
+local function refusedByRoute(lane, at, upTo, sums, aside, queued, inTurns)
   --#include admission
-  return refusalByRoute(lane, at, upTo, sums, aside, queued)
+  return refusalByRoute(lane, at, upTo, sums, aside, queued, inTurns)
 end
 
 -- Hints after submissions to one lane. A closed lane is in no index that consumers walk.
@@ -224,7 +225,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
   dropReused(lane, last - count + 1)
   local nextId, results, earliestDue = last - count, { laneNumber, isNotified and 1 or 0, 0 }, nil
   local queued, best, bestUs, number = {}, nil, nil, 0 -- queued: ids by level
-  local sums, left = nil, 0 -- what routes ask for; jobs that were queued
+  local sums, left, waited = nil, 0, 0 -- what routes ask for; jobs to be queued; jobs that wait for their turn
   local noted = isKept == 1 and hasClaims and (fresh[lane] or {}) or nil
   fresh[lane] = noted
   local waiting = noted and takersOf(lane, lengths, meta[7])
@@ -234,7 +235,9 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
     at = at + 4
     if jobs == 0 then
       beginTurns(now)
-      inTurns, turns.given[lane] = true, door
+      -- Noted for those that come into line later, without a submission.
+      turns.given[lane] = door
+      inTurns = turns.limits(lane) ~= nil
     end
     for _ = 1, jobs do
       local us, input, more = arrivedUs + given[at], given[at + 1], given[at + 2]
@@ -253,7 +256,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
       if not result and limited and isFull(level) then result = 0 end
       if not result and first > from + 7 and (due == '' or due <= now) then
         sums = sums or {}
-        result = refusedByRoute(lane, from + 7, first - 1, sums, meta[7], left)
+        result = refusedByRoute(lane, from + 7, first - 1, sums, meta[7], left, waited)
       end
       if not result and batch ~= '' and not joinsBatch(lane, batch) then result = 'unbatched' end
       if not result then
@@ -287,6 +290,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
           if not earliestDue or due < earliestDue then earliestDue = due end
         elseif inTurns and not turns.arrive(lane, turns.valueIn(first, at - 1), id, level, enqueued) then
           countLeft(lane, 1)
+          waited = waited + 1
         else
           local ids = queued[level]
           if ids then
@@ -319,6 +323,7 @@ local function submitLane(lane, queue, isKept, count, runs, at, arrivedUs)
     enqueueLevels(lane, queued, { [8] = meta[8], [5] = meta[9], [2] = meta[10] })
   end
   if hintSubmitted(lane, queue, best, bestUs) then results[3] = 1 end
+  if inTurns and turns.lined[lane] then hintReady(queue, lane, now) end
   if earliestDue and not isCluster then redis.call('ZADD', dueKey, 'LT', earliestDue, lane) end
   local created = nextId - (last - count)
   if created < count then redis.call('DECRBY', laneKey('uid', lane), count - created) end

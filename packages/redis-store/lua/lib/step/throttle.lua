@@ -1,5 +1,6 @@
 -- Limits of a queue or a function. A throttle = { queue (its name), concurrency (0: any), rate (jobs; 0: any), per (ms),
 -- timeout (how long a job takes a slot, ms; 0: until it ends), perWorker (jobs of a worker; 0: any), worker }. Needs keys.lua.
+--#include rates
 
 -- One table: a script has at most 200 locals.
 local slots = {
@@ -37,17 +38,25 @@ local slots = {
   end,
 }
 
+-- Slots that were taken at a time still to come are taken now: the server's clock was set back since.
+slots.redate = function(queue, now)
+  for _, slot in ipairs(redis.call('ZRANGEBYSCORE', slotsKey(queue), '(' .. integer(now), '+inf', 'LIMIT', 0, 1000)) do
+    redis.call('ZADD', slotsKey(queue), integer(now), slot)
+  end
+end
+
 -- True if a throttle lets one more job be handed out now. `waitMs`: how long until time alone makes room.
 slots.hasRoom = function(throttle, now)
   local queue, timeout = throttle.queue, throttle.timeout
   if throttle.rate > 0 then
-    local start = tonumber(redis.call('LINDEX', rateKey(queue), throttle.rate - 1) or 0)
-    if start > 0 and start + throttle.per > now then
-      throttle.full, throttle.waitMs = true, start + throttle.per - now
+    local waitMs = rateWait(rateKey(queue), throttle.rate, throttle.per, now)
+    if waitMs > 0 then
+      throttle.full, throttle.waitMs = true, waitMs
       return false
     end
   end
   if not slots.limits(throttle) then return true end
+  if timeout > 0 then slots.redate(queue, now) end
   -- Slots of jobs that have had them for too long are free.
   local overdue = timeout > 0 and redis.call('ZRANGEBYSCORE', slotsKey(queue), '-inf', now - timeout, 'LIMIT', 0, 1000)
   for _, slot in ipairs(overdue or {}) do
@@ -91,10 +100,5 @@ end
 -- Notes that a job was handed out.
 local function tookThrottled(throttle, lane, id, now)
   if slots.limits(throttle) then slots.take(throttle, slots.of(lane, id), now) end
-  if throttle.rate > 0 then
-    local key = rateKey(throttle.queue)
-    redis.call('LPUSH', key, integer(now))
-    redis.call('LTRIM', key, 0, throttle.rate - 1)
-    redis.call('PEXPIRE', key, integer(throttle.per))
-  end
+  if throttle.rate > 0 then noteStart(rateKey(throttle.queue), throttle.rate, throttle.per, now) end
 end

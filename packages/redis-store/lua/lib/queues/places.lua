@@ -1,0 +1,160 @@
+--#include levels
+--#include throttle
+--#include turns
+-- How waiting jobs come to their places in a lane and leave them: the lists of their bands, or the set of scheduled jobs, where
+-- jobs that wait for their turn stand, too. Whatever act moves them does it here, and so tells the turns of the others, level
+-- hints, marks of retries, the hint of the queue and idle workers. Submissions, claims and promotion, which take many at once, tell
+-- turns.lua themselves. What ends a job then tells its batch, lock and indexes (finishJob, buryJob) and counts it (books.lua).
+
+-- An act on jobs of a lane. `queue`: its hint index, empty for none; `limits`: those of each value as this node has them (empty:
+-- its jobs take no turns), nil where it does not say.
+local function actOn(lane, queue, now, limits)
+  local act = { lane = lane, queue = queue, now = now, values = {}, lined = 0, ofQueue = 0, ofFunction = 0 }
+  if (limits or '') ~= '' or redis.call('EXISTS', turnHoldersKey(lane)) == 1 then
+    beginTurns(now)
+    turns.given[lane] = limits or turns.given[lane]
+    act.limits = turns.limits(lane)
+  end
+  return act
+end
+
+-- A job as its place and its end have to know it. `status` is absent where there is none.
+local function readPlaced(act, id)
+  -- stylua: ignore
+  local v = jobFields(act.lane, id, 'status', 'door', 'unique', 'jid', 'wait', 'keep', 'level', 'enqueued', 'turn', 'token', 'fg')
+  return {
+    id = id,
+    status = v[1],
+    door = v[2],
+    unique = v[3],
+    jid = v[4],
+    waiting = v[5],
+    keep = v[6],
+    level = v[7],
+    enqueued = v[8],
+    turn = v[9],
+    token = v[10],
+    fg = v[11],
+  }
+end
+
+-- A job has left its place: the next of its value may have its turn.
+local function leftPlace(act, job)
+  if act.limits then act.values[job.turn or ''] = true end
+end
+
+-- The same of a job that was in a list.
+local function leftList(act, job)
+  if job.level then tookLevel(act.lane, job.level) end
+  leftPlace(act, job)
+end
+
+-- Takes a job out of the set of scheduled jobs. Returns how it stood there (scheduled, retry, turn; nil: not at all), and when
+-- it was due, as the set has it.
+local function takeScheduled(act, job)
+  local lane, id = act.lane, job.id
+  local due = redis.call('ZSCORE', queueKey(lane, 'scheduled'), id)
+  if not due then return nil end
+  redis.call('ZREM', queueKey(lane, 'scheduled'), id)
+  if tonumber(due) < 5e13 then
+    local isRetry = redis.call('ZREM', retriesKey(lane), id) == 1
+    redis.call('ZREM', bridgedKey(lane), id)
+    return isRetry and 'retry' or 'scheduled', due
+  end
+  if act.limits then
+    redis.call('ZREM', turnWaitingKey(lane), turns.entryOf(job.turn or '', id, job.level, job.enqueued))
+  end
+  leftPlace(act, job)
+  return 'turn', due
+end
+
+-- Takes the next job of a band or of the set of scheduled jobs; nil where there is none.
+local function popPlaced(act, place)
+  --#include aside
+  local lane, isTurn = act.lane, place == 'normal'
+  if place ~= 'scheduled' then
+    local id = redis.call('RPOP', queueKey(lane, place))
+    local isListed = id
+    if not id then id = popAside(lane, place) end
+    if id then
+      local job = readPlaced(act, id)
+      local leave = isListed and leftList or leftPlace
+      leave(act, job)
+      return job
+    end
+    if not isTurn then return nil end
+  end
+  local from, upTo = isTurn and '5e13' or '-inf', isTurn and '+inf' or '(5e13'
+  local id = redis.call('ZRANGEBYSCORE', queueKey(lane, 'scheduled'), from, upTo, 'LIMIT', 0, 1)[1]
+  if not id then return nil end
+  local job = readPlaced(act, id)
+  takeScheduled(act, job)
+  return job
+end
+
+-- A lease has ended otherwise than by its outcome. False where there was none.
+local function leftLease(act, job)
+  local lane, id, queue = act.lane, job.id, act.queue
+  local isThere = redis.call('ZREM', busyKey(lane), id) == 1
+  if act.limits then turns.finish(lane, job.turn or '', id) end
+  leftPlace(act, job)
+  if queue ~= '' then
+    local suffix, slot = '@' .. queue, slots.of(lane, id)
+    local fn = string.sub(lane, -#suffix) == suffix and string.sub(lane, 1, -#suffix - 1) or lane
+    act.ofQueue = act.ofQueue + slots.free(queue, slot)
+    act.ofFunction = act.ofFunction + slots.free('function:' .. fn, slot)
+  end
+  return isThere
+end
+
+-- Of idle jobs ({ id, level as in their hashes }) in no place those that come into line now; the others wait for their turn.
+-- `isBack`: their leases were interrupted.
+local function inTurnOf(act, jobs, isBack)
+  if not act.limits then return jobs end
+  local some, comesNow = {}, isBack and turns.comeBack or turns.arrive
+  for _, job in ipairs(jobs) do
+    local v = jobFields(act.lane, job[1], 'turn', 'enqueued')
+    if comesNow(act.lane, v[1] or '', job[1], job[2], v[2]) then some[#some + 1] = job end
+  end
+  return some
+end
+
+-- Puts idle jobs that are in no place behind those of their level.
+local function enterLine(act, jobs, isBack)
+  local some = inTurnOf(act, jobs, isBack)
+  if #some > 0 then enqueue(act.lane, some) end
+  act.lined = act.lined + #some
+end
+
+-- The same before them, for jobs whose leases were interrupted: the first is to be next.
+local function enterFront(act, jobs)
+  local some = inTurnOf(act, jobs, true)
+  if #some > 0 then requeue(act.lane, some) end
+  act.lined = act.lined + #some
+end
+
+-- Lets a job that is in no place come into line at its time (ms).
+local function schedule(act, id, dueMs)
+  redis.call('ZADD', queueKey(act.lane, 'scheduled'), dueMs / 1000, id)
+  if not isCluster then redis.call('ZADD', dueKey, 'LT', integer(dueMs), act.lane) end
+end
+
+-- Ends an act: passes turns on, and tells of the jobs that came into line and of room under limits.
+local function endAct(act)
+  local lane, queue, lined = act.lane, act.queue, act.lined
+  if act.limits then
+    for value in pairs(act.values) do
+      turns.passOn(lane, value, act.limits)
+    end
+    lined = lined + (turns.lined[lane] or 0)
+    turns.lined[lane] = 0
+  end
+  if lined > 0 then
+    redis.call('HDEL', metaKey(lane), 'removed')
+    hintReady(queue, lane, act.now)
+    redis.call('PUBLISH', eventsChannel, framed('wake', lane, lined))
+  end
+  local following = act.ofQueue > 0 and redis.call('ZRANGE', readyKey(queue), 0, 0)[1]
+  if following then redis.call('PUBLISH', eventsChannel, framed('wake', following, act.ofQueue)) end
+  if act.ofFunction > 0 then redis.call('PUBLISH', eventsChannel, framed('room', lane, act.ofFunction)) end
+end
