@@ -4,7 +4,7 @@ export const faults: FaultTable = {
   'bound-of-each-step': {
     promise: 'A bound of waiting jobs counts those of one step too.',
     file: 'packages/redis-store/lua/lib/step/admission.lua',
-    from: 'if sums.waiting + queued >= most',
+    from: 'if sums.waiting + queued + inTurns >= most',
     to: 'if sums.waiting >= most',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'are refused from the bound on, within one step too',

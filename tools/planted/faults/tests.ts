@@ -298,8 +298,8 @@ export const faults: FaultTable = {
   'limit-without-running-jobs': {
     promise: 'A limit of a lane counts its running jobs.',
     file: 'packages/redis-store/lua/lib/step/submissions.lua',
-    from: "waitingIn(lane, aside) + redis.call('ZCARD', busyKey(lane)) + redis",
-    to: 'waitingIn(lane, aside) + redis',
+    from: "waitingIn(lane, aside) + redis.call('ZCARD', busyKey(lane)) + later",
+    to: 'waitingIn(lane, aside) + later',
     test: 'packages/redis-store/test/store-contract.test.ts',
     testName: 'refuses what is over a band’s limit and counts the running ones',
   },

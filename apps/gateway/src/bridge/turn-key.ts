@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { maxTurnBytes, type NewJob } from '@crossgear/core-scheduler'
 import { argsOfInput, type PayloadRule } from '@crossgear/fwp-codec'
-import { maxReadBytes, readPayload, valueAt } from './payload-path.ts'
+import { maxReadBytes, parseExactly, readPayload, valueAt } from './payload-path.ts'
 
 /** Payloads and Faktory jobs that are searched for the value, bytes. */
 export const maxSearchedBytes = maxReadBytes
@@ -50,13 +50,13 @@ function argsOf({ input }: NewJob, rule: PayloadRule): unknown {
 
 /** A Faktory job without its `args`, or the payload of another one. */
 function bodyOf({ envelope, input }: NewJob): unknown {
-  if (envelope === undefined) return readPayload(input)
+  if (envelope === undefined) return readPayload(input, parseExactly)
   return envelope.length > maxSearchedBytes ? undefined : parsed(envelope)
 }
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json)
+    return parseExactly(json)
   } catch {
     return undefined
   }

@@ -26,6 +26,18 @@ describe('the key by which jobs take turns', () => {
     ['tenant', gearman('{"tenant":"b"}'), 'b'],
     ['args.0.tenant', gearman('{"tenant":"b"}'), 'b'],
     ['args.0', gearman('plain text'), 'plain text'],
+    ['tenant', gearman('{"tenant":9007199254740992}'), '9007199254740992'],
+    ['tenant', gearman('{"tenant":9007199254740993}'), '9007199254740993'],
+    [
+      'custom.tenant',
+      faktory('[1]', '{"custom":{"tenant":-90071992547409931}}'),
+      '-90071992547409931',
+    ],
+    [
+      'args.1',
+      faktory('["\\"12345678901234567890",0.12345678901234567]', '{}'),
+      '0.12345678901234567',
+    ],
     ['unique-prefix::', gearman('', 'acme:1:2'), 'acme'],
     ['unique-prefix:--', gearman('', 'acme--1'), 'acme'],
   ])('%s of a job is read', (per, job, value) => {

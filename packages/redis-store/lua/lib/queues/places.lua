@@ -1,4 +1,5 @@
 --#include levels
+--#include aside
 --#include throttle
 --#include turns
 -- How waiting jobs come to their places in a lane and leave them: the lists of their bands, or the set of scheduled jobs, where
@@ -70,7 +71,6 @@ end
 
 -- Takes the next job of a band or of the set of scheduled jobs; nil where there is none.
 local function popPlaced(act, place)
-  --#include aside
   local lane, isTurn = act.lane, place == 'normal'
   if place ~= 'scheduled' then
     local id = redis.call('RPOP', queueKey(lane, place))
