@@ -65,8 +65,8 @@ export const faults: FaultTable = {
   'http-pipeline-in-one-go': {
     promise: 'HTTP requests sent ahead take turns.',
     file: 'apps/gateway/src/http/request-turns.ts',
-    from: 'const headsAtOnce = 8',
-    to: 'const headsAtOnce = 8_000',
+    from: '{ headsAtOnce = 8, unanswered',
+    to: '{ headsAtOnce = 8_000, unanswered',
     test: 'apps/gateway/test/http/request-turns.test.ts',
     testName: 'takes turns',
   },

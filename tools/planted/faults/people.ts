@@ -20,8 +20,8 @@ export const faults: FaultTable = {
   'proxy-headers-from-anywhere': {
     promise: 'The headers of a proxy count from its addresses alone.',
     file: 'apps/gateway/src/api/trusted-proxy.ts',
-    from: "!this.#from.allows(socket.remoteAddress ?? '')",
-    to: "!this.#from.allows(socket.remoteAddress ?? '') && users.length > 1",
+    from: "if (!users || !this.#from.allows(socket.remoteAddress ?? ''))",
+    to: 'if (!users)',
     test: 'apps/gateway/test/api/people.test.ts',
     testName: 'a proxy names them only from its addresses',
   },
@@ -36,10 +36,8 @@ export const faults: FaultTable = {
   'guesses-at-once-are-told': {
     promise: 'Many wrong passwords at once are no more tries.',
     file: 'apps/gateway/src/api/access.ts',
-    from: `    // Others of this address were checked meanwhile: many at once are no more tries.
-    this.#refuseSpent(address)
-`,
-    to: '',
+    from: "if (taken === 'free' && this.#wrong.isSpent(address))",
+    to: 'if (taken === undefined)',
     test: 'apps/gateway/test/api/people.test.ts',
     testName: 'many wrong passwords at once are no more tries',
   },

@@ -17,9 +17,9 @@ const doors = 'apps/gateway/src'
 const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
   'refused-outcome-forgotten': {
     does: 'An outcome that the store did not answer is not sent again.',
-    file: `${core}/results/outcomes.ts`,
-    from: 'for (const item of this.#refused.splice(0)) this.#queue(item)',
-    to: 'this.#refused.splice(0)',
+    file: `${core}/results/kept-outcomes.ts`,
+    from: 'for (const { again } of waiting) again()',
+    to: '',
   },
   'pending-outcome-forgotten': {
     does: 'A job that ended while the store was away is told as failed.',

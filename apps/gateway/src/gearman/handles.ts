@@ -8,7 +8,7 @@ export const maxPrefixBytes = 38
 const idDigits = String(maxJobId).length
 const number = /^([1-9]\d{0,14})(\d{16})$/
 /** The two last parts of handles of former versions: lane number in base 36, and id. Its id has 16 digits at most. */
-const formerTail = /^([1-9a-z][0-9a-z]{0,5}):([1-9]\d{0,15})$/
+const formerTail = /^([1-9a-z][0-9a-z]{0,5}):(0|[1-9]\d{0,15})$/
 
 /** A prefix as handles have it: at most {@link maxPrefixBytes} printable ASCII characters. */
 export function handlePrefix(text: string): string {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { soon } from '@crossgear/tools/wait-for'
 import { expect, test, vi } from 'vitest'
+import { idIn } from '../gearman/support/handle-parts.ts'
 import { describeFleet } from './support/fleet.ts'
 
 describeFleet('a job that a native client wrote under an id', [], (fleet) => {
@@ -16,7 +17,7 @@ describeFleet('a job that a native client wrote under an id', [], (fleet) => {
     await write(fn, id)
     const { handle, input } = await worker.nextJob()
     expect(input).toBe(`input ${id}`)
-    expect(handle.endsWith(`:${id}`)).toBe(true)
+    expect(idIn(handle)).toBe(id)
     const client = await fleet.first.peer()
     const running = ['STATUS_RES', handle, '1', '1', '0', '0']
     expect(await client.ask('GET_STATUS', handle)).toEqual(running)
@@ -36,7 +37,7 @@ describeFleet('a job that a native client wrote under an id', [], (fleet) => {
       await write(fn, id)
       await write(fn, '8')
       const { handle, input } = await worker.nextJob()
-      expect([handle.endsWith(':8'), input]).toEqual([true, 'input 8'])
+      expect([idIn(handle), input]).toEqual(['8', 'input 8'])
       expect(await fleet.redis.brpop(`lock:${fn}:${id}`, 20)).toEqual([`lock:${fn}:${id}`, 'OK'])
       expect(await fleet.redis.hgetall(`job:${fn}:${id}`)).toMatchObject({
         status: 'error',

@@ -9,7 +9,8 @@ registry.add('web', 2)
 registry.add('mail@bulk', 1_000_000)
 
 const numbers = fc.integer({ min: 1, max: 36 ** 6 - 1 })
-const ids = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
+/** A native client may give the id 0. */
+const ids = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 
 /** As former versions gave them out. */
 const former = (prefix: string, laneNumber: number, id: number): string =>
@@ -84,11 +85,11 @@ describe('handles', () => {
     'H:test:zz:1',
     'H:test:1:-1',
     'H:test:1:01',
-    'H:test:1:0',
+    'H:test:1:00',
     'H:test:01:1',
     'H:test:1:9007199254740992',
     'H:test:1:9999999999999999',
-    'H:test:10000000000000000',
+    'H:test:00000000000000000',
     'H:test:19007199254740992',
     'H:test:010000000000000001',
     'H:test:+10000000000000001',

@@ -104,7 +104,7 @@ export class LaneRegistry {
   /** The job of a lane's number and its own, which somebody names; undefined if no job can have them. */
   refOf(number: number, id: number): JobRef | undefined {
     const lane = this.#lanes.get(number)
-    const isId = Number.isSafeInteger(id) && id > 0
+    const isId = Number.isSafeInteger(id) && id >= 0
     return lane === undefined || !isId ? undefined : { lane, id }
   }
 
