@@ -14,9 +14,17 @@ version() {
   exec 3>&-
 }
 
+# Files that have the name of the package.
+named() {
+  find /etc /usr/lib/systemd /var/lib -xdev -path /var/lib/dpkg -prune -o -name '*crossgear*' -print | sort
+}
+
+# The machine may have files of that name that are not the package's.
+before="$(named)"
+
 # Files that the package left.
 leftOver() {
-  find /etc /usr/lib/systemd /var/lib -xdev -path /var/lib/dpkg -prune -o -name '*crossgear*' -print | tr '\n' ' '
+  comm -13 <(echo "$before") <(named) | tr '\n' ' '
 }
 
 # Ends with the line of the journal.
