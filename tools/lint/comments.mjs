@@ -1,7 +1,6 @@
 /** Openers that leave the subject of a comment to its middle or end. */
 const opener =
   /^(?:What|Who|Whose|Whom|Whoever|Whatever|Those|Whether|Where|So many|So long|For so long)\b/
-const maxLines = 2
 
 /** The prose of a comment: without its tags, and without drawings and wire forms, which are indented. */
 function proseOf(text) {
@@ -27,10 +26,4 @@ const eachComment = (report) => ({
 const subject = eachComment(([first = '']) =>
   opener.test(first.trim()) ? 'Begin the comment with its subject.' : undefined,
 )
-const length = eachComment((prose, { type }) =>
-  type === 'Block' && prose.length > maxLines
-    ? `Say it in ${maxLines} lines: why, the unit, or the wire form.`
-    : undefined,
-)
-
-export default { meta: { name: 'comments' }, rules: { subject, length } }
+export default { meta: { name: 'comments' }, rules: { subject } }

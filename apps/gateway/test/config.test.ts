@@ -144,8 +144,9 @@ describe('a wrong value is refused in one line that names valid ones', () => {
     expect(await refusal(() => load({ flags: headers }))).toBe(
       `--web-user-header and --web-role-header need --web-proxy-from too: ${reason}`,
     )
-    expect(await refusal(() => load({ flags: { webProxyFrom: '10.0.0.0/8' } }))).toBe(
-      `--web-proxy-from needs --web-user-header too: ${reason}`,
+    const half = { webUserHeader: 'X-User', webProxyFrom: '10.0.0.0/8' }
+    expect(await refusal(() => load({ flags: half }))).toBe(
+      `--web-user-header and --web-proxy-from need --web-role-header too: ${reason}`,
     )
   })
 

@@ -46,6 +46,7 @@ const vitest = await createVitest('test', {
   root: root ?? top,
   projects: root === undefined ? allProjects : ['.'],
   watch: false,
+  cache: false,
   includeTaskLocation: true,
   reporters: [reporter],
   sequence: { sequencer: ByProject },

@@ -105,7 +105,7 @@ export function readWords(words: readonly string[], out: HelpOutput): Given | un
   return { ...given, ignored: plain.slice(end) }
 }
 
-/** Where the words begin that the server does not read: at the first one that is neither an option nor its value. */
+/** Index of the first word that is neither an option nor its value: the server reads no further. */
 function endOfOptions(words: readonly string[]): number {
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? ''

@@ -8,7 +8,7 @@ export interface HeldJob {
   readonly assignment: Assignment
   /** The lease was lost; the worker's outcome changes nothing. */
   fenced: boolean
-  /** What the worker said of it first, while the gateway keeps that for the store; or `stored` once it has it. */
+  /** The first outcome that the worker reported, while the gateway keeps it for the store; `stored` once the store has it. */
   said?: Settlement | 'stored'
   /** An earlier job with the same jid. */
   readonly before: HeldJob | undefined

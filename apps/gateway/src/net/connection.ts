@@ -26,7 +26,7 @@ export type WorkLeft = 'none' | 'some' | 'held'
 /** Why the gateway itself ended a connection. */
 export type DropReason = 'slow' | 'error' | 'buffer'
 
-/** Who ended a connection first. `network`: neither side, as far as is known. */
+/** The side that ended a connection first. `network`: neither side, as far as is known. */
 type EndedBy = 'peer' | 'gateway' | 'network'
 
 /** Faults of a socket by which its peer says that it is gone. */

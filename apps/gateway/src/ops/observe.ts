@@ -86,6 +86,7 @@ export function observeWith(
     },
     forgotten: (jobs) => {
       const { held, lost } = jobs
+      if (lost === 0) return
       log.warn(
         jobs,
         `The store had forgotten this gateway, which was silent, or it has other data than before: ${lost} of the ${held} jobs of its workers are not theirs any more, and their outcomes change nothing.`,

@@ -77,7 +77,12 @@ describeApi('acts on cron entries and queues', () => {
     expect(asked.stderr).toContain('Drop the queue q, with 2 jobs in it? [y/N]')
     expect((await api.jobs('queue=q')).jobs).toHaveLength(3)
     expect((await run('queues drop q --yes')).stdout).toBe(
-      '2 jobs deleted (2 looked at).\nq: dropped.\n',
+      [
+        '2 jobs deleted (2 looked at).',
+        'crossgear audit list names the deletion, and audit undo puts its jobs back within a day.',
+        'q: dropped.',
+        '',
+      ].join('\n'),
     )
     expect((await api.jobs('queue=q')).jobs.map(({ jid }) => jid)).toEqual(['later-0001'])
     await expect(api.act('/queues/drop', { queues: ['none'] })).rejects.toThrow('no queue none')

@@ -162,7 +162,11 @@ describeApi('workers of all gateways', () => {
     // A lease of a gateway that died.
     await redis().ask('HSET', `job:mail:${id}`, 'token', 'n0123456789-5')
     expect((await here.job(handle)).held_by).toEqual({
-      ...{ kind: 'worker', node: '0123456789', node_answers: false, worker: null },
+      kind: 'worker',
+      node: '0123456789',
+      node_answers: false,
+      worker: null,
+      since: null,
     })
     const shown = await operatorOf(here).run(`jobs show ${handle}`)
     expect(shown.stdout).toContain('worker of 0123456789, which does not answer')

@@ -10,22 +10,22 @@ export interface ElsewhereCase {
 type OptionCase = 'here' | ElsewhereCase
 
 const passwords: ElsewhereCase = {
-  file: 'faktory/process.test.ts',
+  file: 'faktory/process.system.test.ts',
   title: 'opens the port to the network, and wrong ones are counted and turned away',
 }
-const webAccess = { file: 'api/options.test.ts' } as const
+const webAccess = { file: 'api/options.system.test.ts' } as const
 const tlsDoors: ElsewhereCase = {
-  file: 'tls/start.test.ts',
+  file: 'tls/start.system.test.ts',
   title: 'speaks TLS at both ports',
 }
 const repairs: ElsewhereCase = {
-  file: 'bridge/native-worker.test.ts',
+  file: 'bridge/native-worker.system.test.ts',
   title: 'that died has its jobs requeued where repairs are on, and is reported in the metrics',
 }
 
 const notices = { file: 'webhook/dead-job-notices.test.ts' } as const
 
-const whoMayTake = 'bridge/who-may-take.test.ts'
+const whoMayTake = 'bridge/who-may-take.system.test.ts'
 
 /**
  * Effects of each option that are seen from outside. Every row of the option table has a case: an option that changes
@@ -39,7 +39,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   webPort: 'here',
   webHost: 'here',
   allowedHosts: {
-    file: 'faktory/process.test.ts',
+    file: 'faktory/process.system.test.ts',
     title: '--allowed-hosts lists the host names that the web and the HTTP port accept',
   },
   faktoryPassword: { ...passwords, writes: 'FAKTORY_PASSWORD' },
@@ -50,8 +50,8 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   webUserHeader: { ...webAccess, title: 'people of a proxy' },
   webRoleHeader: { ...webAccess, title: 'people of a proxy' },
   webProxyFrom: { ...webAccess, title: 'people of a proxy' },
-  webOpen: { file: 'faktory/process.test.ts', title: 'where it is allowed' },
-  faktoryOpen: { file: 'faktory/process.test.ts', title: 'where it is allowed' },
+  webOpen: { file: 'faktory/process.system.test.ts', title: 'where it is allowed' },
+  faktoryOpen: { file: 'faktory/process.system.test.ts', title: 'where it is allowed' },
   handlePrefix: 'here',
   adminFrom: 'here',
   gearmanTlsCert: { ...tlsDoors, writes: '`--${door}-tls-cert`' },
@@ -62,13 +62,13 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   faktoryTlsKey: { ...tlsDoors, writes: '`--${door}-tls-key`' },
   redisUrl: 'here',
   storeWait: {
-    file: 'store/awaited-store.test.ts',
+    file: 'store/awaited-store.system.test.ts',
     title: 'is not waited for any longer than it was told to',
   },
   dataDir: 'here',
   storePort: 'here',
   durability: {
-    file: 'store/durability.test.ts',
+    file: 'store/durability.system.test.ts',
     title: 'replicas refuses jobs while a replica is frozen, and accepts them when it thaws',
   },
   jobRetries: 'here',
@@ -86,7 +86,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   },
   bridgeGraceDays: { file: whoMayTake, title: 'gets them with --bridge-grace-days 0' },
   faktoryDeadWorkerRequeue: {
-    file: 'bridge/dead-faktory-worker.test.ts',
+    file: 'bridge/dead-faktory-worker.system.test.ts',
     title: 'gives a Faktory producer’s job back where the option says so',
   },
   repair: repairs,
@@ -106,7 +106,7 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   logLevel: 'here',
   logFormat: 'here',
   tracing: {
-    file: 'tracing.test.ts',
+    file: 'tracing.system.test.ts',
     title: 'come from a gateway whose SDK is loaded with NODE_OPTIONS; without one the log says so',
   },
   config: 'here',

@@ -71,12 +71,12 @@ describe('the table of top', () => {
     ...{ by_door: {}, is_paused: false, is_function_paused: false },
   }
 
-  test('shows whole names and the sorted column on a narrow terminal', () => {
+  test('keeps the queue, and the column that it is sorted by, on a narrow terminal', () => {
     expect(rowLines([row], 40, 'waiting')).toEqual([
-      'FUNCTION             WAITING  RUNNING',
-      'orders.confirmation      100        2',
+      'FUNCTION       QUEUE    WAITING  RUNNING',
+      'orders.confi…  default      100        2',
     ])
-    expect(rowLines([row], 45, 'retry')[0]).toBe('FUNCTION             WAITING  RUNNING  RETRY')
+    expect(rowLines([row], 47, 'retry')[0]).toBe('FUNCTION       QUEUE    WAITING  RUNNING  RETRY')
   })
 })
 

@@ -138,7 +138,7 @@ export class LeaseHolders {
     this.#storeChanges().catch(onError)
   }
 
-  /** Those that the store does not take are kept for the next look. */
+  /** Changes that the store does not take are kept for the next look. */
   async #storeChanges(): Promise<void> {
     const changed = this.#changed
     if (changed.size === 0) return

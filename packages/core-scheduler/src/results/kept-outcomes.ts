@@ -25,7 +25,7 @@ export class KeptOutcomes {
 
   constructor({ observer, events }: Pick<NodeParts, 'observer' | 'events'>) {
     this.#observer = observer
-    events.on('beat', () => this.#sendAgain())
+    for (const event of ['reconnected', 'beat'] as const) events.on(event, () => this.#sendAgain())
   }
 
   /** Keeps what a worker said; false where too much is kept. */

@@ -79,7 +79,7 @@ export class Outcomes {
     this.#queue({ assignment, outcome, settlement, report, door: job.door })
   }
 
-  /** Whoever has a job that was found by its name may be another worker than the one that reports, and still end it. */
+  /** A job that was found by its name may be with another worker than the one that reports, which may still end it. */
   #failureOf({ job, isLookedUp }: Assignment, report: FailureReport): Failure {
     const failure = this.#parts.retryPolicy.ofFailure(job, report)
     return isLookedUp ? { ...failure, isLate: true } : failure

@@ -24,13 +24,13 @@ interface Changes {
   readonly over?: readonly number[]
 }
 
-/** What a job has, or its function; and what is so after any act. */
+/** A feature of a job or of its function, and a check that holds after any act. */
 interface Feature {
   /** Limits by name. */
   readonly limits?: readonly (readonly [string, Throttle])[]
   readonly job?: Partial<NewJob>
   readonly prepare?: (scene: Pick<Scene, 'store'>) => Promise<unknown>
-  readonly check?: (done: Done) => Promise<Changes | void>
+  readonly check?: (done: Done) => Promise<Changes | undefined>
 }
 
 const ofFunction = (limit: Throttle): Pick<Feature, 'limits'> => ({

@@ -28,7 +28,7 @@ const keptText = 'the gateway keeps it, and stores it when the store is back'
 export abstract class AckByJid implements Settlement {
   readonly isRepeated = true
   protected readonly session: Session
-  /** What the worker said of the job since, and waits for the same answer. */
+  /** Later reports of the worker on the same job, which wait for the same answer. */
   readonly #repeated: AckByJid[] = []
   #isKept = false
   readonly #jid: string

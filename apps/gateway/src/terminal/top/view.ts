@@ -35,7 +35,11 @@ const topColumns: readonly TopColumn[] = [
   number('waiting', ({ waiting }) => waiting),
   number('running', ({ running }) => running),
   {
-    ...{ name: 'state', title: 'state', mayShrink: true, min: 6 },
+    name: 'state',
+    title: 'state',
+    mayShrink: true,
+    min: 6,
+    rank: 0,
     value: pausedOf,
     order: (one, other) => byText(pausedOf(other), pausedOf(one)),
   },
