@@ -29,7 +29,7 @@ const isWritten = process.env['CROSSGEAR_WRITE_PAGE'] === 'yes'
 /** Without what differs from run to run: numbers, times, and what nodes and batches are called. */
 function steady(output: string): string {
   return output
-    .replaceAll(/^[0-9a-f]{10}(?=[ :])|(?<=node )[0-9a-f]{10}/gm, 'a-node')
+    .replaceAll(/^m[0-9a-f]{10}(?=[ :])|(?<=node )m[0-9a-f]{10}/gm, 'a-node')
     .replaceAll(/^b-[\w-]{16}(?= )/gm, 'a-batch')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/\d+(\.\d+)?(e-\d+)?[smhd]?(\d\d[smh])?\b/g, '0')

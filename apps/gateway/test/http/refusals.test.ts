@@ -147,14 +147,15 @@ test('requests that wait take room, however short they are', async () => {
 
 describe('an outcome that is too large', () => {
   test('is answered with 502, and the job goes on without the client', async () => {
-    const { port, worker } = await openHttp({ maxBodyBytes: 1000 })
+    const { port, worker, observer } = await openHttp({ maxBodyBytes: 1000 })
     const hands = await worker('f')
     const asking = ask(port, '/f')
     const [handle = ''] = await nextJob(hands)
     hands.send('WORK_DATA', handle, Buffer.alloc(600)).send('WORK_DATA', handle, Buffer.alloc(600))
     expect((await asking).status).toBe(502)
+    expect(observer.of('ended')).toEqual([])
     hands.send('WORK_COMPLETE', handle, '')
-    await hands.sync()
+    await expect.poll(() => observer.of('ended').map(({ end }) => end)).toEqual(['completed'])
   })
 })
 

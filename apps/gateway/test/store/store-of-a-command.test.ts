@@ -17,6 +17,7 @@ import { findStoreProgram } from '../../src/redis-server/private-server.ts'
 import { heard } from '../support/heard.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { fakeRedis } from './support/fake-redis.ts'
 
 const program = await findStoreProgram(process.env['PATH'], recordingLog().log)
 const withoutServers = ''
@@ -139,6 +140,22 @@ describe('a command that is no gateway', () => {
     expect(await readdir(dataDir)).toEqual(['store.password'])
   })
 })
+
+test.each([
+  ['NOAUTH Authentication required.', 'put the right user and password into --to.'],
+  ['ERR DB index is out of range', 'correct --to.'],
+])(
+  'migrate, whose target answers %j, is advised by its own option --to, and never by --redis-url',
+  async (answer, advice) => {
+    const to = `redis://127.0.0.1:${await fakeRedis(() => `-${answer}`)}`
+    const from = await fileWithJob()
+    for (const act of ['run', 'verify']) {
+      const { code, stderr } = await heard(runMigrate, [act, '--from', from, '--to', to])
+      expect(stderr).toBe(`The store at ${to} answers "${answer}": ${advice}\n`)
+      expect(code).toBe(2)
+    }
+  },
+)
 
 describe.skipIf(program === undefined && 'redis-server')(
   'a command beside a private store (needs redis-server on PATH)',
