@@ -12,6 +12,7 @@ import { healing } from './maintenance/healing.ts'
 import { IdleLanes } from './maintenance/idle-lanes.ts'
 import { LaneSearches } from './dispatch/lane-searches.ts'
 import { LaneLooks } from './maintenance/lane-looks.ts'
+import { EndedHolds } from './maintenance/ended-holds.ts'
 import { defaultDeadWorkerMs, LeaseHolders } from './maintenance/lease-holders.ts'
 import { NativeRecovery } from './maintenance/native-recovery.ts'
 import { OrphanLeases } from './maintenance/orphan-leases.ts'
@@ -69,6 +70,7 @@ export function schedulerParts(
   })
   const reclaimer = new DeadNodeReclaimer({ ...node, holders })
   new OrphanLeases({ ...node, outcomes })
+  new EndedHolds({ ...node, recovery })
   new LaneLooks({
     ...{ ...node, recovery },
     checks: [healing(node, bridging, times), recovery, new IdleLanes(node), new UnknownNodes(node)],

@@ -8,6 +8,13 @@ export const faults: FaultTable = {
     to: '...retryPolicy.ofLoss(), failure: undefined as never }',
     test: 'packages/redis-store/test/scheduler/dead-workers.test.ts',
   },
+  'ended-hold-stays': {
+    promise: 'A holder has no leases that have ended.',
+    file: 'packages/core-scheduler/src/maintenance/ended-holds.ts',
+    from: 'if (ended.length > 0) await store.holders.drop(holder, ended)',
+    to: 'void ended',
+    test: 'packages/redis-store/test/scheduler/dead-workers.test.ts',
+  },
   'death-not-noted': {
     promise: 'A death is in the store before anything of the node is reclaimed.',
     file: 'packages/redis-store/lua/nodes/declare-dead.lua',

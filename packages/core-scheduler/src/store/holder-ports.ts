@@ -22,6 +22,11 @@ export interface HolderStore {
   goneFor(forMs: number, max: number): Promise<readonly GoneHolder[]>
   /** The leases among these that any holder has. */
   noted(tokens: readonly string[]): Promise<ReadonlySet<string>>
+  /** About so many holders from a cursor on, and the next cursor; `0` begins, and is the one after the last. */
+  some(
+    cursor: string,
+    count: number,
+  ): Promise<{ readonly holders: readonly string[]; readonly next: string }>
   /** Leases of a holder. */
   held(holder: string): Promise<readonly HeldRef[]>
 }

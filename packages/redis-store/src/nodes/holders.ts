@@ -52,6 +52,15 @@ export class RedisHolders extends ContextPart implements HolderStore {
     return found
   }
 
+  async some(
+    cursor: string,
+    count: number,
+  ): Promise<{ readonly holders: readonly string[]; readonly next: string }> {
+    const { redis, keys, call } = this.context
+    const [next, pairs] = await call(() => redis.zscan(keys.holders, cursor, 'COUNT', count))
+    return { holders: [...chunks(pairs, 2)].map(([holder = '']) => holder), next }
+  }
+
   async held(holder: string): Promise<readonly HeldRef[]> {
     const { redis, keys, call } = this.context
     const leases = await call(() => redis.hgetall(keys.held(holder)))

@@ -180,6 +180,22 @@ test('a job that its worker ended has no holder', async () => {
   expect(await a.store.holders.held(name)).toEqual([])
 })
 
+test.each([
+  ['its time is over', (cluster: Cluster) => pass(cluster, 70 * seconds)],
+  ['all jobs were dropped', (_: Cluster, { scheduler }: TestNode) => scheduler.queues.flush()],
+])('a job has no holder any more once %s, though its worker lives on', async (_name, end) => {
+  const { cluster, a, b, holders } = await world()
+  const name = holders.nameOf('w-1')
+  await a.submitted('mail', { reserveForSeconds: 60 })
+  await took(cluster, a, name)
+  await end(cluster, a)
+  await b.submitted('mail')
+  const { id, token } = await took(cluster, b, name)
+  holders.alive(name)
+  await pass(cluster, 20 * seconds)
+  expect(await a.store.holders.held(name)).toEqual([{ lane: 'mail', id, token }])
+})
+
 test('a long outage of the store does not count as absence of the workers', async () => {
   const { cluster, a, holders } = await world()
   await a.submitted('mail')

@@ -30,6 +30,19 @@ export function holderContract({ test }: ContractTests): void {
       expect(await b.holders.noted(['cnode-2'])).toEqual(new Set())
     })
 
+    test('are walked in parts, each once', async ({ store }) => {
+      const names = Array.from({ length: 300 }, (_none, at) => `w${at}`)
+      for (const name of names) await store.holders.hold(name, [lease(1)])
+      const walked: string[] = []
+      let cursor = '0'
+      do {
+        const { holders, next } = await store.holders.some(cursor, 50)
+        walked.push(...holders)
+        cursor = next
+      } while (cursor !== '0')
+      expect(walked.toSorted()).toEqual(names.toSorted())
+    })
+
     test('are gone since they went, the longest first, until they come back', async ({
       world,
       store,
