@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { idIn } from '../gearman/support/handle-parts.ts'
 import { TurnsByHand } from '../support/turns-by-hand.ts'
 import { ask, background, openRaw, postText } from './support/http-client.ts'
-import { openHttp } from './support/http-gateway.ts'
+import { nextJob, openHttp } from './support/http-gateway.ts'
 
 const post = (fn: string, body: string) => postText(fn, body, 'X-Gearman-Background: true\r\n')
 
@@ -13,7 +13,7 @@ function handlesOf(text: string): readonly string[] {
 
 async function opened() {
   const hand = new TurnsByHand()
-  const { port } = await openHttp({ turns: hand.turns })
+  const { port, worker } = await openHttp({ turns: hand.turns })
   const socket = await openRaw(port)
   onTestFinished(() => void socket.destroy())
   let text = ''
@@ -27,7 +27,7 @@ async function opened() {
         return handles().length
       })
       .toBe(count)
-  return { hand, port, socket, handles, answered }
+  return { hand, port, socket, handles, answered, worker }
 }
 
 test('a client that sends many requests ahead takes turns, and others are answered at once', async () => {
@@ -45,13 +45,16 @@ test('a client that sends many requests ahead takes turns, and others are answer
 })
 
 test('requests ahead arrive whole, wherever their bytes are cut', async () => {
-  const { socket, answered } = await opened()
+  const { socket, answered, worker } = await opened()
   // Ends of heads in bodies, and bodies longer than a read.
   const bodies = ['\r\n\r\n'.repeat(40), 'x'.repeat(200_000), '', 'end\r\n\r\n']
-  for (let round = 0; round < 10; round += 1) {
-    socket.write(bodies.map((body) => post('f', `${round}${body}`)).join(''))
-  }
+  const sent = Array.from({ length: 10 }, (_none, round) => bodies.map((body) => `${round}${body}`))
+  for (const round of sent) socket.write(round.map((body) => post('f', body)).join(''))
   await answered(40)
+  const hands = await worker('f')
+  const came: (string | undefined)[] = []
+  while (came.length < 40) came.push((await nextJob(hands)).at(-1))
+  expect(came).toEqual(sent.flat())
 })
 
 test('a client that reads no answers is not read from, and gets all of them when it does', async () => {
