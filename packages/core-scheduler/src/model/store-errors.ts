@@ -27,6 +27,11 @@ export function mayBeDone({ code, message }: StoreError): boolean {
   return (code === 'UNREACHABLE' || code === 'TIMEOUT') && message !== notConnected
 }
 
+/** True if the store will refuse it again: a key that it needs is another program's. */
+export function isForGood({ code, message }: StoreError): boolean {
+  return code === 'REFUSED' && message.startsWith('WRONGTYPE')
+}
+
 export function tooManyLanes(): StoreError {
   return new StoreError('TOO_MANY_LANES', `more than ${maxLanes} functions`)
 }

@@ -6,7 +6,7 @@ import { holderOf, nativeDoor } from '../model/job.ts'
 import type { Door, Failure, JobEvent, JobRef, Outcome, Report, Settled } from '../model/job.ts'
 import type { FailureReport } from '../model/retry-rules.ts'
 import type { RunEnd } from '../observer.ts'
-import { StoreError, toStoreError } from '../model/store-errors.ts'
+import { isForGood, StoreError, toStoreError } from '../model/store-errors.ts'
 import type { Assignment, Reporting, Settlement } from '../model/requests.ts'
 
 interface PendingOutcome {
@@ -126,10 +126,18 @@ export class Outcomes {
     this.#underway.delete(items)
     for (const item of items) {
       this.#parts.leaseStarts.notEnded(item.outcome.token)
-      const isKept = this.#keep(item)
+      const isKept = isForGood(refusal) ? this.#drop(item, refusal) : this.#keep(item)
       if (refusal.code !== 'REFUSED') this.#setPendingOutcome(item.outcome)
       if (!item.isKept) item.settlement?.refused(refusal, isKept)
     }
+  }
+
+  /** Its lease stands until its time is over. */
+  #drop({ outcome: { lane, token } }: PendingOutcome, refusal: StoreError): false {
+    const { activeLeases, observer } = this.#parts
+    activeLeases.remove(token)
+    observer.error(`An outcome of ${lane} is dropped, as its job cannot be ended`, refusal)
+    return false
   }
 
   /** Keeps what nobody else would repeat. Where there is no room for a worker's outcome its lease ends: the job runs again. */
@@ -180,7 +188,7 @@ export class Outcomes {
     const { store, retryPolicy } = this.#parts
     const { outcome, report } = item
     try {
-      const regained = (await store.jobs.regain?.(outcome)) ?? 'no'
+      const regained = await store.jobs.regain(outcome)
       if (regained === 'no') {
         this.#answer(item, 'unknown')
         return

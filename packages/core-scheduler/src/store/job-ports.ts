@@ -37,7 +37,7 @@ export interface JobStore {
   /** One foreground client of this node, per id, stops waiting. */
   abandon(lane: string, ids: readonly number[]): Promise<void>
   /** Holds an unfinished job for the late outcome of a lease that it lost, wherever it is by now. Whoever has it loses it. */
-  regain?(lease: HeldRef): Promise<Regained>
+  regain(lease: HeldRef): Promise<Regained>
   /** Expired leases, at most `max` a lane; they stand until an outcome ends them. */
   expired(lanes: readonly string[], max: number): Promise<readonly LeasedJob[]>
   /** Leases of this node, as the store knows them. */

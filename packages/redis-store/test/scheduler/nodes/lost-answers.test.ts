@@ -5,16 +5,21 @@ import { aroundSteps, Cluster, type TestNode } from '../harness.ts'
 describe('an outcome whose answer from the store is lost', () => {
   let cluster: Cluster
   let node: TestNode
-  let lose: { readonly code: StoreErrorCode; readonly isTaken: boolean } | undefined
+  let lose:
+    | { readonly code: StoreErrorCode; readonly isTaken: boolean; readonly message?: string }
+    | undefined
+  let sent = 0
   beforeEach(async () => {
     cluster = new Cluster()
     lose = undefined
+    sent = 0
     node = await cluster.node('a', {}, (store) =>
       aroundSteps(store, async (step, send) => {
         if (!lose || step.outcomes.length === 0) return send(step)
-        const { code, isTaken } = lose
+        const { code, isTaken, message = 'lost' } = lose
+        sent += 1
         if (isTaken) await send(step)
-        throw new StoreError(code, 'lost')
+        throw new StoreError(code, message)
       }),
     )
   })
@@ -94,6 +99,25 @@ describe('an outcome whose answer from the store is lost', () => {
     await cluster.pass(1_000)
     expect(settled).toEqual(['first refused', 'second refused', 'second done'])
     expect(client.events).toEqual(['mail:1 complete second'])
+  })
+
+  test('is sent once and told of where a foreign key keeps its job from ending', async () => {
+    lose = { code: 'REFUSED', isTaken: false, message: 'WRONGTYPE of xg:busy:mail' }
+    node.submit('mail')
+    const worker = await node.worker('mail').taken()
+    const answers: unknown[] = []
+    node.scheduler.complete(worker.last, Buffer.from('done'), {
+      isRepeated: true,
+      settled: (result) => void answers.push(result),
+      refused: (_error, isKept) => void answers.push(isKept),
+    })
+    await cluster.turn()
+    for (let beats = 0; beats < 5; beats += 1) await cluster.pass(1_000)
+    expect([sent, answers]).toEqual([1, [false]])
+    expect(node.observer.of('outcomesKept')).toEqual([])
+    expect(node.observer.errors).toEqual([
+      'An outcome of mail is dropped, as its job cannot be ended',
+    ])
   })
 
   test('is kept in bounds: beyond them the lease ends, and the job runs again', async () => {

@@ -146,7 +146,7 @@ export function lateContract({ open, test }: ContractTests): void {
           const now = await lose({ world, store: other, first })
           const before = await standing()
           expect(await store.steps.finish('mail', [outcome(first)])).toEqual(['unknown'])
-          expect(await store.jobs.regain?.(first)).toBe(regained)
+          expect(await store.jobs.regain(first)).toBe(regained)
           expect(await seen(store, 'mail', id)).toMatchObject({
             status: 'busy',
             token: first.token,
@@ -155,7 +155,7 @@ export function lateContract({ open, test }: ContractTests): void {
           expect(await store.steps.finish('mail', [outcome(first)])).toEqual(['done'])
           expect(await store.jobs.findJid('late-1')).toBeUndefined()
           for (const lease of [first, ...(now ? [now] : [])]) {
-            expect(await other.jobs.regain?.(lease)).toBe('no')
+            expect(await other.jobs.regain(lease)).toBe('no')
           }
           const { normal = 0 } = before ?? {}
           expect(await standing()).toMatchObject({
@@ -169,11 +169,11 @@ export function lateContract({ open, test }: ContractTests): void {
     test('of a lease that the job never had changes nothing', async ({ store }) => {
       const id = await submitOne(store, 'mail')
       const first = await takeOne(store, 'mail')
-      expect(await store.jobs.regain?.({ ...first, token: `${first.token}0` })).toBe('no')
-      expect(await store.jobs.regain?.(first)).toBe('no')
+      expect(await store.jobs.regain({ ...first, token: `${first.token}0` })).toBe('no')
+      expect(await store.jobs.regain(first)).toBe('no')
       await store.steps.finish('mail', [retried(first, 60_000)])
-      expect(await store.jobs.regain?.(first)).toBe('no')
-      expect(await store.jobs.regain?.({ ...first, id: id + 1 })).toBe('no')
+      expect(await store.jobs.regain(first)).toBe('no')
+      expect(await store.jobs.regain({ ...first, id: id + 1 })).toBe('no')
     })
 
     test('may be followed by that of the worker which lost the job by it', async ({ store }) => {
@@ -181,10 +181,10 @@ export function lateContract({ open, test }: ContractTests): void {
       const first = await takeOne(store, 'mail')
       await store.steps.finish('mail', [lost(first)])
       const second = await takeOne(store, 'mail')
-      expect(await store.jobs.regain?.(first)).toBe('earlier')
+      expect(await store.jobs.regain(first)).toBe('earlier')
       expect(await store.steps.finish('mail', [retried(first, 60_000)])).toEqual(['done'])
       expect(await store.steps.finish('mail', [completed(second)])).toEqual(['unknown'])
-      expect(await store.jobs.regain?.(second)).toBe('last')
+      expect(await store.jobs.regain(second)).toBe('last')
       expect(await store.steps.finish('mail', [completed(second)])).toEqual(['done'])
       expect((await store.lanes.sizes(['mail']))[0]).toMatchObject({ normal: 0, running: 0 })
     })
@@ -204,7 +204,7 @@ export function lateContract({ open, test }: ContractTests): void {
         [second, first],
       ] as const) {
         const isFirst = lease.id === first.id && lease.token === first.token
-        if (isFirst) expect(await store.jobs.regain?.(lease)).not.toBe('no')
+        if (isFirst) expect(await store.jobs.regain(lease)).not.toBe('no')
         expect(await store.steps.finish('mail', [completed(lease)])).toEqual([
           isFirst || lease.id !== next.id ? 'done' : 'unknown',
         ])
@@ -223,8 +223,8 @@ export function lateContract({ open, test }: ContractTests): void {
         await store.steps.finish('mail', [lost(lease)])
       }
       const [oldest, second] = leases
-      expect(oldest && (await store.jobs.regain?.(oldest))).toBe('no')
-      expect(second && (await store.jobs.regain?.(second))).toBe('earlier')
+      expect(oldest && (await store.jobs.regain(oldest))).toBe('no')
+      expect(second && (await store.jobs.regain(second))).toBe('earlier')
     })
 
     test('is known by the last lease that a consumer lost', async ({ store }) => {
