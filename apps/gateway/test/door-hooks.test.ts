@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { StoreError } from '@crossgear/core-scheduler'
 import { expect, onTestFinished, test } from 'vitest'
 import { doorHooks } from '../src/ops/door-hooks.ts'
 import { observeWith } from '../src/ops/observe.ts'
 import { Listener } from '../src/net/listener.ts'
 import { Connection } from '../src/net/connection.ts'
+import { LatestRefusal } from '../src/ops/refused-writes.ts'
 import { Metrics } from '../src/ops/metrics/metrics.ts'
 import { recordingLog } from './support/recording-log.ts'
 
@@ -66,12 +68,35 @@ test('a reached limit is logged once, and again after a minute without refusals'
   expect(warnings()).toHaveLength(3)
 })
 
-test('the log has one line for jobs that the store refuses, and the figures count each', () => {
+test('the log has one line for all doors and tasks that the store refuses, and the figures count each', () => {
   const { log, lines } = recordingLog()
   const metrics = new Metrics()
   const observer = observeWith(metrics, log)
-  const { rejected } = doorHooks('faktory', { metrics: metrics.door('faktory'), log, observer })
-  for (let refusals = 0; refusals < 3; refusals += 1) rejected('store')
-  expect(lines.filter((line) => line.startsWith('Jobs are refused'))).toHaveLength(1)
-  expect(lines.filter((line) => line.startsWith('Rejected'))).toHaveLength(3)
+  const full = new StoreError('REFUSED', 'OOM command not allowed')
+  for (const door of ['faktory', 'gearman', 'http', 'web']) {
+    const { rejected } = doorHooks(door, { metrics: metrics.door(door), log, observer })
+    for (let refusals = 0; refusals < 3; refusals += 1) rejected('store', '10.0.0.1', full)
+  }
+  observer.error('a task of the gateway', full)
+  expect(lines.filter((line) => line.startsWith('Rejected'))).toHaveLength(12)
+  expect(lines.filter((line) => !line.startsWith('Rejected') && !/details/.test(line))).toEqual([
+    'The store takes no writes (OOM command not allowed): raise its maxmemory, or let workers catch up.',
+  ])
+})
+
+test('a store that refused a write a moment ago is not ready, though a smaller write is taken', () => {
+  const { log } = recordingLog()
+  const metrics = new Metrics()
+  let atMs = 0
+  const latestRefusal = new LatestRefusal(() => atMs)
+  const { rejected } = doorHooks('gearman', {
+    ...{ metrics: metrics.door('gearman'), log, latestRefusal },
+    observer: observeWith(metrics, log),
+  })
+  rejected('store', undefined, new StoreError('REFUSED', 'NOPERM no permissions'))
+  expect(() => latestRefusal.check()).not.toThrow()
+  rejected('store', undefined, new StoreError('REFUSED', 'OOM command not allowed'))
+  expect(() => latestRefusal.check()).toThrow('OOM command not allowed')
+  atMs = 5_000
+  expect(() => latestRefusal.check()).not.toThrow()
 })

@@ -17,8 +17,6 @@ export const errorPackets = {
   UNIQUE_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Unique value too large' },
   /** The limit of `maxqueue` is reached. */
   QUEUE_FULL: { code: 'QUEUE_ERROR', text: 'Job queue is full' },
-  /** The store did not take the job. */
-  QUEUE_FAILED: { code: 'QUEUE_ERROR', text: 'QUEUE_ERROR' },
   /** OPTION_REQ for an unknown option. */
   UNKNOWN_OPTION: { code: 'UNKNOWN_OPTION', text: 'Server does not recognize given option' },
   /** WORK_COMPLETE, WORK_FAIL or WORK_STATUS for a job that the worker does not have. */

@@ -1,6 +1,6 @@
 import { LaneNameError, type LaneNames, StoreError } from '@crossgear/core-scheduler'
 import type { Static } from '@sinclair/typebox'
-import { oneLine } from '../errors.ts'
+import { storeErrorText, type StoreRejected } from '../net/store-refusal.ts'
 import type { Logger } from '../log/logger.ts'
 import { type ApiAnswer, ApiError, refusalAnswer } from './api-error.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -36,10 +36,16 @@ export class Api implements ApiBackend {
   readonly #handlers: Handlers
   readonly #names: LaneNames
   readonly #log: Logger
+  readonly #rejected: StoreRejected | undefined
   /** By the globs of a person, which are a list of the configuration. */
   readonly #scopes = new WeakMap<readonly string[], Scope>()
 
-  constructor(handlers: Handlers, names: LaneNames, log: Logger) {
+  constructor(
+    handlers: Handlers,
+    names: LaneNames,
+    { log, rejected }: { readonly log: Logger; readonly rejected?: StoreRejected },
+  ) {
+    this.#rejected = rejected
     this.#handlers = handlers
     this.#names = names
     this.#log = log
@@ -61,7 +67,8 @@ export class Api implements ApiBackend {
       if (error instanceof ApiError) return refusalAnswer(error.code, error.message)
       if (error instanceof LaneNameError) return refusalAnswer('invalid_request', error.message)
       if (error instanceof StoreError) {
-        return refusalAnswer('store_unavailable', `the store: ${oneLine(error)}`)
+        this.#rejected?.('store', undefined, error)
+        return refusalAnswer('store_unavailable', storeErrorText(error))
       }
       this.#log.error({ err: error, operation: name }, 'A call of the API failed.')
       return refusalAnswer('internal_error', 'the gateway failed: see its log')

@@ -20,7 +20,7 @@ import { workerReads } from './reads/worker-reads.ts'
 
 /** Builds what answers the API in this process. */
 export function composeApi(parts: ApiParts): Api {
-  const { scheduler, log } = parts
+  const { scheduler } = parts
   const handles = new Handles(parts.config().handlePrefix, scheduler.registry)
   const all: HandlerParts = {
     ...parts,
@@ -44,6 +44,6 @@ export function composeApi(parts: ApiParts): Api {
       ...cronActs(all),
     },
     scheduler.registry.names,
-    log,
+    parts,
   )
 }

@@ -10,6 +10,7 @@ import type { Imports } from './acts/deleted-jobs.ts'
 import type { JobNames } from './reads/job-names.ts'
 import type { JobScan } from './reads/job-scan.ts'
 import type { LatestView } from './reads/snapshot-view.ts'
+import type { StoreRejected } from '../net/store-refusal.ts'
 
 export interface ApiParts {
   /** As it is now. */
@@ -23,6 +24,8 @@ export interface ApiParts {
   readonly version: string
   readonly imports: Imports & Pick<RedisStore['imports'], 'migrations'>
   readonly log: Logger
+  /** Counts what the store refused. Nobody does. */
+  readonly rejected?: StoreRejected
 }
 
 /** All that handlers of operations are made of. */

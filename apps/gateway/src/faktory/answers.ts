@@ -1,14 +1,14 @@
 import {
-  mayBeDone,
   type NewJob,
-  StoreError,
-  type StoreErrorCode,
+  type StoreError,
   type Submitted,
   toStoreError,
 } from '@crossgear/core-scheduler'
 import { error } from '@crossgear/fwp-codec'
 import type { Act } from '../net/act.ts'
+import { refusedJobText, storeErrorText } from '../net/store-refusal.ts'
 import type { Rejection } from './context.ts'
+import { NotAdmitted } from './lanes.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -20,7 +20,7 @@ export function answerLater(session: Session, step: () => Promise<Buffer>): void
     try {
       return await step()
     } catch (problem) {
-      return error(storeErrorText(toStoreError(problem)))
+      return storeErrorReply(session, toStoreError(problem))
     }
   }
   const goOn = session.holdCommands()
@@ -37,25 +37,19 @@ export function noteAct(session: Session, act: Omit<Act, 'door' | 'address'>): P
   return session.context.acted({ ...act, door: 'faktory', address: session.address })
 }
 
-const texts: Readonly<Record<StoreErrorCode, (message: string) => string>> = {
-  UNREACHABLE: () => 'the job store cannot be reached, try again later',
-  TIMEOUT: () => 'the job store does not answer, try again later',
-  REFUSED: (message) => `the job store refused: ${message}`,
-  UNCONFIRMED: (message) => `not confirmed durable (${message}); it may still run`,
-  TOO_MANY_LANES: (message) => `too many job types: ${message}`,
+/** Answers with an error of the store, which is counted. */
+export function storeErrorReply(session: Session, problem: StoreError): Buffer {
+  session.context.rejected('store', session.address, problem)
+  return error(storeErrorText(problem))
 }
 
-/** The text after `-ERR ` for an error of the store. */
-export function storeErrorText(error: StoreError): string {
-  return texts[error.code](error.message)
-}
-
-/** The same for a job that was handed in, which is counted. */
-export function pushErrorText(session: Session, error: StoreError): string {
-  const text = storeErrorText(error)
-  // Too many functions are counted where they are refused.
-  if (error.code !== 'TOO_MANY_LANES') session.context.rejected('store')
-  return mayBeDone(error) ? `${text}: the job may be stored, and run, all the same` : text
+/** The text after `-ERR ` for a job that the store did not take. */
+export function pushErrorText(session: Session, problem: StoreError): string {
+  // What an address may not bring into being is counted where that is decided.
+  if (!(problem instanceof NotAdmitted)) {
+    session.context.rejected('store', session.address, problem)
+  }
+  return refusedJobText(problem)
 }
 
 /** Why a pushed job was refused: the first word of the error, and its text. */

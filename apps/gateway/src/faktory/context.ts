@@ -1,4 +1,4 @@
-import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { Clock, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import type { OnAct } from '../net/act.ts'
 import type { HandshakeFault } from '../net/tls.ts'
 import type { Surplus } from '../net/open-port.ts'
@@ -53,7 +53,7 @@ export interface FaktoryContext {
   /** Ids of batches, and of jobs without one. */
   readonly newId: () => string
   readonly mayFlush: (address: string) => boolean
-  readonly rejected: (reason: Rejection, address?: string) => void
+  readonly rejected: (reason: Rejection, address?: string, cause?: StoreError) => void
   /** Notes acts of operators in the audit. */
   readonly acted: OnAct
   /** A worker with jobs is going away. */

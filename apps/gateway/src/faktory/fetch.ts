@@ -8,7 +8,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import { bulk, error, nullBulk } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../net/reply-slots.ts'
-import { storeErrorText } from './answers.ts'
+import { storeErrorText } from '../net/store-refusal.ts'
 import { jidOf } from './jids.ts'
 import type { Session } from './session.ts'
 import { jobText } from './translate.ts'

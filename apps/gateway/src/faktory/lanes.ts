@@ -51,7 +51,7 @@ export class OpenLanes {
     if (this.#open.has(lane)) this.#scheduler.submit(lane, submission)
     else if (this.#admits(lane, address)) {
       this.#scheduler.submit(lane, submission, this.#openNow(lane))
-    } else submission.refused(refusal())
+    } else submission.refused(new NotAdmitted())
   }
 
   /** An operator closed the lane. */
@@ -79,7 +79,7 @@ export class OpenLanes {
   /** Settles when the lane is open. Throws a StoreError. */
   async open(lane: string, address: string): Promise<void> {
     if (this.#open.has(lane)) return
-    if (!this.#admits(lane, address)) throw refusal()
+    if (!this.#admits(lane, address)) throw new NotAdmitted()
     await this.#openNow(lane)
   }
 
@@ -100,8 +100,11 @@ export class OpenLanes {
   }
 }
 
-function refusal(): StoreError {
-  return new StoreError('TOO_MANY_LANES', 'no more new ones from your address')
+/** A lane that an address may not bring into being. */
+export class NotAdmitted extends StoreError {
+  constructor() {
+    super('TOO_MANY_LANES', 'no more new ones from your address')
+  }
 }
 
 /** Distinct FETCH arguments to remember. Clients that shuffle their queues use many. */

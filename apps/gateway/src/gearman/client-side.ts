@@ -2,7 +2,6 @@ import {
   isFinal,
   type JobEvent,
   type JobRef,
-  mayBeDone,
   type NewJob,
   type StoreError,
   type Submission,
@@ -11,6 +10,8 @@ import {
 } from '@crossgear/core-scheduler'
 import { encodeResponse } from '@crossgear/gearman-codec'
 import type { ReplySlot } from '../net/reply-slots.ts'
+import { refusedJobText } from '../net/store-refusal.ts'
+import { storeFailedReply } from './replies.ts'
 import type { SideSession } from './side-session.ts'
 import { spentJob, untilNul } from './translate.ts'
 
@@ -102,8 +103,8 @@ export class SubmittedJob implements Submission, Waiter {
 
   refused(error: StoreError): void {
     this.job = spent
-    const key = mayBeDone(error) ? 'UNANSWERED' : 'QUEUE_FAILED'
-    this.#slot.fill(this.#session.refusal(key))
+    this.#session.rejected('store', error)
+    this.#slot.fill(storeFailedReply(refusedJobText(error)))
   }
 
   onEvent(_ref: JobRef, event: JobEvent): void {

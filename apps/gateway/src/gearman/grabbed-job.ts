@@ -1,4 +1,5 @@
 import type {
+  StoreError,
   Ability,
   Assignment,
   Delivery,
@@ -205,8 +206,8 @@ export class ReportReply extends SilentReply implements Reporting {
   }
 
   /** The store is away: what it said is lost, and the log says so. */
-  refused(): void {
-    this.session.rejected('store')
+  refused(problem: StoreError): void {
+    this.session.rejected('store', problem)
     this.slot.fill()
   }
 }

@@ -4,6 +4,8 @@ import {
   encodeResponse,
   type ErrorPacketKey,
 } from '@crossgear/gearman-codec'
+import type { StoreError } from '@crossgear/core-scheduler'
+import { storeErrorText } from '../net/store-refusal.ts'
 import type { HandshakeFault } from '../net/tls.ts'
 import type { Surplus } from '../net/open-port.ts'
 
@@ -13,10 +15,6 @@ const ownErrors = {
   FUNCTION_TOO_LARGE: { code: 'ARGUMENT_TOO_LARGE', text: 'Function name is over 512 bytes' },
   BAD_NAME: { code: 'INVALID_FUNCTION_NAME', text: 'Function name has control characters' },
   FUNCTION_NOT_UTF8: { code: 'INVALID_FUNCTION_NAME', text: 'Function name is not UTF-8' },
-  UNANSWERED: {
-    code: 'QUEUE_ERROR',
-    text: 'The store gave no answer: the job may be stored, and run, all the same',
-  },
   NEW_FUNCTION_LIMIT: {
     code: 'TOO_MANY_FUNCTIONS',
     text: 'No more new functions from your address',
@@ -37,8 +35,17 @@ export function errorReply(key: ErrorKey): Buffer {
 /** Text replies that the codec has not. */
 export const ownTexts = {
   notAllowed: 'ERR NOT_ALLOWED This+command+is+not+taken+from+your+address\r\n',
-  storeFailed: 'ERR STORE_UNAVAILABLE The+store+does+not+answer\r\n',
 } as const
+
+/** The text reply in place of one that the store did not give. */
+export function storeFailedLine(error: StoreError): string {
+  return `ERR STORE_UNAVAILABLE ${storeErrorText(error).replaceAll(/\s+/g, '+')}\r\n`
+}
+
+/** The ERROR packet for what the store did not do. */
+export function storeFailedReply(text: string): Buffer {
+  return encodeResponse('ERROR', 'QUEUE_ERROR', text)
+}
 
 /** Errors of the decoder; the other codes are misuse of the codec. */
 type DecodeFault = Extract<
@@ -53,11 +60,10 @@ export type RejectReason =
   | 'not_allowed'
   | 'too_many_functions'
   | 'store'
-  | Lowercase<Exclude<ErrorKey, 'QUEUE_FAILED' | 'UNANSWERED'>>
+  | Lowercase<ErrorKey>
   | Lowercase<DecodeFault>
 
-/** The reason for an ERROR packet. An unreachable store has the same name at every door. */
+/** The reason for an ERROR packet. */
 export function reasonOf(key: ErrorKey): RejectReason {
-  if (key === 'QUEUE_FAILED' || key === 'UNANSWERED') return 'store'
   return key.toLowerCase() as RejectReason
 }

@@ -1,4 +1,9 @@
-import type { Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
+import {
+  type Scheduler,
+  type StoreError,
+  toStoreError,
+  type WorkerIdentity,
+} from '@crossgear/core-scheduler'
 import {
   type Argument,
   Decoder,
@@ -8,12 +13,19 @@ import {
   type PacketName,
   type ResponseName,
 } from '@crossgear/gearman-codec'
+import { storeErrorText } from '../net/store-refusal.ts'
 import { Limiter } from '../net/limiter.ts'
 import type { AdminAccess } from '../net/networks.ts'
 import type { Connection, ConnectionHandler, WorkLeft } from '../net/connection.ts'
 import { ClientSide } from './client-side.ts'
 import { type FunctionName, FunctionNames } from './function-names.ts'
-import { type ErrorKey, errorReply, reasonOf, type RejectReason } from './replies.ts'
+import {
+  type ErrorKey,
+  errorReply,
+  reasonOf,
+  type RejectReason,
+  storeFailedReply,
+} from './replies.ts'
 import type { SideContext, SideSession } from './side-session.ts'
 import { WorkerSide } from './worker-side.ts'
 
@@ -100,35 +112,39 @@ export class Session implements ConnectionHandler, SideSession {
     return errorReply(key)
   }
 
-  rejected(reason: RejectReason): void {
-    this.context.options.rejected?.(reason, this.connection.address)
+  rejected(reason: RejectReason, cause?: StoreError): void {
+    this.context.options.rejected?.(reason, this.connection.address, cause)
   }
 
   /** Sends the reply to a rare packet, in its turn. */
   answer(make: () => Promise<Buffer>): void {
-    this.#answer(this.#asking, make, () => this.refusal('QUEUE_FAILED'))
+    this.#answer(this.#asking, make, (problem) => storeFailedReply(storeErrorText(problem)))
   }
 
   /** The same for one cheap read: it runs now, before anything that the peer sends later. */
   answerNow(make: () => Promise<Buffer>): void {
-    this.#answer(noTurns, make, () => this.refusal('QUEUE_FAILED'))
+    this.#answer(noTurns, make, (problem) => storeFailedReply(storeErrorText(problem)))
   }
 
   /** Sends the reply to a text command; one runs at a time. */
-  answerLine(make: () => Promise<Buffer>, ifStoreFails: () => Buffer): void {
+  answerLine(make: () => Promise<Buffer>, ifStoreFails: (problem: StoreError) => Buffer): void {
     this.#answer(this.#lines, make, ifStoreFails)
   }
 
   #answer(
     turns: Pick<Limiter, 'run'>,
     make: () => Promise<Buffer>,
-    ifStoreFails: () => Buffer,
+    ifStoreFails: (problem: StoreError) => Buffer,
   ): void {
     const slot = this.connection.reserve()
     const ask = async (): Promise<Buffer | undefined> => (this.#gone ? undefined : make())
     turns.run(ask).then(
       (bytes) => slot.fill(bytes),
-      () => slot.fill(ifStoreFails()),
+      (problem: unknown) => {
+        const refusal = toStoreError(problem)
+        this.rejected('store', refusal)
+        slot.fill(ifStoreFails(refusal))
+      },
     )
   }
 

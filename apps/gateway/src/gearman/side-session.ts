@@ -1,4 +1,4 @@
-import type { Scheduler, WorkerIdentity } from '@crossgear/core-scheduler'
+import type { Scheduler, StoreError, WorkerIdentity } from '@crossgear/core-scheduler'
 import type { Connection } from '../net/connection.ts'
 import type { GearmanDoorOptions } from './door-options.ts'
 import type { Handles } from './handles.ts'
@@ -26,7 +26,7 @@ export interface SideSession {
    * Counts a rejection, and the log names it. It alone answers a packet that has no reply: stock workers take an ERROR for the
    * answer to their request for a job.
    */
-  rejected(reason: RejectReason): void
+  rejected(reason: RejectReason, cause?: StoreError): void
   /** An ERROR packet about to be sent; counts it. */
   refusal(key: ErrorKey): Buffer
 }

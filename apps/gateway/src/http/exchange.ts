@@ -3,7 +3,6 @@ import {
   isFinal,
   type JobEvent,
   type JobRef,
-  mayBeDone,
   type NewJob,
   type Scheduler,
   type StoreError,
@@ -12,6 +11,7 @@ import {
   type Waiter,
 } from '@crossgear/core-scheduler'
 import type { Handles } from '../gearman/handles.ts'
+import { refusedJobText } from '../net/store-refusal.ts'
 import { spentJob } from '../gearman/translate.ts'
 import type { Purse } from './read-body.ts'
 import { type Refusal, refuse } from './refusals.ts'
@@ -22,7 +22,7 @@ export interface ExchangeParts extends Stall {
   readonly handles: Handles
   /** Largest answer, bytes. */
   readonly maxBytes: number
-  readonly refused: (refusal: Refusal) => void
+  readonly refused: (refusal: Refusal, cause?: StoreError) => void
 }
 
 type Command = 'JOB_CREATED' | 'WORK_COMPLETE' | 'WORK_FAIL' | 'WORK_WARNING'
@@ -77,7 +77,7 @@ export class Exchange implements Submission, Waiter {
 
   refused(error: StoreError): void {
     this.#spend()
-    this.refuse(mayBeDone(error) ? 'UNANSWERED' : 'STORE')
+    this.refuse('STORE', error)
   }
 
   onEvent(_ref: JobRef, event: JobEvent): void {
@@ -102,11 +102,11 @@ export class Exchange implements Submission, Waiter {
   }
 
   /** Answers without an outcome, and stops waiting for the job, if any. */
-  refuse(refusal: Refusal): void {
+  refuse(refusal: Refusal, cause?: StoreError): void {
     this.#abandon()
     if (this.#response.headersSent || this.gone) return
-    this.#parts.refused(refusal)
-    refuse(this.#response, refusal, this.#parts)
+    this.#parts.refused(refusal, cause)
+    refuse(this.#response, refusal, this.#parts, cause && refusedJobText(cause))
   }
 
   #add(bytes: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { inTime } from '../net/clock.ts'
-import type { NewJob } from '@crossgear/core-scheduler'
+import type { NewJob, StoreError } from '@crossgear/core-scheduler'
 import { FunctionNames } from '../gearman/function-names.ts'
 import { Handles } from '../gearman/handles.ts'
 import { coalescingKey } from '../gearman/translate.ts'
@@ -48,12 +48,7 @@ export interface HttpDoorOptions extends PortOptions<HttpRejection> {
 }
 
 /** Why a connection or request was rejected. */
-export type HttpRejection =
-  | Lowercase<Exclude<Refusal, 'UNANSWERED'>>
-  | Breach
-  | Surplus
-  | 'pipeline'
-  | 'slow'
+export type HttpRejection = Lowercase<Refusal> | Breach | Surplus | 'pipeline' | 'slow'
 
 const mib = 1024 * 1024
 /** Memory of a request, besides its body. */
@@ -94,7 +89,7 @@ export class HttpDoor implements Door {
       maxBytes: this.#maxBytes,
       stallMs: options.stallMs ?? 60_000,
       stalled: () => options.rejected?.('slow'),
-      refused: (refusal) => this.#count(refusal),
+      refused: (refusal, cause) => this.#count(refusal, undefined, cause),
     }
     this.#listener = new Listener({
       ...listenerOptionsOf(options),
@@ -251,9 +246,7 @@ export class HttpDoor implements Door {
     request.resume()
   }
 
-  #count(refusal: Refusal, address?: string): void {
-    // An unreachable store has the same name at every door.
-    const reason = refusal === 'UNANSWERED' ? 'STORE' : refusal
-    this.#options.rejected?.(reason.toLowerCase() as Lowercase<typeof reason>, address)
+  #count(refusal: Refusal, address?: string, cause?: StoreError): void {
+    this.#options.rejected?.(refusal.toLowerCase() as Lowercase<Refusal>, address, cause)
   }
 }

@@ -20,11 +20,8 @@ export const refusals = {
   NEW_FUNCTION_LIMIT: { status: 429, text: 'No more new functions from your address' },
   QUEUE_FULL: { status: 503, text: 'The queue of the function is full' },
   NO_WORKERS: { status: 503, text: 'No worker is there for the function' },
+  /** Its text is the reason. */
   STORE: { status: 503, text: 'The store does not take the job' },
-  UNANSWERED: {
-    status: 503,
-    text: 'The store gave no answer: the job may be stored, and run, all the same',
-  },
   STOPPING: { status: 503, text: 'The gateway stops' },
 } as const
 
@@ -32,9 +29,15 @@ export type Refusal = keyof typeof refusals
 
 const retryAfterSeconds = 1
 
-/** Answers with the refusal's status and its text as one line. */
-export function refuse(response: ServerResponse, refusal: Refusal, stall: Stall): void {
-  const { status, text } = refusals[refusal]
+/** Answers with the refusal's status and its text, or the reason at hand, as one line. */
+export function refuse(
+  response: ServerResponse,
+  refusal: Refusal,
+  stall: Stall,
+  reason?: string,
+): void {
+  const { status, text: usual } = refusals[refusal]
+  const text = reason ?? usual
   const body = `${text}\n`
   const headers = {
     ...(status === 405 ? { Allow: 'GET, HEAD, PUT, POST' } : {}),

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Clock, Scheduler } from '@crossgear/core-scheduler'
+import type { Clock, Scheduler, StoreError } from '@crossgear/core-scheduler'
 import type { PayloadRule } from '@crossgear/fwp-codec'
 import type { OnAct } from './act.ts'
 import type { DropReason } from './connection.ts'
@@ -13,7 +13,8 @@ import type { TlsOptions } from './tls.ts'
 
 /** Reports about a door's connections. Defaults to none. */
 export interface ConnectionReports<Reason extends string = string> {
-  readonly rejected?: (reason: Reason, address?: string) => void
+  /** `cause`: the error of a store that refused. */
+  readonly rejected?: (reason: Reason, address?: string, cause?: StoreError) => void
   /** The gateway ended a connection that did not read, or whose handler failed. */
   readonly dropped?: (reason: DropReason, error?: unknown) => void
   /** Reading from a connection was paused: see {@link ConnectionLimits}. */

@@ -1,9 +1,10 @@
-import type { Observer } from '@crossgear/core-scheduler'
+import type { Observer, StoreError, StoreErrorCode } from '@crossgear/core-scheduler'
 import { flagOf } from '../config/options.ts'
 import { systemClock } from '../net/clock.ts'
 import type { DropReason } from '../net/connection.ts'
 import { Episodes } from '../log/episodes.ts'
 import type { Logger } from '../log/logger.ts'
+import type { LatestRefusal } from './refused-writes.ts'
 import type { DoorMetrics } from './metrics/metrics.ts'
 import type { WebLimit } from './web-limits.ts'
 
@@ -58,10 +59,14 @@ const webLimits: Readonly<Record<WebLimit, string | undefined>> = {
   too_many_viewers: 'the most viewers of events are there (100)',
 }
 
+/** Errors of the store that no other line of the log tells. */
+const untold: ReadonlySet<StoreErrorCode> = new Set(['REFUSED', 'TIMEOUT', 'TOO_MANY_LANES'])
+
 interface Ears {
   readonly metrics: DoorMetrics
   readonly log: Logger
   readonly observer: Pick<Observer, 'error'>
+  readonly latestRefusal?: LatestRefusal
   /** This process's clock. */
   readonly nowMs?: () => number
 }
@@ -69,20 +74,21 @@ interface Ears {
 /** Reports a door's connections to metrics and log. */
 export function doorHooks(
   door: string,
-  { metrics, log, observer, nowMs = () => systemClock.nowMs() }: Ears,
+  { metrics, log, observer, latestRefusal, nowMs = () => systemClock.nowMs() }: Ears,
 ) {
   const episodes = new Episodes(nowMs)
+  const storeRefused = (cause: StoreError): void => {
+    latestRefusal?.note(cause)
+    // The task has one name at all doors: their refusals have one cause, and one line.
+    if (untold.has(cause.code)) observer.error('What clients ask for', cause)
+  }
   const own: Readonly<Record<string, string | undefined>> = door === 'web' ? webLimits : limits
   /** Reasons of connections that the gateway ended and that have not closed yet. */
   const endings: string[] = []
-  const rejected = (reason: string, address?: string): void => {
+  const rejected = (reason: string, address?: string, cause?: StoreError): void => {
     metrics.rejected(reason)
     log.debug(`Rejected at the ${door} port: ${reason}.`)
-    if (reason === 'store' && episodes.begins(reason)) {
-      log.warn(
-        `Jobs are refused at the ${door} port, as the store takes none: crossgear_rejected_total counts them, and /readyz says why.`,
-      )
-    }
+    if (cause) storeRefused(cause)
     const limit = own[reason]
     if (limit === undefined || !episodes.begins(reason)) return
     const from = address === undefined ? '' : ` The first came from ${address}.`

@@ -1,6 +1,6 @@
 import { toStoreError } from '@crossgear/core-scheduler'
 import { json, type Page } from './page.ts'
-import { storeErrorText } from '../faktory/answers.ts'
+import { storeErrorText } from '../net/store-refusal.ts'
 import type { FaktoryDoor } from '../faktory/faktory-door.ts'
 
 /** The JSON pages of the Faktory server's web port that monitoring reads: figures and names, but no jobs. */

@@ -2,6 +2,7 @@ import type { JobRef, Observer, Orphan, StoreError } from '@crossgear/core-sched
 import { oneLine } from '../errors.ts'
 import { systemClock } from '../net/clock.ts'
 import type { Logger } from '../log/logger.ts'
+import { Episodes } from '../log/episodes.ts'
 import { LogDeduper } from '../log/log-deduper.ts'
 import type { JobHistory } from './history/job-history.ts'
 import type { JobTracing } from './tracing/job-tracing.ts'
@@ -44,6 +45,7 @@ export function observeWith(
   const { jobs } = metrics
   let saidOf: StoreError | undefined
   const deduper = new LogDeduper(() => systemClock.nowMs())
+  const refusals = new Episodes(() => systemClock.nowMs())
   return {
     submitted: (lane, door, how) => {
       jobs.submitted(lane, door, how)
@@ -127,7 +129,7 @@ export function observeWith(
     error: (task, error) => {
       const text = oneLine(error)
       const refused = refusedWritesOf(error)
-      if (!(refused ? deduper.isNews('store', refused.word) : deduper.isNews(task, text))) return
+      if (!(refused ? refusals.begins(refused.word) : deduper.isNews(task, text))) return
       log.warn(refused?.line ?? `${task}: ${text}`)
       log.debug({ err: error }, 'Error details.')
     },

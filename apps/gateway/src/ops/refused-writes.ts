@@ -15,6 +15,28 @@ export interface RefusedWrites {
   readonly line: string
 }
 
+/** A refused write says for so long that the store is not ready, milliseconds: smaller writes may still be taken. */
+const recentMs = 5_000
+
+/** The latest refusal that a door met. */
+export class LatestRefusal {
+  readonly #nowMs: () => number
+  #last: { readonly error: StoreError; readonly atMs: number } | undefined
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  note(error: StoreError): void {
+    if (refusedWritesOf(error)) this.#last = { error, atMs: this.#nowMs() }
+  }
+
+  /** Throws it while it is recent. */
+  check(): void {
+    if (this.#last && this.#nowMs() - this.#last.atMs < recentMs) throw this.#last.error
+  }
+}
+
 /** Undefined for any other error. */
 export function refusedWritesOf(error: unknown): RefusedWrites | undefined {
   if (!(error instanceof StoreError) || error.code !== 'REFUSED') return undefined

@@ -28,7 +28,7 @@ import { JobHistory } from '../ops/history/job-history.ts'
 import type { Census } from '../net/census.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { storeSnapshots } from '../ops/metrics/store-snapshot.ts'
-import { refusedWritesOf } from '../ops/refused-writes.ts'
+import { LatestRefusal, refusedWritesOf } from '../ops/refused-writes.ts'
 import { observeWith } from '../ops/observe.ts'
 import { Push } from '../push/push.ts'
 import { DeadJobNotices } from '../webhook/dead-job-notices.ts'
@@ -159,7 +159,10 @@ export async function compose(parts: Parts): Promise<Composition> {
   }
   metrics.storeUp(true)
   const acted = auditTrail({ store: scheduler.audit, node, log })
-  const hooksOf = (door: string) => doorHooks(door, { metrics: metrics.door(door), log, observer })
+  const latestRefusal = new LatestRefusal(() => systemClock.nowMs())
+  const hooksOf = (door: string) =>
+    doorHooks(door, { metrics: metrics.door(door), log, observer, latestRefusal })
+  const web = config.webPort === 'off' ? undefined : hooksOf('web')
   const doors = await doorsOf({ ...parts, log, payloadRuleOf, acted }, scheduler, hooksOf)
   const faktory = doors.find((door) => door instanceof FaktoryDoor)
   const workplaces = (): readonly WorkerSource[] => (push.isUsed ? [...doors, push] : doors)
@@ -172,8 +175,8 @@ export async function compose(parts: Parts): Promise<Composition> {
   return {
     node,
     doors,
-    check: () => readiness(scheduler),
-    ...(config.webPort !== 'off' && { hooks: webHooks(metrics, hooksOf('web')) }),
+    check: () => readiness(scheduler, latestRefusal),
+    ...(web && { hooks: webHooks(metrics, web) }),
     acted,
     storeKey: () => scheduler.audit.sessionKey(),
     ...(faktory && { openPages: faktoryPages(faktory) }),
@@ -184,6 +187,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     },
     api: lateApi({
       ...{ scheduler, snapshots, doors, cron, fleet, node, log, version: parts.version },
+      ...(web && { rejected: web.rejected }),
       imports: redisStore.imports,
       config: () => current,
     }),
@@ -281,9 +285,10 @@ function onSchema(news: SchemaNews, { log, fail }: Parts): void {
   }
 }
 
-async function readiness(scheduler: Scheduler): Promise<Readiness> {
+async function readiness(scheduler: Scheduler, latest: LatestRefusal): Promise<Readiness> {
   try {
     await scheduler.check()
+    latest.check()
     return { ready: true }
   } catch (error) {
     const code = error instanceof StoreError ? `${error.code}: ` : ''

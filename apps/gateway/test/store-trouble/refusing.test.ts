@@ -38,7 +38,25 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
     const gateway = await TroubledGateway.open(server)
     await server.ask('CONFIG', 'SET', 'maxmemory', '1')
     await gateway.refusesJobs(/^-ERR the job store refused: OOM/, /^store REFUSED: OOM/)
+    expect(await gateway.handIn()).toMatchObject({
+      gearman: expect.stringMatching(/^QUEUE_ERROR the job store refused: OOM /) as string,
+    })
+    expect((await gateway.post('/mail')).body.toString()).toMatch(/^the job store refused: OOM /)
+    expect(gateway.logged.filter((line) => line.includes('OOM'))).toEqual([
+      expect.stringMatching(/^The store takes no writes \(OOM .*\): raise its maxmemory/),
+    ])
     await gateway.runsJobs()
+    await server.ask('CONFIG', 'SET', 'maxmemory', '0')
+    await gateway.takesJobs()
+  })
+
+  test('a server whose memory is used up is not ready before a job was refused', async () => {
+    const server = await storeServer('--maxmemory-policy', 'noeviction')
+    const gateway = await TroubledGateway.open(server)
+    const info = await server.ask('INFO', 'memory')
+    const used = Number(/^used_memory:(\d+)/m.exec(info)?.[1])
+    await server.ask('CONFIG', 'SET', 'maxmemory', String(used))
+    await gateway.isTroubled(/^store REFUSED: OOM /)
     await server.ask('CONFIG', 'SET', 'maxmemory', '0')
     await gateway.takesJobs()
   })

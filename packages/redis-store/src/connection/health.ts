@@ -12,10 +12,23 @@ export async function checkHealth(context: RedisContext, events: Redis): Promise
     Promise.all([
       events.ping(),
       ...masters.map((server) => server.eval(emptyWrite, 0)),
+      ...masters.map(hasRoom),
       ...(context.isCluster ? masters.map(serveAllSlots) : []),
     ]),
   )
   if ('slots' in context.redis) areAllOwners(masters, context.redis.slots)
+}
+
+/** A full server still takes a write that is small enough, and refuses the next one. */
+async function hasRoom(server: Redis): Promise<void> {
+  // A user who may not ask hears of it by the writes.
+  const info = await server.info('memory').catch(() => '')
+  const figure = (name: string): number =>
+    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
+  const max = figure('maxmemory')
+  const used = figure('used_memory') - figure('mem_not_counted_for_evict')
+  if (max === 0 || used < max || !/^maxmemory_policy:noeviction/m.test(info)) return
+  throw new StoreError('REFUSED', `OOM used_memory ${used} is at maxmemory ${max}`)
 }
 
 /** The other servers of a cluster need a while to notice that one is gone. */

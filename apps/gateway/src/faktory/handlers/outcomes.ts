@@ -7,7 +7,8 @@ import {
 } from '@crossgear/core-scheduler'
 import { error, type Fail, okReply, parseAck, parseFail } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../../net/reply-slots.ts'
-import { storeErrorText } from '../answers.ts'
+import { storeErrorText } from '../../net/store-refusal.ts'
+import { storeErrorReply } from '../answers.ts'
 import type { HeldJob } from '../held-jobs.ts'
 import { findJob } from '../jids.ts'
 import type { Handler, Session } from '../session.ts'
@@ -96,7 +97,7 @@ export abstract class AckByJid implements Settlement {
 
   refused(problem: StoreError, isKept = false): void {
     if (!isKept) {
-      this.slot.fill(error(storeErrorText(problem)))
+      this.slot.fill(storeErrorReply(this.session, problem))
       return
     }
     this.#isKept = true

@@ -15,7 +15,7 @@ import {
   formatWorkers,
   parseAdminLine,
 } from '@crossgear/gearman-codec'
-import { ownTexts } from '../replies.ts'
+import { ownTexts, storeFailedLine } from '../replies.ts'
 import type { Session } from '../session.ts'
 import { shownUnique } from '../translate.ts'
 
@@ -168,10 +168,7 @@ export function takeLine(session: Session, line: string): void {
   const reply = async (): Promise<Buffer> => Buffer.from(await handler(session, command))
   const { listing } = session.context
   const turn = lists.has(command.command) ? () => listing.run(reply) : reply
-  session.answerLine(turn, () => {
-    session.rejected('store')
-    return Buffer.from(ownTexts.storeFailed)
-  })
+  session.answerLine(turn, (problem) => Buffer.from(storeFailedLine(problem)))
 }
 
 type Command<Name extends AdminCommand['command']> = Extract<AdminCommand, { command: Name }>
