@@ -44,7 +44,11 @@ describe('a run', () => {
 
   describe('with tests that fail', () => {
     let failing: ReturnType<typeof run>
-    const files = () => readdirSync(projects, { recursive: true }).toSorted()
+    // Vite keeps what it has compiled in folders of that name.
+    const files = () =>
+      readdirSync(projects, { recursive: true, encoding: 'utf8' })
+        .filter((file) => !file.includes('node_modules'))
+        .toSorted()
     const before = files()
     beforeAll(() => {
       failing = run('failing')

@@ -203,7 +203,7 @@ export class StoreKeys extends Keys {
     return `${this.of('xg:imported', lane)}:${firstByte.toString(16).padStart(2, '0')}`
   }
 
-  /** Hash: leases of a holder, token → id and lane. 2 days after the last one. */
+  /** Hash: leases of a holder, token → id and lane. 2 days after the last one; those that ended elsewhere go before. */
   held(holder: string): string {
     return `${this.#broker}:held:${holder}`
   }

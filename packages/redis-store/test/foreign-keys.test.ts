@@ -76,7 +76,7 @@ describe.skipIf(lacksRedis)('with keys of a function written by a foreign progra
       const lease = { leaseMs: 0, mends: 'all' as const, max: 9, maxLosses: 0, failure: '{}' }
       expect(await store.native.repair(lanes, lease)).toMatchObject([{ lane: 'mail' }])
       for (let ended = false; !ended;) ended = (await store.native.survey(true)).lapEnded
-      const nothing = { woken: [], refused: new Map(), consumed: [], dropped: [] }
+      const nothing = { woken: [], requeued: 0, refused: new Map(), consumed: [], dropped: [] }
       expect(await store.nodes.reclaim('gone', lanes, noLimit)).toEqual(nothing)
     })
   })

@@ -175,18 +175,28 @@ export class SimStore {
     })
   }
 
-  /** Broken invariants, now and then. */
+  /** True at every hundredth call: the invariants are to be checked. */
+  isCheckDue(): boolean {
+    this.#sinceCheck = (this.#sinceCheck + 1) % callsPerCheck
+    return this.#sinceCheck === 0
+  }
+
+  /** Broken invariants. Nothing may happen meanwhile: they are read by several commands. */
   async violations(): Promise<readonly string[]> {
-    this.#sinceCheck += 1
-    if (this.#sinceCheck < callsPerCheck) return []
-    this.#sinceCheck = 0
-    return this.#violations()
+    const broken = await checkInvariants(this.#server.redis, { native: true, names: this.#names })
+    const leased = await this.#reads.leased(resizeLanes)
+    const inTurns = await this.#reads.turnsLeased(turnLanes)
+    return [
+      ...broken,
+      ...excessOf(this.#settings, leased),
+      ...turnExcessOf(this.#settings, inTurns),
+    ]
   }
 
   /** All that is left in structures that are empty once all jobs have ended, and wrong counts of connected workers. */
   async leftovers(workers: NodeWorkers): Promise<readonly string[]> {
     return [
-      ...(await this.#violations()),
+      ...(await this.violations()),
       ...(await this.#reads.leftovers()),
       ...miscountsOf(await this.#reads.workers(), workers),
     ]
@@ -207,17 +217,6 @@ export class SimStore {
     this.#nodes.clear()
     this.#living.clear()
     await this.#server.end()
-  }
-
-  async #violations(): Promise<readonly string[]> {
-    const broken = await checkInvariants(this.#server.redis, { native: true, names: this.#names })
-    const leased = await this.#reads.leased(resizeLanes)
-    const inTurns = await this.#reads.turnsLeased(turnLanes)
-    return [
-      ...broken,
-      ...excessOf(this.#settings, leased),
-      ...turnExcessOf(this.#settings, inTurns),
-    ]
   }
 }
 

@@ -236,7 +236,7 @@ export class World {
   #executed(call: string): void {
     // A gateway has learnt of the restart: native programs get no lost ids any more.
     if (call === 'lanes.skipLostIds') this.natives.mend()
-    void this.#check()
+    if (this.store.isCheckDue()) this.timeline.hold(() => this.#check())
   }
 
   async #check(): Promise<void> {

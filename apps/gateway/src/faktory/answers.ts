@@ -45,7 +45,7 @@ export function storeErrorReply(session: Session, problem: StoreError): Buffer {
 
 /** The text after `-ERR ` for a job that the store did not take. */
 export function pushErrorText(session: Session, problem: StoreError): string {
-  // What an address may not bring into being is counted where that is decided.
+  // A refusal of new names from an address is counted where it is decided.
   if (!(problem instanceof NotAdmitted)) {
     session.context.rejected('store', session.address, problem)
   }

@@ -9,7 +9,7 @@ export interface HeldJob {
   /** The lease was lost; the worker's outcome changes nothing. */
   fenced: boolean
   /** The first outcome that the worker reported, while the gateway keeps it for the store; `stored` once the store has it. */
-  said?: Settlement | 'stored'
+  said?: Settlement | 'stored' | undefined
   /** An earlier job with the same jid. */
   readonly before: HeldJob | undefined
 }

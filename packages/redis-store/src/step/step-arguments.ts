@@ -92,7 +92,7 @@ function knownEnd(outcome: Outcome): LeasedJob | undefined {
 }
 
 function kindOf(outcome: Outcome): string {
-  return 'isLate' in outcome && outcome.isLate ? `late ${outcome.kind}` : outcome.kind
+  return 'isLate' in outcome ? `late ${outcome.kind}` : outcome.kind
 }
 
 /** 0 for one that is withheld. */

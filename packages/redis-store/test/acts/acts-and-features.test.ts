@@ -150,7 +150,7 @@ const suites = [
 /** Keys of a lane that outlive its jobs. */
 const lasting = /^(uid|xg:(lane|turn-holders|turn-starts|imported|joined|ready|once|rate|ticks)):/
 
-/** What is left of the lane's jobs, without what ends by itself. */
+/** Keys that the lane's jobs have left, without those that expire. */
 async function leftovers({ redis }: RedisWorld): Promise<string[]> {
   const servers = 'nodes' in redis ? redis.nodes('master') : [redis]
   const keys = (await Promise.all(servers.map((server) => server.keys('*mail*')))).flat()
@@ -188,7 +188,7 @@ describe.skipIf(lacksRedis).each(suites)('%s', (_where, start) => {
       if (act.after === 'over') await expect.poll(() => heard).toContain(`mail finish:${first}`)
       const { more = [], over = [] } =
         (await check?.({ scene: now, act, waiting: waits.length, keys })) ?? {}
-      // Whatever is left runs at once, each job one time.
+      // Each job that is left runs at once, and one time.
       const expected = [...waits, ...more].filter((id) => !over.includes(id))
       const ran: number[] = []
       const [held] = act.after === 'runs' ? await store.jobs.read('mail', [first]) : []

@@ -4,7 +4,7 @@ import { reclaimNode, retried, submitAll, takeOne, killed } from '@crossgear/sto
 import type { RedisStore } from '../../src/index.ts'
 import type { RedisWorld } from '../support/redis-world.ts'
 
-/** Where the job stands after an act: it is over, runs, or waits to be run. */
+/** Place of the job after an act: it is over, runs, or waits to be run. */
 export type After = 'over' | 'runs' | 'waits'
 
 /** A store with a job of each kind in the lane `mail`: the first is acted on, the second waits behind it. */

@@ -69,7 +69,10 @@ export abstract class AckByJid implements Settlement {
     // Unknown: it has lost the lease.
     if (this.#lease) context.scheduler.holders.settled(worker.holder, this.#lease)
     if (result === 'unknown') {
-      if (this.#held) this.#held.fenced = true
+      if (this.#held) {
+        this.#held.fenced = true
+        this.#held.said = undefined
+      }
       this.#answer(this.unknown(this.#jid))
       return
     }

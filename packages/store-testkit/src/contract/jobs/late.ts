@@ -21,7 +21,7 @@ import type { SteppedStore, StoreWorld } from '../store-world.ts'
 /** A job whose first worker has lost it, and where it stands since. */
 interface Place {
   readonly where: string
-  /** What happens after the first worker has it. Returns the lease of another worker that has it now. */
+  /** Acts on the job once the first worker has it. Returns the lease of another worker that has it now. */
   readonly lose: (parts: Parts) => Promise<Lease | undefined>
   readonly regained: Regained
 }
