@@ -7,7 +7,7 @@ import { Part } from '../node/part.ts'
 /** Jobs looked at per step. */
 const jobsPerStep = 500
 /** Jobs moved per step: some 2 ms of the store's time. */
-const movedPerStep = 64
+const movedPerStep = 48
 /** Jobs of all lanes together that are read before the first of them is moved. */
 const maxRead = 100_000
 
