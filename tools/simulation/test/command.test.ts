@@ -46,7 +46,7 @@ function busyThread(): void {
 
 test(
   'a seed gives the same story in each process, alone or under load, after whatever seed',
-  { timeout: 240_000 },
+  { timeout: 900_000 },
   async () => {
     const words = ['--from', '201', '--seeds', '30', '--story', '--no-shrink']
     const calm = await simulate(...words, '--processes', '1')

@@ -67,7 +67,7 @@ const namesByFlag = new Map(optionNames.map((name) => [flagOf(name), name]))
 
 /** A message in the words of a command with options of its own: where it has none for a setting, the variable is named. */
 export function inWordsOf(message: string, own: ReadonlyMap<OptionName, string>): string {
-  return message.replaceAll(
+  const said = message.replaceAll(
     /(--[a-z][a-z-]*)(?: (yes|no|off)\b)?/g,
     (all, flag: string, value?: string) => {
       const name = namesByFlag.get(flag)
@@ -76,4 +76,5 @@ export function inWordsOf(message: string, own: ReadonlyMap<OptionName, string>)
       return value === undefined ? `${word}` : `${word}${joint}${value}`
     },
   )
+  return said.replaceAll(/\b(CROSSGEAR_\w+) or \1\b/g, '$1')
 }

@@ -252,7 +252,7 @@ describe.skipIf(lacksRedis)('crossgear gearmand on a Redis', () => {
       const gearmand = startGearmand(words, { env: { CROSSGEAR_DATA_DIR: dataDir } })
       const { code, stderr } = await gearmand.exited
       expect(stderr).toBe(
-        `gearmand: The folder ${dataDir} cannot be used (EACCES): choose another with --data-dir or CROSSGEAR_DATA_DIR.\n`,
+        `gearmand: The folder ${dataDir} cannot be used (EACCES): choose another with CROSSGEAR_DATA_DIR.\n`,
       )
       expect(code).toBe(1)
     },

@@ -164,7 +164,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     [['run', '--from', 'file:///no/such', '--to', 'redis://127.0.0.1:1'], 2, '/no/such: ENOENT'],
     [['plan', '--from', 'FILE', '--only', 'a', '--states', 'lost'], 1, '--states has lost'],
     [['run', '--from', 'FILE', '--to', 'redis://127.0.0.1:1'], 2, 'redis://127.0.0.1:1'],
-    [['run', '--from', 'FILE', '--to', 'http://x'], 1, '--redis-url is "http://x"'],
+    [['run', '--from', 'FILE', '--to', 'http://x'], 1, '--to is "http://x"'],
     [['run', '--from', 'FILE', '--to', 'TARGET', '--move'], 1, 'do not use --move'],
     [['run', '--from', 'FILE', '--map', 'x'], 1, '--map x: give old=new'],
     [['rollback', '--name', 'none', '--to', 'TARGET'], 1, 'There is no migration none'],
