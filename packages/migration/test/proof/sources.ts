@@ -63,6 +63,8 @@ export const sources: Readonly<Record<string, Fill>> = {
     fillSqlite(path, jobs)
     return Promise.resolve({
       address: `gearmand+sqlite://${path}`,
+      // No gearmand runs, and the first process of some systems shows nobody its files.
+      words: ['--stopped'],
       jobOf: tableJob,
       stop: () => rm(folder, { recursive: true }),
     })
