@@ -24,14 +24,15 @@ export function* callbacksAreLast(one: Case): Iterable<string> {
             (isTaken(history, job, ['ends', 'kills'], beganMs) || mayHaveRunOut(one, job, beganMs))
           ) &&
           !mayExpire(one, job, beganMs) &&
-          !hasRun(job, runs, beganMs, callback === 'success'),
+          !hasRun(job, runs, Math.min(beganMs, takenMs(history, job)), callback === 'success'),
       )
       if (first && pending.length > 0)
         yield `callback ${label} ran before ${pending.map((job) => job.label).join(', ')}`
       if (first && isCommitted === undefined)
         yield `callback ${label} ran before its batch was committed`
       const canSucceed =
-        callback === 'complete' || jobs.every((job) => hasRun(job, runs, Infinity, true))
+        callback === 'complete' ||
+        jobs.every((job) => hasRun(job, runs, Infinity, true) && !isTaken(history, job, ['ends']))
       const isClosed =
         isCommitted === 'yes' &&
         jobs.every(({ answer }) => answer === 'accepted') &&
@@ -49,6 +50,16 @@ export function* callbacksAreLast(one: Case): Iterable<string> {
       }
     }
   }
+}
+
+/**
+ * When an operator had surely ended a job, as he was told, milliseconds of the world; Infinity: never. It counts as failed from then
+ * on, whatever its worker says later.
+ */
+function takenMs({ acts, losses }: History, job: Submitted): number {
+  if (losses.length > 0) return Infinity
+  const ends = acts.filter((act) => act.kind === 'ends' && act.job === job && act.result === 'done')
+  return Math.min(...ends.map(({ endedMs = Infinity }) => endedMs))
 }
 
 const hasChild = (history: History, bid: string): boolean =>

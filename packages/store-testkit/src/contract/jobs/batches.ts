@@ -305,6 +305,18 @@ export function batchContract({ open, test }: ContractTests): void {
       expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
     })
 
+    test('have failed once a running job is cancelled, whatever its worker says later', async ({
+      store,
+    }) => {
+      await committed(store, 'b1', 1)
+      const job = await takeOne(store, 'mail')
+      await store.admin.cancel('mail', job.id)
+      expect(await called(store)).toEqual(['complete b1'])
+      expect(await store.steps.finish('mail', [completed(job)])).toEqual(['unknown'])
+      expect(await called(store)).toEqual([])
+      expect(await store.batches.state('b1')).toMatchObject({ pending: 0, failed: 1 })
+    })
+
     test('are all deleted on demand, and then call nothing back', async ({ store }) => {
       await committed(store, 'b1', 1)
       await store.batches.clear()
