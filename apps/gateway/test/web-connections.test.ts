@@ -108,3 +108,19 @@ test('1,100 idle connections from one address keep no probe from being answered'
   }
   expect([...limited]).toEqual(['address_connections 127.0.0.1'])
 })
+
+test('keeps a connection without a request for longer than proxies keep theirs', async () => {
+  const web = createWebServer({
+    figures: figuresOf(new Metrics()),
+    log: recordingLog().log,
+    check: () => Promise.resolve({ ready: true }),
+  })
+  onTestFinished(() => web.close())
+  const { port } = await web.listen({ host: '127.0.0.1', port: 0 })
+  const agent = new Agent({ keepAlive: true })
+  onTestFinished(() => agent.destroy())
+  const asking = get({ port, host: '127.0.0.1', path: '/healthz', agent })
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  answer.resume()
+  expect(answer.headers['keep-alive']).toBe('timeout=75')
+})

@@ -13,10 +13,14 @@ export interface WebBounds {
 
 const bounds: WebBounds = { connections: 1_000, ofAddress: 500 }
 
-/** Times of a request, for Node's server. A client without a head keeps no connection from others. */
+/**
+ * Times in ms, for Node's server. A client without a head keeps no connection from others. Proxies keep unused connections for
+ * a minute; one that the gateway closed earlier could be closed just as a proxy sends its next request.
+ */
 export const webTimes = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
   connectionsCheckingInterval: 1_000,
 }
 
