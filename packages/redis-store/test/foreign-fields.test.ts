@@ -1,5 +1,6 @@
 import { completed } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { sampleOf } from '@crossgear/tools/sample'
 import type { ClaimBy, Lease, Outcome } from '@crossgear/core-scheduler'
 import { describe, expect, test } from 'vitest'
 import { jobFields } from '../src/jobs/job-fields.ts'
@@ -51,6 +52,19 @@ const values: readonly (string | Buffer)[] = [
 const everything = 'all fields'
 const fields = [everything, ...[...jobFields].filter((name) => name !== 'input')]
 
+/** A field, and the door that the job names. */
+interface Case {
+  readonly field: string
+  readonly door: string | undefined
+}
+
+const doors = [undefined, 'gearman', 'faktory']
+const [ofAll = [], ...ofEach] = fields.map((field) => doors.map((door): Case => ({ field, door })))
+const ofOne = ofEach.flat().filter(({ field, door }) => field !== 'door' || door === undefined)
+
+/** All fields at once, and of the others one in so many. */
+const casesIn = (parts: number): readonly Case[] => [...ofAll, ...sampleOf(ofOne, parts)]
+
 const figures = [
   'level',
   'losses',
@@ -67,9 +81,9 @@ function wrongFigures(lease: Lease): string[] {
 }
 
 describe.skipIf(lacksRedis).each([
-  ['redis', oneServer],
-  ['cluster', aCluster],
-] as const)('on a %s, jobs of native programs with', (_engine, start) => {
+  ['redis', oneServer, casesIn(8)],
+  ['cluster', aCluster, casesIn(32)],
+] as const)('on a %s, jobs of native programs with', (_engine, start, cases) => {
   let world: RedisWorld
   eachInNewWorld(start, (opened) => (world = opened))
 
@@ -143,66 +157,63 @@ describe.skipIf(lacksRedis).each([
   const runOf = (field: string, door: string | undefined) =>
     !((field === 'stale' || field === everything) && door !== undefined)
 
-  describe.each(fields)('any value of %s', (field) => {
-    test.each([undefined, 'gearman', 'faktory'])(
-      'and the door %s run, each once, with all others',
-      async (door) => {
-        if (field === 'door' && door !== undefined) return
-        const all = await fill(field, door)
-        await maintain()
-        const first = await takeAll(door === undefined ? 'consumer' : 'named')
-        if (runOf(field, door)) expect(namesOf(first)).toEqual(all)
-        expect(first.flatMap(wrongFigures)).toEqual([])
-        const store = await world.node()
-        for (const lane of lanes) {
-          const ids = first.filter((lease) => lease.lane === lane).map(({ id }) => id)
-          await store.jobs.keepOutcomes(lane, ids.slice(0, 1), 1)
-          expect(await store.jobs.look(lane, ids, ['envelope', 'output'])).not.toContain(undefined)
-          for (const id of ids)
-            expect(await store.inspect.standing(lane, id)).toMatchObject({ place: 'busy' })
+  test.each(cases)(
+    'any value of $field and the door $door run, each once, with all others',
+    async ({ field, door }) => {
+      const all = await fill(field, door)
+      await maintain()
+      const first = await takeAll(door === undefined ? 'consumer' : 'named')
+      if (runOf(field, door)) expect(namesOf(first)).toEqual(all)
+      expect(first.flatMap(wrongFigures)).toEqual([])
+      const store = await world.node()
+      for (const lane of lanes) {
+        const ids = first.filter((lease) => lease.lane === lane).map(({ id }) => id)
+        await store.jobs.keepOutcomes(lane, ids.slice(0, 1), 1)
+        expect(await store.jobs.look(lane, ids, ['envelope', 'output'])).not.toContain(undefined)
+        for (const id of ids)
+          expect(await store.inspect.standing(lane, id)).toMatchObject({ place: 'busy' })
+      }
+      // A worker that vanished, a retry at once, and a failure for good.
+      await end(first, ({ lane, id, token }, at): Outcome => {
+        const held = {
+          lane,
+          id,
+          token,
+          message: Buffer.from('no'),
+          failure: '{"retry_count":0}',
         }
-        // A worker that vanished, a retry at once, and a failure for good.
-        await end(first, ({ lane, id, token }, at): Outcome => {
-          const held = {
-            lane,
-            id,
-            token,
-            message: Buffer.from('no'),
-            failure: '{"retry_count":0}',
-          }
-          if (at % 3 === 0) {
-            return { lane, id, token, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' }
-          }
-          return at % 3 === 1 ? { ...held, kind: 'retry', delayMs: -1 } : { ...held, kind: 'dead' }
+        if (at % 3 === 0) {
+          return { lane, id, token, kind: 'requeue', lost: true, maxLosses: 0, failure: '{}' }
+        }
+        return at % 3 === 1 ? { ...held, kind: 'retry', delayMs: -1 } : { ...held, kind: 'dead' }
+      })
+      await maintain()
+      for (const lane of lanes) {
+        const dead = first.filter((lease) => lease.lane === lane).map(({ id }) => id)
+        await store.queues.moveJobs(lane, 'dead', dead, 'queue')
+        await store.queues.moveJobs(lane, 'retries', dead, 'queue')
+      }
+      const second = await takeAll('named')
+      expect(namesOf(second)).toEqual(namesOf(first))
+      // The nodes that took them die.
+      for (const node of new Set(
+        second.map(({ token }) => token.slice(1, token.lastIndexOf('-'))),
+      )) {
+        await store.nodes.reclaim(node, lanes, { maxLosses: 0, failure: '{}' })
+      }
+      const third = await takeAll('consumer')
+      expect(namesOf(third)).toEqual(namesOf(first))
+      await end(third, (lease) => completed(lease))
+      await maintain()
+      for (const figures of await store.lanes.counts(lanes)) {
+        expect(figures).toMatchObject({
+          normal: 0,
+          running: 0,
+          scheduled: 0,
+          dead: 0,
+          completed: third.filter(({ lane }) => lane === figures.lane).length,
         })
-        await maintain()
-        for (const lane of lanes) {
-          const dead = first.filter((lease) => lease.lane === lane).map(({ id }) => id)
-          await store.queues.moveJobs(lane, 'dead', dead, 'queue')
-          await store.queues.moveJobs(lane, 'retries', dead, 'queue')
-        }
-        const second = await takeAll('named')
-        expect(namesOf(second)).toEqual(namesOf(first))
-        // The nodes that took them die.
-        for (const node of new Set(
-          second.map(({ token }) => token.slice(1, token.lastIndexOf('-'))),
-        )) {
-          await store.nodes.reclaim(node, lanes, { maxLosses: 0, failure: '{}' })
-        }
-        const third = await takeAll('consumer')
-        expect(namesOf(third)).toEqual(namesOf(first))
-        await end(third, (lease) => completed(lease))
-        await maintain()
-        for (const figures of await store.lanes.counts(lanes)) {
-          expect(figures).toMatchObject({
-            normal: 0,
-            running: 0,
-            scheduled: 0,
-            dead: 0,
-            completed: third.filter(({ lane }) => lane === figures.lane).length,
-          })
-        }
-      },
-    )
-  })
+      }
+    },
+  )
 })

@@ -1,6 +1,12 @@
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
-import { storeContract } from '@crossgear/store-testkit'
+import {
+  commonParts,
+  type ContractPart,
+  partsOfSlots,
+  storeContract,
+} from '@crossgear/store-testkit'
 import { lacksRedis, lacksValkey } from '@crossgear/tools/redis-server'
+import { playsAll, sampleOf } from '@crossgear/tools/sample'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { ServerInProcess } from './support/in-process.ts'
 import { RedisWorld } from './support/redis-world.ts'
@@ -8,20 +14,48 @@ import { aCluster, oneServer, serverOf, type Servers } from './support/servers.t
 
 type Started = Pick<Servers, 'address' | 'stop'>
 
-const stores: readonly [string, string, string | false, () => Promise<Started>][] = [
-  ['with redis-server,', 'redis-server', lacksRedis, oneServer],
-  ['with valkey-server,', 'valkey-server', lacksValkey, () => serverOf('valkey-server')],
-  ['with a cluster of three,', 'Redis Cluster', lacksRedis, aCluster],
-]
+/** A commit plays one in so many parts that are the same in a cluster. */
+const partsByDay = 8
 
-for (const [where, name, isLacking, start] of stores) {
+/** A server's own suite: some of its parts, in place of all. */
+interface Suite {
+  readonly where: string
+  readonly name: string
+  readonly isLacking: string | false
+  readonly start: () => Promise<Started>
+  readonly parts?: readonly ContractPart[]
+}
+
+const redis: Suite = {
+  where: 'with redis-server,',
+  name: 'redis-server',
+  isLacking: lacksRedis,
+  start: oneServer,
+}
+const cluster: Suite = {
+  where: 'with a cluster of three,',
+  name: 'Redis Cluster',
+  isLacking: lacksRedis,
+  start: aCluster,
+  parts: [...partsOfSlots, ...sampleOf(commonParts, partsByDay)],
+}
+/** The server inside the process is the same program. */
+const valkey: Suite = {
+  where: 'with valkey-server,',
+  name: 'valkey-server',
+  isLacking: lacksValkey,
+  start: () => serverOf('valkey-server'),
+}
+
+for (const suite of [redis, cluster, ...(playsAll() ? [valkey] : [])]) {
+  const { where, name, isLacking, start, parts } = suite
   describe.skipIf(isLacking)(where, () => {
     let started: Started
     beforeAll(async () => {
       started = await start()
     })
     afterAll(() => started.stop())
-    storeContract(name, (options) => RedisWorld.open(started.address, options))
+    storeContract(name, (options) => RedisWorld.open(started.address, options), parts)
   })
 }
 

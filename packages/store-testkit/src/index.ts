@@ -17,5 +17,10 @@ export {
   take,
   takeOne,
 } from './contract/kit.ts'
-export { storeContract } from './contract/store-contract.ts'
+export {
+  commonParts,
+  type ContractPart,
+  partsOfSlots,
+  storeContract,
+} from './contract/store-contract.ts'
 export type { NativePeer, SteppedStore, StoreWorld, WorldOptions } from './contract/store-world.ts'

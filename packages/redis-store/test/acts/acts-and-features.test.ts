@@ -1,6 +1,7 @@
 import { functionLimit, type NewJob, type Throttle } from '@crossgear/core-scheduler'
 import { aJob, allCompleted, take } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { sampleOf } from '@crossgear/tools/sample'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { StoreKeys } from '../../src/index.ts'
 import { RedisWorld } from '../support/redis-world.ts'
@@ -142,9 +143,10 @@ const features: Readonly<Record<string, Feature>> = {
   'a waiting client': { job: { foreground: true } },
 }
 
+/** A commit plays one in so many of the acts in a cluster, and all of them on one server. */
 const suites = [
-  ['on one server', oneServer],
-  ['in a cluster', aCluster],
+  ['on one server', oneServer, 1],
+  ['in a cluster', aCluster, 8],
 ] as const
 
 /** Keys of a lane that outlive its jobs. */
@@ -158,7 +160,7 @@ async function leftovers({ redis }: RedisWorld): Promise<string[]> {
   return keys.filter((key, at) => ends[at] === -1 && !lasting.test(key))
 }
 
-describe.skipIf(lacksRedis).each(suites)('%s', (_where, start) => {
+describe.skipIf(lacksRedis).each(suites)('%s', (_where, start, parts) => {
   let servers: Servers
   let world: RedisWorld
   beforeAll(async () => {
@@ -170,37 +172,40 @@ describe.skipIf(lacksRedis).each(suites)('%s', (_where, start) => {
   for (const [feature, { limits = [], job = {}, prepare, check }] of Object.entries(features)) {
     const possible = Object.entries(acts).filter(([, { except }]) => !except?.includes(feature))
 
-    test.each(possible)(`a job with ${feature} is at its place after %s`, async (_name, act) => {
-      const throttles = new Map(limits)
-      world = await RedisWorld.open(servers.address, { throttles })
-      const keys = new StoreKeys(world.redis.isCluster)
-      const now = await scene(world, act, job, throttles, prepare)
-      const { store, first, second } = now
-      const heard = await world.hear('mail')
-      await act.run(now)
-      expect(await world.violations()).toEqual([])
-      const mine = act.newId ?? first
-      const waits = [...(act.after === 'waits' ? [mine] : []), ...(act.endsAll ? [] : [second])]
-      const [counts] = await store.lanes.counts(['mail'])
-      expect(counts).toMatchObject({
-        ...{ normal: waits.length, scheduled: 0, dead: 0, running: act.after === 'runs' ? 1 : 0 },
-      })
-      if (act.after === 'over') await expect.poll(() => heard).toContain(`mail finish:${first}`)
-      const { more = [], over = [] } =
-        (await check?.({ scene: now, act, waiting: waits.length, keys })) ?? {}
-      // Each job that is left runs at once, and one time.
-      const expected = [...waits, ...more].filter((id) => !over.includes(id))
-      const ran: number[] = []
-      const [held] = act.after === 'runs' ? await store.jobs.read('mail', [first]) : []
-      if (held) await store.steps.finish('mail', allCompleted([{ ...held, token: held.token! }]))
-      for (let jobs = await take(store, ['mail']); jobs.length > 0;) {
-        ran.push(...jobs.map(({ id }) => id))
-        await store.steps.finish('mail', allCompleted(jobs))
-        jobs = await take(store, ['mail'])
-      }
-      expect(ran.sort()).toEqual(expected.sort())
-      expect(await world.violations()).toEqual([])
-      expect(await leftovers(world)).toEqual([])
-    })
+    test.each(sampleOf(possible, parts))(
+      `a job with ${feature} is at its place after %s`,
+      async (_name, act) => {
+        const throttles = new Map(limits)
+        world = await RedisWorld.open(servers.address, { throttles })
+        const keys = new StoreKeys(world.redis.isCluster)
+        const now = await scene(world, act, job, throttles, prepare)
+        const { store, first, second } = now
+        const heard = await world.hear('mail')
+        await act.run(now)
+        expect(await world.violations()).toEqual([])
+        const mine = act.newId ?? first
+        const waits = [...(act.after === 'waits' ? [mine] : []), ...(act.endsAll ? [] : [second])]
+        const [counts] = await store.lanes.counts(['mail'])
+        expect(counts).toMatchObject({
+          ...{ normal: waits.length, scheduled: 0, dead: 0, running: act.after === 'runs' ? 1 : 0 },
+        })
+        if (act.after === 'over') await expect.poll(() => heard).toContain(`mail finish:${first}`)
+        const { more = [], over = [] } =
+          (await check?.({ scene: now, act, waiting: waits.length, keys })) ?? {}
+        // Each job that is left runs at once, and one time.
+        const expected = [...waits, ...more].filter((id) => !over.includes(id))
+        const ran: number[] = []
+        const [held] = act.after === 'runs' ? await store.jobs.read('mail', [first]) : []
+        if (held) await store.steps.finish('mail', allCompleted([{ ...held, token: held.token! }]))
+        for (let jobs = await take(store, ['mail']); jobs.length > 0;) {
+          ran.push(...jobs.map(({ id }) => id))
+          await store.steps.finish('mail', allCompleted(jobs))
+          jobs = await take(store, ['mail'])
+        }
+        expect(ran.sort()).toEqual(expected.sort())
+        expect(await world.violations()).toEqual([])
+        expect(await leftovers(world)).toEqual([])
+      },
+    )
   }
 })

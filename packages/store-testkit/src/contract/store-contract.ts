@@ -35,16 +35,64 @@ import { functionLimitContract } from './lanes/function-limits.ts'
 import { turnContract } from './lanes/turns.ts'
 import { dependenciesContract } from './jobs/dependencies.ts'
 import { pushedAgainContract } from './jobs/pushed-again.ts'
-import { testOf } from './kit.ts'
+import { testOf, type ContractTests } from './kit.ts'
 import type { StoreWorld, WorldOptions } from './store-world.ts'
+
+/** Tests of a part of what a store promises. */
+export type ContractPart = (tests: ContractTests) => void
+
+/** Parts whose requests go to several slots of a cluster at once, which it answers by code of its own. */
+export const partsOfSlots: readonly ContractPart[] = [
+  stepContract,
+  lineContract,
+  throttleContract,
+  batchContract,
+]
+
+/** Parts whose requests are those of a single server, also in a cluster. */
+export const commonParts: readonly ContractPart[] = [
+  queueContract,
+  looksContract,
+  byLevelContract,
+  sharingContract,
+  outcomeContract,
+  lateContract,
+  aheadContract,
+  deathContract,
+  nodeContract,
+  otherDataContract,
+  reclaimContract,
+  opennessContract,
+  deadContract,
+  onDeathContract,
+  administrationContract,
+  registryContract,
+  setContract,
+  dependenciesContract,
+  admissionContract,
+  routedJobContract,
+  pushedAgainContract,
+  cronContract,
+  holderContract,
+  historyContract,
+  auditContract,
+  inspectContract,
+  functionLimitContract,
+  turnContract,
+  idContract,
+  nativeContract,
+  orphanContract,
+  leftKeyContract,
+]
 
 /**
  * The tests that every store must pass, as a vitest suite. `makeWorld` gives an empty store; after
- * each test it is checked for violations.
+ * each test it is checked for violations. All parts are played unless some are given.
  */
 export function storeContract(
   name: string,
   makeWorld: (options: WorldOptions) => Promise<StoreWorld>,
+  parts: readonly ContractPart[] = [...partsOfSlots, ...commonParts],
 ): void {
   describe(`the contract of stores, kept by ${name}`, () => {
     const worlds: StoreWorld[] = []
@@ -63,41 +111,6 @@ export function storeContract(
       }
     })
     const tests = { open, test: testOf(open) }
-    stepContract(tests)
-    queueContract(tests)
-    lineContract(tests)
-    looksContract(tests)
-    byLevelContract(tests)
-    sharingContract(tests)
-    outcomeContract(tests)
-    lateContract(tests)
-    aheadContract(tests)
-    deathContract(tests)
-    nodeContract(tests)
-    otherDataContract(tests)
-    reclaimContract(tests)
-    opennessContract(tests)
-    deadContract(tests)
-    onDeathContract(tests)
-    administrationContract(tests)
-    registryContract(tests)
-    setContract(tests)
-    dependenciesContract(tests)
-    admissionContract(tests)
-    routedJobContract(tests)
-    pushedAgainContract(tests)
-    batchContract(tests)
-    cronContract(tests)
-    holderContract(tests)
-    historyContract(tests)
-    auditContract(tests)
-    inspectContract(tests)
-    throttleContract(tests)
-    functionLimitContract(tests)
-    turnContract(tests)
-    idContract(tests)
-    nativeContract(tests)
-    orphanContract(tests)
-    leftKeyContract(tests)
+    for (const part of parts) part(tests)
   })
 }
