@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { FileResult } from '../testing/results/file-result.ts'
 import { resultTable, slowestTests } from '../testing/results/result-table.ts'
-import { isOfKind, parseRunWords } from '../testing/results/run-words.ts'
+import { isPlayed, parseRunWords, type TestKind } from '../testing/results/run-words.ts'
 import { runWords } from './support/run-words.ts'
 
 const projects = fileURLToPath(new URL('support/run-projects/', import.meta.url))
@@ -135,9 +135,23 @@ test('the slowest tests come first, with their places', () => {
 
 test('a file is of the system by its name, and all kinds have each file once', () => {
   const files = ['a.test.ts', 'b.system.test.ts']
-  expect(files.map((file) => isOfKind('quick', file))).toEqual([true, false])
-  expect(files.map((file) => isOfKind('system', file))).toEqual([false, true])
-  expect(files.map((file) => isOfKind('all', file))).toEqual([true, true])
+  const playedIn = (kind: TestKind) => files.map((file) => isPlayed({ kind, files: [] }, file))
+  expect(playedIn('quick')).toEqual([true, false])
+  expect(playedIn('system')).toEqual([false, true])
+  expect(playedIn('all')).toEqual([true, true])
+})
+
+test('a run with parts of paths plays the files that have one of them, from the top of the repository', () => {
+  const choice = {
+    kind: 'quick',
+    files: ['redis-store/test/scale', 'packages/b/test/x.test.ts'],
+  } as const
+  const files = [
+    'packages/redis-store/test/scale/due.test.ts',
+    'packages/b/test/x.test.ts',
+    'packages/b/test/y.test.ts',
+  ]
+  expect(files.map((file) => isPlayed(choice, file))).toEqual([true, true, false])
 })
 
 test('the words of a run choose its kind, its files, projects and tests', () => {

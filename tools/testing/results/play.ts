@@ -2,8 +2,9 @@
 import { writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node'
+import { fromTop } from './file-result.ts'
 import { RunReporter } from './run-reporter.ts'
-import { isOfKind, parseRunWords } from './run-words.ts'
+import { isPlayed, parseRunWords } from './run-words.ts'
 
 const top = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -28,7 +29,8 @@ class ByProject extends BaseSequencer {
   }
 }
 
-const { kind, files, projects, named, slowest, root } = parseRunWords(process.argv.slice(2))
+const choice = parseRunWords(process.argv.slice(2))
+const { kind, projects, named, slowest, root } = choice
 const reporter = new RunReporter((text) => void writeSync(1, text))
 
 // The other end says so when the run is stopped: what tests say from then on is of no interest.
@@ -54,8 +56,8 @@ const vitest = await createVitest('test', {
   ...(named !== undefined && { testNamePattern: named }),
 })
 reporter.onInit(vitest)
-const found = await vitest.globTestSpecifications([...files])
-const specifications = found.filter(({ moduleId }) => isOfKind(kind, moduleId))
+const found = await vitest.globTestSpecifications()
+const specifications = found.filter(({ moduleId }) => isPlayed(choice, fromTop(moduleId)))
 if (specifications.length === 0) {
   console.error('No test file is of this kind and name.')
   process.exit(2)

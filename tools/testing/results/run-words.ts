@@ -45,7 +45,11 @@ export function parseRunWords(words: readonly string[]): RunChoice {
   }
 }
 
-/** True if the kind has the file. */
-export function isOfKind(kind: TestKind, file: string): boolean {
-  return kind === 'all' || (kind === 'system') === file.endsWith(systemSuffix)
+/** True if the run has the file, given by its path from the top of the repository. */
+export function isPlayed(
+  { kind, files }: Pick<RunChoice, 'kind' | 'files'>,
+  file: string,
+): boolean {
+  const isOfKind = kind === 'all' || (kind === 'system') === file.endsWith(systemSuffix)
+  return isOfKind && (files.length === 0 || files.some((part) => file.includes(part)))
 }
