@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RedisStore } from '../src/index.ts'
 import { connect } from '../src/connection/connection.ts'
 import { RedisContext } from '../src/connection/redis-context.ts'
-import { registerLane, withdrawLane } from '../src/lanes/registration.ts'
+import { registerInCluster, withdrawLane } from '../src/lanes/registration.ts'
 import type { RedisWorld } from './support/redis-world.ts'
 import { aCluster, eachInNewWorld, oneServer } from './support/servers.ts'
 
@@ -139,14 +139,14 @@ describe.skipIf(lacksRedis)('the registry of lanes in a cluster', () => {
     const [number] = await halfDrop()
     const late = await context.run('number-lane', [context.keys.meta('mail')], [String(number)])
     expect(late).toBe(0)
-    expect(await registerLane(context, 'mail')).toBeGreaterThan(Number(number))
+    expect(await registerInCluster(context, 'mail')).toBeGreaterThan(Number(number))
   })
 
   test('gives a lane another number where a lost write has left the registry and its counter behind', async () => {
     const [number] = await halfDrop()
     await world.redis.hset(context.keys.lanes, 'mail', 1)
     await world.redis.hset(context.keys.meta('mail'), 'dropped', Number(number) + 5)
-    expect(await registerLane(context, 'mail')).toBe(Number(number) + 6)
+    expect(await registerInCluster(context, 'mail')).toBe(Number(number) + 6)
   })
 
   test('keeps the number of a lane that a former version registered', async () => {

@@ -2,9 +2,11 @@ import type { WorkerCounts } from './worker-counts.ts'
 import { maxLanes } from '../model/lane-registry.ts'
 import { toStoreError, tooManyLanes } from '../model/store-errors.ts'
 import type { NodeParts } from './node-parts.ts'
+import type { Steps } from './steps.ts'
 
 interface Parts extends NodeParts {
   readonly counts: WorkerCounts
+  readonly steps: Pick<Steps, 'countOutside'>
 }
 
 /** Registers new lanes in the store, each once at a time, and takes dropped ones from the registry. */
@@ -35,6 +37,7 @@ export class LaneRegistrar {
       this.#dropped.delete(lane)
     })
     this.#registering.set(lane, registering)
+    this.#parts.steps.countOutside(registering)
     return registering
   }
 

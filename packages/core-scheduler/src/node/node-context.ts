@@ -43,6 +43,7 @@ export function nodeContext(store: Store, clock: Clock, observer: Observer, opti
   const parts = { store, clock, observer, registry, events, tasks }
   const heartbeat = new Heartbeat(parts)
   const counts = new WorkerCounts(parts)
+  const steps = new Steps(parts)
   const pauses = new Pauses(registry)
   const limits = new WorkerLimits(registry, throttles)
   const subscriptions = new ChannelSubscriptions(parts)
@@ -50,10 +51,9 @@ export function nodeContext(store: Store, clock: Clock, observer: Observer, opti
   const retrying = { names: registry.names, routes, rules: retryRules, maxLosses }
   return {
     ...parts,
-    ...{ heartbeat, counts, pauses, limits, subscriptions },
+    ...{ heartbeat, counts, steps, pauses, limits, subscriptions },
     retryPolicy: new RetryPolicy({ ...retrying, storeClock: heartbeat }),
-    registrar: new LaneRegistrar({ ...parts, counts }),
-    steps: new Steps(parts),
+    registrar: new LaneRegistrar({ ...parts, counts, steps }),
     waiters: new Waiters(),
     activeLeases: new ActiveLeases(),
     ownSubmissions: new OwnSubmissions(parts),

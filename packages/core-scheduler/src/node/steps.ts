@@ -156,6 +156,8 @@ export class Steps extends Part<Parts> {
   /** Items of the last step. */
   #lastItems = 0
   #underWay = 0
+  /** Requests to the store that are in no step. */
+  #outside = 0
   /** Waiting for room. */
   #roomTasks: RoomTask[] = []
 
@@ -176,14 +178,24 @@ export class Steps extends Part<Parts> {
     while (this.#sendNext()) continue
   }
 
-  /** Runs a task, now or later, when fewer items wait for a step. */
+  /** Counts a request that goes to the store by itself among those that wait, until it is answered. */
+  countOutside(answer: Promise<unknown>): void {
+    this.#outside += 1
+    const answered = (): void => {
+      this.#outside -= 1
+      if (this.#roomTasks.length > 0) this.#arm()
+    }
+    answer.then(answered, answered)
+  }
+
+  /** Runs a task, now or later, when fewer items wait for the store. */
   whenRoom(items: number, task: () => void): void {
     if (this.#hasRoom(items)) task()
     else this.#roomTasks.push({ items, task })
   }
 
   #hasRoom(items: number): boolean {
-    return this.#gathered < items && this.#full.length === 0
+    return this.#gathered + this.#outside < items && this.#full.length === 0
   }
 
   /** True if the store has answered all that this node has sent and gathered; never in a cluster, whose calls are not counted. */

@@ -32,6 +32,9 @@ export class WorkerCounts {
   #sending: Promise<void> | undefined
   /** Lanes whose counts may have changed. */
   readonly #dirty = new Set<string>()
+  /** New lanes, each with those who wait until the store has its counts. */
+  readonly #fresh = new Map<string, (() => void)[]>()
+  #isSendingFresh = false
   /** Queues of which all lanes may have changed, each with its lanes that are left. */
   readonly #dirtyQueues = new Map<string, Iterator<string>>()
 
@@ -90,8 +93,15 @@ export class WorkerCounts {
   /** Settles when the store has this node's worker counts of the lane. */
   async laneAdded(lane: string): Promise<void> {
     const { fn } = this.#parts.registry.names.parse(lane)
-    if (this.#figuresOf(lane) === none && this.#figuresOf(fn) === none) return
-    await this.#notifyLanes([lane, fn])
+    const counted = [lane, fn].filter((one) => this.#figuresOf(one) !== none)
+    await Promise.all(
+      counted.map((one) => {
+        return new Promise<void>((resolve) => {
+          this.#fresh.set(one, [...(this.#fresh.get(one) ?? []), resolve])
+          if (!this.#isSendingFresh) void this.#notifyFresh()
+        })
+      }),
+    )
   }
 
   /** The store has lost this node's counts. */
@@ -123,6 +133,18 @@ export class WorkerCounts {
     this.#sending ??= this.#notifyAll().finally(() => {
       this.#sending = undefined
     })
+  }
+
+  /** New lanes wait for no others. Those that come during a call are the next one. */
+  async #notifyFresh(): Promise<void> {
+    this.#isSendingFresh = true
+    while (this.#fresh.size > 0) {
+      const some = [...this.#fresh].slice(0, lanesPerCall)
+      for (const [lane] of some) this.#fresh.delete(lane)
+      await this.#notifyLanes(some.map(([lane]) => lane))
+      for (const [, waiting] of some) for (const resolve of waiting) resolve()
+    }
+    this.#isSendingFresh = false
   }
 
   async #notifyAll(): Promise<void> {

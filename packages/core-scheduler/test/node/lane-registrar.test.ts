@@ -13,6 +13,7 @@ function registrarOf(numbers: number[]): { registrar: LaneRegistrar; asked: () =
     store: { lanes: { register } },
     registry: new LaneRegistry(new LaneNames()),
     counts: { hasNamed: () => false, laneAdded: () => Promise.resolve() },
+    steps: { countOutside: () => undefined },
     events: new SchedulerEmitter(observer),
     observer,
   }

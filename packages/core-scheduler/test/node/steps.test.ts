@@ -359,6 +359,22 @@ describe('calls to the store', () => {
     expect([sent(), ran.at(-1)]).toEqual([[1, 2, 5], 'later'])
   })
 
+  test('have no room while requests outside them wait, and again once these are answered', async () => {
+    const ran: string[] = []
+    const answers: (() => void)[] = []
+    for (let request = 0; request < 2; request += 1) {
+      steps.countOutside(new Promise((_answered, refused) => answers.push(refused)))
+    }
+    steps.whenRoom(2, () => ran.push('few'))
+    steps.whenRoom(3, () => ran.push('more'))
+    await clock.end()
+    expect(ran).toEqual(['more'])
+    answers[0]?.()
+    await clock.end()
+    await clock.end()
+    expect(ran).toEqual(['more', 'few'])
+  })
+
   test('answer each by itself: one that throws gets its own error, and the others their answers', async () => {
     const got: unknown[] = []
     steps.report([reportOf('known')], sizeOf(1), (answer) => {

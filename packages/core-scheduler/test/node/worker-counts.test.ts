@@ -77,6 +77,19 @@ test('a new lane does not wait for the others', async () => {
   await store.settle()
 })
 
+test('new lanes that come during a call are the next one', async () => {
+  const store = new TestStore()
+  const counts = countsOf(store)
+  for (const lane of lanes.slice(0, 40)) counts.named(lane, 1)
+  const added = lanes.slice(0, 40).map((lane) => counts.laneAdded(lane))
+  expect(store.calls.map(({ size }) => size)).toEqual([1])
+  await store.settle()
+  await Promise.all(added)
+  // 80 lanes, each function's home lane too, and those of the workers themselves: 32 a call.
+  expect(store.calls.length).toBe(7)
+  expect(store.counted.get('f39@bulk')).toBe(1)
+})
+
 test('a refused lane is counted again, and no other', async () => {
   const store = new TestStore()
   const errors: unknown[] = []

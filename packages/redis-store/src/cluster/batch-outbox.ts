@@ -1,5 +1,5 @@
 import type { JidIndex } from '../jobs/jid-index.ts'
-import { registerLane } from '../lanes/registration.ts'
+import { registerInCluster } from '../lanes/registration.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
 
 /** Entries per call. */
@@ -77,7 +77,7 @@ export class BatchOutbox {
     const { run, keys, withEpoch } = this.#context
     const args = withEpoch([lane, cause, 0, ...words], 2)
     const push = (): Promise<unknown> => run('push-once', [keys.uid(lane)], args)
-    while ((await push()) === -1) await registerLane(this.#context, lane)
+    while ((await push()) === -1) await registerInCluster(this.#context, lane)
   }
 }
 

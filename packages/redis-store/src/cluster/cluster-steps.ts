@@ -25,7 +25,7 @@ import { ClusterClaim } from './cluster-claim.ts'
 import { ClusterThrottles } from './cluster-throttles.ts'
 import { SlotSteps, type SlotArrivals } from './slot-steps.ts'
 import { BatchOutbox } from './batch-outbox.ts'
-import { registerLane } from '../lanes/registration.ts'
+import { registerInCluster } from '../lanes/registration.ts'
 import { UnregisteredLane } from '../step/step-reply.ts'
 
 const noJoins: ReadonlyMap<string, Join> = new Map()
@@ -134,7 +134,7 @@ export class ClusterSteps implements StepStore {
         return isRepeated ? { ...stored, isRepeated } : stored
       } catch (error) {
         if (!(error instanceof UnregisteredLane)) throw error
-        await registerLane(this.#context, submission.arrivals.lane)
+        await registerInCluster(this.#context, submission.arrivals.lane)
       }
     }
   }

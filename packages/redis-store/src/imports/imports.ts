@@ -3,7 +3,7 @@ import type { RedisContext } from '../connection/redis-context.ts'
 import { dueOf } from '../jobs/job-fields.ts'
 import { jobOf } from '../jobs/job-hash.ts'
 import { unpack } from '../scripts/packed.ts'
-import { registerLane } from '../lanes/registration.ts'
+import { Registration } from '../lanes/registration.ts'
 import type { ScriptArgument } from '../scripts/script-name.ts'
 import type { TurnLimits } from '../step/throttle-arguments.ts'
 import { addJob, type ImportedJob } from './imported-job.ts'
@@ -43,6 +43,7 @@ export class RedisImports {
   readonly #deadPerLane: number
   readonly #turnLimits: TurnLimits
   readonly #renewals = new NoteRenewals()
+  readonly #registration: Registration
   /**
    * True if the server had no replicas at the last look: only they could have other subscribers.
    * False in a cluster.
@@ -58,6 +59,7 @@ export class RedisImports {
     this.#context = context
     this.#deadPerLane = bounds.deadPerLane
     this.#turnLimits = turnLimits
+    this.#registration = new Registration(context)
   }
 
   /**
@@ -194,7 +196,7 @@ export class RedisImports {
     let packed = await run('import', [keys.uid(lane)], args)
     // It was removed since the import began.
     while (typeof packed === 'number') {
-      await registerLane(this.#context, lane)
+      await this.#registration.register(lane)
       packed = await run('import', [keys.uid(lane)], args)
     }
     const reply = unpack(packed as Buffer)

@@ -16,7 +16,7 @@ import { LaneFigures } from './lane-figures.ts'
 import { marksOf, noteDeadlines } from './lane-looks.ts'
 import { occupiedLanes } from './occupied-lanes.ts'
 import { promote } from './promotion.ts'
-import { isNoTag, numbersOf, registerLane, withdrawLane } from './registration.ts'
+import { isNoTag, numbersOf, Registration, withdrawLane } from './registration.ts'
 import type { QueueKind } from '@crossgear/gearmonkey-redis'
 import type { ClockOffset } from '../connection/clock-offset.ts'
 import type { RedisContext } from '../connection/redis-context.ts'
@@ -43,6 +43,7 @@ export class RedisLanes implements LaneStore {
   readonly #cluster: Healed | undefined
   readonly #scan: KeyScan
   readonly #figures: LaneFigures
+  readonly #registration: Registration
 
   /** `cluster` is healed with the lanes. */
   constructor(context: RedisContext, clock: ClockOffset, turnLimits: TurnLimits, cluster?: Healed) {
@@ -51,11 +52,12 @@ export class RedisLanes implements LaneStore {
     this.#turnLimits = turnLimits
     this.#cluster = cluster
     this.#figures = new LaneFigures(context)
+    this.#registration = new Registration(context)
     this.#scan = new KeyScan(context, context.keys.uid('*'), keysPerLook)
   }
 
   register(lane: string): Promise<number> {
-    return registerLane(this.#context, lane)
+    return this.#registration.register(lane)
   }
 
   async keep(lane: string): Promise<void> {

@@ -15,7 +15,8 @@ const growing: ReadonlySet<ScriptName> = new Set([
   'import',
   'batch-new',
   'batch-join',
-  'register-lane',
+  'register-lanes',
+  'register-in-cluster',
 ])
 
 /** Scripts with packed arguments, as their heads say. */

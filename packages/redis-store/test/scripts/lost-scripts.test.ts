@@ -27,10 +27,10 @@ describe.skipIf(lacksRedis)('a server that forgets its scripts before each call'
   test('runs all calls of one moment, each once', async () => {
     const scripts = new Scripts(redis)
     const register = (lane: string): Promise<unknown> =>
-      scripts.run('register-lane', ['xg:lanes'], ['', ''], [lane, '', 0, 0])
-    expect(await register('lane0')).toBe(1)
+      scripts.run('register-lanes', ['xg:lanes'], ['', ''], [0, lane, ''])
+    expect(await register('lane0')).toEqual([1])
     redis.forgets = true
     const numbers = await Promise.all([1, 2, 3, 4].map((at) => register(`lane${at}`)))
-    expect([...numbers].sort()).toEqual([2, 3, 4, 5])
+    expect(numbers.flat().sort()).toEqual([2, 3, 4, 5])
   })
 })
