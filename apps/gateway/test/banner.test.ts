@@ -10,9 +10,9 @@ import { recordingLog } from './support/recording-log.ts'
 const announcement: Announcement = {
   version: '1.2.3',
   doors: [
-    { name: 'gearman', host: '0.0.0.0', port: 4730 },
-    { name: 'faktory', host: '::1', port: 7419 },
-    { name: 'web', host: '*', port: 7420 },
+    { name: 'gearman', host: '0.0.0.0', port: 4730, tls: false },
+    { name: 'faktory', host: '::1', port: 7419, tls: false },
+    { name: 'web', host: '*', port: 7420, tls: false },
   ],
   store: { kind: 'private', describe: 'private Redis 7', nativeUrl: 'redis://127.0.0.1:6379' },
   hasPassword: false,
@@ -32,6 +32,14 @@ Crossgear 1.2.3 is ready.
 
 Ctrl-C stops it.
 `)
+})
+
+test('ports with TLS are tried by it', () => {
+  const doors = announcement.doors.map((door) => ({ ...door, tls: true }))
+  const banner = renderBanner({ ...announcement, doors })
+  expect(banner).toContain('try: gearman -S -h 127.0.0.1 -p 4730 -b -f hello world\n')
+  expect(banner).toContain('try: FAKTORY_URL=tcp+tls://[::1]:7419 <any Faktory client>\n')
+  expect(banner).toContain('open: https://127.0.0.1:7420/\n')
 })
 
 const store = {

@@ -1,32 +1,41 @@
 import { type DoorRows, doors } from '../doors/table.ts'
 import { inGroup, optional, type Setting, text, yesNo } from './value-kinds.ts'
 
-/** Doors whose ports can speak TLS, and of these the ones that can ask clients for a certificate. */
-export type TlsDoor = Exclude<DoorRows, { readonly tls: 'none' }>['name']
-type ClientTlsDoor = Extract<DoorRows, { readonly tls: 'clients' }>['name']
+const web = { name: 'web', title: 'web', tls: 'server' } as const
 
-type PemOption = `${TlsDoor}TlsCert` | `${TlsDoor}TlsKey` | `${ClientTlsDoor}TlsCa`
+type TlsPortRow = Exclude<DoorRows, { readonly tls: 'none' }> | typeof web
+
+/** Ports that can speak TLS, and of these the ones that can ask clients for a certificate. */
+export type TlsPort = TlsPortRow['name']
+type ClientTlsPort = Extract<TlsPortRow, { readonly tls: 'clients' }>['name']
+
+type PemOption = `${TlsPort}TlsCert` | `${TlsPort}TlsKey` | `${ClientTlsPort}TlsCa`
 type TlsOptionRows = Readonly<Record<PemOption, Setting<string | undefined>>> &
-  Readonly<Record<`${ClientTlsDoor}TlsVerifyClients`, Setting<boolean>>>
+  Readonly<Record<`${ClientTlsPort}TlsVerifyClients`, Setting<boolean>>>
 
-/** An option that names a file of a door. */
+/** The rows of the ports that can speak TLS: doors, and the web port. */
+export const tlsPorts: readonly TlsPortRow[] = [
+  ...doors.filter(
+    (door): door is Exclude<DoorRows, { readonly tls: 'none' }> => door.tls !== 'none',
+  ),
+  web,
+]
+
+/** An option that names a file of a port. */
 export interface TlsFileOption {
-  readonly door: TlsDoor
+  readonly port: TlsPort
   readonly file: 'cert' | 'key' | 'ca'
   readonly option: PemOption
 }
 
-export const tlsFileOptions: readonly TlsFileOption[] = doors.flatMap(
-  (door): readonly TlsFileOption[] => {
-    if (door.tls === 'none') return []
-    return [
-      { door: door.name, file: 'cert', option: `${door.name}TlsCert` },
-      { door: door.name, file: 'key', option: `${door.name}TlsKey` },
-      ...(door.tls === 'clients'
-        ? [{ door: door.name, file: 'ca', option: `${door.name}TlsCa` } as const]
-        : []),
-    ]
-  },
+export const tlsFileOptions: readonly TlsFileOption[] = tlsPorts.flatMap(
+  (row): readonly TlsFileOption[] => [
+    { port: row.name, file: 'cert', option: `${row.name}TlsCert` },
+    { port: row.name, file: 'key', option: `${row.name}TlsKey` },
+    ...(row.tls === 'clients'
+      ? [{ port: row.name, file: 'ca', option: `${row.name}TlsCa` } as const]
+      : []),
+  ],
 )
 
 /** An option whose file a reload reads again. */
@@ -35,12 +44,12 @@ function pemFile(help: string, shownFallback?: string): Setting<string | undefin
   return { ...file, help, reloads: true }
 }
 
-/** TLS on the ports of doors. */
+/** TLS on the ports. */
 export const tlsOptions = inGroup(
   'Doors',
   Object.fromEntries(
-    doors.flatMap(({ name, title, tls }): [string, unknown][] => [
-      ...(tls === 'none' ? [] : certificateRows(name, title)),
+    tlsPorts.flatMap(({ name, title, tls }): [string, unknown][] => [
+      ...certificateRows(name, title),
       ...(tls === 'clients' ? clientRows(name, title) : []),
     ]),
   ) as unknown as TlsOptionRows,

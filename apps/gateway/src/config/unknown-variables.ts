@@ -7,6 +7,7 @@ const prefix = 'CROSSGEAR_'
 /** Read by the commands that ask a running gateway. */
 export const urlVariable = 'CROSSGEAR_URL'
 export const userVariable = 'CROSSGEAR_USER'
+export const caVariable = 'CROSSGEAR_CA'
 
 /**
  * Set by Kubernetes in every pod next to a service named `crossgear...`: CROSSGEAR_SERVICE_HOST,
@@ -23,7 +24,12 @@ const serviceUrl = /^(tcp|udp|sctp):\/\//
  * @throws StartError (code 2)
  */
 export function refuseUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
-  const known = [urlVariable, userVariable, ...optionNames.flatMap((name) => variablesOf(name))]
+  const known = [
+    urlVariable,
+    userVariable,
+    caVariable,
+    ...optionNames.flatMap((name) => variablesOf(name)),
+  ]
   for (const [name, value] of Object.entries(env)) {
     if (!name.startsWith(prefix) || !value || known.includes(name)) continue
     if (ofServices.test(name) || serviceUrl.test(value)) continue

@@ -30,8 +30,8 @@ and joined:
   [throttles.QUEUE]  concurrency, worker, timeout, rate, seconds
 
 Any other section or key is refused, with what to do instead. The config folder
-may also have public.cert.pem and private.key.pem, with which the Faktory port
-speaks TLS, and in staging and production a file named password.
+may also have public.cert.pem and private.key.pem, with which both ports speak
+TLS, and in staging and production a file named password.
 
 Environment: FAKTORY_ENV (-e wins), FAKTORY_PASSWORD (wins over the files; /path
 names a file), FAKTORY_WEBUI_PASSWORD, and FAKTORY_SKIP_PASSWORD=yes for staging

@@ -127,7 +127,7 @@ function tlsFiles(folder: string): Partial<Record<OptionName, string>> {
       2,
     )
   }
-  return { faktoryTlsCert: cert, faktoryTlsKey: key }
+  return { faktoryTlsCert: cert, faktoryTlsKey: key, webTlsCert: cert, webTlsKey: key }
 }
 
 /** Adds the web port's password of the environment, and the password file where no other place has one. */
@@ -152,7 +152,7 @@ function ignoredWords({ ignored = [] }: Given): readonly string[] {
 const redisVariables = ['REDIS_PROVIDER', 'REDIS_URL']
 
 function notesOn(
-  { faktoryTlsCert, webPort, redisUrl, dataDir }: Config,
+  { redisUrl, dataDir }: Config,
   configFolder: string,
   storage: string,
   env: Env,
@@ -165,9 +165,6 @@ function notesOn(
     notes.push(
       `The jobs of the Faktory server in ${data} are not read: ${movingGuide} says how to move them.`,
     )
-  }
-  if (faktoryTlsCert !== undefined && webPort !== 'off') {
-    notes.push('The web port speaks no TLS: put a proxy before it where others reach it.')
   }
   const named = redisVariables.find((name) => env[name])
   if (named !== undefined && redisUrl === undefined) {

@@ -17,9 +17,9 @@ export const faktoryRow = {
   isGuarded: ({ faktoryPassword }) => faktoryPassword !== undefined,
   openWarning:
     'The Faktory port is open to the network without a password (--faktory-open yes): every machine in it may submit and take jobs.',
-  trial: (host, port, hasPassword) =>
-    hasPassword
-      ? `FAKTORY_URL=tcp://:PASSWORD@${bracketed(host)}:${port} <any Faktory client>`
+  trial: ({ host, port, hasPassword, tls }) =>
+    hasPassword || tls
+      ? `FAKTORY_URL=${tls ? 'tcp+tls' : 'tcp'}://${hasPassword ? ':PASSWORD@' : ''}${bracketed(host)}:${port} <any Faktory client>`
       : `printf '${lines.join(String.raw`\n`)}\\n' | curl -s telnet://${bracketed(host)}:${port}`,
   failure: 'the state failed',
   build: async (parts) => (await import('./build-faktory.ts')).buildFaktory(parts),

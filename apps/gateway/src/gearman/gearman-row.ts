@@ -13,7 +13,8 @@ export const gearmanRow = {
     gearmanTlsVerifyClients && gearmanTlsCert !== undefined && gearmanTlsCa !== undefined,
   openWarning:
     'The Gearman port is open to the network: every machine in it may submit and take jobs. The protocol knows no passwords: ask for certificates (--gearman-tls-verify-clients), or let a firewall guard the port.',
-  trial: (host, port) => `gearman -h ${host} -p ${port} -b -f hello world`,
+  trial: ({ host, port, tls }) =>
+    `gearman${tls ? ' -S' : ''} -h ${host} -p ${port} -b -f hello world`,
   failure: 'WORK_FAIL',
   build: async (parts) => (await import('./build-gearman.ts')).buildGearman(parts),
 } as const satisfies DoorRow<GearmanSettings>

@@ -10,7 +10,7 @@ export const httpRow = {
   isGuarded: () => false,
   openWarning:
     'The HTTP port is open to the network: every machine in it may submit jobs. It knows no passwords: let a firewall guard it.',
-  trial: (host, port) => `curl -d world http://${bracketed(host)}:${port}/hello`,
+  trial: ({ host, port }) => `curl -d world http://${bracketed(host)}:${port}/hello`,
   failure: 'the answer that it failed',
   build: async (parts) => (await import('./build-http.ts')).buildHttp(parts),
 } as const satisfies DoorRow<HttpSettings>

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Server, Socket } from 'node:net'
+import { Server as TlsServer } from 'node:tls'
 import type { RoundRobin, WorkSource } from '../net/round-robin.ts'
 
 /** Bounds of one connection. Defaults at the end of each line. */
@@ -19,9 +20,10 @@ export function standBefore<HttpServer extends Server>(
   server: HttpServer,
   accept: (socket: Socket, serve: () => void) => void,
 ): HttpServer {
-  const listeners = server.listeners('connection') as ((socket: Socket) => void)[]
-  server.removeAllListeners('connection')
-  return server.on('connection', (socket: Socket) =>
+  const event = server instanceof TlsServer ? 'secureConnection' : 'connection'
+  const listeners = server.listeners(event) as ((socket: Socket) => void)[]
+  server.removeAllListeners(event)
+  return server.on(event, (socket: Socket) =>
     accept(socket, () => {
       for (const listener of listeners) listener.call(server, socket)
     }),

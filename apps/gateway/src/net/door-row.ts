@@ -91,6 +91,15 @@ export function listenerOptionsOf(options: PortOptions<Surplus>) {
   }
 }
 
+/** An open port, for a command that shows it at work. */
+export interface TriedPort {
+  readonly host: string
+  readonly port: number
+  readonly hasPassword: boolean
+  /** The port speaks TLS. */
+  readonly tls: boolean
+}
+
 /** A door in the table of doors: its folder has the rest. */
 export interface DoorRow<Settings = never> {
   /** Its name in the store, options, labels of metrics, handed-over sockets and the API. */
@@ -108,7 +117,7 @@ export interface DoorRow<Settings = never> {
   /** A warning for a port that is open to the network, and not guarded. */
   readonly openWarning: string
   /** A command for a client on this machine. */
-  readonly trial: (host: string, port: number, hasPassword: boolean) => string
+  readonly trial: (port: TriedPort) => string
   /** How waiting clients see that a job failed. */
   readonly failure: string
   /** Loads the door: commands of the terminal know only its row. */

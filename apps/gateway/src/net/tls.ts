@@ -85,10 +85,16 @@ function readPem(path: string, flag: string): Buffer {
   }
 }
 
-function certificatesOf(bytes: Buffer, path: string, flag: string): readonly X509Certificate[] {
+/** The certificates of a PEM text. Throws for a damaged one. */
+export function certificatesIn(bytes: Buffer): readonly X509Certificate[] {
   const blocks = bytes.toString('latin1').match(pemBlock) ?? []
+  return blocks.map((block) => new X509Certificate(block))
+}
+
+function certificatesOf(bytes: Buffer, path: string, flag: string): readonly X509Certificate[] {
   try {
-    if (blocks.length > 0) return blocks.map((block) => new X509Certificate(block))
+    const found = certificatesIn(bytes)
+    if (found.length > 0) return found
   } catch (error) {
     throw new StartError(`${flag} names ${path}, which is damaged: ${oneLine(error)}.`, 2, {
       cause: error,
@@ -109,6 +115,14 @@ function privateKeyOf(bytes: Buffer, path: string, flag: string): KeyObject {
 
 export type HandshakeFault = 'tls_handshake' | 'tls_slow'
 
+/** Time for a client's handshake, milliseconds. */
+export const defaultHandshakeMs = 10_000
+
+/** Why a handshake failed, by the error of `tlsClientError`. */
+export function handshakeFaultOf(error: Error): HandshakeFault {
+  return systemCode(error) === 'ERR_TLS_HANDSHAKE_TIMEOUT' ? 'tls_slow' : 'tls_handshake'
+}
+
 /** Events of a TLS server's connections. */
 export interface TlsEvents {
   /** Before the handshake. */
@@ -120,7 +134,7 @@ export interface TlsEvents {
 }
 
 export function createTlsServer(options: TlsOptions, events: TlsEvents): Server {
-  const { cert, key, ca, requireClientCert = false, handshakeMs = 10_000 } = options
+  const { cert, key, ca, requireClientCert = false, handshakeMs = defaultHandshakeMs } = options
   const server = createServer(
     {
       cert,
@@ -142,8 +156,7 @@ export function createTlsServer(options: TlsOptions, events: TlsEvents): Server 
   )
   server.on('connection', events.accepted)
   server.on('tlsClientError', (error, socket) => {
-    const isSlow = systemCode(error) === 'ERR_TLS_HANDSHAKE_TIMEOUT'
-    events.failed(isSlow ? 'tls_slow' : 'tls_handshake', socket.remoteAddress)
+    events.failed(handshakeFaultOf(error), socket.remoteAddress)
     socket.destroy()
   })
   return server

@@ -51,6 +51,8 @@ const webLimits: Readonly<Record<WebLimit, string | undefined>> = {
   head_too_large: limits['head_too_large'],
   malformed: undefined,
   too_slow: limits['too_slow'],
+  tls_handshake: undefined,
+  tls_slow: limits['tls_slow'],
   slow: 'a viewer did not read its events, and was dropped',
   body_too_large: 'the body of a call is over 1 MiB',
   password_tries: `an address sent too many wrong passwords (${flagOf('webPasswordTries')})`,

@@ -1,10 +1,12 @@
 import type { Breach } from '../http/broken-requests.ts'
 import type { Surplus } from '../net/open-port.ts'
+import type { HandshakeFault } from '../net/tls.ts'
 
 /** Limits of the web port, by their reason in the metrics. */
 export type WebLimit =
   | Surplus
   | Breach
+  | HandshakeFault
   | 'slow'
   | 'body_too_large'
   | 'password_tries'

@@ -10,6 +10,8 @@ export interface OpenDoor {
   readonly name: string
   readonly host: string
   readonly port: number
+  /** The port speaks TLS. */
+  readonly tls: boolean
 }
 
 export interface Announcement {
@@ -25,7 +27,7 @@ type Shown = Pick<DoorRow, 'title' | 'trial'>
 
 const web: Shown = {
   title: 'Dashboard',
-  trial: (host, port) => `http://${bracketed(host)}:${port}/`,
+  trial: ({ host, port, tls }) => `${tls ? 'https' : 'http'}://${bracketed(host)}:${port}/`,
 }
 
 /** How a port is called, and a command that shows it at work. */
@@ -87,8 +89,8 @@ export function renderBanner(announcement: Announcement): string {
   ].join('\n')
 }
 
-function trialOf({ name, host, port }: OpenDoor, hasPassword: boolean): string | undefined {
-  return shownOf(name)?.trial(reachable(host), port, hasPassword)
+function trialOf({ name, host, port, tls }: OpenDoor, hasPassword: boolean): string | undefined {
+  return shownOf(name)?.trial({ host: reachable(host), port, hasPassword, tls })
 }
 
 /** A command that shows a native client at work. `redis-cli` takes a socket by its path alone. */

@@ -3,8 +3,8 @@ import type { Config } from '../config/load-config.ts'
 import { flagOf, type OptionName, optionNames, optionRow } from '../config/options.ts'
 import type { TlsOptions } from '../net/tls.ts'
 import { plainEntry } from '../config/cron-entry.ts'
-import { type TlsDoor, tlsFileOptions } from '../config/tls-options.ts'
-import type { DoorTls, Settings } from './doors.ts'
+import { type TlsPort, tlsFileOptions } from '../config/tls-options.ts'
+import type { PortTls, Settings } from './doors.ts'
 
 /** The settings that a running gateway takes over. */
 export interface Changes {
@@ -45,8 +45,8 @@ export function changesBetween(running: Settings, next: Settings): Changes {
     changed.add(name)
     config[name] = next.config[name as keyof typeof tables]
   }
-  for (const { door, file, option: name } of tlsFileOptions) {
-    const isSame = isDeepStrictEqual(running.tls[door]?.[file], next.tls[door]?.[file])
+  for (const { port, file, option: name } of tlsFileOptions) {
+    const isSame = isDeepStrictEqual(running.tls[port]?.[file], next.tls[port]?.[file])
     if (!isSame && !bound.has(name)) changed.add(flagOf(name))
   }
   const tls = renewed(running.tls, next.tls)
@@ -58,9 +58,9 @@ export function changesBetween(running: Settings, next: Settings): Changes {
 }
 
 /** Files whose change a listening port cannot follow: those that turn TLS, or asking for certificates, on or off. */
-function boundFiles(running: DoorTls, next: DoorTls): ReadonlySet<OptionName> {
-  const bound = tlsFileOptions.filter(({ door, file }) => {
-    const [before, after] = [running[door], next[door]]
+function boundFiles(running: PortTls, next: PortTls): ReadonlySet<OptionName> {
+  const bound = tlsFileOptions.filter(({ port, file }) => {
+    const [before, after] = [running[port], next[port]]
     if (!before || !after) return before !== after
     return (before[file] === undefined) !== (after[file] === undefined)
   })
@@ -68,13 +68,13 @@ function boundFiles(running: DoorTls, next: DoorTls): ReadonlySet<OptionName> {
 }
 
 /** The certificates of ports that speak TLS already. */
-function renewed(running: DoorTls, next: DoorTls): DoorTls {
-  const renewals = (Object.keys(running) as TlsDoor[]).flatMap((door): [string, TlsOptions][] => {
-    const [before, after] = [running[door], next[door]]
+function renewed(running: PortTls, next: PortTls): PortTls {
+  const renewals = (Object.keys(running) as TlsPort[]).flatMap((port): [string, TlsOptions][] => {
+    const [before, after] = [running[port], next[port]]
     if (!before) return []
-    if (!after) return [[door, before]]
+    if (!after) return [[port, before]]
     const ca = before.ca && (after.ca ?? before.ca)
-    return [[door, { ...before, cert: after.cert, key: after.key, ...(ca && { ca }) }]]
+    return [[port, { ...before, cert: after.cert, key: after.key, ...(ca && { ca }) }]]
   })
   return Object.fromEntries(renewals)
 }

@@ -1,7 +1,7 @@
 import { Scheduler } from '@crossgear/core-scheduler'
 import type { Config } from '../config/load-config.ts'
 import { flagOf } from '../config/options.ts'
-import type { TlsDoor } from '../config/tls-options.ts'
+import { type TlsPort, tlsPorts } from '../config/tls-options.ts'
 import { doors as rows } from '../doors/table.ts'
 import { systemClock } from '../net/clock.ts'
 import { Descriptors, openFilesLimit } from '../net/descriptors.ts'
@@ -18,20 +18,19 @@ import type { Logger } from '../log/logger.ts'
 /** A gateway's configuration, with the contents of the files that it names. */
 export interface Settings {
   readonly config: Config
-  readonly tls: DoorTls
+  readonly tls: PortTls
 }
 
-/** The doors that speak TLS, with their options. */
-export type DoorTls = Readonly<Partial<Record<TlsDoor, TlsOptions>>>
+/** The ports that speak TLS, with their options. */
+export type PortTls = Readonly<Partial<Record<TlsPort, TlsOptions>>>
 
 /**
  * Reads and checks the TLS files of the configuration.
  *
  * @throws StartError
  */
-export function readDoorTls(config: Config): DoorTls {
-  const read = rows.flatMap((row): [string, TlsOptions][] => {
-    if (row.tls === 'none') return []
+export function readPortTls(config: Config): PortTls {
+  const read = tlsPorts.flatMap((row): [string, TlsOptions][] => {
     const { name } = row
     const tls = readTls(
       {
@@ -85,7 +84,7 @@ export interface DoorParts extends Pick<
   'version' | 'payloadRuleOf' | 'shutdown' | 'verbosity' | 'acted'
 > {
   readonly config: Config
-  readonly tls: DoorTls
+  readonly tls: PortTls
   readonly log: Logger
   /** Opens the ports, where no other process does. By this process itself. */
   readonly openPort?: OpenPort

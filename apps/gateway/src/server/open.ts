@@ -11,7 +11,7 @@ import type { WebParts, WebServer } from '../web/web-server.ts'
 import { checkDurability } from '../redis-server/check-durability.ts'
 import { type OpenStore, openStore } from '../redis-server/open-store.ts'
 import type { Composition } from './compose.ts'
-import type { DoorTls } from './doors.ts'
+import type { PortTls, Settings } from './doors.ts'
 import type { Reread } from './reload.ts'
 import { notify } from './notify.ts'
 import type { Closers, RunningGateway } from './shutdown.ts'
@@ -39,7 +39,7 @@ export interface ServeWays {
 export interface Opening {
   readonly config: Config
   readonly version: string
-  readonly tls: DoorTls
+  readonly tls: PortTls
   readonly voice: Voice
   readonly log: Logger
   readonly ways: ServeWays
@@ -65,7 +65,7 @@ async function openOwn({ config, log, ways, signal }: Opening): Promise<OpenStor
 
 /** Waits for the store; meanwhile the web port says why the gateway is not ready. */
 function waitForStore(
-  { config, log, signal, web, ways }: Opening,
+  { config, tls, log, signal, web, ways }: Opening,
   closers: Closers,
 ): { readonly wait: StoreWait; readonly web: () => WebServer | undefined } {
   let waiting: WebServer | undefined
@@ -80,7 +80,13 @@ function waitForStore(
       const check = () => Promise.resolve({ ready: false, reason: wait.reason } as const)
       const host = webHostOf(config)
       const names = ownNames(config.allowedHosts, host)
-      const server = createWebServer({ ...web, log, names, check })
+      const server = createWebServer({
+        ...web,
+        log,
+        names,
+        check,
+        ...(tls.web && { tls: tls.web }),
+      })
       closers.push({ what: 'web', close: () => server.close() })
       await server.listen({ host, port })
       waiting = server
@@ -105,9 +111,9 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
     }),
   )
   closers.push({ what: 'scheduler', close: () => composition.close() })
-  const doors = await openDoors(composition, closers)
+  const doors = await openDoors(composition, tls, closers)
   const web = await openWeb(
-    config,
+    { config, tls },
     {
       ...{ ...composition, ...opening.web, log, version: opening.version },
       ...(opening.reload && { reload: opening.reload }),
@@ -128,7 +134,7 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
     idle: () => composition.idle(),
     configure: (settings) => {
       composition.configure(settings)
-      web.configure(settings.config)
+      web.configure(settings)
     },
     state: async () => {
       const readiness = await composition.check()
@@ -145,36 +151,47 @@ export async function openGateway(opening: Opening, closers: Closers): Promise<R
  *
  * @throws StartError
  */
-async function openDoors(composition: Composition, closers: Closers): Promise<OpenDoor[]> {
+async function openDoors(
+  composition: Composition,
+  tls: PortTls,
+  closers: Closers,
+): Promise<OpenDoor[]> {
+  const secured: readonly string[] = Object.keys(tls)
   const doors: OpenDoor[] = []
   for (const door of composition.doors) {
     closers.push({ what: door.name, close: () => door.close() })
-    doors.push({ name: door.name, ...(await door.listen()) })
+    const { name } = door
+    doors.push({ name, ...(await door.listen()), tls: secured.includes(name) })
   }
   return doors
 }
 
 /**
- * Opens the port for monitoring, unless it is off. `configure` takes other passwords over.
+ * Opens the port for monitoring, unless it is off. `configure` takes other passwords and certificates over.
  *
  * @throws StartError
  */
 async function openWeb(
-  config: Config,
-  parts: Omit<WebParts, 'names' | 'access'>,
+  { config, tls }: Settings,
+  parts: Omit<WebParts, 'names' | 'access' | 'tls'>,
   closers: Closers,
   before?: ReturnType<WebServer['handOver']>,
-): Promise<Pick<RunningGateway, 'doors'> & { readonly configure: (config: Config) => void }> {
+): Promise<Pick<RunningGateway, 'doors'> & { readonly configure: (settings: Settings) => void }> {
   const { webPort: port } = config
   const host = webHostOf(config)
   if (port === 'off') return { doors: [], configure: () => undefined }
   const { createWebServer } = await import('../web/web-server.ts')
   const names = ownNames(config.allowedHosts, host)
-  const web = createWebServer({ ...parts, names, access: accessOf(config) }, before)
+  const access = accessOf(config)
+  const own = tls.web && { tls: tls.web }
+  const web = createWebServer({ ...parts, ...own, names, access }, before)
   closers.push({ what: 'web', close: () => web.close() })
   return {
-    doors: [{ name: 'web', ...(await web.listen({ host, port })) }],
-    configure: (next) => web.configure(accessOf(next)),
+    doors: [{ name: 'web', ...(await web.listen({ host, port })), tls: own !== undefined }],
+    configure: (next) => {
+      web.configure(accessOf(next.config))
+      if (next.tls.web) web.renewTls(next.tls.web)
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { Config } from '../config/load-config.ts'
 import { oneLine, StartError } from '../errors.ts'
 import type { Logger } from '../log/logger.ts'
 import { changesBetween } from './changes.ts'
-import { readDoorTls, type Settings } from './doors.ts'
+import { readPortTls, type Settings } from './doors.ts'
 import { checkOpenNetwork } from './open-network.ts'
 
 /** A configuration that was read again from where it came from. */
@@ -44,7 +44,7 @@ export class Reloader {
     const { reread, apply, handedOver, log } = this.#parts
     try {
       const { config, fixed: others = [] } = reread()
-      const next = { config, tls: readDoorTls(config) }
+      const next = { config, tls: readPortTls(config) }
       const { settings, changed, fixed } = changesBetween(this.#settings, next)
       await checkOpenNetwork(settings.config, handedOver)
       this.#settings = settings

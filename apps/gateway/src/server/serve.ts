@@ -11,7 +11,7 @@ import {
 } from '../net/inherited-sockets.ts'
 import { announce } from './banner.ts'
 import { chooseVoice, createLogger, type Logger } from '../log/logger.ts'
-import { readDoorTls, type Settings } from './doors.ts'
+import { readPortTls, type Settings } from './doors.ts'
 import { HangUps } from './hang-up.ts'
 import { sizeHeap } from './heap.ts'
 import { notify } from './notify.ts'
@@ -65,7 +65,7 @@ export async function serve(
   const { log, written } = ways.log
     ? { log: ways.log, written: () => Promise.resolve() }
     : await createLogger(config.logLevel, voice)
-  const settings: Settings = { config, tls: readDoorTls(config) }
+  const settings: Settings = { config, tls: readPortTls(config) }
   const signals = new StopSignals(log)
   const hangUps = ways.reread && new HangUps((reason) => signals.ask(reason, false))
   const stateSignal = new StateSignal(log, version)

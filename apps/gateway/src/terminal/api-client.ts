@@ -7,6 +7,7 @@ import { oneLine, systemCode } from '../errors.ts'
 import { apiPrefix } from '../ops/page.ts'
 import type { ReloadReport } from '../api/schemas/session.ts'
 import type { GatewayAddress } from './gateway-address.ts'
+import { type Answered, askOverHttp } from './request.ts'
 import { refusalOf, TerminalError } from './terminal-error.ts'
 
 export type Answer<Name extends OperationName> = Static<Endpoints[Name]['answer']>
@@ -14,8 +15,6 @@ export type Asked<Name extends OperationName> = Partial<Input<Endpoints[Name]>>
 
 /** Silence after which a gateway counts as away, milliseconds. */
 const answerTimeoutMs = 30_000
-/** Longest answer of a gateway, bytes. */
-const longestAnswerBytes = 32 * 1024 * 1024
 /** Time that a call which is refused as one too many waits altogether, milliseconds. */
 const patienceMs = 60_000
 const tooMany = 429
@@ -70,28 +69,29 @@ export class ApiClient {
     }
   }
 
-  /** One request, and its answer. */
+  /** One request, and its answer. @throws TerminalError */
   async send(
     url: string,
     { method = 'GET', body, timeoutMs = answerTimeoutMs }: SendOptions = {},
-  ): Promise<Sent> {
-    const { password, user } = this.#address
+  ): Promise<Answered> {
+    const { password, user, trusted } = this.#address
     const headers: Record<string, string> = {
       Accept: 'application/json',
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(password !== undefined && { Authorization: authorizationOf(password, user) }),
     }
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(timeoutMs)])
     try {
-      const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(timeoutMs)])
-      const answer = await fetch(url, {
-        ...{ method, headers, signal, redirect: 'error' },
+      return await askOverHttp(new URL(url), {
+        method,
+        headers,
+        signal,
         ...(body !== undefined && { body }),
+        ...(trusted && { trusted }),
       })
-      const retryAfterMs = Math.max(1, Number(answer.headers.get('retry-after')) || 0) * 1000
-      return { status: answer.status, text: await boundedText(answer), retryAfterMs }
     } catch (error) {
       if (error instanceof TerminalError) throw error
-      const why = reasonOf(error)
+      const why = reasonOf(signal.aborted ? signal.reason : error, url)
       const next =
         'start one there (crossgear gearmand opens its web port with CROSSGEAR_WEB_PORT), or name another with --url or CROSSGEAR_URL'
       const message = `No gateway answers at ${this.#address.url} (${why}): ${next}.`
@@ -137,13 +137,6 @@ interface SendOptions {
   readonly timeoutMs?: number
 }
 
-interface Sent {
-  readonly status: number
-  readonly text: string
-  /** Wait before the next try, a second at least. */
-  readonly retryAfterMs: number
-}
-
 interface Refusal {
   readonly error: { readonly code?: string; readonly message?: string } | string
 }
@@ -163,38 +156,23 @@ function queryOf(query: unknown): string {
   return words.size === 0 ? '' : `?${words.toString()}`
 }
 
-async function boundedText(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  const body: AsyncIterable<Uint8Array> | null = answer.body
-  if (!body) return ''
-  for await (const chunk of body) {
-    bytes += chunk.byteLength
-    if (bytes > longestAnswerBytes) {
-      const what = `an answer over ${longestAnswerBytes} bytes is none of a gateway`
-      throw new TerminalError('unreachable', `${new URL(answer.url).origin}: ${what}.`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
 const systemReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed',
-  UND_ERR_SOCKET: 'connection closed',
   ENOTFOUND: 'unknown host',
   EAI_AGAIN: 'unknown host',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS there: it may take http://',
   TimeoutError: 'no answer in time',
 }
 
-/** fetch says what is wrong in the cause of its error. */
-function reasonOf(error: unknown): string {
-  const cause: unknown = error instanceof Error ? (error.cause ?? error) : error
-  const name = systemCode(cause) || (cause instanceof Error ? cause.name : '')
-  return (
-    systemReasons[name] ?? systemReasons[cause instanceof Error ? cause.name : ''] ?? oneLine(cause)
-  )
+function reasonOf(error: unknown, url: string): string {
+  const code = systemCode(error)
+  // A port with TLS closes the connection of a client without it.
+  if (code === 'ECONNRESET' && url.startsWith('http:')) {
+    return `${systemReasons[code] ?? ''}; with a certificate it takes https://`
+  }
+  const name = error instanceof Error ? error.name : ''
+  return systemReasons[code] ?? systemReasons[name] ?? oneLine(error)
 }
 
 /** Waits; ends at once when the signal is aborted. */

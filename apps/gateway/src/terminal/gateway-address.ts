@@ -1,7 +1,8 @@
 import { anyHost } from '../net/addresses.ts'
 import { type ConfigSources, loadOptions } from '../config/load-config.ts'
-import type { OptionName } from '../config/options.ts'
-import { urlVariable, userVariable } from '../config/unknown-variables.ts'
+import { flagOf, type OptionName } from '../config/options.ts'
+import { readAuthorities } from '../net/tls.ts'
+import { caVariable, urlVariable, userVariable } from '../config/unknown-variables.ts'
 import { TerminalError } from './terminal-error.ts'
 
 /** The address of a gateway, and who asks it. */
@@ -11,6 +12,15 @@ export interface GatewayAddress {
   readonly password?: string
   /** The person whose password it is. None: the operator's or the reader's. */
   readonly user?: string
+  /** PEM: authorities of its certificate, or that certificate itself. Those that Node knows. */
+  readonly trusted?: Buffer
+}
+
+/** What the words of a command say of a gateway. */
+interface NamedGateway {
+  readonly url: string | undefined
+  readonly user: string | undefined
+  readonly ca: string | undefined
 }
 
 /** Options of the gateway that say where it is and what its password is. */
@@ -25,7 +35,7 @@ const everyAddress: ReadonlySet<string> = new Set([anyHost, '0.0.0.0', '::'])
  * @throws TerminalError, StartError
  */
 export function gatewayAddress(
-  { url, user }: { readonly url: string | undefined; readonly user: string | undefined },
+  { url, user, ca }: NamedGateway,
   { flags, env }: ConfigSources,
   withPassword: boolean,
 ): GatewayAddress {
@@ -38,9 +48,14 @@ export function gatewayAddress(
     webPort,
     webPassword,
     webReaderPassword,
-  } = loadOptions(['host', 'webHost', 'webPort', 'config', ...secrets], { flags, env })
+    webTlsCert,
+  } = loadOptions(['host', 'webHost', 'webPort', 'webTlsCert', 'config', ...secrets], {
+    flags,
+    env,
+  })
   const password = webPassword ?? webReaderPassword
-  const found = named === undefined ? ownUrl(webHost, webPort) : checkedUrl(named)
+  const found =
+    named === undefined ? ownUrl(webHost, webPort, webTlsCert !== undefined) : checkedUrl(named)
   if (name?.includes(':')) {
     throw new TerminalError('usage', 'The name of --user has a colon: give that of a person.')
   }
@@ -49,17 +64,31 @@ export function gatewayAddress(
     throw new TerminalError('usage', `The password of ${name} is missing: ${advice}.`)
   }
   return {
-    ...{ url: found, ...(password !== undefined && { password }) },
+    url: found,
+    ...(password !== undefined && { password }),
     ...(name !== undefined && { user: name }),
+    ...(found.startsWith('https:') &&
+      trustedBy(ca, env[caVariable], named === undefined ? webTlsCert : undefined)),
   }
 }
 
-function ownUrl(host = '', port: number | 'off' = 'off'): string {
+/** The first file that is given. */
+function trustedBy(
+  ca: string | undefined,
+  variable: string | undefined,
+  ownCert: string | undefined,
+): Pick<GatewayAddress, 'trusted'> {
+  if (ca !== undefined) return { trusted: readAuthorities(ca, '--ca') }
+  if (variable) return { trusted: readAuthorities(variable, caVariable) }
+  return ownCert === undefined ? {} : { trusted: readAuthorities(ownCert, flagOf('webTlsCert')) }
+}
+
+function ownUrl(host = '', port: number | 'off' = 'off', isSecure = false): string {
   if (port === 'off') {
     throw new TerminalError('usage', 'The web port is off: name a gateway with --url.')
   }
   const name = everyAddress.has(host) ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  return `${isSecure ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
 function checkedUrl(text: string): string {

@@ -11,14 +11,18 @@ import { terminalCommands, type TerminalCommand } from './names.ts'
 const commonOptions: readonly OptionRow[] = [
   {
     ...{ name: 'url', argument: 'url' },
-    help: 'the web port of a gateway (default: CROSSGEAR_URL, else http://127.0.0.1 and its --web-port)',
+    help: 'the web port of a gateway (default: CROSSGEAR_URL, else that of this machine by its --web-port)',
+  },
+  {
+    ...{ name: 'ca', argument: 'file' },
+    help: 'authority (PEM) of the certificate of a web port with https, or that certificate itself (default: CROSSGEAR_CA, for the gateway of this machine its --web-tls-cert)',
   },
   { name: 'json', help: 'print JSON for programs, one value a line' },
 ]
 
 const helpAfter = `
 This machine reads without a password; changes need the gateway's --web-password, or a person of its configuration.
-CROSSGEAR_URL, CROSSGEAR_USER, CROSSGEAR_WEB_PASSWORD and the file of --config say where the gateway is and who asks, too.
+CROSSGEAR_URL, CROSSGEAR_CA, CROSSGEAR_USER, CROSSGEAR_WEB_PASSWORD and the file of --config say where the gateway is and who asks, too.
 
 Exit codes: 0 done, 1 usage, 2 no gateway answers, 3 refused (password, role), 4 there is no such thing or nothing
 matched, 5 the gateway could not do it (its store is away, it is busy), 6 the question was not answered with yes.

@@ -47,12 +47,13 @@ function contextOf(
   { env, stopSignal, ...output }: TerminalSurroundings,
 ): CommandContext {
   const { stdout } = output
-  const { url, user } = given.options
+  const { url, user, ca } = given.options
   const signal = isLive ? stopSignal() : new AbortController().signal
   const address = gatewayAddress(
     {
       url: typeof url === 'string' ? url : undefined,
       user: typeof user === 'string' ? user : undefined,
+      ca: typeof ca === 'string' ? ca : undefined,
     },
     { flags: given.flags, env },
     isOpen !== true,

@@ -1,7 +1,10 @@
-import type { Server, ServerResponse } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type Server as SecureServer } from 'node:https'
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { endBroken } from '../http/broken-requests.ts'
 import { AddressCounts, countedAddress } from '../net/addresses.ts'
+import { defaultHandshakeMs, handshakeFaultOf, type TlsOptions } from '../net/tls.ts'
 import type { WebLimit } from '../ops/web-limits.ts'
 
 export interface WebBounds {
@@ -24,6 +27,18 @@ export const webTimes = {
   connectionsCheckingInterval: 1_000,
 }
 
+/** A server of HTTP, or of HTTPS. */
+export type AnyServer = Server | SecureServer
+
+/** The server of the web port. With `tls` it speaks HTTPS alone. */
+export function serverOf(tls: TlsOptions | undefined, times = webTimes): AnyServer {
+  if (!tls) return createServer(times)
+  const { cert, key, handshakeMs = defaultHandshakeMs } = tls
+  const server = createTlsServer({ ...times, cert, key, handshakeTimeout: handshakeMs })
+  // Node's own listener treats a failed handshake as a broken request, and answers it.
+  return server.removeAllListeners('tlsClientError')
+}
+
 export interface WebConnectionEvents {
   /** A limit was exceeded, by a client of this address. */
   readonly limited: (limit: WebLimit, address?: string) => void
@@ -32,6 +47,7 @@ export interface WebConnectionEvents {
 }
 
 interface Known {
+  readonly socket: Socket
   readonly address: string
   /** Answers that the client does not have in full, the last one at the end. */
   readonly responses: Set<ServerResponse>
@@ -41,19 +57,23 @@ interface Known {
 export class WebConnections {
   #events: WebConnectionEvents = { limited: () => undefined }
   readonly #limits: WebBounds
-  /** In the order of their last requests. */
-  readonly #known = new Map<Socket, Known>()
+  /** By the name of the connection, in the order of their last requests. */
+  readonly #known = new Map<string, Known>()
   readonly #addresses = new AddressCounts()
 
-  constructor(server: Server, limits = bounds) {
+  constructor(server: AnyServer, limits = bounds) {
     this.#limits = limits
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('request', ({ socket }, response) => this.#asked(socket, response))
     server.on('clientError', (error: Error, socket: Socket) => {
-      const responses = this.#known.get(socket)?.responses ?? new Set()
+      const responses = this.#known.get(nameOf(socket))?.responses ?? new Set()
       const isOwed = [...responses].some(({ req, headersSent }) => req.complete || headersSent)
       const breach = endBroken(error, socket, isOwed)
       if (breach) this.#events.limited(breach, socket.remoteAddress)
+    })
+    server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+      this.#events.limited(handshakeFaultOf(error), socket.remoteAddress)
+      socket.destroy()
     })
   }
 
@@ -63,19 +83,21 @@ export class WebConnections {
   }
 
   #accept(socket: Socket): void {
+    const name = nameOf(socket)
     const address = countedAddress(socket.remoteAddress ?? '')
     const limit = this.#exceededBy(address)
     if (limit) {
       this.#events.limited(limit, socket.remoteAddress)
       const oldest = this.#oldestUnused(limit === 'address_connections' ? address : undefined)
-      ;(oldest ?? socket).destroy()
+      const [oldestName, { socket: yielding }] = oldest ?? [name, { socket }]
+      yielding.destroy()
       if (!oldest) return
-      this.#forget(oldest)
+      this.#forget(oldestName)
     }
-    this.#known.set(socket, { address, responses: new Set() })
+    this.#known.set(name, { socket, address, responses: new Set() })
     this.#addresses.add(address)
     this.#events.opened?.()
-    socket.once('close', () => this.#forget(socket))
+    socket.once('close', () => this.#forget(name))
   }
 
   #exceededBy(address: string): 'connections' | 'address_connections' | undefined {
@@ -85,30 +107,36 @@ export class WebConnections {
   }
 
   #asked(socket: Socket, response: ServerResponse): void {
-    const known = this.#known.get(socket)
+    const name = nameOf(socket)
+    const known = this.#known.get(name)
     if (!known) return
     known.responses.add(response)
     response.once('close', () => known.responses.delete(response))
-    this.#known.delete(socket)
-    this.#known.set(socket, known)
+    this.#known.delete(name)
+    this.#known.set(name, known)
   }
 
   /** One without a complete request, or whose client does not read its answers. */
-  #oldestUnused(address: string | undefined): Socket | undefined {
-    for (const [socket, known] of this.#known) {
+  #oldestUnused(address: string | undefined): readonly [string, Known] | undefined {
+    for (const [name, known] of this.#known) {
       const isOther = address !== undefined && known.address !== address
-      if (!isOther && ![...known.responses].some(isWorkedOn)) return socket
+      if (!isOther && ![...known.responses].some(isWorkedOn)) return [name, known]
     }
     return undefined
   }
 
-  #forget(socket: Socket): void {
-    const known = this.#known.get(socket)
+  #forget(name: string): void {
+    const known = this.#known.get(name)
     if (!known) return
-    this.#known.delete(socket)
+    this.#known.delete(name)
     this.#addresses.remove(known.address)
     this.#events.closed?.()
   }
+}
+
+/** The two ends of a connection: its own socket has the same as the one that TLS makes of it. */
+function nameOf({ remoteAddress = '', remotePort = 0, localPort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localPort}`
 }
 
 function isWorkedOn({ req, writableEnded, destroyed }: ServerResponse): boolean {

@@ -1,11 +1,6 @@
 import { once } from 'node:events'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { Server as SecureServer } from 'node:https'
 import { whoIs } from '../api/act-of-call.ts'
 import { Access, type AccessOptions, type LoginFault } from '../api/access.ts'
 import type { ApiBackend } from '../api/api.ts'
@@ -22,11 +17,17 @@ import { isCrossSite, namesUs } from '../net/foreign-requests.ts'
 import { type ListenAddress, listenOn } from '../net/listen.ts'
 import type { OpenPort } from '../net/open-port.ts'
 import { RoundRobin, withOthers } from '../net/round-robin.ts'
+import type { TlsOptions } from '../net/tls.ts'
 import { Episodes } from '../log/episodes.ts'
 import type { Logger } from '../log/logger.ts'
 import type { Reload } from '../api/schemas/session.ts'
 import { type FigureSources, MetricsPages } from '../ops/metrics/metrics-pages.ts'
-import { type WebConnectionEvents, WebConnections, webTimes } from './web-connections.ts'
+import {
+  type AnyServer,
+  serverOf,
+  type WebConnectionEvents,
+  WebConnections,
+} from './web-connections.ts'
 import { type Answer, apiPrefix, json, type Page } from '../ops/page.ts'
 
 /** Readiness to take jobs, with the reason if not. */
@@ -46,6 +47,8 @@ export interface WebParts {
   readonly openPages?: Readonly<Record<string, Page>>
   /** Pages that handle every method themselves, by path. None. */
   readonly pages?: Readonly<Record<string, Page>>
+  /** With it the port speaks HTTPS alone. HTTP. */
+  readonly tls?: TlsOptions
   /** Opens the port, where this process does not do so itself: on one socket. */
   readonly openPort?: OpenPort
   /** Answers the API. None. */
@@ -67,6 +70,8 @@ export interface WebParts {
 export interface WebServer {
   /** Guards the port in another way from now on. */
   configure(access: AccessOptions): void
+  /** Connections from now on get this certificate; nothing where the port speaks no TLS. */
+  renewTls(tls: TlsOptions): void
   listen(address: ListenAddress): Promise<ListenAddress>
   close(): Promise<void>
   /** Its open port, for another one to answer at. */
@@ -75,7 +80,7 @@ export interface WebServer {
 
 /** A port that was opened before. */
 interface OpenServer {
-  readonly server: Server
+  readonly server: AnyServer
   readonly connections: WebConnections
   readonly address: ListenAddress
 }
@@ -130,7 +135,7 @@ export function createWebServer(parts: WebParts, before?: OpenServer): WebServer
       write(response, json(500, { error: 'internal error' }))
     })
   }
-  const server = before?.server ?? servedInTurns()
+  const server = before?.server ?? servedInTurns(parts.tls)
   server.on('request', onRequest)
   // Else many headers hide the last ones, which a proxy adds. The size of a head is bounded.
   server.maxHeadersCount = 0
@@ -139,6 +144,9 @@ export function createWebServer(parts: WebParts, before?: OpenServer): WebServer
   let opened = before?.address
   return {
     configure: (options) => access.configure(options),
+    renewTls: ({ cert, key }) => {
+      if (server instanceof SecureServer) server.setSecureContext({ cert, key })
+    },
     listen: async (address) => (opened ??= await open(server, address, parts.openPort)),
     handOver: () => {
       server.off('request', onRequest)
@@ -151,8 +159,8 @@ export function createWebServer(parts: WebParts, before?: OpenServer): WebServer
   }
 }
 
-function servedInTurns(): Server {
-  return withTurns(createServer(webTimes), new RoundRobin({ pace: withOthers }), requestBounds)
+function servedInTurns(tls: TlsOptions | undefined): AnyServer {
+  return withTurns(serverOf(tls), new RoundRobin({ pace: withOthers }), requestBounds)
 }
 
 function pathOf({ url = '' }: IncomingMessage): string {
@@ -179,7 +187,7 @@ function webApp(
 }
 
 async function open(
-  server: Server,
+  server: AnyServer,
   address: ListenAddress,
   openPort: OpenPort | undefined,
 ): Promise<ListenAddress> {
@@ -188,7 +196,7 @@ async function open(
   return (await openPort(() => server, { ...address, flag, backlog })).address
 }
 
-async function close(server: Server): Promise<void> {
+async function close(server: AnyServer): Promise<void> {
   if (!server.listening) return
   server.close()
   server.closeAllConnections()

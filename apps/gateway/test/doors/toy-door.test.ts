@@ -70,7 +70,7 @@ describe('a door with one row', () => {
     const banner = renderBanner({
       ...{ version: '1.2.3', voice: 'text', log: recordingLog().log },
       hasPassword: false,
-      doors: [{ name: 'echo', host: '*', port: 7 }],
+      doors: [{ name: 'echo', host: '*', port: 7, tls: false }],
       store: { kind: 'redis-url', describe: '', nativeUrl: 'redis://h' },
     })
     expect(banner).toMatch(/ {2}Echo +\*:7 +try: echo hello \| nc 127\.0\.0\.1 7\n/)

@@ -12,6 +12,7 @@ import { sent } from '../api/support/api-gateway.ts'
 import { startGateway } from '../support/gateway-process.ts'
 import { redisOfSuite } from '../support/redis-of-suite.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { askSecurely } from '../tls/support/ask-securely.ts'
 import { lacksOpenssl, makeCertificates } from '../tls/support/certificates.ts'
 import { configFolder, startFaktory, writeFiles } from './support/faktory-command.ts'
 
@@ -172,18 +173,33 @@ describe.skipIf(lacksRedis)('crossgear faktory', () => {
     expect(named.status).toBe(200)
   })
 
-  test.skipIf(lacksOpenssl)('speaks TLS where the config folder has a certificate', async () => {
-    const { server } = await makeCertificates()
-    const folder = await configFolder()
-    copyFileSync(server.cert, join(folder, 'public.cert.pem'))
-    copyFileSync(server.key, join(folder, 'private.key.pem'))
-    const { port, said } = await startFaktory(['-c', folder], { env: onRedis() })
-    const socket = connect({ port: await port('faktory'), rejectUnauthorized: false })
-    onTestFinished(() => void socket.destroy())
-    const [hi] = (await once(socket, 'data')) as [Buffer]
-    expect(hi.toString()).toBe('+HI {"v":2}\r\n')
-    await said(/The web port speaks no TLS: put a proxy before it/)
-  })
+  test.skipIf(lacksOpenssl)(
+    'both ports speak TLS where the config folder has a certificate',
+    async () => {
+      const { server } = await makeCertificates()
+      const folder = await configFolder()
+      copyFileSync(server.cert, join(folder, 'public.cert.pem'))
+      copyFileSync(server.key, join(folder, 'private.key.pem'))
+      const { port, ready, exited, child } = await startFaktory(['-c', folder], { env: onRedis() })
+      const socket = connect({ port: await port('faktory'), rejectUnauthorized: false })
+      onTestFinished(() => void socket.destroy())
+      const [hi] = (await once(socket, 'data')) as [Buffer]
+      expect(hi.toString()).toBe('+HI {"v":2}\r\n')
+      const web = await port('web')
+      expect(await askSecurely(web, '/health', server)).toMatchObject({ status: 200 })
+      await expect(fetch(`http://127.0.0.1:${web}/health`)).rejects.toThrow()
+      const { doors } = await ready
+      expect(doors.find(({ name }) => name === 'web')).toMatchObject({
+        tls: true,
+        try: `https://127.0.0.1:${web}/`,
+      })
+      const ca = join(folder, 'public.cert.pem')
+      const health = startGateway(['health', '--url', `https://127.0.0.1:${web}`, '--ca', ca])
+      expect(await health.exited).toMatchObject({ code: 0, stderr: '' })
+      child.kill('SIGTERM')
+      expect(await exited).toMatchObject({ code: 0, stderr: '' })
+    },
+  )
 
   test('HUP takes changed files over, and leaves all as it is if one cannot be obeyed', async () => {
     const folder = await configFolder({ ...password, 'conf.d/cron.toml': cronEntry('Old') })

@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/config/load-config.ts'
 import type { OptionName } from '../../src/config/options.ts'
 import type { Door } from '../../src/net/door.ts'
 import { compose, type Composition } from '../../src/server/compose.ts'
-import { readDoorTls } from '../../src/server/doors.ts'
+import { readPortTls } from '../../src/server/doors.ts'
 import { openStore } from '../../src/redis-server/open-store.ts'
 import { metricsPage } from '../support/metrics-page.ts'
 import type { FigureSources } from '../../src/ops/metrics/metrics-pages.ts'
@@ -61,7 +61,7 @@ export function openOn(redisUrl: () => string, passMs = 10_000, answerWithinMs?:
     const { log, lines } = recordingLog()
     let nowMs = 0
     const composition = await compose({
-      ...{ config, version: '0.1.0', tls: readDoorTls(config), log },
+      ...{ config, version: '0.1.0', tls: readPortTls(config), log },
       figuresNowMs: () => (nowMs += passMs),
       store: await openStore(config, log),
       shutdown: () => undefined,

@@ -16,7 +16,7 @@ const passwords: ElsewhereCase = {
 const webAccess = { file: 'api/options.system.test.ts' } as const
 const tlsDoors: ElsewhereCase = {
   file: 'tls/start.system.test.ts',
-  title: 'speaks TLS at both ports',
+  title: 'speaks TLS at its ports',
 }
 const repairs: ElsewhereCase = {
   file: 'bridge/native-worker.system.test.ts',
@@ -60,6 +60,8 @@ export const optionCases: Readonly<Partial<Record<string, OptionCase>>> = {
   gearmanTlsVerifyClients: 'here',
   faktoryTlsCert: { ...tlsDoors, writes: '`--${door}-tls-cert`' },
   faktoryTlsKey: { ...tlsDoors, writes: '`--${door}-tls-key`' },
+  webTlsCert: { ...tlsDoors, writes: '`--${door}-tls-cert`' },
+  webTlsKey: { ...tlsDoors, writes: '`--${door}-tls-key`' },
   redisUrl: 'here',
   storeWait: {
     file: 'store/awaited-store.system.test.ts',

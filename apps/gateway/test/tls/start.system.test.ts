@@ -5,9 +5,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
 import { gatewayOfTest, startGateway } from '../support/gateway-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { askSecurely } from './support/ask-securely.ts'
 import { lacksOpenssl, makeCertificates } from './support/certificates.ts'
 
-test.each(['gearman', 'faktory'])(
+test.each(['gearman', 'faktory', 'web'])(
   'a gateway whose %s certificate is missing reports that in one line and does not start',
   async (door) => {
     const files = [`--${door}-tls-cert`, '/no/such.crt', `--${door}-tls-key`, '/no/such.key']
@@ -17,14 +18,14 @@ test.each(['gearman', 'faktory'])(
   },
 )
 
-test.skipIf(lacksOpenssl)('a gateway with certificates speaks TLS at both ports', async () => {
+test.skipIf(lacksOpenssl)('a gateway with certificates speaks TLS at its ports', async () => {
   const { server } = await makeCertificates()
-  const flags = ['gearman', 'faktory'].flatMap((door) => [
+  const flags = ['gearman', 'faktory', 'web'].flatMap((door) => [
     ...[`--${door}-port`, '0', `--${door}-tls-cert`, server.cert],
     ...[`--${door}-tls-key`, server.key],
   ])
   const store = ['--data-dir', await temporaryFolder(), '--store-port', '0']
-  const gateway = gatewayOfTest([...flags, ...store, '--web-port', 'off', '--log-format', 'json'])
+  const gateway = gatewayOfTest([...flags, ...store, '--log-format', 'json'])
   const { port } = await gateway.ready
   const secured = async (door: string) => {
     const ca = readFileSync(server.cert)
@@ -36,4 +37,8 @@ test.skipIf(lacksOpenssl)('a gateway with certificates speaks TLS at both ports'
   await new GearmanPeer(await secured('gearman')).sync()
   const [greeting] = (await once(await secured('faktory'), 'data')) as [Buffer]
   expect(greeting.toString()).toMatch(/^\+HI /)
+  expect(await askSecurely(port('web'), '/readyz', server)).toMatchObject({
+    status: 200,
+    text: '{"status":"ready"}\n',
+  })
 })

@@ -8,7 +8,7 @@ export const echoRow = {
   tls: 'none',
   isGuarded: () => false,
   openWarning: 'The echo port is open to the network.',
-  trial: (host, port) => `echo hello | nc ${host} ${port}`,
+  trial: ({ host, port }) => `echo hello | nc ${host} ${port}`,
   failure: 'an empty line',
   build: async (parts) => (await import('./echo-door.ts')).buildEcho(parts),
 } as const satisfies DoorRow<object>
