@@ -16,7 +16,7 @@ export interface GatewayAddress {
   readonly trusted?: Buffer
 }
 
-/** What the words of a command say of a gateway. */
+/** A gateway in the words of a command. */
 interface NamedGateway {
   readonly url: string | undefined
   readonly user: string | undefined
