@@ -87,12 +87,26 @@ describe.skipIf(lacksRedis)('needs redis-server: a move and its way back', () =>
     expect(await target.violations()).toEqual([])
   })
 
-  test('a rollback tells how many jobs never left the source', async () => {
+  test('a rollback tells how many jobs never left the source, and of ten where they are and why', async () => {
     await target.clear()
-    await target.take(new PagedSource(['A1', 'bad', 'B2']), { name: 'm', isMove: true })
+    const bad = Array.from({ length: 12 }, () => 'bad')
+    await target.take(new PagedSource(['A1', ...bad, 'B2']), { name: 'm', isMove: true })
+    expect(await target.rollBack(new PagedSource(), 'm')).toMatchObject({
+      restored: 2,
+      rejected: 12,
+      left: Array.from({ length: 10 }, () => ({ where: 'q', message: 'no job' })),
+    })
+  })
+
+  test('jobs that each run of a move left are counted once', async () => {
+    await target.clear()
+    const stopped = new PagedSource(['A1', 'bad'], ['B2'])
+    await target.take(stopped, { name: 'm', isMove: true, stopAfter: 1 })
+    await target.take(new PagedSource(['bad', 'B2']), { name: 'm', isMove: true })
     expect(await target.rollBack(new PagedSource(), 'm')).toMatchObject({
       restored: 2,
       rejected: 1,
+      left: [{ where: 'q', message: 'no job' }],
     })
   })
 

@@ -154,6 +154,9 @@ export class Report {
     this.say(
       `${counts.rejected} rejected jobs never left the source: they stand ahead of those that came back.`,
     )
+    for (const { where, message } of counts.left) this.say(`  ${where}: ${message}`)
+    const others = counts.rejected - counts.left.length
+    if (others > 0) this.say(`  and ${others} others`)
   }
 }
 

@@ -7,7 +7,7 @@ import type { Mutable } from '../record/record.ts'
 import type { Source } from '../source.ts'
 import { recordOfStanding } from '../record/stored-job.ts'
 import { inTarget, lanesOf } from './lanes.ts'
-import type { RunCounts } from './run.ts'
+import { type LeftJob, leftJobsOf } from './left-jobs.ts'
 
 /** Counts of a rollback. */
 export interface RollbackCounts {
@@ -20,8 +20,10 @@ export interface RollbackCounts {
   readonly begun: number
   /** Jobs that joined others and are not the migration's. */
   readonly joined: number
-  /** Jobs that the run did not take: they stayed at the source, ahead of those that come back. */
+  /** Jobs that the last run of a move did not take: they stayed at the source, ahead of those that come back. */
   readonly rejected: number
+  /** The first of these. */
+  readonly left: readonly LeftJob[]
 }
 
 export interface RollbackParts {
@@ -44,13 +46,25 @@ const heldMs = 180 * 24 * 3_600_000
  */
 export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
   const { imports, name } = parts
-  const counts: Counts = { lanes: 0, undone: 0, restored: 0, begun: 0, joined: 0, rejected: 0 }
+  const counts: Counts = {
+    lanes: 0,
+    undone: 0,
+    restored: 0,
+    begun: 0,
+    joined: 0,
+    rejected: 0,
+    left: [],
+  }
   const lanes = await lanesOf(imports, name)
   if (lanes.length === 0) {
     throw new MigrationError('USAGE', `There is no migration ${name} in the target store.`)
   }
-  const { mode, state, counts: ran } = await inTarget(() => imports.migrations.progress(name))
-  counts.rejected = ran === undefined ? 0 : rejectedIn(ran)
+  const { mode, state, left } = await inTarget(() => imports.migrations.progress(name))
+  if (mode === 'move') {
+    const { count, first } = leftJobsOf(left)
+    counts.rejected = count
+    counts.left = first
+  }
   if (mode === 'move' && state !== 'done') {
     const advice = 'let the same run go on to its end first'
     throw new MigrationError('USAGE', `The migration ${name} is half done: ${advice}.`)
@@ -71,11 +85,6 @@ export async function rollback(parts: RollbackParts): Promise<RollbackCounts> {
   }
   await inTarget(() => imports.migrations.saveProgress(name, { state: 'done', cursor: '' }))
   return counts
-}
-
-/** Of the counts of a run, JSON. */
-function rejectedIn(counts: string): number {
-  return (JSON.parse(counts) as Partial<RunCounts>).rejected ?? 0
 }
 
 /** A lane's way back: its notes from `at` on are to be read, and what was moved and read is to go back. */

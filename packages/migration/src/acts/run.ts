@@ -5,6 +5,7 @@ import { boundsOf, defaultMaxPayloadBytes, type RunOptions } from './options.ts'
 import { reservedOf, textOfReserved } from './reserved-jobs.ts'
 import { InOrder } from './in-order.ts'
 import { LatestNote } from './latest-note.ts'
+import { LeftNote } from './left-jobs.ts'
 import type { JobRecord, Mutable, Reject } from '../record/record.ts'
 import type { Selection } from './selection.ts'
 import type { Page, Source } from '../source.ts'
@@ -68,6 +69,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const { source, target, options, ledger, signal } = parts
   checkOptions(parts)
   const counts: Counts = { ...noCounts }
+  const left = new LeftNote()
   const saved = (await ledger?.progress(options.name)) ?? {}
   checkSource(saved, source, options.name)
   const isFirst = saved['state'] === undefined || saved['state'] === 'done'
@@ -94,17 +96,18 @@ export async function run(parts: RunParts): Promise<RunResult> {
   const pages = source.pages(after === '' ? undefined : after, boundsOf(options))
   const isPipelined = isSteady && target.takesPagesInAdvance === true
   const underWay = new InOrder(isPipelined ? pagesInAdvance : 0)
-  const pageNotes = new LatestNote((fields: { readonly cursor: string; readonly counts: string }) =>
-    note({ ...fields, updated: new Date().toISOString() }),
+  const pageNotes = new LatestNote(
+    (fields: Readonly<Record<'cursor' | 'counts' | 'left', string>>) =>
+      note({ ...fields, updated: new Date().toISOString() }),
   )
   const settle = async (): Promise<void> => {
     await underWay.end()
     await pageNotes.end()
   }
   for await (const page of isSteady ? inAdvance(pages) : pages) {
-    const moving = movePage(page, parts, counts, note)
+    const moving = movePage(page, parts, counts, left, note)
     await underWay.add(moving, () => {
-      pageNotes.add({ cursor: page.cursor, ...counted() })
+      pageNotes.add({ cursor: page.cursor, left: left.text, ...counted() })
       parts.onProgress?.(counts)
     })
     if (signal?.aborted) {
@@ -118,7 +121,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   // A killed run removed these without a note: the source has none of them now.
   if (isMoving && !isFirst) await target.movedAll?.()
   if (isMoving) await source.forgetRemoved?.()
-  await note({ state: 'done', reserved: '', ...counted() })
+  await note({ state: 'done', reserved: '', left: left.text, ...counted() })
   return { counts, isStopped: false }
 }
 
@@ -141,6 +144,7 @@ async function movePage(
   page: Page,
   parts: RunParts,
   counts: Counts,
+  left: LeftNote,
   note: (fields: Readonly<Record<string, string>>) => Promise<void>,
 ): Promise<void> {
   const { source, target, selection, options, onReject } = parts
@@ -150,6 +154,7 @@ async function movePage(
   const origins: JobRecord[] = []
   const reject = (rejected: Reject): void => {
     counts.rejected += 1
+    left.add(rejected)
     onReject?.(rejected)
   }
   counts.read += page.records.length + page.rejects.length

@@ -178,6 +178,43 @@ sourceContract(
       }
     })
 
+    test('after a rollback a real worker runs the names of a queue in their order', async () => {
+      const { server } = queue.fixture
+      const connection = { port: server.port }
+      await server.ask('FLUSHDB')
+      const names = ['A1', 'B2', 'A3', 'B4', 'A5']
+      const mixed = new Queue('mixed', { connection })
+      for (const name of names) await mixed.add(name.slice(0, 1), name)
+      await mixed.close()
+      const redis = server.connect()
+      // BullMQ itself writes no such member: its job is gone.
+      await redis.rpush('bull:mixed:wait', '900')
+      redis.disconnect()
+      const { counts } = await queue.move(true, { batch: 2 })
+      expect(counts).toMatchObject({ created: 5, removed: 5, rejected: 1 })
+      const undone = await queue.target.rollBack(await queue.open(true), migration)
+      expect(undone).toMatchObject({
+        restored: 5,
+        rejected: 1,
+        left: [{ where: 'bull:mixed:wait 900' }],
+      })
+      const standing = await server.ask('LRANGE', 'bull:mixed:wait', '0', '-1')
+      expect(standing.split(',').at(-1)).toBe('900')
+      await server.ask('LREM', 'bull:mixed:wait', '1', '900')
+      const ran: unknown[] = []
+      const worker = new Worker(
+        'mixed',
+        (job) => {
+          ran.push(job.data)
+          return Promise.resolve()
+        },
+        { connection },
+      )
+      await waitFor('the worker has run them', () => Promise.resolve(ran.length === names.length))
+      await worker.close()
+      expect(ran).toEqual(names)
+    })
+
     // Built by hand: BullMQ for JavaScript writes none of these.
     test('integers above 2^53 survive, and invalid jobs are reported and left', async () => {
       const { server } = queue.fixture

@@ -148,6 +148,27 @@ sourceContract(
       expect(jids).toEqual(Array.from({ length: 20 }, (_none, at) => `jid-number-${at}`))
     })
 
+    test('after a rollback the types of a queue stand in their order, behind the jobs that stayed', async () => {
+      const names = ['A1', 'B2', 'A3', 'B4', 'A5']
+      const redis = await emptied()
+      await redis.sadd('queues', 'default')
+      for (const name of names) {
+        await redis.lpush('q:default', jobText(`jid-of-${name}`, name.slice(0, 1), 'default'))
+      }
+      await redis.rpush('q:default', 'no json')
+      redis.disconnect()
+      const { counts } = await queue.move(true, { batch: 2 })
+      expect(counts).toMatchObject({ created: 5, removed: 5, rejected: 1 })
+      const undone = await queue.target.rollBack(await queue.open(true), migration)
+      expect(undone).toMatchObject({ restored: 5, rejected: 1, left: [{ where: 'q:default' }] })
+      const looking = queue.fixture.server.connect()
+      const members = (await looking.lrange('q:default', 0, '-1')).toReversed()
+      looking.disconnect()
+      expect(members.shift()).toBe('no json')
+      const jids = members.map((text) => (JSON.parse(text) as { jid: string }).jid)
+      expect(jids).toEqual(names.map((name) => `jid-of-${name}`))
+    })
+
     test('jobs outside the selection stay, and the rest is moved', async () => {
       const source = await queue.open(true)
       const selection = new Selection({ states: ['queued'], map: ['Mail=Post@slow'] })

@@ -1,6 +1,6 @@
 import { RedisServer } from '@crossgear/tools/redis-server'
 import { expect, test } from 'vitest'
-import { sourceContract } from '../support/source-contract.ts'
+import { migration, sourceContract } from '../support/source-contract.ts'
 import { lacksSidekiq, withSidekiq } from '../support/sidekiq.ts'
 import type { TestTarget } from '../support/target.ts'
 
@@ -133,6 +133,38 @@ sourceContract(
         ['bad_job', 'queue:default', '{"args":[]}'],
         ['bad_job', 'queue:default', '{"class":"A","args":{}}'],
       ])
+    })
+
+    test('after a rollback Sidekiq has the classes of a queue in their order, behind the jobs that stayed', async () => {
+      const { server } = queue.fixture
+      const names = ['A1', 'B2', 'A3', 'B4', 'A5']
+      const redis = server.connect({ db: 2 })
+      await redis.flushdb()
+      await withSidekiq(
+        `${server.url}/2`,
+        `%w[${names.join(' ')}].each { |name| Sidekiq::Client.push("class" => name[0], "args" => [name], "queue" => "mixed") }`,
+      )
+      // Sidekiq itself writes no such member.
+      await redis.rpush('queue:mixed', 'no json')
+      redis.disconnect()
+      // Pages of two jobs: the order holds over their bounds, too.
+      const { counts } = await queue.move(true, { batch: 2 })
+      expect(counts).toMatchObject({ created: 5, removed: 5, rejected: 1 })
+      const undone = await queue.target.rollBack(await queue.open(true), migration)
+      expect(undone).toMatchObject({
+        restored: 5,
+        rejected: 1,
+        left: [{ where: 'queue:mixed', message: expect.stringContaining('no job') as string }],
+      })
+      const oldestFirst = server.connect({ db: 2 })
+      const members = (await oldestFirst.lrange('queue:mixed', 0, '-1')).toReversed()
+      expect(members.shift()).toBe('no json')
+      const args = members.map((text) => (JSON.parse(text) as { args: string[] }).args[0])
+      expect(args).toEqual(names)
+      await oldestFirst.lrem('queue:mixed', 1, 'no json')
+      oldestFirst.disconnect()
+      const script = 'puts Sidekiq::Queue.new("mixed").map { |job| job.args[0] }.reverse.join(" ")'
+      expect((await withSidekiq(`${server.url}/2`, script)).trim()).toBe(names.join(' '))
     })
 
     // Built by hand, as the gem redis-namespace and Sidekiq 8 write it.

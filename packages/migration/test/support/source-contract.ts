@@ -42,7 +42,7 @@ export interface SourceContract<Fixture extends QueueFixture> {
   readonly start: (target: TestTarget) => Promise<Fixture>
 }
 
-interface Move extends Omit<Partial<RunOptions>, 'isMove' | 'batch'> {
+interface Move extends Omit<Partial<RunOptions>, 'isMove'> {
   /** Instead of the fixture's address. */
   readonly from?: string
   readonly functions?: readonly string[]
@@ -114,7 +114,7 @@ export function sourceContract<Fixture extends QueueFixture>(
       const { from = fixture.address, functions, ...others } = options
       await expect.poll(liveReason).toBeUndefined()
       const source = await openAt(from, isMove, functions)
-      return target.take(source, { name: migration, isStopped: true, ...others, isMove, batch })
+      return target.take(source, { name: migration, isStopped: true, batch, ...others, isMove })
     }
 
     const moveAndDie = async (): Promise<void> => {
