@@ -10,6 +10,7 @@ import type { PlantedFault } from '../planted/planted-fault.ts'
 import { CheckoutCopy } from '../planted/run/checkout-copy.ts'
 import { tryFaults } from '../planted/run/try-faults.ts'
 import { misfitOf, readTable, repeatedNames } from '../planted/table.ts'
+import { sampleOf } from '../testing/sample.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const planted = [
@@ -101,39 +102,36 @@ describe('a row', () => {
     const checkout = newCheckout()
     const copy = new CheckoutCopy(checkout)
     onTestFinished(() => copy.remove())
-    const rows = {
-      whole: row,
-      named: { ...row, testName: 'two and two (in all)' },
-      unused: { ...row, to: 'left' },
-      unnoticed: { ...row, testName: 'nothing' },
-      misnamed: { ...row, testName: 'toBe(4)' },
-      thrown: { ...row, from: 'return left', to: 'return right.valueOf.call(undefined as never)' },
-      unknown: { ...row, to: 'left + wrong' },
-      lua: { ...row, file: 'src/words.lua', from: 'return', to: 'return (' },
-      red: { ...row, test: 'test/red.test.ts' },
-      unfit: { ...row, from: 'middle' },
-    }
+    const verdicts: readonly (readonly [Partial<PlantedFault>, unknown])[] = [
+      [{}, 'found'],
+      [{ to: 'left' }, 'found'],
+      [{ testName: 'two and two (in all)' }, 'found'],
+      [{ testName: 'nothing' }, 'no test of 1 fails'],
+      [{ testName: 'toBe(4)' }, 'no test ran without the fault'],
+      [
+        { from: 'return left', to: 'return right.valueOf.call(undefined as never)' },
+        expect.stringMatching(/^"two and two \(in all\)" fails by no assertion: TypeError/),
+      ],
+      [{ to: 'left + wrong' }, expect.stringMatching(/^it does not compile: .*wrong/)],
+      [
+        { file: 'src/words.lua', from: 'return', to: 'return (' },
+        expect.stringMatching(/^it does not compile: .*expected/),
+      ],
+      [
+        { test: 'test/red.test.ts' },
+        expect.stringMatching(/^without the fault "always red" fails: AssertionError/),
+      ],
+      [{ from: 'middle' }, 'its text stands 0 times in src/sum.ts'],
+    ]
+    // Each row is built and played twice.
+    const [found, ...others] = verdicts
+    const played = [found!, ...sampleOf(others, 3)]
     writeFileSync(join(checkout, 'src/sum.ts'), 'changed meanwhile')
-    const told: Record<string, string> = {}
-    const names = Object.keys(rows)
-    for await (const { verdict } of tryFaults(
-      copy,
-      Object.values(rows),
-      new AbortController().signal,
-    ))
-      told[names[Object.keys(told).length]!] = verdict.isFound ? 'found' : verdict.reason
-    expect(told).toEqual({
-      whole: 'found',
-      named: 'found',
-      unused: 'found',
-      unnoticed: 'no test of 1 fails',
-      misnamed: 'no test ran without the fault',
-      thrown: expect.stringMatching(/^"two and two \(in all\)" fails by no assertion: TypeError/),
-      unknown: expect.stringMatching(/^it does not compile: .*wrong/),
-      lua: expect.stringMatching(/^it does not compile: .*expected/),
-      red: expect.stringMatching(/^without the fault "always red" fails: AssertionError/),
-      unfit: 'its text stands 0 times in src/sum.ts',
-    })
+    const told: string[] = []
+    const rows = played.map(([change]) => ({ ...row, ...change }))
+    for await (const { verdict } of tryFaults(copy, rows, new AbortController().signal))
+      told.push(verdict.isFound ? 'found' : verdict.reason)
+    expect(told).toEqual(played.map(([, verdict]) => verdict))
   })
 })
 

@@ -2,6 +2,7 @@ import { Agent } from 'node:http'
 import { fastify } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { sampleOf } from '@crossgear/tools/sample'
 import { Access } from '../../src/api/access.ts'
 import { EventStream } from '../../src/api/event-stream.ts'
 import { callBounds } from '../../src/api/limits/call-cost.ts'
@@ -18,6 +19,8 @@ const redis = redisOfSuite()
 const manyHeaders = Object.fromEntries(
   Array.from({ length: 2_500 }, (_none, at) => [`h${at.toString(36)}`, '']),
 )
+/** A commit walks all routes with one in so many headers. */
+const partsByDay = 4
 /** Headers of a request that came through a proxy on the gateway's machine. */
 const proxied: Readonly<Record<string, NonNullable<AskOptions['headers']>>> = {
   Forwarded: { Forwarded: 'for=192.0.2.7' },
@@ -72,7 +75,7 @@ describe.skipIf(lacksRedis)('requests through a proxy on this machine', () => {
     const reached: string[] = []
     const agent = new Agent({ keepAlive: true })
     onTestFinished(() => agent.destroy())
-    for (const [kind, headers] of Object.entries(proxied)) {
+    for (const [kind, headers] of sampleOf(Object.entries(proxied), partsByDay)) {
       for (const path of paths) {
         for (const method of walked) {
           const body = method === 'POST' ? { wid: 'all', signal: 'quiet' } : undefined
