@@ -1,6 +1,6 @@
 import { StoreError, type ClaimRequest, type NewJob } from '@crossgear/core-scheduler'
 import { allCompleted, completed, takeOne } from '@crossgear/store-testkit'
-import { RedisCluster } from '@crossgear/tools/redis-cluster'
+import { patientCluster, RedisCluster } from '@crossgear/tools/redis-cluster'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { StoreKeys } from '../../src/keys.ts'
@@ -17,7 +17,9 @@ describe.skipIf(lacksRedis)('in a cluster of which one master is gone,', () => {
   let indexing: RedisServer
 
   beforeEach(async () => {
-    cluster = await RedisCluster.start({ words: ['--cluster-require-full-coverage', 'no'] })
+    cluster = await RedisCluster.start({
+      words: [...patientCluster, '--cluster-require-full-coverage', 'no'],
+    })
     const nodes = cluster.masters.map(({ port }) => ({ host: '127.0.0.1', port }))
     store = new RedisStore({ nodes }, { answerWithinMs: 1_000 })
     await store.open()
