@@ -56,8 +56,12 @@ export class RedisSentinel {
 
   /** `redis+sentinel://127.0.0.1:port,127.0.0.1:port/name` */
   get url(): string {
-    const hosts = this.#sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
-    return `redis+sentinel://${hosts}/${masterName}`
+    return urlOf(this.#sentinels)
+  }
+
+  /** URL of a Sentinel alone that does not lead a {@link failover}: it hears of one when it is done. */
+  get followerUrl(): string {
+    return urlOf(this.#sentinels.slice(-1))
   }
 
   /** The server that the Sentinels take for the master. */
@@ -96,7 +100,11 @@ export class RedisSentinel {
   /** Has the Sentinels make a replica the master, as an operator does. Resolves when it is. */
   async failover(): Promise<RedisServer> {
     const before = await this.master()
-    await this.#sentinels[0]?.ask('SENTINEL', 'FAILOVER', masterName)
+    // They refuse while they know no replica that is fit.
+    await waitFor('a failover begins', async () => {
+      const begun = this.#sentinels[0]?.ask('SENTINEL', 'FAILOVER', masterName)
+      return (await begun?.catch(() => 'refused')) === 'OK'
+    })
     return this.successorOf(before)
   }
 
@@ -125,6 +133,11 @@ export class RedisSentinel {
     await Promise.all(this.#sentinels.map((sentinel) => sentinel.stop()))
     await Promise.all(this.servers.map((server) => server.stop()))
   }
+}
+
+function urlOf(sentinels: readonly SentinelProcess[]): string {
+  const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')
+  return `redis+sentinel://${hosts}/${masterName}`
 }
 
 function quorumOf(sentinels: number): number {

@@ -79,6 +79,7 @@ describe('the web port', () => {
 
   test.each([
     [{ ready: true } as const, 200, { status: 'ready' }],
+    [{ ready: true, note: 'alone' } as const, 200, { status: 'ready', note: 'alone' }],
     [{ ready: false, reason: 'frozen' } as const, 503, { status: 'not ready', reason: 'frozen' }],
   ])('answers for readiness %j', async (readiness, status, body) => {
     const get = await serveWeb(() => Promise.resolve(readiness))

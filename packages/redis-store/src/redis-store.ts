@@ -62,8 +62,10 @@ export interface RedisStoreOptions {
   readonly throttles?: ReadonlyMap<string, Throttle>
   /** A server without an answer for this long counts as unreachable, milliseconds. 5000. */
   readonly answerWithinMs?: number
-  /** Required by {@link RedisStore.confirm}; not on a cluster. Default `store`. */
+  /** Required by {@link RedisStore.confirm}; a cluster confirms nothing. `auto`. */
   readonly durability?: Durability
+  /** Called with the number of replicas that keep up, where Sentinels look after the store. Nothing. */
+  readonly onReplicas?: (count: number) => void
   /** Receives figures about calls. None. */
   readonly observer?: CallObserver
   /** Conversions of older structures, the first from version 1 to 2. Those that there are. */
@@ -100,7 +102,7 @@ export class RedisStore implements Store {
   readonly imports: RedisImports
   /** Reads and writes what a backup has besides jobs. */
   readonly backup: RedisBackup
-  /** Asks the server if its answers are durable. Absent if `durability` is `store`. */
+  /** Asks the server if its answers are durable. Absent where its answers are enough. */
   readonly confirm?: () => Promise<void>
   readonly #context: RedisContext
   readonly #eventRedis: Redis
@@ -194,9 +196,9 @@ export class RedisStore implements Store {
 /** Absent where the store's answer is enough. */
 function confirmationsOf(
   context: RedisContext,
-  durability: Durability = { level: 'store' },
+  durability: Durability = { level: 'auto' },
 ): Confirmations | undefined {
-  const question = questionOf(durability)
+  const question = questionOf(durability, context)
   if (!question) return undefined
   // There each server would have to be asked for what it wrote, also while slots move.
   if (context.isCluster) throw new StoreError('REFUSED', 'a cluster confirms nothing')

@@ -31,10 +31,10 @@ export const storeOptions = kinds.inGroup('Store', {
   durability: {
     argument: 'level',
     value: kinds.checkedText(
-      `store, fsync or replicas:n with n from 1 to ${kinds.maxReplicas}`,
+      `auto, store, fsync or replicas:n with n from 1 to ${kinds.maxReplicas}`,
       (text) => kinds.readDurability(text) !== undefined,
     ),
-    fallback: 'store',
-    help: "when a job counts as accepted and an outcome as taken: store (the store has it), fsync (it is on the store's disk; Redis 7.2 or Valkey) or replicas:n (n replicas have it)",
+    fallback: 'auto',
+    help: "when a job counts as accepted and an outcome as taken: auto (with Sentinels each replica that keeps up has it, else as store), store (the store has it), fsync (it is on the store's disk; Redis 7.2 or Valkey) or replicas:n (n replicas have it)",
   },
 })

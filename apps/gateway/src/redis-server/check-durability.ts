@@ -19,6 +19,7 @@ export async function checkDurability(
 ): Promise<void> {
   const durability = readDurability(wanted)
   if (!durability || durability.level === 'store') return
+  if (durability.level === 'auto' && !('sentinels' in store.address)) return
   const flag = `--durability ${wanted}`
   if (store.kind === 'embedded') {
     throw new StartError(
@@ -36,6 +37,7 @@ export async function checkDurability(
   try {
     connection = await StoreProbe.open(await locateServer(store.address, timeoutMs), timeoutMs)
     if (durability.level === 'fsync') await checkFsync(connection, flag, log)
+    else if (durability.level === 'auto') await checkQuestions(connection)
     else await checkReplicas(connection, flag, durability.replicas, log)
   } catch (error) {
     if (error instanceof StartError) throw error
@@ -45,6 +47,12 @@ export async function checkDurability(
   } finally {
     connection?.end()
   }
+}
+
+/** Throws where the user of the store may not ask for its replicas: each job would be refused. */
+async function checkQuestions(connection: StoreProbe): Promise<void> {
+  await connection.command('WAIT', '0', '1')
+  await connection.command('ROLE')
 }
 
 async function checkReplicas(

@@ -29,6 +29,7 @@ import type { Census } from '../net/census.ts'
 import { Metrics } from '../ops/metrics/metrics.ts'
 import { storeSnapshots } from '../ops/metrics/store-snapshot.ts'
 import { LatestRefusal, refusedWritesOf } from '../ops/refused-writes.ts'
+import { ReplicaNews } from '../ops/replica-news.ts'
 import { observeWith } from '../ops/observe.ts'
 import { Push } from '../push/push.ts'
 import { DeadJobNotices } from '../webhook/dead-job-notices.ts'
@@ -85,6 +86,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   const names = laneNamesOf(config)
   const metrics = new Metrics({ functions: config.metricsFunctions, names })
   const durability = readDurability(config.durability)
+  const replicaNews = new ReplicaNews(durability, parts.log)
   const turnOf = turnsBy(payloadRuleOf, (fn) => metrics.turnShared(fn, 'none'))
   const redisStore = new RedisStore(store.address, {
     names,
@@ -93,6 +95,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     bridge: config.bridgeFaktory,
     observer: metrics.calls,
     onSchema: (news) => onSchema(news, parts),
+    onReplicas: (count) => replicaNews.heard(count),
     onForeignField: warnOfForeignFields(parts.log, () => systemClock.nowMs()),
     ...(parts.answerWithinMs !== undefined && { answerWithinMs: parts.answerWithinMs }),
     ...(durability && { durability }),
@@ -175,7 +178,7 @@ export async function compose(parts: Parts): Promise<Composition> {
   return {
     node,
     doors,
-    check: () => readiness(scheduler, latestRefusal),
+    check: () => readiness(scheduler, latestRefusal, replicaNews),
     ...(web && { hooks: webHooks(metrics, web) }),
     acted,
     storeKey: () => scheduler.audit.sessionKey(),
@@ -285,11 +288,15 @@ function onSchema(news: SchemaNews, { log, fail }: Parts): void {
   }
 }
 
-async function readiness(scheduler: Scheduler, latest: LatestRefusal): Promise<Readiness> {
+async function readiness(
+  scheduler: Scheduler,
+  latest: LatestRefusal,
+  { note }: ReplicaNews,
+): Promise<Readiness> {
   try {
     await scheduler.check()
     latest.check()
-    return { ready: true }
+    return { ready: true, ...(note !== undefined && { note }) }
   } catch (error) {
     const code = error instanceof StoreError ? `${error.code}: ` : ''
     return { ready: false, reason: `store ${code}${oneLine(error)}` }

@@ -30,9 +30,9 @@ import {
 } from './web-connections.ts'
 import { type Answer, apiPrefix, json, type Page } from '../ops/page.ts'
 
-/** Readiness to take jobs, with the reason if not. */
+/** Readiness to take jobs, with the reason if not, or with what an operator should know. */
 export type Readiness =
-  | { readonly ready: true }
+  | { readonly ready: true; readonly note?: string }
   | { readonly ready: false; readonly reason: string }
 
 export interface WebParts {
@@ -214,7 +214,10 @@ function pagesOf(
     '/readyz': async () => {
       const readiness = await checkInTime(check)
       return readiness.ready
-        ? json(200, { status: 'ready' })
+        ? json(200, {
+            status: 'ready',
+            ...(readiness.note !== undefined && { note: readiness.note }),
+          })
         : json(503, { status: 'not ready', reason: readiness.reason })
     },
   }

@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { idIn } from '../gearman/support/handle-parts.ts'
 import { readDurability } from '../../src/config/value-kinds.ts'
 import { loadConfig } from '../../src/config/load-config.ts'
+import { ReplicaNews } from '../../src/ops/replica-news.ts'
 import { checkDurability } from '../../src/redis-server/check-durability.ts'
 import { parseStoreUrl } from '../../src/config/store-address.ts'
 import { GearmanPeer } from '../gearman/support/gearman-peer.ts'
@@ -25,8 +26,9 @@ function check(
 }
 
 describe('--durability', () => {
-  test('is store, fsync or a number of replicas', () => {
-    expect(loadConfig({ flags: {}, env: {} }).durability).toBe('store')
+  test('is auto, store, fsync or a number of replicas', () => {
+    expect(loadConfig({ flags: {}, env: {} }).durability).toBe('auto')
+    expect(levelOf('auto')).toEqual({ level: 'auto' })
     expect(levelOf('store')).toEqual({ level: 'store' })
     expect(levelOf('fsync')).toEqual({ level: 'fsync' })
     expect(levelOf('replicas:100')).toEqual({ level: 'replicas', replicas: 100 })
@@ -36,7 +38,7 @@ describe('--durability', () => {
     '%s is refused',
     (text) => {
       expect(() => levelOf(text)).toThrow(
-        `--durability is "${text}": give store, fsync or replicas:n with n from 1 to 100.`,
+        `--durability is "${text}": give auto, store, fsync or replicas:n with n from 1 to 100.`,
       )
     },
   )
@@ -68,6 +70,26 @@ describe('--durability', () => {
     await expect(check('replicas:1', address)).rejects.toThrow(
       'The gateway could not check whether --durability replicas:1 works: NOPERM no permissions',
     )
+  })
+
+  test('auto tells once that there is no replica, in the log and by readiness, and once that there is', () => {
+    const { log, lines } = recordingLog()
+    const news = new ReplicaNews({ level: 'auto' }, log)
+    for (const count of [2, 0, 0]) news.heard(count)
+    expect(news.note).toMatch(/^no replica of the store keeps up/)
+    for (const count of [1, 2]) news.heard(count)
+    expect(news.note).toBeUndefined()
+    expect(lines).toEqual([
+      expect.stringMatching(/^Until a replica keeps up again, a failover loses jobs; no replica/),
+      expect.stringMatching(/^A replica of the store keeps up again/),
+    ])
+  })
+
+  test('store does not miss replicas', () => {
+    const { log, lines } = recordingLog()
+    const news = new ReplicaNews({ level: 'store' }, log)
+    news.heard(0)
+    expect([news.note, lines]).toEqual([undefined, []])
   })
 })
 

@@ -5,6 +5,7 @@ export {
   databaseOf,
   isClusterAddress,
   type ClusterAddress,
+  type HostPort,
   type SentinelAddress,
   type ServerAddress,
   type StoreAddress,

@@ -1,8 +1,15 @@
 import { StoreError } from '@crossgear/core-scheduler'
 import { storeErrorOf } from './errors.ts'
+import type { RedisContext } from './redis-context.ts'
+import type { Replicas, Role } from './replicas.ts'
+import type { StoreEpoch } from './store-epoch.ts'
 
-/** Meaning of an acceptance: the server has it, its disk has it, or this many replicas have it. */
+/**
+ * Meaning of an acceptance: the server has it, its disk has it, or this many replicas have it. `auto`: with Sentinels each
+ * replica that keeps up has it, elsewhere the server.
+ */
 export type Durability =
+  | { readonly level: 'auto' }
   | { readonly level: 'store' }
   | { readonly level: 'fsync' }
   | { readonly level: 'replicas'; readonly replicas: number }
@@ -12,19 +19,18 @@ export type Durability =
  */
 export const confirmWithinMs = { fsync: 2_000, replicas: 1_000 } as const
 
-/** A command that asks a server if the writes of a connection are durable. */
-interface Question {
-  readonly words: readonly [string, ...(string | number)[]]
-  /** Names what an answer lacks; undefined: nothing. */
-  readonly lacks: (answer: unknown) => string | undefined
-}
-
 /** The connection with the writes: the question is about it. */
 interface Asked {
   call(command: string, ...words: (string | number)[]): Promise<unknown>
+  on(event: 'close', lost: () => void): unknown
 }
 
+/** Asks if the writes of a connection are durable; names what they lack, if anything. */
+type Question = (connection: Asked) => Promise<string | undefined>
+
 interface Waiting {
+  /** Connections that were lost before. */
+  readonly losses: number
   readonly resolve: () => void
   readonly reject: (error: StoreError) => void
 }
@@ -38,16 +44,19 @@ export class Confirmations {
   readonly #question: Question
   #waiting: Waiting[] = []
   #isAsking = false
+  /** Another connection knows nothing of what was written on the one before. */
+  #losses = 0
 
   constructor(connection: Asked, question: Question) {
     this.#connection = connection
     this.#question = question
+    connection.on('close', () => (this.#losses += 1))
   }
 
   /** Settles when everything the server has answered so far is durable. */
   confirm(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject })
+      this.#waiting.push({ losses: this.#losses, resolve, reject })
       if (this.#isAsking) return
       this.#isAsking = true
       process.nextTick(() => void this.#askOn())
@@ -59,21 +68,18 @@ export class Confirmations {
       const asking = this.#waiting
       this.#waiting = []
       const failure = await this.#ask()
-      // Without the connection nobody knows any more what was written on it.
-      if (failure && failure.code !== 'UNCONFIRMED') asking.push(...this.#waiting.splice(0))
-      for (const { resolve, reject } of asking) {
+      for (const { losses, resolve, reject } of asking) {
         if (failure) reject(failure)
-        else resolve()
+        else if (losses === this.#losses) resolve()
+        else reject(connectionLost())
       }
     }
     this.#isAsking = false
   }
 
   async #ask(): Promise<StoreError | undefined> {
-    const [command, ...words] = this.#question.words
     try {
-      const answer = await this.#connection.call(command, ...words)
-      const lacking = this.#question.lacks(answer)
+      const lacking = await this.#question(this.#connection)
       return lacking === undefined ? undefined : new StoreError('UNCONFIRMED', lacking)
     } catch (error) {
       // For instance from a master that has become a replica.
@@ -85,28 +91,60 @@ export class Confirmations {
   }
 }
 
+function connectionLost(): StoreError {
+  return new StoreError('UNREACHABLE', 'the connection was lost')
+}
+
 /** The question for a server; undefined if its answer to a script says enough. */
-export function questionOf(durability: Durability): Question | undefined {
+export function questionOf(
+  durability: Durability,
+  { epoch, replicas: known }: Pick<RedisContext, 'epoch' | 'replicas'>,
+): Question | undefined {
   switch (durability.level) {
     case 'store':
       return undefined
+    case 'auto':
+      return known && ((connection) => lackedBy(known, epoch, connection))
     case 'fsync':
-      return {
-        words: ['WAITAOF', 1, 0, confirmWithinMs.fsync],
-        lacks: (answer) =>
-          Number((answer as unknown[])[0]) >= 1
-            ? undefined
-            : `not on disk within ${confirmWithinMs.fsync} ms`,
+      return async (connection) => {
+        const answer = await connection.call('WAITAOF', 1, 0, confirmWithinMs.fsync)
+        const isOnDisk = Number((answer as unknown[])[0]) >= 1
+        return isOnDisk ? undefined : `not on disk within ${confirmWithinMs.fsync} ms`
       }
     case 'replicas': {
       const { replicas } = durability
-      return {
-        words: ['WAIT', replicas, confirmWithinMs.replicas],
-        lacks: (answer) =>
-          Number(answer) >= replicas
-            ? undefined
-            : `${Number(answer)} of ${replicas} replicas within ${confirmWithinMs.replicas} ms`,
+      return async (connection) => {
+        const confirmed = await confirmedBy(connection, replicas)
+        return confirmed >= replicas
+          ? undefined
+          : `${confirmed} of ${replicas} replicas within ${confirmWithinMs.replicas} ms`
       }
     }
   }
+}
+
+/** Each replica that keeps up must have the writes: one that lacks them may be the next master, or be so already. */
+async function lackedBy(
+  known: Replicas,
+  epoch: StoreEpoch,
+  connection: Asked,
+): Promise<string | undefined> {
+  for (;;) {
+    const wanted = known.count
+    const confirming = wanted === 0 ? 0 : confirmedBy(connection, wanted)
+    // What follows its master from now on begins with these writes.
+    const asked = await Promise.all([confirming, connection.call('ROLE')])
+    const [confirmed, role] = asked as [number, Role]
+    const isMaster =
+      confirmed < wanted ? await epoch.isStillMaster(confirmed) : String(role[0]) === 'master'
+    if (!isMaster) return 'a replica takes the place of its master'
+    if (confirmed < wanted || known.hasAll(role)) return undefined
+    await epoch.look()
+    if (epoch.isHeld) return 'a replica takes the place of its master'
+  }
+}
+
+/** How many replicas have confirmed the writes of a connection, in time. */
+async function confirmedBy(connection: Asked, replicas: number): Promise<number> {
+  return Number(await connection.call('WAIT', replicas, confirmWithinMs.replicas))
 }

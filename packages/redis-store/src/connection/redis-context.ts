@@ -3,6 +3,7 @@ import { maxLanes, StoreError, type LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import { commandConnection, type Connection } from './connection.ts'
 import { machineClock, type MachineClock } from './machine-clock.ts'
+import { askReplica, Replicas } from './replicas.ts'
 import { StoreEpoch } from './store-epoch.ts'
 import type { CallObserver } from './call-observer.ts'
 import { storeErrorOf } from './errors.ts'
@@ -43,6 +44,8 @@ interface LinkOptions {
   readonly bridge?: 'auto' | 'routed' | undefined
   /** Nothing. */
   readonly onForeignField?: Told | undefined
+  /** Nothing. */
+  readonly onReplicas?: ((count: number) => void) | undefined
   /** A random one. */
   readonly nodeName?: string | undefined
   /** Node's. */
@@ -59,6 +62,8 @@ export class RedisContext {
   readonly clock: MachineClock
   /** Says which data the store has. */
   readonly epoch: StoreEpoch
+  /** Those of a master that Sentinels may replace; none elsewhere. */
+  readonly replicas: Replicas | undefined
   readonly #scripts: Scripts
   #after: AfterScript | undefined
   #refusal: StoreError | undefined
@@ -87,10 +92,15 @@ export class RedisContext {
     this.isAutoOpen = bridge === 'auto'
     this.told = options.onForeignField ?? (() => undefined)
     this.#scripts = new Scripts(this.redis, database)
+    this.replicas =
+      'sentinels' in address
+        ? new Replicas(askReplica(address, `crossgear:${this.node}:replicas`), options.onReplicas)
+        : undefined
     this.epoch = new StoreEpoch({
       redis: this.redis,
       masters: () => this.masters(),
       note: (known, histories) => this.#noteEpoch(known, histories),
+      replicas: this.replicas,
     })
   }
 

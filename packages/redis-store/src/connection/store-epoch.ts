@@ -2,6 +2,8 @@ import { StoreError } from '@crossgear/core-scheduler'
 import type { Redis } from 'ioredis'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
+import type { Replicas } from './replicas.ts'
+import { replicationOf, stateOf, type ServerState } from './server-state.ts'
 
 /** While Sentinels replace the master, calls wait this long for the next one, milliseconds. */
 const holdMs = 3_000
@@ -10,20 +12,14 @@ const trustedMs = 30
 /** A server of a cluster without an answer for this long is left out of a look, milliseconds. */
 const othersWithinMs = 300
 
-/** A server, as `INFO replication` describes it. */
-interface ServerState {
-  readonly isMaster: boolean
-  readonly hasReplicas: boolean
-  /** Its replication id: another one after each restart, and when it becomes the master. */
-  readonly history: string
-}
-
 interface Parts {
   readonly redis: Connection
   /** Servers with slots. */
   readonly masters: () => readonly Redis[]
   /** Notes the servers' replication ids in the store; returns its epoch. */
   readonly note: (known: number, histories: readonly string[]) => Promise<number>
+  /** Where Sentinels may replace the master. */
+  readonly replicas: Replicas | undefined
 }
 
 /**
@@ -32,7 +28,7 @@ interface Parts {
  */
 export class StoreEpoch {
   readonly #parts: Parts
-  readonly #isSentinel: boolean
+  readonly #replicas: Replicas | undefined
   #isStarted = false
   /** False from the loss of a connection until the server has been asked. */
   #isSure = true
@@ -50,8 +46,8 @@ export class StoreEpoch {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#replicas = parts.replicas
     const { redis } = parts
-    this.#isSentinel = 'sentinels' in redis.options && Boolean(redis.options.sentinels)
     redis.on('close', () => (this.#isSure = !this.#isStarted))
     redis.on('ready', () => {
       if (!this.#isSure) this.look().catch(() => undefined)
@@ -73,7 +69,7 @@ export class StoreEpoch {
 
   /** True for the connection to a server with other data than the last that was asked. */
   isOther(info: string): boolean {
-    return this.#isSentinel && this.#isSure && stateOf(info).history !== this.#history
+    return this.#replicas !== undefined && this.#isSure && stateOf(info).history !== this.#history
   }
 
   /** Calls wait from now on until it is known which data the store has. */
@@ -100,8 +96,24 @@ export class StoreEpoch {
 
   /** Asks the servers. */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
-    return this.#looking
+    return this.#looking ?? this.#beginLook()
+  }
+
+  /**
+   * Asks why not all replicas that keep up have confirmed the last writes, only so many of them. True if the master is the
+   * same: then the others are left out until they have caught up.
+   */
+  async isStillMaster(confirmed: number): Promise<boolean> {
+    // A look under way knows nothing of this.
+    while (this.#looking) await this.#looking.catch(() => undefined)
+    await this.#beginLook(confirmed)
+    return !this.isHeld
+  }
+
+  #beginLook(confirmed?: number): Promise<void> {
+    const looking = this.#look(confirmed).finally(() => (this.#looking = undefined))
+    this.#looking = looking
+    return looking
   }
 
   /** True where an answer comes from a master that may have been replaced before: the next one may lack what it did. */
@@ -115,9 +127,9 @@ export class StoreEpoch {
     return this.#hold !== undefined
   }
 
-  /** Sentinels begin to make another server the master: until then calls wait. */
-  replace(): void {
-    this.#former = this.#history
+  /** Another server becomes the master: until then calls wait. */
+  replace(former = this.#history): void {
+    this.#former = former
     this.#wait()
   }
 
@@ -138,7 +150,7 @@ export class StoreEpoch {
 
   /** True if the server has refused a call because it is no master any more: the call may be sent again. */
   isDemoted(refusal: StoreError): boolean {
-    if (!this.#isSentinel || !refusal.message.startsWith('READONLY')) return false
+    if (!this.#replicas || !refusal.message.startsWith('READONLY')) return false
     this.#wait()
     this.reconnect()
     return true
@@ -161,10 +173,10 @@ export class StoreEpoch {
     this.#masters = masters
   }
 
-  async #look(): Promise<void> {
+  async #look(confirmed?: number): Promise<void> {
     const { masters, note, redis } = this.#parts
     const states = await statesOf(masters())
-    if (this.#isSentinel && !this.#isNextMaster(states)) {
+    if (this.#replicas && !this.#isNextMaster(states)) {
       // The Sentinel that was asked does not know the next one yet.
       this.#wait()
       this.reconnect()
@@ -172,6 +184,12 @@ export class StoreEpoch {
     }
     // A replica refuses the calls themselves, and says why.
     if (states.some(({ isMaster }) => !isMaster)) return
+    const [master] = states
+    if (master && (await this.#replicas?.isReplaced(master, confirmed))) {
+      this.replace(master.history)
+      this.reconnect()
+      return
+    }
     const known = this.#epoch
     const histories = states.map(({ history }) => history)
     try {
@@ -214,17 +232,6 @@ class Hold {
   }
 }
 
-/** Reads `INFO replication`; empty where the user may not ask. */
-function stateOf(info: string): ServerState {
-  const field = (name: string): string | undefined =>
-    new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1]
-  return {
-    isMaster: field('role') !== 'slave',
-    hasReplicas: field('connected_slaves') !== '0',
-    history: field('master_replid') ?? 'unknown',
-  }
-}
-
 /** The only server, or those of several that answer at once. Throws if none does. */
 async function statesOf(servers: readonly Redis[]): Promise<readonly ServerState[]> {
   const [first, ...others] = servers
@@ -239,14 +246,4 @@ async function statesOf(servers: readonly Redis[]): Promise<readonly ServerState
   tooLate.abort()
   if (states.length === 0) throw new StoreError('UNREACHABLE', 'no server of the cluster answers')
   return [...states]
-}
-
-/** `INFO replication`; empty for a user without the permission to ask. */
-export async function replicationOf(server: Redis): Promise<string> {
-  try {
-    return await server.info('replication')
-  } catch (error) {
-    if (error instanceof Error && error.name === 'ReplyError') return ''
-    throw error
-  }
 }

@@ -47,6 +47,7 @@ export async function examine(
       const info = await valueOrError(() => infoOf(server))
       const facts = {
         ...{ redis: server, nowMs, isCluster: isClusterAddress(address) },
+        isGuarded: 'sentinels' in address,
         get info() {
           return orThrow(info)
         },

@@ -6,6 +6,8 @@ export interface ServerFacts {
   readonly redis: Redis
   /** True if it is one of a cluster. */
   readonly isCluster: boolean
+  /** True for a master that Sentinels look after. */
+  readonly isGuarded: boolean
   /** Fields of INFO; throws without the permission. */
   readonly info: ReadonlyMap<string, string>
   /** Milliseconds since 1970. */
@@ -99,8 +101,14 @@ export const serverChecks: Readonly<
       : ok(`appendonly yes, appendfsync ${fsync}`)
   },
 
-  replicas: ({ info }) => {
+  replicas: ({ info, isGuarded }) => {
     const count = numberOf(info, 'connected_slaves')
+    if (count === 0 && isGuarded) {
+      return warning(
+        'no replicas: Sentinels have none to make the master, and jobs are acknowledged when this server alone has them',
+        'start a replica (docs/operate/durability.md)',
+      )
+    }
     const behind = Array.from(
       { length: count },
       (_none, at) => info.get(`slave${at}`) ?? '',

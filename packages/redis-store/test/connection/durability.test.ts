@@ -1,8 +1,10 @@
-import type { NewJob } from '@crossgear/core-scheduler'
+import { LaneNames, type NewJob } from '@crossgear/core-scheduler'
+import { manyHostsAddress } from '@crossgear/gearmonkey-redis/address'
 import { RedisSentinel } from '@crossgear/tools/redis-sentinel'
 import { lacksRedis, RedisServer } from '@crossgear/tools/redis-server'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Confirmations, questionOf, type Durability } from '../../src/connection/durability.ts'
+import { RedisContext } from '../../src/connection/redis-context.ts'
 import { RedisStore } from '../../src/index.ts'
 
 const patience = { timeout: 30_000 }
@@ -164,6 +166,76 @@ test.skipIf(lacksRedis)(
   },
 )
 
+describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
+  async function open() {
+    const sentinel = await RedisSentinel.start()
+    onTestFinished(() => sentinel.stop())
+    const counts: number[] = []
+    const onReplicas = (count: number) => void counts.push(count)
+    const store = new RedisStore(manyHostsAddress(sentinel.followerUrl)!, { onReplicas })
+    onTestFinished(() => store.close())
+    await store.open()
+    const [master, replica] = sentinel.servers
+    onTestFinished(() => replica!.thaw())
+    const submit = async (): Promise<void> => {
+      await store.steps.submit('mail', [job])
+      await store.confirm?.()
+    }
+    return { store, counts, submit, master: master!, replica: replica! }
+  }
+
+  test('what the replica has is confirmed; so is, without it, what the master has', async () => {
+    const { counts, submit, master, replica } = await open()
+    await submit()
+    // On a busy machine the replica may be late, and is not waited for.
+    if (counts.at(-1) === 1) expect(await replica.ask('LLEN', 'queue:mail:normal')).toBe('1')
+    await replica.kill()
+    await submit()
+    expect(await master.ask('LLEN', 'queue:mail:normal')).toBe('2')
+    expect(counts.at(-1)).toBe(0)
+  })
+
+  test('a frozen replica holds up one confirmation, and counts again when it has caught up', async () => {
+    const { store, counts, submit, replica } = await open()
+    await submit()
+    replica.freeze()
+    await submit()
+    expect(counts.at(-1)).toBe(0)
+    await submit()
+    replica.thaw()
+    await vi.waitFor(async () => {
+      await store.nodes.beat()
+      expect(counts.at(-1)).toBe(1)
+    }, patience)
+    await submit()
+  })
+
+  test('nothing is confirmed once a replica has been made the master, though no Sentinel said so', async () => {
+    const { store, submit, replica } = await open()
+    await submit()
+    await replica.ask('REPLICAOF', 'NO', 'ONE')
+    await store.steps.submit('mail', [job])
+    await expect(store.confirm?.()).rejects.toMatchObject({
+      code: 'UNCONFIRMED',
+      message: 'a replica takes the place of its master',
+    })
+  })
+
+  test('a replica that has just come counts at once', async () => {
+    const { counts, submit, master, replica } = await open()
+    await replica.kill()
+    await submit()
+    expect(counts.at(-1)).toBe(0)
+    await replica.start()
+    await vi.waitFor(
+      async () => expect(await master.ask('INFO', 'replication')).toContain('state=online'),
+      patience,
+    )
+    await submit()
+    expect(counts.at(-1)).toBe(1)
+  })
+})
+
 test('a cluster is not asked', () => {
   const address = { nodes: [{ host: '127.0.0.1', port: 1 }] }
   const open = () => new RedisStore(address, { durability: { level: 'fsync' } })
@@ -175,8 +247,9 @@ test.each([
   [[0, 1], 'not on disk within 2000 ms'],
 ])('the disk answers %j', async (answer, lacking) => {
   const call = vi.fn(() => Promise.resolve(answer))
-  const question = questionOf({ level: 'fsync' })
-  const confirmations = new Confirmations({ call }, question!)
+  const { epoch, replicas } = new RedisContext({ path: 'none' }, new LaneNames(), 0)
+  const question = questionOf({ level: 'fsync' }, { epoch, replicas })
+  const confirmations = new Confirmations({ call, on: vi.fn() }, question!)
   if (lacking === undefined) await confirmations.confirm()
   else await expect(confirmations.confirm()).rejects.toThrow(lacking)
   expect(call.mock.calls).toEqual([['WAITAOF', 1, 0, 2_000]])

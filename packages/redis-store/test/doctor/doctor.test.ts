@@ -120,6 +120,17 @@ describe.skipIf(lacksRedis)('an examination', () => {
     expect(found(await look(), 'replicas')).toMatch(/^warning: 1 of 1 replicas are not in sync/)
   })
 
+  test('misses replicas only where Sentinels look after the server', async () => {
+    const own = { redis: server.connect(), isCluster: false, nowMs: Date.now }
+    const facts = { ...own, info: new Map([['connected_slaves', '0']]) }
+    const result = (isGuarded: boolean) => serverChecks['replicas']?.({ ...facts, isGuarded })
+    expect(await result(false)).toMatchObject({ level: 'ok' })
+    expect(await result(true)).toMatchObject({
+      level: 'warning',
+      message: expect.stringMatching(/^no replicas: .* this server alone has them$/) as string,
+    })
+  })
+
   test('sees a user without permission for scripts', async () => {
     const rules = ['on', '>secret', '~*', '&*', '+@all', '-@scripting']
     await server.ask('ACL', 'SETUSER', 'plain', ...rules)
@@ -172,7 +183,7 @@ describe.skipIf(lacksRedis)('an examination', () => {
     ['persistence', { aof_enabled: '1', aof_last_write_status: 'err' }, 'fault'],
     ['persistence', { aof_enabled: '0', rdb_last_bgsave_status: 'err' }, 'fault'],
   ])("judges %s by the server's answer: %j", async (check, info, level) => {
-    const own = { redis: server.connect(), isCluster: false, nowMs: Date.now }
+    const own = { redis: server.connect(), isCluster: false, isGuarded: false, nowMs: Date.now }
     const facts = { ...own, info: new Map(Object.entries(info)) }
     expect(await serverChecks[check]?.(facts)).toMatchObject({ level })
   })
