@@ -67,8 +67,8 @@ export class Api implements ApiBackend {
       if (error instanceof ApiError) return refusalAnswer(error.code, error.message)
       if (error instanceof LaneNameError) return refusalAnswer('invalid_request', error.message)
       if (error instanceof StoreError) {
-        this.#rejected?.('store', undefined, error)
-        return refusalAnswer('store_unavailable', storeErrorText(error))
+        const text = storeErrorText(error, (cause) => this.#rejected?.('store', undefined, cause))
+        return refusalAnswer('store_unavailable', text)
       }
       this.#log.error({ err: error, operation: name }, 'A call of the API failed.')
       return refusalAnswer('internal_error', 'the gateway failed: see its log')

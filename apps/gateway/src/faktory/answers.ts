@@ -39,17 +39,15 @@ export function noteAct(session: Session, act: Omit<Act, 'door' | 'address'>): P
 
 /** Answers with an error of the store, which is counted. */
 export function storeErrorReply(session: Session, problem: StoreError): Buffer {
-  session.context.rejected('store', session.address, problem)
-  return error(storeErrorText(problem))
+  return error(storeErrorText(problem, session.storeRefused))
 }
 
 /** The text after `-ERR ` for a job that the store did not take. */
 export function pushErrorText(session: Session, problem: StoreError): string {
-  // A refusal of new names from an address is counted where it is decided.
-  if (!(problem instanceof NotAdmitted)) {
-    session.context.rejected('store', session.address, problem)
-  }
-  return refusedJobText(problem)
+  return refusedJobText(problem, (refusal) => {
+    // A refusal of new names from an address is counted where it is decided.
+    if (!(refusal instanceof NotAdmitted)) session.storeRefused(refusal)
+  })
 }
 
 /** Why a pushed job was refused: the first word of the error, and its text. */

@@ -8,7 +8,7 @@ import type {
 } from '@crossgear/core-scheduler'
 import { bulk, error, nullBulk } from '@crossgear/fwp-codec'
 import type { ReplySlot } from '../net/reply-slots.ts'
-import { storeErrorText } from '../net/store-refusal.ts'
+import { storeErrorReply } from './answers.ts'
 import { jidOf } from './jids.ts'
 import type { Session } from './session.ts'
 import { jobText } from './translate.ts'
@@ -85,7 +85,7 @@ export class Fetch implements FetchRequest, IdleWorker {
   }
 
   refused(problem: StoreError): void {
-    this.#answer(error(storeErrorText(problem)))
+    this.#answer(storeErrorReply(this.#session, problem))
   }
 
   failed(problem: unknown): void {

@@ -1,4 +1,4 @@
-import { functionFault } from '@crossgear/core-scheduler'
+import { functionFault, type StoreError } from '@crossgear/core-scheduler'
 import {
   error,
   FwpError,
@@ -95,6 +95,10 @@ export class Session implements ConnectionHandler, WorkerConnection {
   get address(): string {
     return this.#connection.address
   }
+
+  /** Counts a refusal of the store. */
+  readonly storeRefused = (refusal: StoreError): void =>
+    this.context.rejected('store', this.address, refusal)
 
   /** The worker with the fetched jobs. Only after HELLO. */
   get worker(): Worker {

@@ -103,8 +103,7 @@ export class SubmittedJob implements Submission, Waiter {
 
   refused(error: StoreError): void {
     this.job = spent
-    this.#session.rejected('store', error)
-    this.#slot.fill(storeFailedReply(refusedJobText(error)))
+    this.#slot.fill(storeFailedReply(refusedJobText(error, this.#session.storeRefused)))
   }
 
   onEvent(_ref: JobRef, event: JobEvent): void {

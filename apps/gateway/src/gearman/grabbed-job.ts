@@ -102,7 +102,8 @@ export class GrabbedJob implements FetchRequest {
   }
 
   /** The worker sees no job: it sleeps, and is woken when the store is back. */
-  refused(): void {
+  refused(problem: StoreError): void {
+    this.#session.storeRefused(problem)
     this.onEmpty()
   }
 
@@ -194,7 +195,8 @@ export class ResultReply extends SilentReply implements Settlement {
   }
 
   /** The store is away: the worker goes on, and hears nothing of it. */
-  refused(): void {
+  refused(problem: StoreError): void {
+    this.session.storeRefused(problem)
     this.slot.fill()
   }
 }
@@ -207,7 +209,7 @@ export class ReportReply extends SilentReply implements Reporting {
 
   /** The store is away: what it said is lost, and the log says so. */
   refused(problem: StoreError): void {
-    this.session.rejected('store', problem)
+    this.session.storeRefused(problem)
     this.slot.fill()
   }
 }

@@ -4,8 +4,6 @@ import {
   encodeResponse,
   type ErrorPacketKey,
 } from '@crossgear/gearman-codec'
-import type { StoreError } from '@crossgear/core-scheduler'
-import { storeErrorText } from '../net/store-refusal.ts'
 import type { HandshakeFault } from '../net/tls.ts'
 import type { Surplus } from '../net/open-port.ts'
 
@@ -38,8 +36,8 @@ export const ownTexts = {
 } as const
 
 /** The text reply in place of one that the store did not give. */
-export function storeFailedLine(error: StoreError): string {
-  return `ERR STORE_UNAVAILABLE ${storeErrorText(error).replaceAll(/\s+/g, '+')}\r\n`
+export function storeFailedLine(text: string): string {
+  return `ERR STORE_UNAVAILABLE ${text.replaceAll(/\s+/g, '+')}\r\n`
 }
 
 /** The ERROR packet for what the store did not do. */

@@ -116,34 +116,34 @@ export class Session implements ConnectionHandler, SideSession {
     this.context.options.rejected?.(reason, this.connection.address, cause)
   }
 
+  readonly storeRefused = (refusal: StoreError): void => this.rejected('store', refusal)
+
   /** Sends the reply to a rare packet, in its turn. */
   answer(make: () => Promise<Buffer>): void {
-    this.#answer(this.#asking, make, (problem) => storeFailedReply(storeErrorText(problem)))
+    this.#answer(this.#asking, make, storeFailedReply)
   }
 
   /** The same for one cheap read: it runs now, before anything that the peer sends later. */
   answerNow(make: () => Promise<Buffer>): void {
-    this.#answer(noTurns, make, (problem) => storeFailedReply(storeErrorText(problem)))
+    this.#answer(noTurns, make, storeFailedReply)
   }
 
   /** Sends the reply to a text command; one runs at a time. */
-  answerLine(make: () => Promise<Buffer>, ifStoreFails: (problem: StoreError) => Buffer): void {
+  answerLine(make: () => Promise<Buffer>, ifStoreFails: (text: string) => Buffer): void {
     this.#answer(this.#lines, make, ifStoreFails)
   }
 
   #answer(
     turns: Pick<Limiter, 'run'>,
     make: () => Promise<Buffer>,
-    ifStoreFails: (problem: StoreError) => Buffer,
+    ifStoreFails: (text: string) => Buffer,
   ): void {
     const slot = this.connection.reserve()
     const ask = async (): Promise<Buffer | undefined> => (this.#gone ? undefined : make())
     turns.run(ask).then(
       (bytes) => slot.fill(bytes),
       (problem: unknown) => {
-        const refusal = toStoreError(problem)
-        this.rejected('store', refusal)
-        slot.fill(ifStoreFails(refusal))
+        slot.fill(ifStoreFails(storeErrorText(toStoreError(problem), this.storeRefused)))
       },
     )
   }

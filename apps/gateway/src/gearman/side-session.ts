@@ -27,6 +27,8 @@ export interface SideSession {
    * answer to their request for a job.
    */
   rejected(reason: RejectReason, cause?: StoreError): void
+  /** Counts a refusal of the store. */
+  readonly storeRefused: (refusal: StoreError) => void
   /** An ERROR packet about to be sent; counts it. */
   refusal(key: ErrorKey): Buffer
 }

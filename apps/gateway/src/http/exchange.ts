@@ -105,8 +105,10 @@ export class Exchange implements Submission, Waiter {
   refuse(refusal: Refusal, cause?: StoreError): void {
     this.#abandon()
     if (this.#response.headersSent || this.gone) return
-    this.#parts.refused(refusal, cause)
-    refuse(this.#response, refusal, this.#parts, cause && refusedJobText(cause))
+    const told = (): void => this.#parts.refused(refusal, cause)
+    const text = cause && refusedJobText(cause, told)
+    if (!cause) told()
+    refuse(this.#response, refusal, this.#parts, text)
   }
 
   #add(bytes: Uint8Array): boolean {

@@ -1,10 +1,13 @@
 import { toStoreError } from '@crossgear/core-scheduler'
 import { json, type Page } from './page.ts'
-import { storeErrorText } from '../net/store-refusal.ts'
+import { storeErrorText, type StoreRejected } from '../net/store-refusal.ts'
 import type { FaktoryDoor } from '../faktory/faktory-door.ts'
 
 /** The JSON pages of the Faktory server's web port that monitoring reads: figures and names, but no jobs. */
-export function faktoryPages(door: FaktoryDoor): Readonly<Record<string, Page>> {
+export function faktoryPages(
+  door: FaktoryDoor,
+  rejected?: StoreRejected,
+): Readonly<Record<string, Page>> {
   return {
     '/health': () => Promise.resolve(json(200, door.health())),
     '/stats': async () => {
@@ -12,7 +15,10 @@ export function faktoryPages(door: FaktoryDoor): Readonly<Record<string, Page>> 
         const type = 'application/json; charset=utf-8'
         return { status: 200, type, body: `${await door.info()}\n` }
       } catch (error) {
-        return json(503, { error: storeErrorText(toStoreError(error)) })
+        const text = storeErrorText(toStoreError(error), (cause) =>
+          rejected?.('store', undefined, cause),
+        )
+        return json(503, { error: text })
       }
     },
   }

@@ -182,7 +182,7 @@ export async function compose(parts: Parts): Promise<Composition> {
     ...(web && { hooks: webHooks(metrics, web) }),
     acted,
     storeKey: () => scheduler.audit.sessionKey(),
-    ...(faktory && { openPages: faktoryPages(faktory) }),
+    ...(faktory && { openPages: faktoryPages(faktory, web?.rejected) }),
     pages: {
       '/cron': (request) => answerCron(cron, request),
       '/busy': (request) =>

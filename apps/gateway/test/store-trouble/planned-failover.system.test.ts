@@ -9,16 +9,18 @@ import { TroubledGateway } from './support/troubled-gateway.ts'
 const patience = { timeout: 30_000, interval: 50 }
 const keys = new StoreKeys()
 
+/** Hands in one job: its name if it was acknowledged. */
+type Submit = () => Promise<{ readonly name?: string; readonly refusal?: string }>
+
 /** Submits without a pause; names of acknowledged jobs, and refusals. */
 class Producer {
   readonly names: string[] = []
   readonly refusals: string[] = []
-  /** Hands in one job: its name if it was acknowledged. */
-  readonly #submit: () => Promise<{ readonly name?: string; readonly refusal?: string }>
+  readonly #submit: Submit
   #isOver = false
   readonly #done: Promise<void>
 
-  constructor(submit: Producer['#submit']) {
+  constructor(submit: Submit) {
     this.#submit = submit
     this.#done = this.#run()
   }
@@ -55,12 +57,17 @@ class Producer {
 }
 
 /** A gateway under load, whose master an operator replaces. */
-async function underLoad(shape: { readonly replicas: number; readonly hears: 'all' | 'late' }) {
+async function underLoad(shape: {
+  readonly replicas: number
+  readonly hears: 'all' | 'late'
+  readonly durability?: string
+}) {
   const sentinel = await RedisSentinel.start(shape)
   onTestFinished(() => sentinel.stop())
   const server = { url: sentinel.url, thaw: () => undefined }
   const url = shape.hears === 'all' ? sentinel.url : sentinel.followerUrl
-  const gateway = await TroubledGateway.open(server, url)
+  const { durability = 'auto' } = shape
+  const gateway = await TroubledGateway.open(server, url, { durability })
   const gearman = Producer.ofGearman(await gateway.peer())
   const others = [Producer.ofGearman(await gateway.peer()), Producer.ofFaktory(gateway.faktory)]
   const producers = [gearman, ...others]
@@ -81,12 +88,14 @@ async function underLoad(shape: { readonly replicas: number; readonly hears: 'al
   /** Names of acknowledged jobs that the master lacks. */
   const lost = async (): Promise<readonly string[]> => {
     const there = (await sentinel.master()).connect()
-    const missing = producers.flatMap(({ names }) => names).map(async (name) => {
-      const isThere = name.startsWith('H:')
-        ? await there.exists(keys.job('mail', idIn(name)))
-        : await there.hexists(keys.jids(), name)
-      return isThere ? [] : [name]
-    })
+    const missing = producers
+      .flatMap(({ names }) => names)
+      .map(async (name) => {
+        const isThere = name.startsWith('H:')
+          ? await there.exists(keys.job('mail', idIn(name)))
+          : await there.hexists(keys.jids(), name)
+        return isThere ? [] : [name]
+      })
     return (await Promise.all(missing)).flat()
   }
   await goesOn()
@@ -94,20 +103,24 @@ async function underLoad(shape: { readonly replicas: number; readonly hears: 'al
 }
 
 describe.skipIf(lacksRedis)('with redis-server, in a planned failover', () => {
-  test('a gateway loses no acknowledged job, waits instead of refusing, and gives no handle twice', async () => {
-    const { gateway, producers, failOver, lost } = await underLoad({ replicas: 1, hears: 'all' })
-    await failOver()
-    for (const producer of producers) await producer.stop()
+  test.each(['auto', 'store'])(
+    'with %s a gateway that hears of it loses no acknowledged job, waits instead of refusing, and gives no handle twice',
+    async (durability) => {
+      const shape = { replicas: 1, hears: 'all', durability } as const
+      const { gateway, producers, failOver, lost } = await underLoad(shape)
+      await failOver()
+      for (const producer of producers) await producer.stop()
 
-    expect(await lost()).toEqual([])
-    const names = producers.flatMap((producer) => producer.names)
-    expect(new Set(names).size).toBe(names.length)
-    // Only what was under way at that moment may be refused, where its answer came late.
-    const refusals = producers.flatMap((producer) => producer.refusals)
-    expect(refusals.length).toBeLessThanOrEqual(producers.length)
-    await gateway.takesJobs()
-    await gateway.runsJobs()
-  })
+      expect(await lost()).toEqual([])
+      const names = producers.flatMap((producer) => producer.names)
+      expect(new Set(names).size).toBe(names.length)
+      // Only what was under way at that moment may be refused, where its answer came late.
+      const refusals = producers.flatMap((producer) => producer.refusals)
+      expect(refusals.length).toBeLessThanOrEqual(producers.length)
+      await gateway.takesJobs()
+      await gateway.runsJobs()
+    },
+  )
 
   test.each([1, 2])(
     'with %i replicas, a gateway that hears of it only when it is over loses no acknowledged job',

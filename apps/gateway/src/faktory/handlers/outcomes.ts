@@ -105,9 +105,10 @@ export abstract class AckByJid implements Settlement {
     }
     this.#isKept = true
     if (this.#held) this.#held.said = this
+    const text = storeErrorText(problem, this.session.storeRefused)
     // The call itself took its time.
     if (problem.code === 'UNREACHABLE') this.#answerInTime()
-    else this.slot.fill(error(`${storeErrorText(problem)}: ${keptText}`))
+    else this.slot.fill(error(`${text}: ${keptText}`))
   }
 
   /** A short absence of the store is a slow `+OK`. */

@@ -168,7 +168,7 @@ export function takeLine(session: Session, line: string): void {
   const reply = async (): Promise<Buffer> => Buffer.from(await handler(session, command))
   const { listing } = session.context
   const turn = lists.has(command.command) ? () => listing.run(reply) : reply
-  session.answerLine(turn, (problem) => Buffer.from(storeFailedLine(problem)))
+  session.answerLine(turn, (text) => Buffer.from(storeFailedLine(text)))
 }
 
 type Command<Name extends AdminCommand['command']> = Extract<AdminCommand, { command: Name }>

@@ -5,7 +5,7 @@ import { createWebServer } from '../../../src/web/web-server.ts'
 import { FwpClient } from '../../faktory/support/fwp-client.ts'
 import { GearmanPeer } from '../../gearman/support/gearman-peer.ts'
 import { ask, type Answer } from '../../http/support/http-client.ts'
-import { type ComposedGateway, openOn } from '../../options/composed-gateway.ts'
+import { type ComposedGateway, type Flags, openOn } from '../../options/composed-gateway.ts'
 import { recordingLog } from '../../support/recording-log.ts'
 
 /** How long a change of the store may take to show, milliseconds. */
@@ -45,8 +45,9 @@ export class TroubledGateway {
   static async open(
     server: Pick<RedisServer, 'url' | 'thaw'>,
     redisUrl = server.url,
+    flags: Flags = {},
   ): Promise<TroubledGateway> {
-    const composed = await openOn(() => redisUrl, 10_000, 1_500)()
+    const composed = await openOn(() => redisUrl, 10_000, 1_500)(flags)
     const web = createWebServer({
       figures: composed.figures,
       log: recordingLog().log,
