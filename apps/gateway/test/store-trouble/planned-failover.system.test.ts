@@ -84,6 +84,10 @@ async function underLoad(shape: {
     await goesOn()
     // By then Sentinels have made a replica of the former master, which has dropped what it took alone.
     await vi.waitFor(async () => expect(await before.ask('ROLE')).toMatch(/^slave/), patience)
+    // Sentinels would promote one that has not begun to follow, too.
+    const inSync = async () =>
+      (await (await sentinel.master()).ask('INFO', 'replication')).split('state=online').length - 1
+    await vi.waitFor(async () => expect(await inSync()).toBe(shape.replicas), patience)
   }
   /** Names of acknowledged jobs that the master lacks. */
   const lost = async (): Promise<readonly string[]> => {

@@ -33,6 +33,42 @@ describe.skipIf(lacksRedis)('a store that refuses, with redis-server:', () => {
     await gateway.runsJobs()
   })
 
+  test('a replica: each refusal is counted once, at its door, whatever was asked for', async () => {
+    const server = await storeServer()
+    const gateway = await TroubledGateway.open(server)
+    const [worker, { faktory }] = [await gateway.peer('mail'), gateway]
+    const [, handle = ''] = await worker.ask('GRAB_JOB')
+    const fetched = await faktory.ask('FETCH default')
+    const { jid } = JSON.parse(fetched.slice(fetched.indexOf('\n') + 1)) as { jid: string }
+    const job = JSON.stringify({ jid: 'refused-1', jobtype: 'mail', args: [] })
+    const acts: readonly (readonly [door: string, act: () => Promise<unknown>])[] = [
+      ['gearman', () => worker.ask('SUBMIT_JOB_BG', 'mail', '', '')],
+      ['gearman', () => worker.ask('GRAB_JOB')],
+      [
+        'gearman',
+        () => {
+          worker.send('WORK_COMPLETE', handle, '')
+          return worker.sync()
+        },
+      ],
+      ['faktory', () => faktory.ask(`PUSH ${job}`)],
+      ['faktory', () => faktory.ask(`PUSHB [${job}]`)],
+      ['faktory', () => faktory.ask('FETCH default')],
+      ['faktory', () => faktory.ask(`ACK ${JSON.stringify({ jid })}`)],
+      ['faktory', () => faktory.ask('QUEUE PAUSE default')],
+      ['http', () => gateway.post('/mail')],
+    ]
+    await server.ask('REPLICAOF', '127.0.0.1', '1')
+    const counted: (readonly [string, number])[] = []
+    for (const [door, act] of acts) {
+      const before = await gateway.refusals(door)
+      await act()
+      counted.push([door, (await gateway.refusals(door)) - before])
+    }
+    expect(counted).toEqual(acts.map(([door]) => [door, 1]))
+    await server.ask('REPLICAOF', 'NO', 'ONE')
+  })
+
   test('a full server: no door accepts a job, and existing jobs run to their end', async () => {
     const server = await storeServer()
     const gateway = await TroubledGateway.open(server)

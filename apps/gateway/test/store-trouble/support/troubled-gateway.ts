@@ -92,6 +92,13 @@ export class TroubledGateway {
     return { status: answer.status, ...(reason !== undefined && { reason }) }
   }
 
+  /** How many refusals of the store a door has counted. */
+  async refusals(door: string): Promise<number> {
+    const page = await this.#gateway.metrics()
+    const count = new RegExp(`rejected_total\\{door="${door}",reason="store"\\} (\\d+)`).exec(page)
+    return Number(count?.[1] ?? 0)
+  }
+
   /** Hands in a job by each door, over the connections that have been there from the start. */
   async handIn(): Promise<Answers> {
     this.#jobs += 1
