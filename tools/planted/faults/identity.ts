@@ -8,7 +8,7 @@ export const faults: FaultTable = {
     from: 'this.#sentinels?.open()',
     to: '',
     test: 'apps/gateway/test/store-trouble/planned-failover.system.test.ts',
-    testName: 'with store a gateway that hears of it loses no acknowledged job',
+    testName: 'a gateway that hears of it loses no acknowledged job',
   },
   'replicas-not-waited-for': {
     promise: 'behind Sentinels an acknowledged job is at each replica that keeps up',

@@ -48,7 +48,9 @@ export interface Grabber {
   /** The ability for a lane's job; undefined if given up meanwhile. */
   abilityFor(lane: string): Ability | undefined
   /** Gives it a job of this node. Its lease begins now. */
-  hold(handle: string, assignment: Assignment, ability: Ability): void
+  hold(handle: string, assignment: Assignment, ability: Ability, isMistaken: boolean): void
+  /** It has got its answer. */
+  answered(request: GrabbedJob): void
 }
 
 /** A worker's request for a job, until it is answered. */
@@ -60,6 +62,9 @@ export class GrabbedJob implements FetchRequest {
   readonly #grab: Grab
   /** The scheduler answered before {@link ask} returned, without asking the store. */
   #isAtHand = false
+  #isWithdrawn = false
+  /** The worker may have taken an ERROR for its answer. */
+  isMistaken = false
 
   constructor(session: SideSession, grabber: Grabber, grab: Grab, isPipelined: boolean) {
     this.#session = session
@@ -80,7 +85,14 @@ export class GrabbedJob implements FetchRequest {
   }
 
   get gone(): boolean {
-    return this.#session.gone
+    return this.#session.gone || this.#isWithdrawn
+  }
+
+  /** The worker does not wait for it any more: a job that comes all the same goes back. */
+  withdraw(): void {
+    this.#isWithdrawn = true
+    if (this.isMistaken) this.#answer()
+    else this.onEmpty()
   }
 
   assigned(assignment: Delivery): void {
@@ -93,7 +105,7 @@ export class GrabbedJob implements FetchRequest {
       this.onEmpty()
       return
     }
-    this.#grabber.hold(handle, assignment, ability)
+    this.#grabber.hold(handle, assignment, ability, this.isMistaken)
     this.#answer(this.#grab.form(handle, ability.fn, job))
   }
 
@@ -111,8 +123,9 @@ export class GrabbedJob implements FetchRequest {
     this.#session.connection.fail(error)
   }
 
-  #answer(bytes: Uint8Array): void {
-    if (this.#isAtHand) this.#grab.slot.fillAtHand(bytes)
+  #answer(bytes?: Uint8Array): void {
+    this.#grabber.answered(this)
+    if (bytes && this.#isAtHand) this.#grab.slot.fillAtHand(bytes)
     else this.#grab.slot.fill(bytes)
   }
 }
@@ -125,6 +138,8 @@ export class HeldJob implements Leased {
   readonly fn: string
   /** Length of the lease, milliseconds; absent: while the worker is connected. */
   leaseMs: number | undefined
+  /** Its worker may have taken it for nothing that was asked for, and dropped it. */
+  isMistaken: boolean
   readonly #leaseExpired: (held: HeldJob) => void
 
   constructor(
@@ -132,7 +147,9 @@ export class HeldJob implements Leased {
     assignment: Assignment,
     { fn, leaseMs }: { readonly fn: string; readonly leaseMs?: number },
     leaseExpired: (held: HeldJob) => void,
+    isMistaken = false,
   ) {
+    this.isMistaken = isMistaken
     this.handle = handle
     this.assignment = assignment
     this.fn = fn
@@ -191,7 +208,7 @@ export class ResultReply extends SilentReply implements Settlement {
   settled(result: Settled): void {
     if (this.slot.bytes) return
     const isLost = result === 'unknown' && !this.slot.wasPassed
-    this.slot.fill(isLost ? this.session.refusal(this.fault) : undefined)
+    this.slot.fill(isLost ? this.session.unasked(this.fault) : undefined)
   }
 
   /** The store is away: the worker goes on, and hears nothing of it. */
@@ -204,7 +221,7 @@ export class ResultReply extends SilentReply implements Settlement {
 /** The reply to data, a warning or progress: none, unless the worker does not have the job. */
 export class ReportReply extends SilentReply implements Reporting {
   reported(known: boolean): void {
-    this.slot.fill(known || this.slot.wasPassed ? undefined : this.session.refusal(this.fault))
+    this.slot.fill(known || this.slot.wasPassed ? undefined : this.session.unasked(this.fault))
   }
 
   /** The store is away: what it said is lost, and the log says so. */

@@ -116,6 +116,11 @@ export class Session implements ConnectionHandler, SideSession {
     this.context.options.rejected?.(reason, this.connection.address, cause)
   }
 
+  unasked(key: ErrorKey): Buffer {
+    this.worker.mayMistake()
+    return this.refusal(key)
+  }
+
   readonly storeRefused = (refusal: StoreError): void => this.rejected('store', refusal)
 
   /** Sends the reply to a rare packet, in its turn. */

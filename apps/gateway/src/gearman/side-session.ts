@@ -27,6 +27,8 @@ export interface SideSession {
    * answer to their request for a job.
    */
   rejected(reason: RejectReason, cause?: StoreError): void
+  /** The same for a packet that has no reply: stock workers take an ERROR for the answer to their request for a job. */
+  unasked(key: ErrorKey): Buffer
   /** Counts a refusal of the store. */
   readonly storeRefused: (refusal: StoreError) => void
   /** An ERROR packet about to be sent; counts it. */

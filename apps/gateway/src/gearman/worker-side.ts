@@ -30,6 +30,10 @@ export class WorkerSide implements IdleWorker, Grabber {
   #lastException: string | undefined
   /** Job requests among the bytes just read. */
   #grabs: Grab[] = []
+  /** Job requests that are not answered, the oldest first. */
+  readonly #asked = new Set<GrabbedJob>()
+  /** Errors that the worker may take for answers to its next job requests. */
+  #unasked = 0
   /** True if it ended a job among the bytes just read. */
   #hasEnded = false
   #asleep = false
@@ -86,8 +90,13 @@ export class WorkerSide implements IdleWorker, Grabber {
     this.#grabs.push({ form, slot: this.#session.connection.reserve() })
   }
 
-  /** As in gearmand, its jobs have all the time that they need from now on. */
+  /**
+   * As in gearmand, its jobs have all the time that they need from now on. It waits for no answer to what it asked before: an
+   * ERROR that it did not ask for may have been that to it, and the job dropped that came behind.
+   */
   sleep(): void {
+    for (const request of this.#asked) request.withdraw()
+    for (const held of this.#held.values()) if (held.isMistaken) this.#lose(held, false)
     for (const held of this.#held.values()) {
       if (held.leaseMs === undefined || held.isTimed) continue
       this.#session.scheduler.leases.stop(held, held.leaseMs)
@@ -105,7 +114,13 @@ export class WorkerSide implements IdleWorker, Grabber {
   turnOver(): void {
     const { scheduler } = this.#session
     for (const grab of this.#grabs.splice(0)) {
-      new GrabbedJob(this.#session, this, grab, this.#hasEnded).ask()
+      const request = new GrabbedJob(this.#session, this, grab, this.#hasEnded)
+      this.#asked.add(request)
+      if (this.#unasked > 0) {
+        this.#unasked -= 1
+        request.isMistaken = true
+      }
+      request.ask()
     }
     this.#hasEnded = false
     if (!this.#asleep || this.#sleptAs === this.subscription) return
@@ -124,8 +139,19 @@ export class WorkerSide implements IdleWorker, Grabber {
     return byLane.get(lane) ?? byLane.get(this.#session.scheduler.registry.names.parse(lane).fn)
   }
 
-  hold(handle: string, assignment: Assignment, ability: Ability): void {
-    this.keep(new HeldJob(handle, assignment, ability, this.#leaseExpired))
+  /** An ERROR leaves that it did not ask for. */
+  mayMistake(): void {
+    const next = [...this.#asked].find(({ isMistaken }) => !isMistaken)
+    if (next) next.isMistaken = true
+    else this.#unasked = 1
+  }
+
+  answered(request: GrabbedJob): void {
+    this.#asked.delete(request)
+  }
+
+  hold(handle: string, assignment: Assignment, ability: Ability, isMistaken: boolean): void {
+    this.keep(new HeldJob(handle, assignment, ability, this.#leaseExpired, isMistaken))
     if (this.#session.context.options.roundRobin) this.#tryLast(ability.fn)
   }
 
@@ -153,8 +179,11 @@ export class WorkerSide implements IdleWorker, Grabber {
     return Array.from(this.#held.values(), ({ assignment }) => assignment)
   }
 
+  /** A job that it says something of: it has not dropped it. */
   held(handle: string): HeldJob | undefined {
-    return this.#held.get(handle)
+    const held = this.#held.get(handle)
+    if (held) held.isMistaken = false
+    return held
   }
 
   /** Takes a job from it, to be settled. */
@@ -199,9 +228,9 @@ export class WorkerSide implements IdleWorker, Grabber {
   }
 
   /** The job is requeued. */
-  #lose(held: HeldJob): void {
+  #lose(held: HeldJob, isLoss = true): void {
     this.#drop(held)
-    this.#session.scheduler.release(held.assignment, true)
+    this.#session.scheduler.release(held.assignment, isLoss)
   }
 
   #drop(held: HeldJob): void {

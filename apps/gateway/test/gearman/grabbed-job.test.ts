@@ -27,6 +27,7 @@ function grabbed({ isAble = true, hasHandle = true } = {}) {
     subscription: {} as Subscription,
     abilityFor: () => (isAble ? { fn: 'mail' } : undefined),
     hold: (of: string) => void held.push(of),
+    answered: () => undefined,
   }
   const grab = { form: assignPlain, slot: queue.add(1) }
   const request = new GrabbedJob(session, grabber, grab, false)

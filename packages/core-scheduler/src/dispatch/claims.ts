@@ -277,7 +277,12 @@ export class Claims {
     const sinceMs = this.#parts.clock.nowMs()
     const left = requests.filter((request) => !request.gone)
     const own = jobs.slice(0, requests.length)
-    for (const job of own) this.#assign({ job, sinceMs }, left.shift())
+    // The others that asked have left, or do not wait any more.
+    void this.#giveBack(own.splice(left.length))
+    for (const job of own) {
+      const request = left.shift()
+      if (request) this.#assign({ job, sinceMs }, request)
+    }
     this.#local.keep(subscription, own, jobs.slice(requests.length), hasMore)
     return left.filter((request) => {
       const kept = this.#local.takeAny(subscription)
@@ -323,12 +328,8 @@ export class Claims {
     this.#assign({ job, sinceMs: nowMs }, request)
   }
 
-  #assign(assignment: Delivery, request: FetchRequest | undefined): void {
+  #assign(assignment: Delivery, request: FetchRequest): void {
     this.#parts.activeLeases.add(assignment)
-    if (!request) {
-      this.#putBack(assignment)
-      return
-    }
     const { job } = assignment
     try {
       if (job.heldBy === 'consumer') this.#parts.bridging.handedOut(job)
@@ -340,7 +341,7 @@ export class Claims {
     }
   }
 
-  /** The worker left before its job came, or never learns of it. */
+  /** The worker never learns of it. */
   #putBack({ job: { lane, id, token } }: Delivery): void {
     this.#parts.outcomes.add(undefined, { lane, id, token, kind: 'requeue', lost: false })
   }

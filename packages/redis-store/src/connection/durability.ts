@@ -132,7 +132,7 @@ async function lackedBy(
   for (;;) {
     const wanted = known.count
     const confirming = wanted === 0 ? 0 : confirmedBy(connection, wanted)
-    // What follows its master from now on begins with these writes.
+    // A replica that follows from now on begins with these writes.
     const asked = await Promise.all([confirming, connection.call('ROLE')])
     const [confirmed, role] = asked as [number, Role]
     const isMaster =

@@ -62,7 +62,7 @@ export class RedisContext {
   readonly clock: MachineClock
   /** Says which data the store has. */
   readonly epoch: StoreEpoch
-  /** Those of a master that Sentinels may replace; none elsewhere. */
+  /** The replicas of a master that Sentinels may replace; none elsewhere. */
   readonly replicas: Replicas | undefined
   readonly #scripts: Scripts
   #after: AfterScript | undefined

@@ -18,7 +18,7 @@ interface Parts {
   readonly masters: () => readonly Redis[]
   /** Notes the servers' replication ids in the store; returns its epoch. */
   readonly note: (known: number, histories: readonly string[]) => Promise<number>
-  /** Where Sentinels may replace the master. */
+  /** Present where Sentinels may replace the master. */
   readonly replicas: Replicas | undefined
 }
 

@@ -87,7 +87,8 @@ describe('a scheduler', () => {
     expect(client.events).toEqual([])
   })
 
-  test('a claimed job whose worker left meanwhile is requeued', async () => {
+  test('a claimed job whose worker left meanwhile goes back, in front of those behind it', async () => {
+    await node.submitted('mail')
     await node.submitted('mail')
     const leaver = node.worker('mail').take()
     cluster.clock.endOfTurn(() => (leaver.gone = true))

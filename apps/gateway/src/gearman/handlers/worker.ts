@@ -72,7 +72,7 @@ function resultOf(session: Session, args: readonly Buffer[], fault: ErrorPacketK
   if (held) {
     return { assignment: held.assignment, reply: new ResultReply(session, held, fault) }
   }
-  session.sendError(fault)
+  session.connection.send(session.unasked(fault))
   return undefined
 }
 
@@ -104,7 +104,7 @@ export const workStatus: PacketHandler = (session, args) => {
 function runningJob(session: Session, args: readonly Buffer[], fault: ErrorPacketKey) {
   const held = session.worker.held(argument(args, 0).toString('latin1'))
   if (!held) {
-    session.sendError(fault)
+    session.connection.send(session.unasked(fault))
     return undefined
   }
   const { lane, id, token } = held.assignment.job
