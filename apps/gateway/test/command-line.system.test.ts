@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { flagOf, optionNames } from '../src/config/options.ts'
 import { startGateway } from './support/gateway-process.ts'
@@ -113,8 +116,12 @@ describe('the help', () => {
 describe('a gateway', () => {
   test('whose port another program has: one line, exit code 1, and its store ends', async () => {
     const port = await portOfTest(createServer())
-    const words = [...webAlone, '--web-port', String(port), '--data-dir', await temporaryFolder()]
+    const folder = await temporaryFolder()
+    const words = [...webAlone, '--web-port', String(port), '--data-dir', folder]
     const { code, stdout, stderr } = await startGateway(words).exited
+    expect(existsSync(join(folder, 'store.password'))).toBe(true)
+    const asking = connect(join(folder, 'store.sock'))
+    await expect(once(asking, 'connect')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
     expect(stdout).toBe('')
     expect(stderr).toBe(
       `Port ${port} on 127.0.0.1 is in use: stop the other program or choose another with --web-port.\n`,

@@ -8,7 +8,7 @@ import { commandTable } from '../src/commands/command-table.ts'
 import { completionScript } from '../src/commands/completion/run-completion.ts'
 import { shells } from '../src/commands/completion/names.ts'
 import { flagsOf } from '../src/config/option-row.ts'
-import { flagOf, optionNames } from '../src/config/options.ts'
+import { flagOf, optionNames, optionRow } from '../src/config/options.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 /** In CI nothing may be absent. */
@@ -63,7 +63,12 @@ describe.skipIf(lacks('bash', '-c', 'true'))('bash completes', () => {
 
 describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
   test('gets all options and their values', () => {
-    expect(completionScript(shell)).toMatch(/state[^]*waiting[^]*to-queue/)
+    const script = completionScript(shell)
+    expect(script).toMatch(/state[^]*waiting[^]*to-queue/)
+    for (const name of optionNames) {
+      expect(script).toContain(flagOf(name).slice(2))
+      for (const value of optionRow(name).value.choices ?? []) expect(script).toContain(value)
+    }
   })
 })
 

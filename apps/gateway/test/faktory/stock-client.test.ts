@@ -67,6 +67,8 @@ describeFaktory('the npm package faktory-worker', (gateways) => {
     bad.queue = 'a b'
     const rejected = await client.pushBulk([good, bad])
     expect(Object.keys(rejected)).toEqual([bad.jid])
+    expect(await client.fetch('default')).toMatchObject({ jid: good.jid })
+    expect((await client.info()).faktory).toMatchObject({ total_enqueued: 0 })
   })
 
   test('proves that it knows the password', async () => {

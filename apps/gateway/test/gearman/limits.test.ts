@@ -144,8 +144,11 @@ describeGearman('needs redis-server: what is turned away', ({ open, redis }) => 
       dropped: (reason) => void dropped.push(reason),
     })
     const peer = await gateway.peer()
-    peer.socket.pause()
+    const closed = new Promise((resolve) => peer.socket.once('close', resolve))
+    peer.socket.on('error', () => undefined).pause()
     for (let i = 0; i < 20; i++) peer.send('ECHO_REQ', 'x'.repeat(1_000_000))
     await expect.poll(() => dropped).toEqual(['slow'])
+    peer.socket.resume()
+    await closed
   })
 })

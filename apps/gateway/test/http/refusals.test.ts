@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import {
   ask,
@@ -9,6 +10,13 @@ import {
 } from './support/http-client.ts'
 import { nextJob, openHttp } from './support/http-gateway.ts'
 import { requestBytes } from '../../src/http/http-door.ts'
+
+/** A connection that reads nothing until it is resumed; `closed` settles when the other side has ended it. */
+async function unread(port: number): Promise<{ socket: Socket; closed: Promise<unknown> }> {
+  const socket = await openRaw(port)
+  socket.on('error', () => undefined).pause()
+  return { socket, closed: new Promise((resolve) => socket.once('close', resolve)) }
+}
 
 describe('the HTTP door answers', () => {
   test.each([
@@ -51,23 +59,23 @@ describe('the HTTP door answers', () => {
   test('a client that reads nothing of its answer: the connection is closed', async () => {
     const { port, worker, rejections } = await openHttp({ stallMs: 20 })
     const hands = await worker('f')
-    const socket = await openRaw(port)
-    socket.pause()
+    const { socket, closed } = await unread(port)
     socket.write(postText('f'))
     const [handle = ''] = await nextJob(hands)
     hands.send('WORK_COMPLETE', handle, Buffer.alloc(20_000_000))
     await expect.poll(() => rejections).toEqual(['slow'])
-    socket.destroy()
+    socket.resume()
+    await closed
   })
 
   test('a client that reads none of its refusals: the connection is closed', async () => {
     const { port, rejections } = await openHttp({ stallMs: 20 })
-    const socket = await openRaw(port)
-    socket.pause()
+    const { socket, closed } = await unread(port)
     const refused = postText(`?${'x'.repeat(1000)}`)
-    socket.on('error', () => undefined).write(refused.repeat(30_000))
+    socket.write(refused.repeat(30_000))
     await expect.poll(() => rejections.at(-1)).toBe('slow')
-    socket.destroy()
+    socket.resume()
+    await closed
   })
 
   test('503 while the store is away, and works again when it is back', async () => {

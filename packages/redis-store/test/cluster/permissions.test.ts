@@ -47,8 +47,14 @@ describe.skipIf(lacksRedis)('in a cluster, with redis-server, a node that dies',
     await store.lanes.register('calls')
     const words = ['', '5', 'jid-call', 'door', 'faktory', 'jid', 'jid-call', 'input', '[]']
     const args = ['calls', 'b-1:success', 0, ...words]
-    const push = () => dying.run('push-once', [dying.keys.uid('calls')], args)
-    expect([await push(), await push()]).toEqual([1, 0])
+    const other = new RedisContext(servers.address, new LaneNames(), 0)
+    await connect(other.redis)
+    const pushed: unknown[] = []
+    for (const node of [dying, other, dying]) {
+      pushed.push(await node.run('push-once', [node.keys.uid('calls')], args))
+    }
+    other.redis.disconnect()
+    expect(pushed).toEqual([1, 0, 0])
     expect(await take(store, ['calls'], 9)).toHaveLength(1)
   })
 })

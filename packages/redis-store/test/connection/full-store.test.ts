@@ -86,13 +86,16 @@ describe.skipIf(lacksRedis).each(places)('%s', (_place, start) => {
   })
 
   test('takes reports of a job, heartbeats and worker counts', async () => {
+    const other = await world.node()
     await store.steps.submit('mail', [job])
     await fill()
     const { token } = await claimed()
     const status = { kind: 'status', dividend: bytes, divisor: bytes } as const
     expect(await store.steps.report([{ ...held, token, ...status }])).toEqual([true])
     await store.nodes.beat()
-    await store.lanes.setWorkers(new Map([['mail', { named: 1, consumers: 1 }]]))
+    expect((await other.nodes.beat()).heartbeats.has(store.node)).toBe(true)
+    await store.lanes.setWorkers(new Map([['mail', { named: 2, consumers: 0 }]]))
+    expect(await store.lanes.counts(['mail'])).toMatchObject([{ workers: 2 }])
   })
 
   test('queues jobs that are due', async () => {

@@ -17,6 +17,18 @@ function listening() {
   return { calls, listener }
 }
 
+/** The texts, numbers and bytes that a listener was told. */
+function factsIn(told: unknown): unknown[] {
+  if (typeof told !== 'object' || told === null || told instanceof Uint8Array) return [told]
+  return Object.values(told).flatMap(factsIn)
+}
+
+function isSaidIn(message: Buffer, fact: unknown): boolean {
+  if (typeof fact === 'number') return Number.isSafeInteger(fact)
+  if (fact instanceof Uint8Array) return message.includes(Buffer.from(fact))
+  return fact === undefined || message.toString().includes(String(fact))
+}
+
 /** Names with all that a message has between and behind its fields. */
 const hostile = fc
   .array(
@@ -121,13 +133,16 @@ describe('a message between nodes, whatever names are in it', () => {
   test('bytes of any form tell of nothing, or of what they say', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
-        const { listener } = listening()
         const message = Buffer.from(bytes)
         for (const head of ['', 'event\0', 'complete\0', 'lane\0', 'data\0']) {
+          const { calls, listener } = listening()
           const whole = Buffer.concat([Buffer.from(head), message])
           announced(listener, whole)
           relayed(listener, whole)
           newsCame(listener, whole, 'own')
+          for (const [, ...told] of calls) {
+            for (const fact of factsIn(told)) expect(isSaidIn(whole, fact)).toBe(true)
+          }
         }
       }),
     )

@@ -41,12 +41,13 @@ describe.skipIf(lacksRedis)('on Sentinels, with redis-server:', () => {
   })
 
   test('no call goes to a master that is being replaced, though a Sentinel still names it; they fail where it stays', async () => {
-    const { context } = await open()
+    const { sentinel, context } = await open()
     context.epoch.replace()
     context.epoch.reconnect()
     await expect(context.call(() => context.redis.set('mine', 'yes'))).rejects.toThrow(
       'its Sentinels are replacing the master',
     )
+    for (const server of sentinel.servers) expect(await server.ask('EXISTS', 'mine')).toBe('0')
     await vi.waitFor(() => context.call(() => context.redis.set('mine', 'yes')), patience)
   })
 

@@ -125,6 +125,7 @@ export function stepContract({ open, test }: ContractTests): void {
     })
 
     test('ends a job with retention as its outcome says, right after it was handed out', async ({
+      world,
       store,
     }) => {
       const id = await submitOne(store, 'mail', { retentionSeconds: 60 })
@@ -134,6 +135,7 @@ export function stepContract({ open, test }: ContractTests): void {
       ])
       const [kept] = await store.jobs.look('mail', [id], ['output'])
       expect([kept?.status, kept?.output?.toString()]).toEqual(['success', 'out'])
+      expect(await world.secondsLeft('mail', id)).toBe(60)
     })
 
     test('hands out a job that was given back, and one that was retried, in its current state', async ({

@@ -50,7 +50,7 @@ export function dependenciesContract({ open, test }: ContractTests): void {
       expect((await takeOne(store, 'mail')).id).toBe(1)
     })
 
-    test('that were scheduled are dropped, too, in the order of their queue', async ({
+    test('that were scheduled are dropped, too, and counted, when a consumer asks for their queue', async ({
       world,
       store,
     }) => {
@@ -62,6 +62,11 @@ export function dependenciesContract({ open, test }: ContractTests): void {
       await store.lanes.promote()
       const queue = { by: 'consumer', queue: 'default' } as const
       expect(await take(store, ['mail', 'news'], 9, queue)).toEqual([])
+      const counts = await store.lanes.counts(['mail', 'news'])
+      expect(counts).toMatchObject([
+        { normal: 0, expired: 1 },
+        { normal: 0, expired: 1 },
+      ])
     })
 
     test('with clients at other nodes are reported to them', async ({ world }) => {

@@ -203,12 +203,12 @@ export function opennessContract({ open, test }: ContractTests): void {
       world,
       store,
     }) => {
-      const { log } = await listening(world)
+      const nodes = [await listening(world), await listening(world)]
       await submitOne(store, 'mail')
       await store.lanes.open('mail')
-      await log.waitFor('woken', ({ lane }) => lane === 'mail')
+      for (const { log } of nodes) await log.waitFor('woken', ({ lane }) => lane === 'mail')
       await store.lanes.close('mail')
-      await log.waitFor('laneClosed', ({ lane }) => lane === 'mail')
+      for (const { log } of nodes) await log.waitFor('laneClosed', ({ lane }) => lane === 'mail')
     })
 
     test('a closed lane stays closed, whichever workers were seen, until it is opened', async () => {

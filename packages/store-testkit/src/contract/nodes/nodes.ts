@@ -137,15 +137,17 @@ export function nodeContract({ open, test }: ContractTests): void {
 
     test('all nodes are notified of jobs that were given back or promoted', async ({ world }) => {
       const a = await world.node()
-      const b = await listening(world)
+      const others = [await listening(world), await listening(world)]
       await submitOne(a, 'mail')
       await a.steps.finish('mail', [requeued(await takeOne(a, 'mail'))])
-      await b.log.waitFor('woken', ({ lane }) => lane === 'mail')
+      for (const { log } of others) await log.waitFor('woken', ({ lane }) => lane === 'mail')
       const { nowMs } = await a.nodes.beat()
       await submitOne(a, 'sms', { dueAtMs: nowMs + 1_000 })
       await world.pass(1_001)
       await a.lanes.promote()
-      await b.log.waitFor('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
+      for (const { log } of others) {
+        await log.waitFor('woken', ({ lane, jobs }) => lane === 'sms' && jobs === 1)
+      }
     })
 
     test('subscribed nodes hear of new jobs of other nodes, in their lanes alone', async ({
