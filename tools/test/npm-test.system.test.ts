@@ -46,7 +46,7 @@ function allProcesses(): ReadonlyMap<number, Started> {
       if (/[ZXx]/.test(state)) continue
       all.set(Number(pid), { parent: Number(parent), name: `${name} of ${fields[startTime]}` })
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return all

@@ -25,7 +25,7 @@ function anchorOf(heading: string): string {
     .replaceAll(/\s/g, '-')
 }
 
-/** The same of this project's site, which makes one hyphen of all that is no letter or digit. */
+/** The anchor of a heading on this project's site, which makes one hyphen of all that is no letter or digit. */
 function siteAnchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -38,7 +38,7 @@ test.skipIf(lacksHistory)(
     }
     expect(git('status', '--porcelain')).toBe(before)
   },
-  // It packs, installs and makes every file.
+  // The test packs, installs and makes every file.
   300_000,
 )
 

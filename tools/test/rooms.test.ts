@@ -99,7 +99,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 interface Diagnostic {
   readonly message: string
-  /** It begins with the name of the case. */
+  /** The name of the file begins with that of the case. */
   readonly filename: string
 }
 

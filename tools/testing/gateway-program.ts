@@ -56,7 +56,7 @@ export function sourcesWords(): readonly string[] {
   return ['--conditions=@crossgear/source', '--import', import.meta.resolve('tsx')]
 }
 
-/** The same with our packages as they are built, where they are. */
+/** Words for Node that run a program with our packages as they are built, where they are. */
 export function typescriptWords(): readonly string[] {
   return isBuilt() ? sourcesWords().slice(1) : sourcesWords()
 }
@@ -67,7 +67,7 @@ export function gatewayWords(): readonly string[] {
   return isBuilt() ? [`${folder}/dist/main.js`] : [...sourcesWords(), `${folder}/src/main.ts`]
 }
 
-/** The same with the bundle, where there is one: for tests that start it often. */
+/** Words for Node that run the bundled gateway, where there is a bundle: for tests that start it often. */
 export function bundleWords(): readonly string[] {
   return isBuilt() && existsSync(bundle)
     ? [`${root}tools/testing/bundled-gateway.cjs`]

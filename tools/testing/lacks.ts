@@ -11,7 +11,7 @@ export function lacks(program: string, ...words: readonly string[]): Lacking {
   return lacksUnless(program, () => spawnSync(program, words, { stdio: 'ignore' }).status === 0)
 }
 
-/** The same for a `need` that is no program, or that is found in another way. */
+/** True where a `need` is lacking that is no program, or that is found in another way. */
 export function lacksUnless(need: string, isThere: () => boolean): Lacking {
   return process.env['CI'] === 'true' || isThere() ? false : need
 }

@@ -20,7 +20,7 @@ export class Random {
     return min + Math.floor(this.next() * (max - min + 1))
   }
 
-  /** One of them. */
+  /** A random one of the values. */
   pick<T>(some: readonly T[]): T {
     return some[this.whole(0, some.length - 1)]!
   }

@@ -25,7 +25,7 @@ export interface ServerShape {
 /** Set where a suite that needs redis-server cannot run. In CI it never is: there the suite fails. */
 export const lacksRedis: Lacking = lacks('redis-server', '--version')
 
-/** The same for valkey-server. */
+/** True where there is no valkey-server. */
 export const lacksValkey: Lacking = lacks('valkey-server', '--version')
 
 /** Names a folder on a disk where the one for temporary files is none. */

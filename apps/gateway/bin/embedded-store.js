@@ -1,6 +1,6 @@
 // The embedded store: Valkey as WebAssembly in a process of its own, started by the gateway with
 // the TCP port as the only argument (0: none) and `{ password, socketPath }` as the first message.
-// It lives exactly as long as its gateway.
+// The embedded store lives exactly as long as its gateway.
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'

@@ -119,7 +119,7 @@ export function useJobSearch(query, everyMs) {
   return {
     ...{ search: state.search, error: state.error },
     stage: isShown ? state.stage : 'runs',
-    /** It takes more than one call. */
+    /** The search takes more than one call. */
     isLong:
       isShown && state.search !== undefined && (state.search.calls > 1 || state.stage !== 'done'),
     busy: (isShown && state.stage !== 'runs') || state.failed === mark ? 'false' : 'true',

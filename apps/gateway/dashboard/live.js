@@ -6,7 +6,7 @@ import { apiUrl } from './api.js'
 const keptSamples = 300
 /** Rates are over so many seconds. */
 const rateSeconds = 10
-/** The same where they are drawn. */
+/** Seconds over which rates are smoothed where they are drawn. */
 const smoothSeconds = 4
 /** The stream is opened anew so late after it was refused, ms. */
 const askAgainMs = 5_000

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** Rows per turn of the event loop, about a millisecond's work. */
 const rowsPerTurn = 1_000
-/** The same where sorted rows are merged, which takes a comparison for each. */
+/** Rows in a turn where sorted rows are merged, which takes a comparison for each. */
 const mergedPerTurn = 8_000
 
 /** Calls `take` for each row, and lets other work pass in between: after `perTurn` rows. */

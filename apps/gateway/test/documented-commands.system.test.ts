@@ -55,7 +55,13 @@ describe('the commands of the package', () => {
     const acts = ['plan', 'run', 'verify', 'rollback', 'export'].map((act) => ['migrate', act])
     const ends = await Promise.all(
       [
-        ...[['serve'], ['gearmand'], ['nodes'], ['mirror'], ['doctor'], ['backup'], ['restore']],
+        ['serve'],
+        ['gearmand'],
+        ['nodes'],
+        ['mirror'],
+        ['doctor'],
+        ['backup'],
+        ['restore'],
         ...acts,
       ].map((command) => startGateway([...command, '--help']).exited),
     )

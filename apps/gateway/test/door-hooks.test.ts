@@ -90,7 +90,9 @@ test('a store that refused a write a moment ago is not ready, though a smaller w
   let atMs = 0
   const latestRefusal = new LatestRefusal(() => atMs)
   const { rejected } = doorHooks('gearman', {
-    ...{ metrics: metrics.door('gearman'), log, latestRefusal },
+    metrics: metrics.door('gearman'),
+    log,
+    latestRefusal,
     observer: observeWith(metrics, log),
   })
   rejected('store', undefined, new StoreError('REFUSED', 'NOPERM no permissions'))

@@ -87,7 +87,12 @@ export function schedulerParts(
   const queues = new QueueControl({ ...node, idleSearch })
   return {
     ...node,
-    ...{ keptOutcomes, leaseStarts, outcomes, claims, submissions, idleSearch },
+    keptOutcomes,
+    leaseStarts,
+    outcomes,
+    claims,
+    submissions,
+    idleSearch,
     ...{ agedJobs, times, holders, reclaimer, routeChanges, outages, nodeQuestions, queues },
     admin: new Administration(node),
     jobs: new JobLookup(node),

@@ -305,7 +305,7 @@ export class Scheduler {
     await this.#store.lanes.keep(lane)
   }
 
-  /** The same for a producer. */
+  /** Opens a lane to Faktory consumers for a producer. */
   async openLane(lane: string): Promise<void> {
     await this.#parts.registrar.register(lane)
     await this.#store.lanes.open(lane)

@@ -32,7 +32,7 @@ export type PlainSubmission = Extract<
   { readonly priority: Priority }
 >
 
-/** They, in the order of the table. */
+/** The plain submissions, in the order of the table. */
 export const plainSubmissions: readonly PlainSubmission[] = submissionTypes.filter(
   (type) => 'priority' in type,
 )

@@ -28,7 +28,7 @@ export interface Target {
   store(records: readonly JobRecord[]): Promise<readonly Stored[]>
   /** The source no longer has these. Absent, as the next two, where nothing is noted of it. */
   moved?(names: readonly JobName[]): Promise<void>
-  /** The same for jobs known only by import id. */
+  /** The source no longer has these jobs, which are known by their import ids alone. */
   movedIds?(importIds: readonly Buffer[]): Promise<void>
   /** The source no longer has any job that this migration stored. */
   movedAll?(): Promise<void>

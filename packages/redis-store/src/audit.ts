@@ -16,7 +16,7 @@ type StreamEntry = readonly [id: string, fields: readonly string[]]
 
 /** The store port's part for who did what. */
 export class RedisAudit extends ContextPart implements AuditStore {
-  /** As it was read: it does not change. */
+  /** The key as it was read: it does not change. */
   #sessionKey: Buffer | undefined
 
   async add(text: string): Promise<string> {

@@ -38,7 +38,7 @@ const task = JSON.parse(process.argv[2] ?? '') as Task
 const log = new LogFile(task.log)
 const random = new Random(task.seed)
 const report = (progress: Progress): void => void process.send?.(progress)
-// It ends with its parent.
+// The peer ends with its parent.
 process.once('disconnect', () => process.exit())
 
 if (task.role === 'client') {

@@ -17,7 +17,7 @@ export async function killAndRestart(stage: Stage, gateway: Gateway): Promise<vo
   await restart(stage, gateway)
 }
 
-/** It ends its running jobs: none may be done twice. */
+/** A gateway that is asked to stop ends its running jobs: none may be done twice. */
 export async function drainAndRestart(stage: Stage, gateway: Gateway): Promise<void> {
   stage.gatewayDeaths += 1
   stage.remark(`${gateway.node} is told to stop`)

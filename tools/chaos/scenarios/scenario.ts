@@ -32,7 +32,7 @@ export interface Scenario {
   readonly program?: () => readonly string[]
   /** Faults on links: proxies between peers and gateways, and between these and Redis. No. */
   readonly proxies?: boolean
-  /** It mostly waits, and may run beside others. No. */
+  /** The scenario mostly waits, and may run beside others. No. */
   readonly waits?: boolean
   /** Its share of the requested jobs. 1. */
   readonly jobShare?: number

@@ -17,7 +17,7 @@ export function* deathsAreTold({ plan, history, runs }: Case): Iterable<string> 
     const [first] = told
     if (first && isDone && plan.faults.length === 0 && !isTaken(history, job, ['kills', 'moves']))
       yield `${job.label} was done, and its death was told at ${at(first.startedMs)}`
-    // One that is done runs no more: another one is another death.
+    // A callback that is done runs no more: another one is another death.
     const isSettled = (run: Run): boolean =>
       run.settled === 'yes' || (plan.faults.length === 0 && isFinished(run))
     const settled = told.filter((run) => run.end === 'complete' && isSettled(run))

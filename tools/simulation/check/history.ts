@@ -24,9 +24,9 @@ export interface Submitted {
   /** A unique lock (`unique_for`). */
   readonly lock?: string
   readonly batch?: string
-  /** It may not run before, milliseconds of the world. */
+  /** The job may not run before, milliseconds of the world. */
   readonly dueAtMs?: number
-  /** It may not begin after, milliseconds of the world. */
+  /** The job may not begin after, milliseconds of the world. */
   readonly expiresAtMs?: number
   /** Pushed when this batch is over. */
   readonly callbackOf?: string

@@ -8,7 +8,7 @@ import { connect, type Peer } from './peer.ts'
 const timeoutMs = 2_000
 
 export interface WorkerHabits {
-  /** It completes every job. */
+  /** The worker completes every job. */
   readonly isReliable: boolean
 }
 

@@ -159,7 +159,7 @@ const mutate = (cmd: string, target: string, kind: ActKind): Make =>
     askFaktory(peer, 'MUTATE', { cmd, target, filter: fn === undefined ? {} : { jobtype: fn } }),
   )
 
-/** It has no filter. */
+/** The MUTATE that clears has no filter. */
 const clear =
   (target: string): Make =>
   (peer) => {
@@ -167,7 +167,7 @@ const clear =
     return { what: `sends MUTATE clear ${target}`, kind: 'ends', takes: () => true, run }
   }
 
-/** The same for one job. */
+/** A MUTATE of one job. */
 const mutateOne = (cmd: string, target: string, kind: ActKind): Make =>
   onOne(
     `sends MUTATE ${cmd} ${target} for`,

@@ -124,7 +124,7 @@ export class Gateway {
     for (const wire of this.#wires.keys()) wire.gatewayGone()
   }
 
-  /** It ends as at SIGTERM: no more jobs, running ones have some time, then its doors, then the store. */
+  /** The gateway ends as at SIGTERM: no more jobs, running ones have some time, then its doors, then the store. */
   async stop(): Promise<void> {
     this.#isOpen = false
     const doors = [this.#doors.gearman, this.#doors.faktory]

@@ -128,7 +128,7 @@ export class StoreLink {
     this.mend()
   }
 
-  /** They are there again; messages of the meantime are lost. */
+  /** Connections are made again; messages of the meantime are lost. */
   mend(): void {
     if (!this.#isDown || this.#isServerGone) return
     this.#isDown = false

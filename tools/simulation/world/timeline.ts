@@ -27,11 +27,11 @@ export interface Event {
 
 /** Chooses the order of events, in place of their times. */
 export interface Chooser {
-  /** It begins at this time. */
+  /** The chooser begins at this time. */
   readonly fromMs: number
   /** Events that are so close to the first may come before it. */
   readonly windowMs: number
-  /** One of at least one, each the first of its line. */
+  /** Picks one of the events, of which there is at least one, each the first of its line. */
   pick(events: readonly Event[]): Event
 }
 
@@ -126,7 +126,7 @@ export class Timeline {
     for (let next = this.#next(untilMs); next; next = this.#next(untilMs)) {
       if (!goesOn()) return false
       const { run, actor, atMs } = next
-      // One that was chosen may stand further down; it never runs again.
+      // An event that was chosen may stand further down; it never runs again.
       if (next !== this.#heap[0]) this.#cancelled += 1
       else this.#pop()
       next.run = undefined

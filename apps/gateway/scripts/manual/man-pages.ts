@@ -99,7 +99,7 @@ function isCommon(flag: string): boolean {
   return flag === '--help' || ofServe.has(flag)
 }
 
-/** They have pages, or a --help, of their own. */
+/** Commands that have pages, or a --help, of their own. */
 const elsewhere: ReadonlySet<string> = new Set(['serve', 'gearmand'])
 
 /** crossgear(1), from the commands and the option table. */

@@ -14,7 +14,7 @@ import { type ProxyOptions, TrustedProxy } from './trusted-proxy.ts'
 export interface Identity {
   readonly role?: Role
   readonly address: string
-  /** It is on this machine, and no proxy is between. */
+  /** The client is on this machine, and no proxy is between. */
   readonly isLocal: boolean
   /** How it proved its role; `address`: by where it is. */
   readonly by: 'password' | 'session' | 'address' | 'proxy'

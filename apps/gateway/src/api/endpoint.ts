@@ -103,7 +103,7 @@ export function orNull<Schema extends TSchema>(schema: Schema, description?: str
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }
 
-/** One of some words. */
+/** A schema of some words, of which a value is one. */
 export function oneOf<const Words extends readonly string[]>(words: Words, description?: string) {
   return Type.Unsafe<Words[number]>({
     type: 'string',

@@ -13,7 +13,7 @@ import type { LatestView } from './reads/snapshot-view.ts'
 import type { StoreRejected } from '../net/store-refusal.ts'
 
 export interface ApiParts {
-  /** As it is now. */
+  /** The settings in force at the time of the call. */
   readonly config: () => Config
   readonly scheduler: Scheduler
   readonly snapshots: StoreSnapshots

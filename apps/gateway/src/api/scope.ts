@@ -29,14 +29,14 @@ export class Scope {
     return this.#globs.some((glob) => glob.match(name).run(Infinity))
   }
 
-  /** They see a lane, and act on jobs that are there, if its function or its queue is theirs. */
+  /** People of the scope see a lane, and act on jobs that are there, if its function or its queue is theirs. */
   hasLane(lane: string): boolean {
     const { fn, queue } = this.#names.parse(lane)
     return this.has(fn) || this.has(queue)
   }
 
   /**
-   * They give a lane jobs, and change how it is served, if its function and its queue are theirs. A function is enough
+   * People of the scope give a lane jobs, and change how it is served, if its function and its queue are theirs. A function is enough
    * for its home queue; a function whose name reads as another one's lane needs the right to that, too.
    */
   mayTarget(lane: string): boolean {

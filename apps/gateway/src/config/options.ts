@@ -34,7 +34,7 @@ export function optionRow(name: OptionName): Setting & { readonly group: Setting
   return options[name]
 }
 
-/** The same for a command line, in words: only explicit flags may override the environment, so it has no default. */
+/** The row of an option for a command line, in words: only explicit flags may override the environment, so it has no default. */
 export function settingOption(name: OptionName): OptionRow {
   const { argument, help, group, value, fallback, shownFallback } = optionRow(name)
   return {

@@ -96,7 +96,7 @@ export function portOr<const Words extends readonly string[]>(
   return { argument: 'port', value, fallback }
 }
 
-/** One of some words. */
+/** A value that is one of some words. */
 export function oneOf<const Words extends readonly string[]>(
   argument: string,
   words: Words,
@@ -110,7 +110,7 @@ export function oneOf<const Words extends readonly string[]>(
   return { argument, value, fallback }
 }
 
-/** One of two versions, such as `1.1`, which TOML may have as a number. */
+/** A value that is one of some versions, such as `1.1`, which TOML may have as a number. */
 export function versionOf<const Words extends readonly string[]>(
   words: Words,
   fallback: NoInfer<Words[number]>,

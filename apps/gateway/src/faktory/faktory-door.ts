@@ -49,7 +49,7 @@ export interface FaktoryDoorOptions extends Omit<PortOptions<Rejection>, 'maxCon
   readonly fetchBlocksMs?: number
   /** A worker without a BEAT for this long loses its connections, milliseconds. 60000. */
   readonly deadAfterMs?: number
-  /** One whose connections have all been gone for that time gives jobs of Faktory producers back. False. */
+  /** A worker whose connections have all been gone for that time gives jobs of Faktory producers back. False. */
   readonly givesBack?: boolean
   /** Interval of checks for such workers, milliseconds. 15000. */
   readonly reapEveryMs?: number

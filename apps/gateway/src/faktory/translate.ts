@@ -41,7 +41,7 @@ export function newJobOf(job: FwpJob, nowMs: number, rule: PayloadRule, names: L
   return job.custom === undefined ? draft : Object.assign(draft, jobOptionsOf(job, nowMs, names))
 }
 
-/** The same for a job pushed later: due at once, and without lock or batch. */
+/** A Faktory job that is pushed later, as the store gets it: due at once, and without lock or batch. */
 export function plainJobOf(job: FwpJob, nowMs: number, rule: PayloadRule): NewJob {
   return draftOf(job, nowMs, rule)
 }

@@ -16,7 +16,7 @@ const countedBytes = 200
 /** A worker that goes away with jobs. */
 export interface GoingAway {
   readonly wid: string | undefined
-  /** It was told to stop and got another job, closed its last connection, or lost it. */
+  /** The reason: the worker was told to stop and got another job, closed its last connection, or lost it. */
   readonly how: Exclude<WorkerState, 'running'> | 'gone' | 'cut off'
   readonly jobs: number
 }
@@ -60,7 +60,7 @@ export class Worker {
   lastBeatMs: number
   /** When it closed its last connection, milliseconds; undefined while it has one anywhere, or if a gateway closed the last. */
   goneMs: number | undefined
-  /** It was taken for dead. */
+  /** True once the worker was taken for dead. */
   isReaped = false
   rssKb = 0
 
@@ -129,7 +129,7 @@ export interface WorkersOptions {
   readonly clock: Clock
   /** A wid without a BEAT for this long is dead, milliseconds. */
   readonly deadAfterMs: number
-  /** One that closed all its connections that long ago gives jobs of Faktory producers back. */
+  /** A worker that closed all its connections that long ago gives jobs of Faktory producers back. */
   readonly givesBack: boolean
   /** Interval of looks, milliseconds. */
   readonly reapEveryMs: number
@@ -298,7 +298,7 @@ export class Workers {
   }
 
   /**
-   * One that went away gives its jobs back once it has been away for long enough. One that was cut off keeps them: a job may
+   * A worker that went away gives its jobs back once it has been away for long enough. A worker that was cut off keeps them: a job may
    * keep its process from all else. Either is known while it may have jobs.
    */
   #lookAtAbsent(worker: Worker, overdueMs: number): void {

@@ -128,7 +128,7 @@ export class Session implements ConnectionHandler, SideSession {
     this.#answer(this.#asking, make, storeFailedReply)
   }
 
-  /** The same for one cheap read: it runs now, before anything that the peer sends later. */
+  /** Answers by one cheap read: it runs now, before anything that the peer sends later. */
   answerNow(make: () => Promise<Buffer>): void {
     this.#answer(noTurns, make, storeFailedReply)
   }
@@ -161,7 +161,7 @@ export class Session implements ConnectionHandler, SideSession {
     return undefined
   }
 
-  /** The same for a lane that the request may bring into being. */
+  /** Reads the name of a lane that the request may bring into being. */
   readLane(bytes: Buffer, hasReply = true): FunctionName | undefined {
     const name = this.readFunction(bytes, hasReply)
     const { laneQuota } = this.context.options

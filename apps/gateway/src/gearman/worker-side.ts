@@ -155,7 +155,7 @@ export class WorkerSide implements IdleWorker, Grabber {
     if (this.#session.context.options.roundRobin) this.#tryLast(ability.fn)
   }
 
-  /** It keeps a job as long as its lease lasts. */
+  /** The worker keeps a job as long as its lease lasts. */
   keep(held: HeldJob): void {
     this.#held.set(held.handle, held)
     if (held.leaseMs === undefined) return
@@ -201,7 +201,7 @@ export class WorkerSide implements IdleWorker, Grabber {
     if (held) this.#lose(held)
   }
 
-  /** It may still send WORK_FAIL for the job. */
+  /** The worker may still send WORK_FAIL for the job. */
   threw(handle: string): void {
     this.#lastException = handle
   }

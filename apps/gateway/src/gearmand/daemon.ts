@@ -101,7 +101,7 @@ function textIn(file: string): string | undefined {
   }
 }
 
-/** It asks any user directory of the machine; /etc/passwd is only one. */
+/** The program asks any user directory of the machine; /etc/passwd is only one. */
 const idProgram = '/usr/bin/id'
 
 /** Missing in Node's types. */

@@ -50,9 +50,9 @@ export const queueOptions: readonly GearmandOption[] = [
 
 /** Why an option of gearmand has no effect here. */
 export type Effect =
-  /** It has an effect. */
+  /** The option has an effect. */
   | 'some'
-  /** It belongs to gearmand's persistent queues. */
+  /** The option belongs to gearmand's persistent queues. */
   | 'queue'
   | { readonly none: string }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 /** The end of a client that does not read its answer. */
 export interface Stall {
-  /** It is dropped after this time, ms. */
+  /** Time after which a client that does not read is dropped, ms. */
   readonly stallMs: number
   readonly stalled: () => void
 }

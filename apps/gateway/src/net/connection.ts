@@ -149,7 +149,7 @@ export class Connection implements Holder, WorkSource {
     return slot
   }
 
-  /** The same for bytes that needed no store call: see {@link ReplySlot.fillAtHand}. */
+  /** Sends bytes that needed no store call: see {@link ReplySlot.fillAtHand}. */
   sendAtHand(bytes: Uint8Array): void {
     if (this.#slots.isEmpty) this.send(bytes)
     else if (!this.#gone) this.reserve().fillAtHand(bytes)
@@ -179,7 +179,7 @@ export class Connection implements Holder, WorkSource {
   }
 
   /**
-   * The same for a request that usually has no reply. `mayBePassed`: a reply at hand does not wait
+   * Reserves the place of a request that usually has no reply. `mayBePassed`: a reply at hand does not wait
    * for it.
    */
   reserveSilent(mayBePassed: boolean): ReplySlot {

@@ -62,7 +62,7 @@ export class Listener {
   readonly #options: ListenerOptions
   readonly #sockets = new Set<Socket>()
   readonly #addresses = new AddressCounts()
-  /** One for each address, where the port speaks TLS. */
+  /** Servers of a port that speaks TLS, one for each address. */
   readonly #tlsServers: TlsServer[] = []
   #port: OpenedPort | undefined
   /** Bytes of ended connections. */

@@ -27,7 +27,7 @@ export class ReplySlot {
     this.#queue.filled(this)
   }
 
-  /** The same for a reply that needed no store call. */
+  /** Fills the slot with a reply that needed no store call. */
   fillAtHand(bytes: Uint8Array): void {
     this.#queue.letPass(this)
     this.fill(bytes)

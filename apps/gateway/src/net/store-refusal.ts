@@ -21,7 +21,7 @@ export function storeErrorText(error: StoreError, told: Told): string {
   return texts[error.code](oneLine(error))
 }
 
-/** The same for a job that was handed in. */
+/** The text of a store's refusal to a client that handed in a job. */
 export function refusedJobText(error: StoreError, told: Told): string {
   const text = storeErrorText(error, told)
   return mayBeDone(error) ? `${text}: the job may be stored, and run, all the same` : text

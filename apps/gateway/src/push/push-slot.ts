@@ -20,7 +20,7 @@ export interface SlotOwner {
   failed(error: unknown): void
 }
 
-/** One of the requests that may run at a time: it waits for a job, has it done, and asks for the next one. */
+/** A place for one of the requests that may run at a time: it waits for a job, has it done, and asks for the next one. */
 export class PushSlot implements IdleWorker, FetchRequest {
   /** Its place among those of its target, from 0. */
   readonly number: number
@@ -92,7 +92,7 @@ export class PushSlot implements IdleWorker, FetchRequest {
     this.#owner.scheduler.addIdle(this, true)
   }
 
-  /** It sleeps, and is woken when the store is back. */
+  /** The slot sleeps, and is woken when the store is back. */
   refused(): void {
     this.onEmpty()
   }

@@ -9,7 +9,7 @@ import { type PushCounts, PushTarget, type TargetParts } from './push-target.ts'
 /** Functions whose jobs go to a URL: this node is their worker. */
 export class Push {
   readonly name = 'push'
-  /** It has no port. */
+  /** Push targets have no port of this gateway. */
   readonly address = undefined
   readonly #parts: TargetParts
   readonly #targets = new Map<string, PushTarget>()

@@ -144,7 +144,7 @@ export async function waitUntilLoaded(
       return
     } catch (error) {
       if (!ProbeError.is(error, 'REPLY')) throw error
-      // One that cannot write its files refuses even this: its data is there.
+      // A server that cannot write its files refuses even this: its data is there.
       if (error.word === 'MISCONF') return
       if (error.word !== 'LOADING') throw error
       if (!said) log.info('The store is loading its data; the ports open after that.')

@@ -35,7 +35,7 @@ export interface FoundFolder {
   readonly exists: boolean
   /** A private server kept jobs in it. */
   readonly hasData: boolean
-  /** It belongs to another user, who alone may start a server on it. */
+  /** The folder belongs to another user, who alone may start a server on it. */
   readonly isForeign: boolean
   /** Undefined if no gateway had a store here. */
   readonly folder?: StoreFolder | undefined

@@ -94,7 +94,7 @@ export async function checkOpenNetwork(
 }
 
 /**
- * The same for a port whose socket was handed over: returns its warning, if it needs one.
+ * Checks a port whose socket was handed over: returns its warning, if it needs one.
  *
  * @throws StartError (code 2)
  */

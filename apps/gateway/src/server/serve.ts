@@ -77,7 +77,10 @@ export async function serve(
   const reloader =
     ways.reread &&
     new Reloader({
-      ...{ settings, log, reread: ways.reread, handedOver: sockets },
+      settings,
+      log,
+      reread: ways.reread,
+      handedOver: sockets,
       apply: async (next) => (await started).configure(next),
     })
   const run = async () => {

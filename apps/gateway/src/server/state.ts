@@ -15,7 +15,7 @@ export class StateSignal {
   #gateway: RunningGateway | undefined
 
   constructor(log: Logger, version: string) {
-    // It was asked for: the level of the log does not hide it.
+    // The state was asked for: the level of the log does not hide it.
     this.#log = log.child({}, { level: 'info' })
     this.#version = version
     process.on(signal, this.#onSignal)

@@ -44,11 +44,11 @@ export interface CommandRow extends Omit<CommandForm, 'helpAfter'> {
   readonly words: readonly [string, ...string[]]
   /** Options of the gateway that it takes besides those that say where it is. None. */
   readonly gatewayOptions?: readonly OptionName[]
-  /** It is meant by its first word alone. false. */
+  /** The first word alone means the command. false. */
   readonly isDefault?: boolean
   /** Needs no password, so none is read. false. */
   readonly isOpen?: boolean
-  /** It runs until it is interrupted. false. */
+  /** The command runs until it is interrupted. false. */
   readonly isLive?: boolean
   readonly run: (context: CommandContext) => Promise<ExitName>
 }

@@ -14,7 +14,8 @@ const commonOptions: readonly OptionRow[] = [
     help: 'the web port of a gateway (default: CROSSGEAR_URL, else that of this machine by its --web-port)',
   },
   {
-    ...{ name: 'ca', argument: 'file' },
+    name: 'ca',
+    argument: 'file',
     help: 'authority (PEM) of the certificate of a web port with https, or that certificate itself (default: CROSSGEAR_CA, for the gateway of this machine its --web-tls-cert)',
   },
   { name: 'json', help: 'print JSON for programs, one value a line' },

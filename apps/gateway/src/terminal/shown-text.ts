@@ -76,7 +76,7 @@ export function shownAge(time: string, nowMs: number): string {
   return shownSeconds(Math.max(0, nowMs - Date.parse(time)) / 1000)
 }
 
-/** The same for a time that is to come. */
+/** The wait until a time that is to come. */
 export function shownWait(time: string, nowMs: number): string {
   return shownSeconds(Math.max(0, Date.parse(time) - nowMs) / 1000)
 }

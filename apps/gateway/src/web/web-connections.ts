@@ -116,7 +116,7 @@ export class WebConnections {
     this.#known.set(name, known)
   }
 
-  /** One without a complete request, or whose client does not read its answers. */
+  /** The oldest connection without a complete request, or whose client does not read its answers. */
   #oldestUnused(address: string | undefined): readonly [string, Known] | undefined {
     for (const [name, known] of this.#known) {
       const isOther = address !== undefined && known.address !== address

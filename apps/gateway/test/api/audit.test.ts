@@ -192,7 +192,8 @@ describeApi('undoing a deletion', () => {
     expect(await client.ask('FETCH q')).toBe('$-1')
     await push('waiting-004')
     expect((await undo(api, (await audit(api)).entries[0]?.entry)).body).toEqual({
-      ...{ restored: 3, left: [] },
+      restored: 3,
+      left: [],
     })
     const jids: (string | undefined)[] = []
     for (let at = 0; at < 4; at += 1)
@@ -220,7 +221,8 @@ describeApi('undoing a deletion', () => {
     expect(entry).toMatchObject({ undo: 'no', no_undo: why })
     const refused = await undo(api, entry?.entry)
     expect([refused.status, refused.body.error?.message]).toEqual([
-      ...[409, `it cannot be undone: ${why}`],
+      409,
+      `it cannot be undone: ${why}`,
     ])
     expect((await undo(api, '1-1')).status).toBe(404)
   })

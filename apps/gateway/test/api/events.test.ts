@@ -9,7 +9,7 @@ import { portOfTest } from '../support/port-of-test.ts'
 
 const { describeApi, openApi } = apiOnRedis()
 
-/** One who watches, and the overviews as they come. */
+/** A client that watches, and the overviews as they come. */
 async function watch({ port }: ApiGateway) {
   const asking = get({ port, host: '127.0.0.1', path: '/api/v1/events', agent: false })
   onTestFinished(() => void asking.destroy())
@@ -101,7 +101,7 @@ describeApi('the API under load', () => {
     onTestFinished(() => stream.close())
     const socket = connect(await portOfTest(server), '127.0.0.1')
     onTestFinished(() => void socket.destroy())
-    // It is never read: what the kernel does not take waits in the gateway.
+    // The socket is never read: what the kernel does not take waits in the gateway.
     socket.pause()
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await once(server, 'request')

@@ -119,7 +119,9 @@ describeApi('a target of an act', () => {
         const before = (await api.jobs('limit=100')).jobs.length
         for (const [path, body] of requests) {
           const answer = await api.ask(`/api/v1${path}`, {
-            ...{ method: 'POST', headers: as('carol'), body },
+            method: 'POST',
+            headers: as('carol'),
+            body,
           })
           const { error } = answer.body as { error?: { code: string; message: string } }
           expect([path, body, answer.status, error?.code]).toEqual([path, body, 403, 'not_yours'])
@@ -137,7 +139,9 @@ describeApi('a target of an act', () => {
       for (const act of ['submit', 'pause', 'resume', 'open', 'close', 'limits', 'undo']) {
         for (const [path, body] of (await acts[act]?.(api, named)) ?? []) {
           const { status } = await api.ask(`/api/v1${path}`, {
-            ...{ method: 'POST', headers: as('carol'), body },
+            method: 'POST',
+            headers: as('carol'),
+            body,
           })
           expect([path, body, status < 300]).toEqual([path, body, true])
         }
@@ -151,10 +155,13 @@ describeApi('a target of an act', () => {
     await jobOf(api, { fn: 'secret', queue: 'mailx' })
     const body = { filter: {}, to_queue: 'mail-later' }
     const { body: moved } = await api.ask('/api/v1/jobs/move', {
-      ...{ method: 'POST', headers: as('bob'), body },
+      method: 'POST',
+      headers: as('bob'),
+      body,
     })
     expect(moved).toMatchObject({
-      ...{ done: 1, matched: 2 },
+      done: 1,
+      matched: 2,
       skipped: [{ reason: 'is not yours to move there', jobs: 1 }],
     })
   })

@@ -22,7 +22,7 @@ const hostile = [
   'a\u202egnp.exe\u200b',
   '${alert(1)}&lt;&#x3c;',
 ] as const
-/** As it is shown: marks that cannot be seen are named. */
+/** A text as the page shows it: marks that cannot be seen are named. */
 const shown = (text: string): string =>
   text.replaceAll('\u202e', '⟨U+202E⟩').replaceAll('\u200b', '⟨U+200B⟩')
 
@@ -140,7 +140,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     expect(await names()).not.toEqual(plain)
     await page.locator('td.main a').click()
     await page.locator('pre.payload').waitFor()
-    // As it was sent: no digit is lost.
+    // The payload is shown as it was sent: no digit is lost.
     expect(await textOf('pre.payload')).toBe('{\n  "to": "Åsa",\n  "id": 12345678901234567890\n}')
     await page.getByRole('button', { name: 'Hex' }).click()
     await eventually(() => textOf('pre.payload')).toContain('00000000  7b 22 74 6f')

@@ -34,7 +34,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
   afterAll(() => rmSync(folder, { recursive: true }))
 
   const start = (...words: readonly string[]) => startGateway(['migrate', ...words])
-  /** The same in this process. */
+  /** Runs the command in this process. */
   const migrate = (...words: readonly string[]) => heard(runMigrate, words)
   const stored = async (): Promise<number> =>
     Number(await target().ask('LLEN', 'queue:mail:normal'))
@@ -53,7 +53,7 @@ describe.skipIf(lacksRedis)('needs redis-server: crossgear migrate', () => {
     const last = second.stdout.trim().split('\n').at(-1) ?? ''
     const counts = JSON.parse(last) as Record<string, number>
     expect(counts).toMatchObject({ event: 'done', created: jobs - before, rejected: 0 })
-    // It went on behind the page that was noted last.
+    // The run went on behind the page that was noted last.
     expect(counts['read']).toBeLessThan(jobs)
     expect(await stored()).toBe(jobs)
   })

@@ -112,7 +112,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a move from a live Faktory serv
       const { child, exited } = startGateway([...words, '--batch', '50'])
       await Promise.race([held, exited])
       if (hold.what === 'answer') {
-        // What the server has handed out, and the tool does not know of.
+        // Jobs that the server has handed out, and that the tool does not know of.
         const known = new Set(await stored())
         await waitFor('jobs are leased', async () =>
           (await leased()).some((jid) => !known.has(jid)),
@@ -143,7 +143,7 @@ describe.skipIf(lacksRedis)('needs redis-server: a move from a live Faktory serv
     const byThen = await stored()
     const left = await leased()
     expect(new Set([...byThen, ...left]).size).toBe(byThen.length + left.length)
-    // What the server had handed out to a run that was killed before it had stored it.
+    // Jobs that the server had handed out to a run that was killed before it had stored them.
     expect(left.length).toBeGreaterThan(0)
 
     await server.end()

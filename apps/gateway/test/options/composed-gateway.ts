@@ -61,7 +61,10 @@ export function openOn(redisUrl: () => string, passMs = 10_000, answerWithinMs?:
     const { log, lines } = recordingLog()
     let nowMs = 0
     const composition = await compose({
-      ...{ config, version: '0.1.0', tls: readPortTls(config), log },
+      config,
+      version: '0.1.0',
+      tls: readPortTls(config),
+      log,
       figuresNowMs: () => (nowMs += passMs),
       store: await openStore(config, log),
       shutdown: () => undefined,

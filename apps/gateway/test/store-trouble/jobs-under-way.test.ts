@@ -27,7 +27,7 @@ async function open() {
 describe.skipIf(lacksRedis).each(Object.entries(troubles))(
   'with redis-server, while the store is %s,',
   (_how, trouble) => {
-    /** It begins and ends, as the gateway knows. */
+    /** Trouble of the store begins and ends, as the gateway knows. */
     async function pass({ server, gateway }: Awaited<ReturnType<typeof open>>): Promise<void> {
       await trouble.begin(server)
       await gateway.isTroubled()

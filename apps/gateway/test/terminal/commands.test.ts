@@ -367,7 +367,8 @@ describeApi('commands that ask a gateway', () => {
     expect([refused.code, refused.stdout]).toEqual([5, ''])
     expect(refused.stderr).toMatch(/^busy has workers or running jobs: .* Nothing was changed\.\n$/)
     expect(await run('functions empty mail@bulk')).toMatchObject({
-      ...{ code: 1, stdout: '' },
+      code: 1,
+      stdout: '',
       stderr: expect.stringMatching(/^Delete 2 jobs of the function mail@bulk\?/) as string,
     })
     expect(await run('functions empty mail@bulk --yes')).toMatchObject({ code: 0 })
@@ -380,7 +381,8 @@ describeApi('commands that ask a gateway', () => {
     await expect.poll(standing).toEqual({ busy: 1 })
     for (const verb of ['empty', 'drop']) {
       expect(await run(`functions ${verb} nope --yes`)).toMatchObject({
-        ...{ code: 4, stderr: 'No function is called nope.\n' },
+        code: 4,
+        stderr: 'No function is called nope.\n',
       })
     }
   })
@@ -400,7 +402,8 @@ describeApi('commands that ask a gateway', () => {
     for (const command of ['top', 'jobs list', 'queues', 'functions show f']) {
       const asked = () => crossgear([...command.split(' '), '--url', url])
       await expect.poll(asked).toMatchObject({
-        ...{ code: 5, stdout: '' },
+        code: 5,
+        stdout: '',
         stderr: expect.stringMatching(
           /^The gateway at \S+ is not ready: The store at redis:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)[^\n]*\n$/,
         ) as string,

@@ -121,7 +121,7 @@ describe.skipIf(lacksRedis)('a job that dies', () => {
     await store.nodes.beat()
     const claim = { by: 'named', groups: [{ lanes: ['mail'] }], max: 1 } as const
     expect(await store.steps.claim(claim)).toHaveLength(1)
-    // It beats no more.
+    // The other node beats no more.
     expect(JSON.parse((await target.next()).body.toString())).toMatchObject({
       ...{ errtype: 'WorkersLost', lost_workers: 1 },
     })

@@ -11,7 +11,7 @@ import type {
 
 /** Jobs ended per step: some 2 ms of the store's time. */
 const endedPerStep = 100
-/** The same for a piece of a queue: counting up to them costs as much again. */
+/** Jobs of a piece of a queue that are ended per step: counting up to them costs as much again. */
 const endedOfPiece = 50
 /** Lanes flushed at once: the store has work while an answer is read, and less than 5 ms of it. */
 const flushedAtOnce = 2

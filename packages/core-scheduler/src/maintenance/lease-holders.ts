@@ -166,7 +166,7 @@ export class LeaseHolders {
     this.#lookedMs = nowMs
     const all = await store.holders.goneFor(deadMs * (1 - ownShare), perCheck)
     const here = all.filter(({ holder }) => this.#connected.has(holder))
-    // It closed its connections to another node alone.
+    // Such a worker closed its connections to another node alone.
     if (here.length > 0) await store.holders.alive(here.map(({ holder }) => holder))
     const before = new Map(this.#absences)
     this.#absences.clear()

@@ -102,7 +102,7 @@ export interface NewJob {
   readonly origin?: string
   /** The job that is pushed if it dies: see {@link deathCallText}. */
   readonly onDeath?: string
-  /** It stands in another lane, which counted it as submitted. */
+  /** The job stands in another lane, which counted it as submitted. */
   readonly isMoved?: boolean
   /** When it came there, milliseconds since 1970 on the store's clock. */
   readonly arrivedAtMs?: number
@@ -157,7 +157,7 @@ export interface JobState extends JobRef {
   readonly settled: boolean
   /** A foreground job, dropped when nobody waits. */
   readonly foreground: boolean
-  /** It ended with an exception without a message. */
+  /** The job ended with an exception without a message. */
   readonly isException?: boolean
   /** Waiting foreground clients, over all nodes. */
   readonly waiting: number
@@ -169,7 +169,7 @@ export type LookExtra = 'envelope' | 'output'
 /** A job as stored, payload included. */
 export interface Job extends JobState {
   readonly input: Buffer
-  /** It is not run after this time, milliseconds since 1970 on the store's clock. */
+  /** The job is not run after this time, milliseconds since 1970 on the store's clock. */
   readonly staleAtMs?: number
   /** The job that is pushed if it dies: see {@link deathCallText}. */
   readonly onDeath?: string
@@ -216,7 +216,7 @@ export interface HeldRef extends JobRef {
  */
 export type Regained = 'last' | 'earlier' | 'no'
 
-/** The same with the door of the job. */
+/** The key of a lease, with the door of its job. */
 export interface LeasedRef extends HeldRef {
   readonly door: Door
 }

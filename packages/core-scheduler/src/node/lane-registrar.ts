@@ -63,7 +63,7 @@ export class LaneRegistrar {
     await counts.laneAdded(lane)
   }
 
-  /** The same for one that was registered before this node knew of it. */
+  /** Learns of a lane that was registered before this node knew of it. */
   async loaded(lane: string, number: number): Promise<void> {
     const { registry, counts } = this.#parts
     if (registry.add(lane, number)) await counts.laneAdded(lane)

@@ -51,7 +51,12 @@ export function nodeContext(store: Store, clock: Clock, observer: Observer, opti
   const retrying = { names: registry.names, routes, rules: retryRules, maxLosses }
   return {
     ...parts,
-    ...{ heartbeat, counts, steps, pauses, limits, subscriptions },
+    heartbeat,
+    counts,
+    steps,
+    pauses,
+    limits,
+    subscriptions,
     retryPolicy: new RetryPolicy({ ...retrying, storeClock: heartbeat }),
     registrar: new LaneRegistrar({ ...parts, counts, steps }),
     waiters: new Waiters(),

@@ -73,7 +73,7 @@ export class WorkerCounts {
     for (const fn of functions) {
       count(this.#labelled, labelledKey(fn, queue), change)
       const lane = this.#parts.registry.names.lane(fn, queue)
-      // One that is not registered yet is published when it is.
+      // A lane that is not registered yet is published when it is.
       if (this.#parts.registry.numberOf(lane) !== undefined) this.#dirty.add(lane)
     }
   }
@@ -207,7 +207,7 @@ export class WorkerCounts {
       const refused = await this.#parts.store.lanes.setWorkers(counts)
       for (const [lane, published] of counts) {
         this.#published.set(lane, refused.has(lane) ? unknown : textOf(published))
-        // It was dropped meanwhile: nobody else would take its consumers back.
+        // The lane was dropped meanwhile: nobody else would take its consumers back.
         if (!refused.has(lane) && this.#needsNotice(lane)) this.#dirty.add(lane)
       }
       for (const error of refused.values()) this.#parts.observer.error('worker counts', error)

@@ -19,7 +19,7 @@ interface PendingOutcome {
   readonly report?: FailureReport
   /** The store has asked for its output. */
   readonly isWanted?: boolean
-  /** It came after its lease was lost, and the store holds the job for it. */
+  /** The outcome came after its lease was lost, and the store holds the job for it. */
   readonly isRegained?: boolean
   /** The store refused it before, and the worker was answered. */
   readonly isKept?: boolean

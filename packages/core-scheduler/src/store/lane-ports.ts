@@ -49,11 +49,11 @@ export function totalsOf(figure: (name: keyof LaneTotals) => number): LaneTotals
 
 /** How long a lane is empty before it is removed, milliseconds; 0: not at all. */
 export interface IdleTimes {
-  /** One that never had a job. */
+  /** A lane that never had a job. */
   readonly unusedMs: number
-  /** One that had jobs. */
+  /** A lane that had jobs. */
   readonly emptiedMs: number
-  /** One that an operator or a route wants, or of which native clients count the consumers. */
+  /** A lane that an operator or a route wants, or of which native clients count the consumers. */
   readonly keptMs: number
 }
 

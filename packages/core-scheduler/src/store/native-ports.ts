@@ -62,7 +62,7 @@ export interface NativeStore {
     most?: number,
   ): Promise<{ readonly ids: readonly number[]; readonly next: string | undefined }>
   /**
-   * The same for the index of jids: unsettled jobs of any lane that {@link sweep} does not visit.
+   * Walks the index of jids: unsettled jobs of any lane that {@link sweep} does not visit.
    */
   sweepJids(
     from?: string,

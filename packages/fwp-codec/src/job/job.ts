@@ -108,7 +108,7 @@ export function parseJobs(
 }
 
 /**
- * The same in pieces: the raw text of one job after the other, for `parseListedJob`. Throws as `parseJobs` does; until the
+ * Splits a list of jobs: the raw text of one job after the other, for `parseListedJob`. Throws as `parseJobs` does; until the
  * end is reached, that may still come.
  */
 export function* scanJobs(

@@ -83,7 +83,7 @@ export function scanObject(text: string): Map<string, string> {
   return values
 }
 
-/** The same with all names in lower case: the Faktory server takes names of known fields in any case. */
+/** The fields of an object with all names in lower case: the Faktory server takes names of known fields in any case. */
 export function scanAnyCase(text: string): Map<string, string> {
   const values = new Map<string, string>()
   for (const { key, value } of scanFields(text).values()) values.set(key.toLowerCase(), value)

@@ -75,7 +75,7 @@ export function connectionTo(url: string): Connection {
 }
 
 /**
- * The same for a single server.
+ * Opens a connection to a single server.
  * @throws GearMonkeyError BAD_ARGUMENT
  */
 export function connectionToOne(url: string): Redis {

@@ -74,7 +74,7 @@ export async function run(parts: RunParts): Promise<RunResult> {
   checkSource(saved, source, options.name)
   const isFirst = saved['state'] === undefined || saved['state'] === 'done'
   const earlier = isFirst ? undefined : saved['counts']
-  /** As it is noted, with what earlier runs of an unfinished migration counted. */
+  /** The counts as they are noted, with those of earlier runs of an unfinished migration. */
   const counted = (): { readonly counts: string } => ({ counts: sumText(counts, earlier) })
   // In a source that changes, also by removals, a cursor does not name the same place twice.
   const isSteady = !options.isMove && !options.isWhileLive && !source.isLive

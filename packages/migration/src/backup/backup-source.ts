@@ -102,7 +102,7 @@ export class BackupSource implements Source {
       const standing = await this.#store.imports.jobsInLane(lane, ids)
       for (const [index, at] of places.entries()) {
         const one = standing[index]
-        // It has ended since it was found.
+        // The job has ended since it was found.
         if (!one || one.job.status === 'success') continue
         if (one.job.status === 'error' && one.forgetAtMs === undefined) continue
         const id = ids[index] ?? 0

@@ -69,7 +69,7 @@ export type RejectReason =
   | 'not_carried'
   /** The target refused it. */
   | 'refused'
-  /** It was sent before, and may or may not have arrived. */
+  /** The job was sent before, and may or may not have arrived. */
   | 'in_doubt'
   | 'not_read'
 

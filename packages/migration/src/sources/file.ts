@@ -29,7 +29,7 @@ export class FileSource implements Source {
     return FileSource.openChecked(path, `file:${path}`)
   }
 
-  /** One that was read by {@link readWholeFile}. `identity`: its name in the progress of a run. */
+  /** A file that was read by {@link readWholeFile}. `identity`: its name in the progress of a run. */
   static openChecked(path: string, identity: string): Promise<FileSource> {
     return reaching(path, async () => new FileSource(path, (await stat(path)).size, identity))
   }

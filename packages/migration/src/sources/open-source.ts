@@ -209,7 +209,7 @@ async function serverOf(url: URL, suffix: string) {
   return { identity, address, redis: await connectTo(identity, address) }
 }
 
-/** The same for a part of a Redis, which a parameter names. */
+/** The source of a part of a Redis, which a parameter names. */
 async function partOf(url: URL, name: string, usual: string) {
   const value = parametersOf(url, [name]).get(name) ?? usual
   return { value, ...(await serverOf(url, value && `?${name}=${value}`)) }

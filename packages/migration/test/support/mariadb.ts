@@ -12,7 +12,7 @@ const program = '/usr/sbin/mariadbd'
 /** True where MariaDB is not installed; in CI never. */
 export const lacksMariadb: Lacking = lacks(program, '--version')
 
-/** It refuses to run as root. */
+/** The server refuses to run as root. */
 const asUser = process.getuid?.() === 0 ? ['--user=mysql'] : []
 
 /** A MariaDB server of the test's own, with the database `gear` and a user of that name, who has the password `secret`. */

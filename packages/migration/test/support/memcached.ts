@@ -9,7 +9,7 @@ const program = '/usr/bin/memcached'
 /** True where memcached is not installed; in CI never. */
 export const lacksMemcached: Lacking = lacks(program, '-V')
 
-/** It refuses to run as root. */
+/** The server refuses to run as root. */
 const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
 
 /** A memcached of the test's own that takes items of 8 MiB. */

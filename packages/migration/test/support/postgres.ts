@@ -16,7 +16,7 @@ export const lacksPostgres: Lacking = lacksUnless('postgresql', () =>
   existsSync(join(programs, 'initdb')),
 )
 
-/** It refuses to run as root. */
+/** The server refuses to run as root. */
 function otherUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const idOf = (flag: string): number =>

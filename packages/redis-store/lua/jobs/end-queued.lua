@@ -28,7 +28,7 @@ local act = actOn(lane, ARGV[9], nowMs())
 local wanted, ended = {}, {}
 for at = 10, #ARGV do
   local job = readPlaced(act, ARGV[at])
-  -- One that waits for its turn stands there.
+  -- A job that waits for its turn stands there.
   if tonumber(redis.call('ZSCORE', queueKey(lane, 'scheduled'), job.id) or 0) >= 5e13 then
     takeScheduled(act, job)
     ended[#ended + 1] = job

@@ -28,7 +28,7 @@ local function take(job)
   if set == 'dead' then return redis.call('ZREM', deadKey(lane), job.id) == 1 end
   local score = tonumber(redis.call('ZSCORE', queueKey(lane, 'scheduled'), job.id) or nil)
   local isRetry = redis.call('ZSCORE', retriesKey(lane), job.id) ~= false
-  -- One that waits for its turn is in the queue.
+  -- A job that waits for its turn is in the queue.
   if not score or score >= 5e13 or isRetry ~= (set == 'retries') then return false end
   takeScheduled(act, job)
   return true

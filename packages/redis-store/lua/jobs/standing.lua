@@ -14,7 +14,7 @@ local input, output = redis.call('HSTRLEN', key, 'input'), redis.call('HSTRLEN',
 local sets = { { 'busy', KEYS[1] }, { 'scheduled', queueKey(lane, 'scheduled') }, { 'dead', deadKey(lane) } }
 for _, set in ipairs(sets) do
   local score = redis.call('ZSCORE', set[2], id)
-  -- One that waits for its turn is in the queue, see turns.lua.
+  -- A job that waits for its turn is in the queue, see turns.lua.
   if score and set[1] == 'scheduled' and tonumber(score) >= 5e13 then break end
   if score then return { set[1], score, input, output } end
 end

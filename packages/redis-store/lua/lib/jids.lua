@@ -10,7 +10,7 @@ local function noteJid(lane, id, jid)
   end
 end
 
--- The same for many jobs of a lane ({ id, jid }).
+-- Notes the jids of many jobs of a lane ({ id, jid }).
 local function noteJids(lane, jobs)
   if #jobs == 0 then return end
   local pairsOf = {}

@@ -16,7 +16,7 @@ export function happened(listener: StoreListener, lane: string, message: string)
 
 const plainNews = ['quiet', 'terminate', 'alive', 'back', 'gone'] as const
 
-/** One of these words, or `settled` and a jid. */
+/** The news of a message: one of these words, or `settled` and a jid. */
 function newsOf(word: string | undefined, jid: string | undefined): ConsumerNews | undefined {
   if (word === 'settled') return jid === undefined ? undefined : { settled: jid }
   return plainNews.find((known) => known === word)

@@ -45,7 +45,7 @@ export class SentinelWatch {
         autoResubscribe: false,
         retryStrategy: pause,
       })
-      // One that is away is left out: the others say the same, a moment later at most.
+      // A Sentinel that is away is left out: the others say the same, a moment later at most.
       redis.on('error', () => undefined)
       redis.on('ready', () => {
         redis.subscribe(...Object.keys(effects)).catch(() => redis.disconnect(true))

@@ -144,7 +144,7 @@ export class StoreEpoch {
   reconnect(): void {
     this.#isSure = false
     this.#reconnectOthers()
-    // One that is being made is asked when it is there.
+    // A connection that is being made is asked when it is there.
     if (this.#parts.redis.status === 'ready') this.#parts.redis.disconnect(true)
   }
 

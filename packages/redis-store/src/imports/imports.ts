@@ -194,7 +194,7 @@ export class RedisImports {
     for (const imported of jobs) addJob(words, imported)
     const args = withEpoch(words, epochAt)
     let packed = await run('import', [keys.uid(lane)], args)
-    // It was removed since the import began.
+    // The job was removed since the import began.
     while (typeof packed === 'number') {
       await this.#registration.register(lane)
       packed = await run('import', [keys.uid(lane)], args)
@@ -228,7 +228,7 @@ export class RedisImports {
       const held = heldOf(fields['held'])
       const standing = { job, ...furtherOf(fields, locks.get(id)) }
       if (held && job.status === 'error') return { ...standing, ...held }
-      // One that waits for its turn is in the queue, see lua/lib/turns.lua.
+      // A job that waits for its turn is in the queue, see lua/lib/turns.lua.
       const isScheduled = score !== null && Number(score) < 5e13
       return { ...standing, ...(isScheduled && { dueAtMs: dueOf(score) }) }
     })

@@ -31,7 +31,7 @@ export interface StandingJob {
   readonly dueAtMs?: number
   /** When a dead job is dropped, milliseconds since 1970. */
   readonly forgetAtMs?: number
-  /** It is not run after this time, milliseconds since 1970. */
+  /** The job is not run after this time, milliseconds since 1970. */
   readonly staleAtMs?: number
   readonly further?: FurtherFields
   /** Its place, with the times above, before a rollback put it out of the workers' reach. */

@@ -140,7 +140,9 @@ async function readLane(
     turns,
     ...lists
   ] = await Promise.all([
-    ...([list('high'), list('normal'), list('low')] as const),
+    list('high'),
+    list('normal'),
+    list('low'),
     readScores(redis, keys.queue(lane, 'scheduled')),
     readScores(redis, keys.busy(lane)),
     readScores(redis, keys.dead(lane)),

@@ -134,7 +134,7 @@ class Promotion {
       if (state === turn.more) this.#flooded.add(lane)
       else this.#flooded.delete(lane)
     }
-    // They come first.
+    // Lanes that were left come first.
     this.#line = [...left, ...this.#line.slice(this.#next)]
     this.#next = 0
     const served = lanes.length - left.length

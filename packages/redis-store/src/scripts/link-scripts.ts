@@ -4,7 +4,7 @@ import { jobEnds } from '@crossgear/core-scheduler'
 const include = /^( *)--#include (\w+)\n/gm
 /** A number with a name, in a library. It stands in the place of the name: a function has room for 200 names. */
 const constant = /^local (\w+) = (\d[\d.e]*)\n/gm
-/** The same of a key that differs from others by its kind alone. */
+/** A builder of a key that differs from others by its kind alone. */
 const keyBuilder = /^local function (\w+Key)\((\w+)\) return laneKey\(('[\w:-]+'), \2\) end\n/gm
 
 /** A script with everything it needs. */

@@ -7,7 +7,7 @@ const maxBytes = 64 * 1024 * 1024
 const maxJobs = 16_384
 /** A job without its bytes and texts, measured on Node 20. */
 const bytesPerJob = 320
-/** The same for a unique id, and for the texts of a Faktory job. */
+/** A unique id, and below the texts of a Faktory job, without their bytes. */
 const bytesPerUnique = 96
 const bytesPerEnvelope = 64
 /** A job that waits longer is read from the store, milliseconds. */

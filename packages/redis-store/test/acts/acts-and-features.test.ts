@@ -187,7 +187,10 @@ describe.skipIf(lacksRedis).each(suites)('%s', (_where, start, parts) => {
         const waits = [...(act.after === 'waits' ? [mine] : []), ...(act.endsAll ? [] : [second])]
         const [counts] = await store.lanes.counts(['mail'])
         expect(counts).toMatchObject({
-          ...{ normal: waits.length, scheduled: 0, dead: 0, running: act.after === 'runs' ? 1 : 0 },
+          normal: waits.length,
+          scheduled: 0,
+          dead: 0,
+          running: act.after === 'runs' ? 1 : 0,
         })
         if (act.after === 'over') await expect.poll(() => heard).toContain(`mail finish:${first}`)
         const { more = [], over = [] } =

@@ -53,8 +53,13 @@ async function deletedAndBack({ store, first }: Scene): Promise<void> {
   const counted = further?.bid === undefined ? further : { ...further, ran: '1' }
   await store.imports.store('mail', Buffer.from('undo'), [
     {
-      ...{ importId, digest: importId.subarray(8), place: 'queue', door: job.door },
-      ...{ job, arrivedUs: await store.imports.nowUs(), ...(counted && { further: counted }) },
+      importId,
+      digest: importId.subarray(8),
+      place: 'queue',
+      door: job.door,
+      job,
+      arrivedUs: await store.imports.nowUs(),
+      ...(counted && { further: counted }),
       ...(standing!.staleAtMs !== undefined && {
         job: { ...job, staleAtMs: standing!.staleAtMs },
       }),
@@ -103,7 +108,8 @@ export const acts: Readonly<Record<string, Act>> = {
     run: ({ store, first }) => store.admin.cancel('mail', first, 'moved'),
   },
   'a retry that is due': {
-    ...{ after: 'waits', hasRun: true },
+    after: 'waits',
+    hasRun: true,
     run: async (scene) => {
       const { store } = scene
       await store.steps.finish('mail', [retried(await takeOne(store, 'mail'), 1_000)])
@@ -111,21 +117,28 @@ export const acts: Readonly<Record<string, Act>> = {
     },
   },
   'a retry that an operator runs now': {
-    ...{ after: 'waits', hasRun: true },
+    after: 'waits',
+    hasRun: true,
     run: async ({ store, first }) => {
       await store.steps.finish('mail', [retried(await takeOne(store, 'mail'), 3_600_000)])
       await store.queues.moveJobs('mail', 'retries', [first], 'queue')
     },
   },
   'running it again when it is dead': {
-    ...{ after: 'waits', hasRun: true, except: ['a waiting client'] },
+    after: 'waits',
+    hasRun: true,
+    except: ['a waiting client'],
     run: async ({ store, first }) => {
       await store.steps.finish('mail', [killed(await takeOne(store, 'mail'))])
       await store.queues.moveJobs('mail', 'dead', [first], 'queue')
     },
   },
   'the undo of its deletion': {
-    ...{ after: 'waits', newId: 3, hasRun: true, forgetsLock: true, except: ['a waiting client'] },
+    after: 'waits',
+    newId: 3,
+    hasRun: true,
+    forgetsLock: true,
+    except: ['a waiting client'],
     run: deletedAndBack,
   },
   'its promotion': {
@@ -134,7 +147,8 @@ export const acts: Readonly<Record<string, Act>> = {
     run: (scene) => promoted(scene, 2_000),
   },
   'its end by age': {
-    ...{ after: 'over', countsAsDone: true },
+    after: 'over',
+    countsAsDone: true,
     job: (nowMs) => ({ staleAtMs: nowMs + 1_000 }),
     run: async ({ world, store }) => {
       await world.pass(2_000)
@@ -161,7 +175,8 @@ export const acts: Readonly<Record<string, Act>> = {
     },
   },
   'the end of its limits': {
-    ...{ after: 'waits', endsTurns: true },
+    after: 'waits',
+    endsTurns: true,
     run: async (scene) => {
       scene.store.configure(new Map())
       await promoted(scene, 2_000)

@@ -163,7 +163,7 @@ describe.skipIf(lacksRedis).each(suites)('jobs that take turns, %s:', (_where, s
     await submitAll(store, 'mail', jobsOfEach({ a: 3, b: 2 }))
     const first = await takeOne(store, 'mail')
     const former = keys.turnWaiting('mail').replace(/:waiting$/, '')
-    // It had the jobs in line in a hash of another name, and all waiting jobs at one time.
+    // A former version had the jobs in line in a hash of another name, and all waiting jobs at one time.
     await world.redis.rename(keys.turnHolders('mail'), former)
     for (const id of await world.redis.zrangebyscore(keys.queue('mail', 'scheduled'), 5e13, '+inf'))
       await world.redis.zadd(keys.queue('mail', 'scheduled'), 1e14, id)

@@ -68,7 +68,7 @@ describe.skipIf(lacksRedis)(`in a queue of ${queued} jobs`, () => {
   })
 
   test('a job at an unknown position is searched by short scripts', async () => {
-    // It seems to have come last, and stands in the middle.
+    // The job seems to have come last, and stands in the middle.
     await filled.redis.hset('job:mail:90000', 'enqueued', '1900000000000')
     const cost = await filled.cost(async () => {
       expect(await store.admin.cancel('mail', 90_000)).toBe(true)

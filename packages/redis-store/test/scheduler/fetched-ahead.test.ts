@@ -242,7 +242,7 @@ describe('a consumer that fetches often', () => {
   })
 
   describe('whose queue is empty', () => {
-    /** It has pushed, fetched and ended jobs in turn, one in a millisecond. */
+    /** A client has pushed, fetched and ended jobs in turn, one in a millisecond. */
     async function inTurn(queues = ['default'], jobs = 24) {
       for (let at = 0; at < jobs; at += 1) {
         await node.submitted('mail', { door: 'faktory' })

@@ -150,7 +150,9 @@ async function holderView(
   const answer = await fleet.holderOf(job, token, node)
   const { worker, forMs } = answer ?? {}
   return {
-    ...{ kind, node, node_answers: answer !== undefined },
+    kind,
+    node,
+    node_answers: answer !== undefined,
     worker: worker ? identityOf({ node, worker }) : null,
     since: forMs === undefined ? null : isoTime(scheduler.storeNowMs() - forMs),
   }
@@ -160,7 +162,7 @@ async function holderView(
 function timesOf(job: JobState, state: string, placed: Standing) {
   const { enqueuedAtMs, endedAtMs, rerunAtMs, moved = '' } = job
   const [movedAt, movedFrom = null] = moved.split(' ')
-  // It is forgotten a fixed time after its death.
+  // A dead job is forgotten a fixed time after its death.
   const diedAtMs =
     placed.place === 'dead' && placed.atMs !== undefined
       ? placed.atMs - 1000 * storeDefaults.deadSeconds

@@ -83,7 +83,7 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
         const { contains = '' } = query
         const known = await (await latest.queues()).get(query)
         const { queues } = await latest.whole()
-        // One that was paused before its first job, or under a wrong name, is seen as well.
+        // A queue that was paused before its first job, or under a wrong name, is seen as well.
         const paused = [...scheduler.queues.paused]
           .filter((queue) => !queues.has(queue) && scope?.has(queue) !== false)
           .sort()

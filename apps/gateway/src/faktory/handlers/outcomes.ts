@@ -123,7 +123,7 @@ export abstract class AckByJid implements Settlement {
     this.report(assignment)
   }
 
-  /** It was handed out at another node, or to another worker. */
+  /** The job was handed out at another node, or to another worker: these hear that it is settled. */
   #notifyOthers(): void {
     const { context, worker } = this.session
     if (worker.wid === undefined) return

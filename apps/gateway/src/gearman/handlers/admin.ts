@@ -176,7 +176,7 @@ type Command<Name extends AdminCommand['command']> = Extract<AdminCommand, { com
 /** `cancel job HANDLE`: queued or running; its clients get a failure. */
 export async function cancelJob(session: Session, { handle }: Command<'cancel job'>) {
   const named = session.context.handles.parse(handle)
-  // It may have been moved.
+  // The job may have been moved to another lane.
   const ref = named && ((await session.scheduler.jobs.look(named)) ?? named)
   const cancelled = ref !== undefined && (await session.scheduler.admin.cancel(ref))
   if (!cancelled) return adminReplies.unknownJob

@@ -17,9 +17,9 @@ export interface FigureSources {
   node(): Promise<readonly Figure[]>
   /** Never rejects: without an answer of the store there are figures that say so. */
   store(): Promise<PageFigures>
-  /** The same under the names of gearmand's exporter. */
+  /** The figures under the names of gearmand's exporter. */
   gearman(): Promise<readonly Figure[]>
-  /** The same for those of INFO, which reads the store again. */
+  /** The figures of INFO, which reads the store again. */
   faktory(): Promise<readonly Figure[]>
 }
 

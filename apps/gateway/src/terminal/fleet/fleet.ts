@@ -71,7 +71,7 @@ export const gatewayCommands: readonly CommandRow[] = [
     words: ['reload'],
     summary:
       'make a gateway read its settings again, and print what changed and what needs a restart',
-    // The same as SIGHUP, with an answer.
+    // A reload by command does the same as SIGHUP, and has an answer.
     run: async (context) => {
       const report = await context.client.reload()
       const { changed, restart_needed: fixed } = report

@@ -13,7 +13,9 @@ export const jobNames = 'id, Gearman handle, Faktory jid or Gearman unique id'
 
 /** The argument of a command for one job. */
 export const jobArgument: ArgumentRow = {
-  ...{ name: 'job', help: `its ${jobNames}`, isRequired: true },
+  name: 'job',
+  help: `its ${jobNames}`,
+  isRequired: true,
 }
 
 /** Jobs of one unique id that are shown: each function may have one that waits or runs, and dead ones. */

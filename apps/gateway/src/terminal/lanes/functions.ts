@@ -75,7 +75,8 @@ export const functionCommands: readonly CommandRow[] = [
   {
     words: ['functions', 'empty'],
     summary: 'delete the waiting jobs of a function, or of one lane of it such as mail@bulk',
-    ...{ arguments: [oneName], options: emptyOptions },
+    arguments: [oneName],
+    options: emptyOptions,
     run: async (context) => {
       const place = await placeOf(context)
       return emptyPlace(context, { ...place, filter: { ...place.filter, state: 'waiting' } })
@@ -85,7 +86,8 @@ export const functionCommands: readonly CommandRow[] = [
     words: ['functions', 'drop'],
     summary:
       'delete a function without workers and running jobs, with its jobs and settings; a new job creates it again',
-    ...{ arguments: [oneName], options: emptyOptions },
+    arguments: [oneName],
+    options: emptyOptions,
     run: async (context) => {
       const place = await placeOf(context)
       if (place.busy > 0) {

@@ -23,12 +23,18 @@ const number = (title: string, of: (row: TopRow) => number, rank?: number): TopC
 
 const topColumns: readonly TopColumn[] = [
   {
-    ...{ name: 'function', title: 'function', mayShrink: true, min: 12 },
+    name: 'function',
+    title: 'function',
+    mayShrink: true,
+    min: 12,
     value: (row) => row.function,
     order: (one, other) => byText(one.function, other.function),
   },
   {
-    ...{ name: 'queue', title: 'queue', mayShrink: true, min: 7 },
+    name: 'queue',
+    title: 'queue',
+    mayShrink: true,
+    min: 7,
     value: ({ queue }) => queue,
     order: (one, other) => byText(one.queue, other.queue),
   },

@@ -54,7 +54,7 @@ export interface ApiGateway {
   readonly job: (name: string, query?: string) => Promise<JobDetail>
   /** The body of a POST by the operator that must succeed. */
   readonly act: (path: string, body?: unknown) => Promise<unknown>
-  /** The same where jobs are acted on. */
+  /** The result of an act of the operator on a job. */
   readonly actOn: (act: string, body: unknown) => Promise<ActResult>
   /** Reasons of logins that failed so far. */
   readonly failedLogins: readonly string[]

@@ -54,7 +54,7 @@ export class Fleet {
     return fleet
   }
 
-  /** One that is there for the tests of a suite, with a gateway of these words. */
+  /** A fleet that is there for the tests of a suite, with a gateway of these words. */
   static ofSuite(words: readonly string[] = [], shape: () => ServerShape = () => ({})): Fleet {
     const fleet = new Fleet()
     beforeAll(async () => {

@@ -64,7 +64,7 @@ export const shellWorker: WorkerDoor = {
       },
     )
     const ended = once(child, 'exit')
-    // It says so when it is ready.
+    // The worker says so when it is ready.
     await once(child.stdout, 'data')
     return {
       received: payloadsOf(folder),

@@ -7,7 +7,7 @@ const start: readonly Step[] = [
   ...takes(),
 ]
 
-/** One of the improvements is about this NUL; it has a case of its own. */
+/** A line without the NUL at its end: an improvement with a case of its own is about it. */
 export function withoutLastNul(line: string): string {
   return line.replace(/(WORK_FAIL H#\d+)\|$/, '$1')
 }

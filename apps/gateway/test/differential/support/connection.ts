@@ -14,7 +14,7 @@ export class Connection {
   #barriersHeard = 0
   #closed = false
   #left = false
-  /** It has said the beginning of something. */
+  /** The connection has said the beginning of something. */
   isMidway = false
 
   private constructor(socket: Socket) {

@@ -15,7 +15,7 @@ interface Recording {
   readonly http: RecordedCases
 }
 
-/** One case in so many is played by day. */
+/** A commit plays one case in so many; a night plays all. */
 export const partsByDay = 8
 
 /** gearmand 2.0 gives the answers of 1.1 to all cases but these. */

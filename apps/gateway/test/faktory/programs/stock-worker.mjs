@@ -1,5 +1,5 @@
 // A worker of the npm package faktory-worker, as its README has it: stock-worker.mjs <port> <wid>.
-// It tells its parent what it does, and each job ends when the parent says so.
+// A stock worker tells its parent what it does, and each job ends when the parent says so.
 import { once } from 'node:events'
 import { Worker } from 'faktory-worker'
 

@@ -19,7 +19,7 @@ export interface FaktoryGateway {
   readonly rejections: readonly string[]
   /** A connection that has said HELLO. */
   readonly client: (hello?: object) => Promise<FwpClient>
-  /** One that has been connected and no more. */
+  /** A client that has been connected and no more. */
   readonly stranger: () => Promise<FwpClient>
 }
 

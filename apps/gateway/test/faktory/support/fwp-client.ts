@@ -49,7 +49,7 @@ export class FwpClient {
     return client
   }
 
-  /** One that has proved to know the password. Throws the refusal. */
+  /** A client that has proved to know the password. Throws the refusal. */
   static async loggedIn(port: number, password: string, wid: string): Promise<FwpClient> {
     const client = await FwpClient.connect(port)
     const answer = await client.logIn(password, { wid })
@@ -58,14 +58,14 @@ export class FwpClient {
     throw new Error(answer)
   }
 
-  /** One that has said nothing, and is closed when the test ends. */
+  /** A client that has said nothing, and is closed when the test ends. */
   static async strangerOfTest(port: number): Promise<FwpClient> {
     const client = await FwpClient.connect(port)
     onTestFinished(() => client.close())
     return client
   }
 
-  /** One that has said HELLO, and is closed when the test ends. */
+  /** A client that has said HELLO, and is closed when the test ends. */
   static async ofTest(port: number, hello?: object): Promise<FwpClient> {
     const client = await FwpClient.greeted(port, hello)
     onTestFinished(() => client.close())

@@ -69,7 +69,7 @@ describeFaktory('a worker that goes away', (gateways) => {
       const child = spawn(process.execPath, [example], { env, stdio: 'ignore' })
       onTestFinished(() => void child.kill('SIGKILL'))
       const ended = once(child, 'exit')
-      // It asks for one job after the other from then on.
+      // The worker asks for one job after the other from then on.
       const push = (jid: string) => producer.push(jid, { jobtype: 'wordcount', args: ['one two'] })
       await push('before-01')
       await expect

@@ -189,7 +189,7 @@ describe('the workers of a node', () => {
       workers.leave(worker, connection, false)
       await clock.advance(10 * deadAfterMs)
       expect([released, workers.find('hung')]).toEqual([[], worker])
-      // It comes back, and goes by itself.
+      // The worker comes back, and goes by itself.
       workers.join(hello('hung'), connection)
       workers.leave(worker, connection, true)
       await clock.advance(deadAfterMs)

@@ -14,7 +14,7 @@ export class GearmanPeer extends GearmanConnection {
     return new GearmanPeer(await connected({ port }))
   }
 
-  /** One that leaves when the test ends. */
+  /** A peer that leaves when the test ends. */
   static async ofTest(port: number): Promise<GearmanPeer> {
     const peer = await GearmanPeer.connect(port)
     onTestFinished(() => peer.leave())

@@ -36,7 +36,7 @@ export async function startCrossgear(wakeups: number): Promise<MeasuredServer> {
 /** Debian's gearmand, its jobs in memory. */
 export async function startGearmand(wakeups: number): Promise<MeasuredServer> {
   const port = await freePort()
-  // It removes its pid file when it ends, whatever that is.
+  // The server removes its pid file when it ends, whatever that is.
   const folder = mkdtempSync(join(tmpdir(), 'gearmand-bench-'))
   const words = ['-p', String(port), '-L', '127.0.0.1', '-w', String(wakeups), '-l', 'none']
   const pidFile = join(folder, 'gearmand.pid')

@@ -149,7 +149,7 @@ export function alone(stage: Stage): void {
     }, patience)
   })
 
-  // It says that the job threw and that it failed; an error to the second would end it.
+  // The library says that the job threw and that it failed; an error to the second would end it.
   withKit.each(kitsNamed('perl'))('$name: a worker lives on when a function dies', async (kit) => {
     const client = stage.client(plain ?? kit)
     await stage.worker(kit, 'dies')

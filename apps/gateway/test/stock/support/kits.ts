@@ -17,7 +17,7 @@ export interface StockKit {
   readonly worker: () => readonly string[]
   /** The client's library refuses jobs without data. */
   readonly refusesEmpty?: true
-  /** It hands out data and results as one, and progress as a share. */
+  /** The library hands out data and results as one, and progress as a share. */
   readonly streams?: true
   /** The worker's only failure is an exception, with this before its text. */
   readonly failsAs?: string
@@ -75,7 +75,7 @@ const gearmanode: StockKit = {
   name: 'gearmanode',
   client: () => [process.execPath, source('gearmanode-client.mjs')],
   worker: () => [process.execPath, source('gearmanode-worker.mjs')],
-  // It loses its place in a packet of which fewer than 12 bytes come in one piece.
+  // The library loses its place in a packet of which fewer than 12 bytes come in one piece.
   maxBytes: 8_000,
   atOnce: 10,
 }

@@ -12,7 +12,7 @@ export function unhex(text: string): Buffer {
   return Buffer.from(text === '-' ? '' : text, 'hex')
 }
 
-/** One of the programs at work: it reads lines and says lines. */
+/** A stock program at work: it reads lines and says lines. */
 export class StockProcess {
   readonly name: string
   /** All that it said. */

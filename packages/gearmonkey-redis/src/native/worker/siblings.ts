@@ -31,6 +31,6 @@ async function ask(connection: Redis): Promise<void> {
   const { stream, status } = connection
   if (status !== 'ready') return
   const answer = await within(connection.ping(), answerWithinMs, undefined).catch(() => 'an error')
-  // It may have found out by itself meanwhile.
+  // The worker may have found out by itself meanwhile.
   if (answer === undefined && connection.stream === stream) connection.disconnect(true)
 }

@@ -90,7 +90,7 @@ const stepScriptSha1 = createHash('sha1').update(stepScript).digest('hex')
 
 /** A job as a step hands it out. */
 export interface StepJob {
-  /** As it stood in its queue. */
+  /** The id as it stood in its queue. */
   readonly id: string
   readonly state: 'not begun' | 'begun' | 'begun, input not read'
   readonly input: Buffer | undefined

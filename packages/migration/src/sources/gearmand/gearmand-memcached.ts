@@ -262,7 +262,7 @@ async function otherClients(connection: MemcachedConnection): Promise<Others> {
     for await (const line of connection.lines()) {
       if (/:state (?!conn_listening|conn_clos)/.test(line)) clients += 1
     }
-    // It names at least this connection.
+    // A whole list names at least this connection.
     if (clients === 0) return { count: 0, unseen: 'memcached does not list its connections' }
     if (clients === 1 || look === looksAtOthers) return { count: clients - 1 }
     await delay(100)

@@ -153,7 +153,7 @@ export class GearmandSqliteSource extends GearmandSqlSource {
       try {
         this.#rows.get([0, 0])
       } catch {
-        // It is the same error.
+        // The driver repeats the error.
       }
       throw error
     }

@@ -62,7 +62,7 @@ local function refillAbove(lane, key, level)
   return #ids
 end
 
--- The same with the level below it, at the back.
+-- Fills a list with jobs of the level below the usual one, at the back.
 local function refillBelow(lane, key, level)
   local length = redis.call('LLEN', key)
   local count = math.min(length, tonumber(redis.call('HGET', metaKey(lane), 'lv' .. level) or 0))

@@ -32,7 +32,7 @@ local function tellOfDeath(lane, job, text, now)
   if string.sub(failure, 1, 1) ~= '{' or not pcall(cjson.decode, failure) then failure = 'null' end
   local shown = shownJid(lane, job.id)
   local died = call.about .. ',"jid":' .. cjson.encode(job.jid or shown) .. ',"failure":' .. failure .. '}'
-  -- One for each death, if an operator lets the job run again.
+  -- Each death has a jid of its own, if an operator lets the job run again.
   local jid = 'died-' .. string.sub(shown, 4) .. '-' .. integer(now)
   -- stylua: ignore
   local words = { isCluster and '' or call.queue, call.level, jid, 'door', 'faktory', 'jid', jid, 'envelope', call.envelope,

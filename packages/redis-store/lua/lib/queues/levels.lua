@@ -51,7 +51,7 @@ local function enqueueLevels(lane, byLevel, below)
   end
 end
 
--- The same for jobs ({ id, level as in their hashes }).
+-- Puts jobs ({ id, level as in their hashes }), in order of arrival, into the queues of their lane.
 local function enqueue(lane, jobs) enqueueLevels(lane, byLevelOf(jobs)) end
 
 -- Puts ids of one level, the first to be next, before those of the same level in their band.

@@ -44,7 +44,7 @@ local function leftPlace(act, job)
   if act.limits then act.values[job.turn or ''] = true end
 end
 
--- The same of a job that was in a list.
+-- A job has left a list: its level is told of it, too.
 local function leftList(act, job)
   if job.level then tookLevel(act.lane, job.level) end
   leftPlace(act, job)

@@ -43,7 +43,7 @@ local function pushCallback(bid, what)
   -- Where there are too many lanes, the job is found as those of native programs are.
   isRegistered(words[1], words[2])
   words[#words + 1], words[#words + 2] = 'callback', callback
-  -- One without an id stays in its list: the job whose end it belongs to is another lane's.
+  -- A callback without an id stays in its list: the job whose end it belongs to is another lane's.
   if storePushed(words[1], storedEpoch(), words, 2) then redis.call('DEL', list) end
   return true
 end

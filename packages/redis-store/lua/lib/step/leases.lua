@@ -208,7 +208,7 @@ turns.lease = function(claim, lane, band, id, leaseMs, job)
   local value = job and job.turn or redis.call('HGET', jobKey(lane, id), 'turn') or ''
   value = turns.countedValue(lane, value, id)
   if job and job.status then
-    -- It waits at the level of the band to which a native client has pushed it.
+    -- The job waits at the level of the band to which a native client has pushed it.
     if job.stored and not job.level and band ~= 'normal' then
       redis.call('HSET', jobKey(lane, id), 'level', usual[band])
       job.level = tostring(usual[band])

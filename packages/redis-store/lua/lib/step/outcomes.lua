@@ -162,7 +162,7 @@ local function endKnown(lane, id, token, tally, output, unique, jid)
   return '1'
 end
 
--- The same for a job whose fields are read.
+-- Ends a job whose fields are read.
 local function endRead(lane, id, token, tally, kind, a, b, c)
   local job = readEnding(lane, id, token)
   return isHeldBy(lane, job, token) and ending[kind](lane, job, tally, a, b, c) or '0'

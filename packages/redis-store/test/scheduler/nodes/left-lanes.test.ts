@@ -11,7 +11,7 @@ describe('a node that stands still while another reclaims it', () => {
   let client: TestClient
   let thaw: () => void
 
-  /** It has a client and a worker of `mail`, and a job of `bad`. */
+  /** The frozen node has a client and a worker of `mail`, and a job of `bad`. */
   beforeEach(async () => {
     cluster = new Cluster()
     frozen = await cluster.node('frozen')

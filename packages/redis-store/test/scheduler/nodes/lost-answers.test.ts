@@ -143,7 +143,9 @@ describe('an outcome whose answer from the store is lost', () => {
     expect((await node.worker('mail').taken()).jobs).toEqual(['mail:2'])
     await cluster.pass(2_000)
     expect(node.observer.of('outcomesKept').map(({ what }) => what)).toEqual([
-      ...['kept', 'full', 'stored'],
+      'kept',
+      'full',
+      'stored',
     ])
   })
 })

@@ -7,7 +7,7 @@ describe('a node that nobody knows any more', () => {
   let living: TestNode
   let ghost: RedisStore
 
-  /** It has a worker and holds a job, and the store has no heartbeat of it. */
+  /** The node has a worker and holds a job, and the store has no heartbeat of it. */
   beforeEach(async () => {
     cluster = new Cluster()
     living = await cluster.node('living')
