@@ -33,7 +33,7 @@ export const faults: FaultTable = {
   'idle-web-connections-keep-probes-out': {
     promise: 'A new connection to the web port takes the place of the oldest idle one.',
     file: 'apps/gateway/src/web/web-connections.ts',
-    from: '(oldest ?? socket).destroy()',
+    from: '(oldest?.socket ?? socket).destroy()',
     to: 'socket.destroy()',
     test: 'apps/gateway/test/web-connections.test.ts',
   },

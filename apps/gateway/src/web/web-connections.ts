@@ -47,6 +47,7 @@ export interface WebConnectionEvents {
 }
 
 interface Known {
+  readonly name: string
   readonly socket: Socket
   readonly address: string
   /** Answers that the client does not have in full, the last one at the end. */
@@ -89,12 +90,11 @@ export class WebConnections {
     if (limit) {
       this.#events.limited(limit, socket.remoteAddress)
       const oldest = this.#oldestUnused(limit === 'address_connections' ? address : undefined)
-      const [oldestName, { socket: yielding }] = oldest ?? [name, { socket }]
-      yielding.destroy()
+      ;(oldest?.socket ?? socket).destroy()
       if (!oldest) return
-      this.#forget(oldestName)
+      this.#forget(oldest.name)
     }
-    this.#known.set(name, { socket, address, responses: new Set() })
+    this.#known.set(name, { name, socket, address, responses: new Set() })
     this.#addresses.add(address)
     this.#events.opened?.()
     socket.once('close', () => this.#forget(name))
@@ -117,10 +117,10 @@ export class WebConnections {
   }
 
   /** The oldest connection without a complete request, or whose client does not read its answers. */
-  #oldestUnused(address: string | undefined): readonly [string, Known] | undefined {
-    for (const [name, known] of this.#known) {
+  #oldestUnused(address: string | undefined): Known | undefined {
+    for (const known of this.#known.values()) {
       const isOther = address !== undefined && known.address !== address
-      if (!isOther && ![...known.responses].some(isWorkedOn)) return [name, known]
+      if (!isOther && ![...known.responses].some(isWorkedOn)) return known
     }
     return undefined
   }
