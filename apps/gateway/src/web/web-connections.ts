@@ -92,12 +92,13 @@ export class WebConnections {
       const oldest = this.#oldestUnused(limit === 'address_connections' ? address : undefined)
       ;(oldest?.socket ?? socket).destroy()
       if (!oldest) return
-      this.#forget(oldest.name)
+      this.#forget(oldest)
     }
-    this.#known.set(name, { name, socket, address, responses: new Set() })
+    const known: Known = { name, socket, address, responses: new Set() }
+    this.#known.set(name, known)
     this.#addresses.add(address)
     this.#events.opened?.()
-    socket.once('close', () => this.#forget(name))
+    socket.once('close', () => this.#forget(known))
   }
 
   #exceededBy(address: string): 'connections' | 'address_connections' | undefined {
@@ -125,10 +126,9 @@ export class WebConnections {
     return undefined
   }
 
-  #forget(name: string): void {
-    const known = this.#known.get(name)
-    if (!known) return
-    this.#known.delete(name)
+  #forget(known: Known): void {
+    if (this.#known.get(known.name) !== known) return
+    this.#known.delete(known.name)
     this.#addresses.remove(known.address)
     this.#events.closed?.()
   }

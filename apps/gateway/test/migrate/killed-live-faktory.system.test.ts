@@ -18,7 +18,7 @@ type Redis = ReturnType<RedisServer['connect']>
 interface Hold {
   readonly verb: 'ACK' | 'FETCH'
   readonly what: 'command' | 'answer'
-  /** So many of the commands pass before. */
+  /** The number of commands that pass before. */
   readonly after: number
 }
 

@@ -26,7 +26,7 @@ function factsIn(told: unknown): unknown[] {
 function isSaidIn(message: Buffer, fact: unknown): boolean {
   if (typeof fact === 'number') return Number.isSafeInteger(fact)
   if (fact instanceof Uint8Array) return message.includes(Buffer.from(fact))
-  return fact === undefined || message.toString().includes(String(fact))
+  return fact === undefined || (typeof fact === 'string' && message.toString().includes(fact))
 }
 
 /** Names with all that a message has between and behind its fields. */
