@@ -84,6 +84,14 @@ export class SubmittedJob implements Submission, Waiter {
     return this.#session.gone
   }
 
+  get isBehind(): boolean {
+    return this.#session.connection.isBehind
+  }
+
+  whenRead(task: () => void): void {
+    this.#session.connection.whenRead(task)
+  }
+
   get ref(): JobRef {
     return { lane: this.#lane, id: this.#id }
   }

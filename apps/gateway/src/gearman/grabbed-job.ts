@@ -10,6 +10,7 @@ import type {
   Settled,
   Settlement,
   Subscription,
+  Waiter,
   WorkerIdentity,
 } from '@crossgear/core-scheduler'
 import { encodeResponse, type ErrorPacketKey, noJob } from '@crossgear/gearman-codec'
@@ -220,6 +221,19 @@ export class ResultReply extends SilentReply implements Settlement {
 
 /** The reply to data, a warning or progress: none, unless the worker does not have the job. */
 export class ReportReply extends SilentReply implements Reporting {
+  readonly #bytes: number
+
+  /** `bytes`: of the data. */
+  constructor(session: SideSession, held: HeldJob, fault: ErrorPacketKey, bytes: number) {
+    super(session, held, fault)
+    this.#bytes = bytes
+  }
+
+  /** No more is read of a worker than its clients read. */
+  awaits(reader: Waiter): void {
+    reader.whenRead?.(this.session.connection.countUnread(this.#bytes))
+  }
+
   reported(known: boolean): void {
     this.slot.fill(known || this.slot.wasPassed ? undefined : this.session.unasked(this.fault))
   }

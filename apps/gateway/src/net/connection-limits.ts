@@ -16,6 +16,8 @@ export interface ConnectionLimits {
   readonly unanswered?: number
   /** Bytes of those requests; one larger request is taken alone. 16 MiB. */
   readonly unansweredBytes?: number
+  /** Bytes of results that a worker's clients have yet to read, before the gateway stops reading from it. 4 MiB. */
+  readonly unreadBytes?: number
   /** The bound shared by all connections of the door. None. */
   readonly inputBudget?: InputBudget
   /** The turns shared by all connections of all doors. Of this connection alone. */
@@ -36,5 +38,6 @@ export function boundsOf(limits: ConnectionLimits): Bounds {
     stallMs: limits.stallMs ?? 60_000,
     unanswered: limits.unanswered ?? 10_000,
     unansweredBytes: limits.unansweredBytes ?? 16 * mib,
+    unreadBytes: limits.unreadBytes ?? 4 * mib,
   }
 }

@@ -6,7 +6,7 @@ import { boundsOf, type Bounds, type ConnectionLimits } from './connection-limit
 import { endFailed, guarded } from './guarded.ts'
 import type { InputBudget, Holder } from './input-budget.ts'
 import { type ReplySlot, ReplyQueue } from './reply-slots.ts'
-import { requestsPerTurn, RoundRobin, type WorkSource } from './round-robin.ts'
+import { bytesPerTurn, requestsPerTurn, RoundRobin, type WorkSource } from './round-robin.ts'
 
 /** The door's side of a connection. */
 export interface ConnectionHandler {
@@ -67,6 +67,10 @@ export class Connection implements Holder, WorkSource {
   #waitingCost = 0
   /** Memory of the names that the peer has given. */
   #namesBytes = 0
+  /** Bytes that came, and that other peers have yet to read. */
+  #unreadBytes = 0
+  /** Called once the peer has read what it was sent. */
+  #whenRead: (() => void)[] = []
   #held = false
   /** Requests that came and are not done. */
   #left: WorkLeft = 'none'
@@ -134,6 +138,27 @@ export class Connection implements Holder, WorkSource {
     const { remoteFamily, remotePort } = this.socket
     const address = remoteFamily === 'IPv6' ? `[${this.address}]` : this.address
     return remotePort === undefined ? address : `${address}:${remotePort}`
+  }
+
+  /** True while the peer has much to read. */
+  get isBehind(): boolean {
+    return this.#unsentBytes > this.#limits.holdBackBytes
+  }
+
+  /** Calls back once it has read that, or is gone. */
+  whenRead(task: () => void): void {
+    if (this.#gone || !this.isBehind) task()
+    else this.#whenRead.push(task)
+  }
+
+  /** Counts bytes of this peer that another one has yet to read; above a bound no more is read. Returns what to call then. */
+  countUnread(bytes: number): () => void {
+    this.#unreadBytes += bytes
+    if (this.#exceeds(1)) this.#hold()
+    return () => {
+      this.#unreadBytes -= bytes
+      this.#release()
+    }
   }
 
   /** Sends bytes after all slots reserved before; returns their own slot if they wait. */
@@ -231,11 +256,23 @@ export class Connection implements Holder, WorkSource {
     this.#arrivedBytes += chunk.length
     this.run(() => this.#handler.data(chunk))
     if (this.#left === 'none') {
-      if (this.#do(requestsPerTurn) === 'none') this.#turns.otherServed()
-    } else {
-      this.#isPaused = true
-      this.socket.pause()
-    }
+      if (this.#do(requestsPerTurn) !== 'none') return
+      if (this.#keptBytes + this.#slots.cost <= bytesPerTurn) this.#turns.otherServed()
+      else this.#waitForTurn()
+    } else this.#pause()
+  }
+
+  /** Much of what it sent is not done with: more is read once its turn has come. */
+  #waitForTurn(): void {
+    if (this.gone) return
+    this.#left = 'some'
+    this.#turns.add(this)
+    this.#pause()
+  }
+
+  #pause(): void {
+    this.#isPaused = true
+    this.socket.pause()
   }
 
   /** Its turn has come. */
@@ -355,13 +392,18 @@ export class Connection implements Holder, WorkSource {
     socket.resume()
   }
 
+  /** Bytes that wait for the peer. */
+  get #unsentBytes(): number {
+    return this.socket.writableLength + this.#readyBytes + this.#slots.filledBytes
+  }
+
   /** True above this share of a bound. */
   #exceeds(share: number): boolean {
-    const { holdBackBytes, unanswered, unansweredBytes } = this.#limits
+    const { holdBackBytes, unanswered, unansweredBytes, unreadBytes } = this.#limits
     const slots = this.#slots
-    const unsentBytes = this.socket.writableLength + this.#readyBytes + slots.filledBytes
     return (
-      unsentBytes > holdBackBytes * share ||
+      this.#unsentBytes > holdBackBytes * share ||
+      this.#unreadBytes > unreadBytes * share ||
       slots.size >= unanswered * share ||
       slots.cost > (this.#inputBudget?.isFull ? 0 : unansweredBytes * share)
     )
@@ -385,7 +427,12 @@ export class Connection implements Holder, WorkSource {
     })
   }
 
+  #allRead(): void {
+    for (const task of this.#whenRead.splice(0)) task()
+  }
+
   #release(): void {
+    if (this.#whenRead.length > 0 && !this.isBehind) this.#allRead()
     if (!this.#held || this.#ending) return
     if (this.#exceeds(0.5)) return
     this.#held = false
@@ -400,6 +447,7 @@ export class Connection implements Holder, WorkSource {
     this.#inputBudget?.wait(-this.#waitingCost - this.#namesBytes)
     this.#unwatch()
     this.#ready = []
+    this.#allRead()
     this.#handler.closed()
   }
 }

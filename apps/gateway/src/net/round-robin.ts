@@ -3,6 +3,8 @@ import { systemClock } from './clock.ts'
 
 /** Requests that a connection may send before it has to take turns. A client with 100 under way stays below it. */
 export const requestsPerTurn = 128
+/** Bytes of unfinished requests, and of a half-arrived one, with which a connection has to take turns. */
+export const bytesPerTurn = 256 * 1024
 /** Requests of one connection before the next one has its share. */
 const requestsPerShare = 16
 

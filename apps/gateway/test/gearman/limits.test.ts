@@ -80,6 +80,7 @@ describeGearman('needs redis-server: what is turned away', ({ open, redis }) => 
         ),
       )
       .toBe(1)
+    await expect.poll(() => redis('GET', 'count:f3999')).toBe('1')
     const jobs = 20
     for (let job = 0; job <= jobs; job += 1) await client.submit('SUBMIT_JOB_BG', 'f7', '', 'x')
     await worker.doNextJob()

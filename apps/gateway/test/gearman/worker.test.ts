@@ -40,6 +40,24 @@ describeGearman('needs redis-server: a Gearman worker', ({ open, redis }) => {
     socket.destroy()
   })
 
+  test('is read no faster than its client reads, and the client gets every byte', async () => {
+    const { gateway, client, worker, handle } = await working()
+    const [pieces, mib] = [48, 1024 * 1024]
+    client.socket.pause()
+    for (let sent = 0; sent < pieces; sent += 1)
+      worker.send('WORK_DATA', handle, Buffer.alloc(mib, 'x'))
+    worker.send('WORK_COMPLETE', handle, 'end')
+    // Time enough to read all of it.
+    const other = await gateway.peer()
+    for (let trip = 0; trip < 500; trip += 1) await other.sync()
+    expect(worker.socket.writableLength).toBeGreaterThan(16 * mib)
+    client.socket.resume()
+    for (let heard = 0; heard < pieces; heard += 1) {
+      expect(await client.receiveBytes()).toHaveLength(mib)
+    }
+    expect(await client.receive()).toEqual(['WORK_COMPLETE', handle, 'end'])
+  })
+
   test('that adds a function while it sleeps is woken for it', async () => {
     const gateway = await open()
     const [client, worker] = [await gateway.peer(), await gateway.worker('mail')]

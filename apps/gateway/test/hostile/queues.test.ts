@@ -52,6 +52,12 @@ const queues: Readonly<Record<string, () => Promise<Filled>>> = {
     expect(socket.isPaused()).toBe(true)
     return { held: socket.writableLength, bound: 16 * mib }
   },
+  'results of a worker that its clients do not read': async () => {
+    const { connection, socket } = await aPeer()
+    let held = 0
+    for (; held < 64 * mib && !socket.isPaused(); held += mib) connection.countUnread(mib)
+    return { held, bound: 4 * mib + mib }
+  },
   'half packets and waiting requests of all connections of a door': () => {
     const budget = new InputBudget(512 * mib)
     const evicted: number[] = []

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { Connection, type ConnectionHandler, type WorkLeft } from '../../src/net/connection.ts'
 import { Listener } from '../../src/net/listener.ts'
-import { requestsPerTurn } from '../../src/net/round-robin.ts'
+import { bytesPerTurn, requestsPerTurn } from '../../src/net/round-robin.ts'
 import { TurnsByHand } from '../support/turns-by-hand.ts'
 
 /** Each byte is a request, which is answered with itself. `h` holds the others back. */
@@ -125,6 +125,20 @@ test('held requests wait until they may go on, also those that come later', asyn
   handler.connection.goOn()
   await hand.takeAll()
   expect(handler.done).toBe('ahbc')
+})
+
+test('a connection that keeps much of a half-arrived message reads on in its turn', async () => {
+  const { hand, client } = await opened()
+  const { socket, handler } = await client()
+  handler.connection.keeps(bytesPerTurn + 1)
+  socket.write('a')
+  await expect.poll(() => hand.areAwaited).toBe(true)
+  expect([handler.done, handler.connection.socket.isPaused()]).toEqual(['a', true])
+  await hand.takeAll()
+  handler.connection.keeps(0)
+  socket.write('b')
+  await expect.poll(() => handler.done).toBe('ab')
+  expect([hand.areAwaited, handler.connection.socket.isPaused()]).toEqual([false, false])
 })
 
 test('a connection that the gateway drops has no more turns', async () => {

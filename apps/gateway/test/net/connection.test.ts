@@ -17,11 +17,12 @@ async function aPeer() {
   const server = createServer({ allowHalfOpen: true })
   const port = await portOfTest(server)
   const peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  peer.on('error', () => undefined)
   onTestFinished(() => void peer.destroy())
   const [socket] = (await once(server, 'connection')) as [Socket]
   const inputBudget = new InputBudget(2 * (requestBytes + waitingBytes))
   const slots: ReplySlot[] = []
-  const closed = once(socket, 'close')
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   const connection = new Connection(
     socket,
     (owner) => ({
@@ -64,6 +65,37 @@ describe('bytes of requests in the budget of their door', () => {
     connection.destroy()
     await closed
     expect(inputBudget.isFull).toBe(false)
+  })
+})
+
+describe('bytes that others have yet to read', () => {
+  const mib = 1024 * 1024
+
+  test('hold the connection that sent them from 4 MiB on, until half of them is read', async () => {
+    const { connection } = await aPeer()
+    const read = Array.from({ length: 5 }, () => connection.countUnread(mib))
+    expect(connection.socket.isPaused()).toBe(true)
+    for (const one of read.slice(0, 2)) one()
+    expect(connection.socket.isPaused()).toBe(true)
+    read[2]?.()
+    expect(connection.socket.isPaused()).toBe(false)
+  })
+
+  test.each(['reads', 'leaves'])('are done with once the peer %s', async (how) => {
+    const { peer, connection } = await aPeer()
+    peer.pause()
+    let isRead = false
+    connection.whenRead(() => (isRead = true))
+    expect([connection.isBehind, isRead]).toEqual([false, true])
+    // More than the system takes for a peer that does not read.
+    connection.send(Buffer.alloc(32 * mib))
+    await expect.poll(() => connection.socket.writableLength).toBeGreaterThan(mib)
+    isRead = false
+    connection.whenRead(() => (isRead = true))
+    expect([connection.isBehind, isRead]).toEqual([true, false])
+    if (how === 'reads') peer.resume()
+    else peer.resetAndDestroy()
+    await expect.poll(() => isRead).toBe(true)
   })
 })
 

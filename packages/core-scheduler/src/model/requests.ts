@@ -15,6 +15,10 @@ import type { StoreError } from './store-errors.ts'
 /** A connected client that is owed the outcome of a job. */
 export interface Waiter {
   onEvent(ref: JobRef, event: JobEvent): void
+  /** True while much of what it was sent is not read. false. */
+  readonly isBehind?: boolean
+  /** Calls back once it has read that, or has left. */
+  whenRead?(task: () => void): void
 }
 
 /** A submitted job, and its answer. One object per job: no closure, no promise. */
@@ -97,5 +101,7 @@ export interface Settlement {
 /** The answer to a report on a running job; `known` is false if the worker lost the job. */
 export interface Reporting {
   reported(known: boolean): void
+  /** A client of this node has yet to read much of what the job's worker sent. */
+  awaits?(reader: Waiter): void
   refused(error: StoreError): void
 }

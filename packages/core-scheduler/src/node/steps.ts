@@ -22,6 +22,9 @@ const growsFrom = 4
  */
 const growth = 2
 
+/** Bytes that keep others from the store as long as one item does. */
+const bytesPerItem = 4 * 1024
+
 /** Takes the answers to what was handed over, or the error of the whole step. */
 type Answered<Answers> = (answers: Answers | StoreError) => void
 
@@ -39,19 +42,22 @@ interface Batch<Item> extends Size {
 
 /** Collects items by key until the next step, and hands them over in batches that fit into one. */
 export class BatchQueue<Item> {
-  readonly #added: () => void
+  readonly #added: (bytes: number) => void
   readonly #send: (key: string, items: readonly Item[], size: Size) => void
   #byKey = new Map<string, Batch<Item>>()
 
   /** `added` is called for each item that waits for {@link flush}. */
-  constructor(added: () => void, send: (key: string, items: readonly Item[], size: Size) => void) {
+  constructor(
+    added: (bytes: number) => void,
+    send: (key: string, items: readonly Item[], size: Size) => void,
+  ) {
     this.#added = added
     this.#send = send
   }
 
   /** `bytes`: the item's share of the step. */
   add(key: string, item: Item, bytes = 0): void {
-    this.#added()
+    this.#added(bytes)
     const batch = this.#byKey.get(key)
     if (batch && batch.items < maxStepItems && batch.bytes + bytes <= maxStepBytes) {
       batch.all.push(item)
@@ -151,6 +157,7 @@ export class Steps extends Part<Parts> {
   #isArmed = false
   /** Items for the next flush. */
   #gathered = 0
+  #gatheredBytes = 0
   /** The same, one turn ago. */
   #gatheredBefore = 0
   /** Items of the last step. */
@@ -167,8 +174,9 @@ export class Steps extends Part<Parts> {
   }
 
   /** An item was added for the next flush. */
-  readonly added = (): void => {
+  readonly added = (bytes = 0): void => {
     this.#gathered += 1
+    this.#gatheredBytes += bytes
     this.#arm()
   }
 
@@ -195,7 +203,8 @@ export class Steps extends Part<Parts> {
   }
 
   #hasRoom(items: number): boolean {
-    return this.#gathered + this.#outside < items && this.#full.length === 0
+    const waiting = this.#gathered + this.#outside + this.#gatheredBytes / bytesPerItem
+    return waiting < items && this.#full.length === 0
   }
 
   /** True if the store has answered all that this node has sent and gathered; never in a cluster, whose calls are not counted. */
@@ -292,6 +301,7 @@ export class Steps extends Part<Parts> {
     this.#lastItems = Math.min(this.#gathered, maxStepItems)
     this.#gatheredBefore = 0
     // A source may add items of another: they go along.
+    this.#gatheredBytes = 0
     while (this.#gathered > 0) {
       this.#gathered = 0
       for (const source of this.#sources) source.flush()

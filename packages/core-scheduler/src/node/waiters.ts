@@ -91,6 +91,13 @@ export class Waiters {
     for (const waiter of [...wait.waiters]) waiter.onEvent(ref, event)
   }
 
+  /** A job's waiters that have much to read. */
+  *behind({ lane, id }: JobRef): Iterable<Waiter> {
+    for (const waiter of this.#byLane.get(lane)?.get(id)?.waiters ?? []) {
+      if (waiter.isBehind) yield waiter
+    }
+  }
+
   /**
    * Keeps the supposed end of a job, which the store may or may not have taken, until the job is
    * gone.

@@ -97,6 +97,7 @@ export class WorkerCounts {
     await Promise.all(
       counted.map((one) => {
         return new Promise<void>((resolve) => {
+          this.#dirty.delete(one)
           this.#fresh.set(one, [...(this.#fresh.get(one) ?? []), resolve])
           if (!this.#isSendingFresh) void this.#notifyFresh()
         })

@@ -255,6 +255,12 @@ export class Outcomes {
     observer.ended({ lane, id, door, by, end, token, runMs, trace: assignment?.job.trace })
   }
 
+  #forward(report: Report, reporting: Reporting): void {
+    const { waiters } = this.#parts
+    waiters.notify(report, report)
+    for (const reader of waiters.behind(report)) reporting.awaits?.(reader)
+  }
+
   #sendReports(items: readonly PendingReport[], size: Size): void {
     const reports = items.map(({ report }) => report)
     this.#parts.steps.report(reports, size, (results) => {
@@ -264,7 +270,7 @@ export class Outcomes {
           continue
         }
         const known = results[at] ?? false
-        if (known) this.#parts.waiters.notify(report, report)
+        if (known) this.#forward(report, reporting)
         reporting.reported(known)
       }
     })

@@ -359,6 +359,16 @@ describe('calls to the store', () => {
     expect([sent(), ran.at(-1)]).toEqual([[1, 2, 5], 'later'])
   })
 
+  test('have less room for long items: 4 KiB count as one more', async () => {
+    const ran: string[] = []
+    steps.added(12 * 1024)
+    steps.whenRoom(4, () => ran.push('few'))
+    steps.whenRoom(5, () => ran.push('more'))
+    expect(ran).toEqual(['more'])
+    await clock.end()
+    expect(ran).toEqual(['more', 'few'])
+  })
+
   test('have no room while requests outside them wait, and again once these are answered', async () => {
     const ran: string[] = []
     const answers: (() => void)[] = []

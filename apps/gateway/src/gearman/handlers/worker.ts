@@ -108,5 +108,6 @@ function runningJob(session: Session, args: readonly Buffer[], fault: ErrorPacke
     return undefined
   }
   const { lane, id, token } = held.assignment.job
-  return { job: { lane, id, token }, reply: new ReportReply(session, held, fault) }
+  const bytes = argument(args, 1).length
+  return { job: { lane, id, token }, reply: new ReportReply(session, held, fault, bytes) }
 }
