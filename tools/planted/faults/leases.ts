@@ -53,6 +53,14 @@ export const faults: FaultTable = {
     to: '',
     test: 'packages/redis-store/test/scheduler/nodes/left-lanes.test.ts',
   },
+  'own-progress-is-told-twice': {
+    promise: 'Progress that a worker of the gateway reports is told once.',
+    file: 'packages/core-scheduler/src/results/awaited-jobs.ts',
+    from: "reported.filter(({ token = '' }) => !activeLeases.has(token))",
+    to: 'reported.filter(() => activeLeases.size > 0)',
+    test: 'packages/redis-store/test/scheduler/nodes/late-news.test.ts',
+    testName: 'is told once',
+  },
   'one-bad-job-keeps-others': {
     promise: 'A job that cannot be given back keeps no other of its lane.',
     file: 'packages/redis-store/lua/nodes/reclaim-node.lua',

@@ -112,10 +112,14 @@ export class Waiters {
     this.notify(ref, this.#byLane.get(ref.lane)?.get(ref.id)?.pendingOutcome ?? { kind: 'fail' })
   }
 
+  /** The last progress of the job that was announced. */
+  progress({ lane, id }: JobRef): string | undefined {
+    return this.#byLane.get(lane)?.get(id)?.progress
+  }
+
   /** True for progress that was not announced yet. */
   isNews(ref: JobRef, dividend: Uint8Array, divisor: Uint8Array): boolean {
-    const wait = this.#byLane.get(ref.lane)?.get(ref.id)
-    return wait !== undefined && wait.progress !== progressOf(dividend, divisor)
+    return this.has(ref.lane, ref.id) && this.progress(ref) !== progressOf(dividend, divisor)
   }
 
   /** Jobs of a lane with waiters since before then, the oldest first. */

@@ -142,11 +142,16 @@ export class AwaitedJobs {
     const { store, outcomes } = this.#parts
     const jobs = await store.jobs.look(lane, ids, ['output'])
     const over: (JobState | JobRef)[] = []
+    const reported: JobState[] = []
     for (const [at, id] of ids.entries()) {
       const job = jobs[at]
-      if (job?.status === 'idle' || job?.status === 'busy') this.#notifyProgress(job, reason)
-      else if (job ?? reason.goneIsLost) over.push(job ?? { lane, id })
+      if (job?.status === 'idle' || job?.status === 'busy') {
+        if (job.token === undefined) this.#notifyNews(job)
+        else reported.push(job)
+        this.#noteNative(job)
+      } else if (job ?? reason.goneIsLost) over.push(job ?? { lane, id })
     }
+    if (reason.afterSilence) await this.#notifyMissed(reported)
     if (over.length === 0) return
     // A worker's last reports may still be on their way to this node.
     const isNative = over.every((one) => 'status' in one && !one.settled)
@@ -154,17 +159,32 @@ export class AwaitedJobs {
     for (const one of over) if (!outcomes.isSettling(one)) this.#notifyEnd(one)
   }
 
-  /** Gateways forward their workers' progress; a native worker only writes it into the job. */
-  #notifyProgress(job: JobState, { afterSilence = false }: PollReason): void {
+  /** Progress that other gateways have reported while this one got no events. */
+  async #notifyMissed(reported: readonly JobState[]): Promise<void> {
+    const { store, waiters, activeLeases } = this.#parts
+    // The answers to this gateway's own reports bring what its workers say.
+    const jobs = reported.filter(({ token = '' }) => !activeLeases.has(token))
+    if (jobs.length === 0) return
+    const before = jobs.map((job) => waiters.progress(job))
+    // Events on their way to this node bring their own news.
+    await store.events.delivered()
+    for (const [at, job] of jobs.entries()) {
+      if (waiters.progress(job) === before[at]) this.#notifyNews(job)
+    }
+  }
+
+  #notifyNews(job: JobState): void {
     const { waiters } = this.#parts
-    const { lane, id, dividend, divisor } = job
-    const isNative = job.token === undefined
-    const isReported = (isNative || afterSilence) && dividend && divisor
-    if (isReported && waiters.isNews(job, dividend, divisor)) {
+    const { dividend, divisor } = job
+    if (dividend && divisor && waiters.isNews(job, dividend, divisor)) {
       waiters.notify(job, { kind: 'status', dividend, divisor })
     }
-    if (!isNative) this.#removeNative(lane, id)
-    else if (job.status === 'busy') this.#addNative(lane, id)
+  }
+
+  /** Gateways forward their workers' progress; a native worker only writes it into the job. */
+  #noteNative({ lane, id, token, status }: JobState): void {
+    if (token !== undefined) this.#removeNative(lane, id)
+    else if (status === 'busy') this.#addNative(lane, id)
   }
 
   #notifyEnd(job: JobState | JobRef): void {

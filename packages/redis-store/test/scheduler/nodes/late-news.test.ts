@@ -53,6 +53,40 @@ describe('late notifications from other nodes', () => {
     await cluster.pass(3_000)
     expect(client.events).toEqual(['mail:1 status 1/4'])
   })
+
+  test('of progress bring it once, though the job is looked at before', async () => {
+    const { client, worker } = await asked()
+    worker.status('1', '4')
+    worker.status('2', '4')
+    await cluster.turn()
+    listening.listener.up()
+    await cluster.pass(3_000)
+    expect(client.events).toEqual(['mail:1 status 1/4', 'mail:1 status 2/4'])
+  })
+})
+
+describe('a report that is stored and not yet answered', () => {
+  test('is told once, though its job is looked at before', async () => {
+    const cluster = new Cluster()
+    let answer = (): void => undefined
+    const node = await cluster.node('a', {}, (store) =>
+      aroundSteps(store, async (step, send) => {
+        const answers = await send(step)
+        if (step.reports.length > 0) await new Promise<void>((resolve) => (answer = resolve))
+        return answers
+      }),
+    )
+    const client = node.ask('mail')
+    const worker = await node.worker('mail').taken()
+    worker.status('1', '2')
+    await cluster.turn()
+    // It looks at what it may have missed.
+    node.listener.up()
+    await cluster.pass(1_000)
+    answer()
+    await cluster.turn()
+    expect(client.events).toEqual(['mail:1 status 1/2'])
+  })
 })
 
 describe('an outcome that is stored and not yet answered', () => {
