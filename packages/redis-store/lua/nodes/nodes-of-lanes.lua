@@ -1,4 +1,5 @@
--- Finds the nodes with worker counts in lanes, and those whose by-name workers have had a job of them for longest.
+-- Finds the nodes with worker counts in lanes, and those whose by-name workers have had a job of them for longest. Sums of
+-- these counts that are wrong are mended.
 -- KEYS:
 --   1 xg:lane:{lane} of the first: hash
 -- ARGV:
@@ -12,14 +13,37 @@ local function note(node)
   seen[node], found[#found + 1] = true, node
 end
 
+-- Sums of the nodes' counts in a lane, by their prefix.
+local function sumsOf(lane)
+  local sums, told = { n = 0, c = 0, l = 0 }, {}
+  local pairs = redis.pcall('HGETALL', metaKey(lane))
+  for at = 1, #pairs, 2 do
+    local kind, node = string.match(pairs[at], '^([ncl]):(.+)$')
+    if kind then
+      note(node)
+      sums[kind] = sums[kind] + tonumber(pairs[at + 1])
+    else
+      told[pairs[at]] = pairs[at + 1]
+    end
+  end
+  return sums, told
+end
+
+local function mend(lane, name, sum, told)
+  if sum ~= (tonumber(told) or 0) then redis.call('HSET', metaKey(lane), name, sum) end
+end
+
 -- Leases without a deadline come last, and the first of them at the very end: see noDeadline in leases.lua.
 local oldest = 20
 for at = 3, #ARGV do
   local lane = ARGV[at]
   -- Lists are empty where another program has put another type in the place of a key.
-  for _, field in ipairs(redis.pcall('HKEYS', metaKey(lane))) do
-    note(string.match(field, '^[ncl]:(.+)$'))
-  end
+  local sums, told = sumsOf(lane)
+  mend(lane, 'consumers', sums.c, told.consumers)
+  mend(lane, 'labelled', sums.l, told.labelled)
+  -- More than their sum: native workers.
+  local lacking = sums.n + sums.c - countedWorkers(lane)
+  if lacking > 0 then redis.pcall('INCRBY', laneKey('count', lane), lacking) end
   for _, id in ipairs(redis.pcall('ZRANGE', busyKey(lane), -oldest, -1)) do
     note(string.match(jobFields(lane, id, 'token')[1] or '', '^n(.+)%-%d+$'))
   end

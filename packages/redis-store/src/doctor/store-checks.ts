@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LaneNames } from '@crossgear/core-scheduler'
 import { chunks } from '../chunks.ts'
 import type { Connection } from '../connection/connection.ts'
+import { countViolations, nativeWorkers } from '../invariants/invariant-rules.ts'
 import { checkInvariants } from '../invariants/invariants.ts'
 import type { StoreKeys } from '../keys.ts'
 import { newerMessage, schemaVersion } from '../schema/schema.ts'
@@ -27,10 +28,12 @@ const overdueMs = 10_000
 const lanesPerCall = 500
 /** With more keys, jobs are only checked on request. */
 const maxKeys = 200_000
-/** Checks of the invariants: a violation that only one of them sees was a change in progress. */
+/** A violation that only one of these looks sees was a change in progress. */
 const looks = 3
 const lookAgainMs = 500
 const shownViolations = 10
+/** Leases without a deadline stand last. */
+const leasesPerLane = 100
 
 /** One row per check of the whole store. */
 export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise<Result>>> = {
@@ -72,17 +75,34 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
   counts: async ({ redis, keys }) => {
     const known = new Set((await heartbeats(redis, keys)).map(({ node }) => node))
     const unknown = new Map<string, string>()
-    for (const some of chunks(await redis.hkeys(keys.lanes), lanesPerCall)) {
-      const fields = await Promise.all(some.map((lane) => redis.hkeys(keys.meta(lane))))
-      for (const [at, lane] of some.entries()) {
-        for (const node of nodesOf(fields[at] ?? [])) if (!known.has(node)) unknown.set(node, lane)
+    const native: string[] = []
+    const wrong = await standing(async () => {
+      const found: string[] = []
+      native.length = 0
+      for await (const lane of countsOf(redis, keys)) {
+        for (const node of nodesOf(Object.keys(lane.meta))) {
+          if (!known.has(node)) unknown.set(node, lane.lane)
+        }
+        found.push(...countViolations(lane))
+        const others = nativeWorkers(lane)
+        if (others > 0) native.push(`${others} of ${lane.lane}`)
       }
+      return found
+    })
+    if (unknown.size > 0) {
+      const list = [...unknown].map(([node, lane]) => `${node} (in ${lane})`)
+      return fault(
+        `workers of ${unknown.size} unknown gateways: ${shown(list, ', ')}`,
+        'keep a gateway running: it removes them within 20 minutes',
+      )
     }
-    if (unknown.size === 0) return ok('workers of known gateways alone')
-    const list = [...unknown].map(([node, lane]) => `${node} (in ${lane})`)
-    return fault(
-      `workers of ${unknown.size} unknown gateways: ${list.slice(0, shownViolations).join(', ')}`,
-      'keep a gateway running: it removes them within 20 minutes',
+    if (wrong.length > 0) {
+      return fault(shown(wrong), 'keep a gateway running: it corrects them within 20 minutes')
+    }
+    return ok(
+      native.length === 0
+        ? 'workers of known gateways alone'
+        : `workers of known gateways, and native ones, or what is left of them: ${shown(native, ', ')}`,
     )
   },
 
@@ -101,6 +121,13 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
         else overdue += count
       }
     }
+    const left = await standing(() => leftLeases(redis, keys, lanes))
+    if (left.length > 0) {
+      return fault(
+        `leases of unknown gateways: ${shown(left, ', ')}`,
+        'keep a gateway running: it requeues their jobs within 20 minutes',
+      )
+    }
     if (overdue === 0) return ok(`${held} jobs with workers, none over its time`)
     const message = `${overdue} of ${held} jobs with workers are over their time and unconfirmed`
     const isRunning = (await heartbeats(redis, keys)).some(({ atMs }) => nowMs - atMs < deadAfterMs)
@@ -114,22 +141,65 @@ export const storeChecks: Readonly<Record<string, (store: StoreFacts) => Promise
     if (keyCount > maxKeys && !isFull) {
       return warning(`not checked: there are ${keyCount} keys`, 'use --full at a quiet time')
     }
-    const check = () => checkInvariants(redis, { keys, names, native: true })
-    let found = await check()
-    for (let look = 1; look < looks && found.length > 0; look += 1) {
-      await delay(lookAgainMs)
-      const again = new Set(await check())
-      found = found.filter((violation) => again.has(violation))
-    }
+    const found = await standing(() => checkInvariants(redis, { keys, names, native: true }))
     if (found.length === 0) return ok('each job is in its place')
-    const shown = found.slice(0, shownViolations).join('; ')
-    const more =
-      found.length > shownViolations ? `; and ${found.length - shownViolations} more` : ''
     return fault(
-      shown + more,
+      shown(found),
       'keep a copy (crossgear backup) and report it: no gateway should leave this',
     )
   },
+}
+
+/** Violations that several looks see: the others were changes in progress. */
+async function standing(check: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  let found = await check()
+  for (let look = 1; look < looks && found.length > 0; look += 1) {
+    await delay(lookAgainMs)
+    const again = new Set(await check())
+    found = found.filter((violation) => again.has(violation))
+  }
+  return found
+}
+
+function shown(all: readonly string[], mark = '; '): string {
+  const more = all.length > shownViolations ? `${mark}and ${all.length - shownViolations} more` : ''
+  return all.slice(0, shownViolations).join(mark) + more
+}
+
+/** The worker counts of all lanes. */
+async function* countsOf(redis: Connection, keys: StoreKeys) {
+  for (const some of chunks(await redis.hkeys(keys.lanes), lanesPerCall)) {
+    yield* await Promise.all(
+      some.map(async (lane) => {
+        const asked = [redis.hgetall(keys.meta(lane)), redis.get(keys.count(lane))] as const
+        const [meta, count] = await Promise.all(asked)
+        return { lane, meta, count }
+      }),
+    )
+  }
+}
+
+/** Jobs that by-name workers of gateways have that are gone: the longest held ones of each lane. */
+async function leftLeases(
+  redis: Connection,
+  keys: StoreKeys,
+  lanes: readonly string[],
+): Promise<readonly string[]> {
+  const known = new Set((await heartbeats(redis, keys)).map(({ node }) => node))
+  const found: string[] = []
+  for (const some of chunks(lanes, lanesPerCall)) {
+    const left = some.map(async (lane) => {
+      const ids = await redis.zrange(keys.busy(lane), -leasesPerLane, -1)
+      const tokens = await Promise.all(ids.map((id) => redis.hget(keys.job(lane, id), 'token')))
+      for (const [at, token] of tokens.entries()) {
+        const [, node] = /^n(.+)-\d+$/.exec(token ?? '') ?? []
+        if (node !== undefined && !known.has(node))
+          found.push(`${lane}: ${ids[at] ?? ''} (${node})`)
+      }
+    })
+    await Promise.all(left)
+  }
+  return found.toSorted()
 }
 
 /** Nodes with worker counts among the fields of a lane. */

@@ -208,23 +208,33 @@ function turnViolations(facts: LaneFacts, native: boolean): string[] {
 }
 
 /** `count:{lane}` is the nodes' workers plus native ones, which cannot be negative. */
-function countViolations({ lane, meta, count }: LaneFacts): string[] {
+export function countViolations({
+  lane,
+  meta,
+  count,
+}: Pick<LaneFacts, 'lane' | 'meta' | 'count'>): string[] {
   const found: string[] = []
-  const sum = (prefix: string): number =>
-    Object.entries(meta).reduce(
-      (total, [name, value]) => total + (name.startsWith(prefix) ? Number(value) : 0),
-      0,
-    )
-  const [named, consumers] = [sum('n:'), sum('c:')]
-  const native = Number(count ?? 0) - named - consumers
-  if (!(native >= 0)) {
-    found.push(`${lane}: counts ${count ?? 'no'} workers, its nodes have ${named + consumers}`)
+  const consumers = sumOf(meta, 'c:')
+  if (!(nativeWorkers({ meta, count }) >= 0)) {
+    const ours = sumOf(meta, 'n:') + consumers
+    found.push(`${lane}: counts ${count ?? 'no'} workers, its nodes have ${ours}`)
   }
   const told = Number(meta['consumers'] ?? 0)
   if (told !== consumers) found.push(`${lane}: counts ${told} consumers of ${consumers}`)
-  const [labelled, toldLabelled] = [sum('l:'), Number(meta['labelled'] ?? 0)]
+  const [labelled, toldLabelled] = [sumOf(meta, 'l:'), Number(meta['labelled'] ?? 0)]
   if (toldLabelled !== labelled) {
     found.push(`${lane}: counts ${toldLabelled} consumers with its label of ${labelled}`)
   }
   return found
+}
+
+/** Workers of a lane that no node counts. */
+export function nativeWorkers({ meta, count }: Pick<LaneFacts, 'meta' | 'count'>): number {
+  return Number(count ?? 0) - sumOf(meta, 'n:') - sumOf(meta, 'c:')
+}
+
+/** The sum of the nodes' counts of a kind. */
+function sumOf(meta: LaneFacts['meta'], prefix: string): number {
+  const ofNodes = Object.entries(meta).filter(([name]) => name.startsWith(prefix))
+  return ofNodes.reduce((total, [, value]) => total + Number(value), 0)
 }

@@ -116,12 +116,15 @@ export class JobSteps {
     const firstToken = this.#token
     const outside: Uint8Array[] | undefined = this.#link.setsHashesFor('step') ? [] : undefined
     const args = this.#arguments({ ...step, claims }, ways, outside)
+    let isDone = false
     try {
       const reply = await this.#send({ ...step, claims }, args, outside)
       if (reply === 'full') return await this.#withoutSubmissions(step, ways)
+      isDone = true
       return await this.#answer(step, claims, reply, ways)
     } catch (error) {
-      if (claims.length > 0 && isUnanswered(error)) {
+      // What the store has leased is lost, too, where something else that the answer needs is refused.
+      if (claims.length > 0 && (isDone || isUnanswered(error))) {
         const lanes = claims.flatMap(({ groups }) => groups.flatMap(({ lanes: some }) => some))
         this.#lostClaims.add(lanes, firstToken, this.#token - firstToken)
       }

@@ -97,6 +97,35 @@ describe.skipIf(lacksRedis)('an examination', () => {
     expect(found(await look(), check)).toMatch(pattern)
   })
 
+  test.each([
+    [['SET', 'count:mail', '-2'], 'mail: counts -2 workers, its nodes have 0'],
+    [['HSET', 'xg:lane:mail', 'consumers', '3'], 'mail: counts 3 consumers of 0'],
+    [['HSET', 'xg:lane:mail', 'labelled', '2'], 'mail: counts 2 consumers with its label of 0'],
+  ] as const)('sees the wrong count of %j, which a gateway corrects', async (planted, words) => {
+    const [command, ...rest] = planted
+    await server.ask(command, ...rest)
+    expect(found(await look(), 'counts')).toMatch(`fault: ${words} -> keep a gateway running`)
+    await store.nodes.inLanes(['mail'])
+    expect(found(await look(), 'counts')).toBe('ok')
+  })
+
+  test('names workers that no gateway counts: native ones, or what is left of them', async () => {
+    await server.ask('SET', 'count:mail', '4')
+    const counts = (await look()).find(({ check }) => check === 'counts')
+    expect(counts).toMatchObject({
+      level: 'ok',
+      message: expect.stringMatching(/what is left of them: 4 of mail$/) as string,
+    })
+  })
+
+  test('sees a job that a worker of a gateway has which is gone', async () => {
+    await server.ask('HSET', 'job:mail:1', 'status', 'busy', 'token', 'ngone-7')
+    await server.ask('ZADD', 'xg:busy:mail', '8e15', '1')
+    expect(found(await look(), 'leases')).toMatch(
+      /^fault: leases of unknown gateways: mail: 1 \(gone\) -> keep a gateway running/,
+    )
+  })
+
   test('sees a store that no gateway serves, and jobs left with workers', async () => {
     await server.ask('ZADD', 'xg:busy:mail', '1000', '1')
     await server.ask('DEL', 'xg:nodes')

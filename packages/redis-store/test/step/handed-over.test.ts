@@ -1,7 +1,9 @@
-import { noStep, soleAnswer, type Lease, type NewJob } from '@crossgear/core-scheduler'
+import { noStep, soleAnswer, StoreError, type Lease, type NewJob } from '@crossgear/core-scheduler'
 import { allCompleted, takeOne, type SteppedStore } from '@crossgear/store-testkit'
 import { lacksRedis } from '@crossgear/tools/redis-server'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { JobReads } from '../../src/jobs/job-reads.ts'
+import { KeptJobs } from '../../src/step/kept-jobs.ts'
 import { FilledStore } from '../scale/filled-store.ts'
 
 const longBytes = 100_000
@@ -58,6 +60,18 @@ describe.skipIf(lacksRedis)('a job that the step of its claim brings', () => {
     const [received = 0, sent = 0] = after.map((bytes, at) => bytes - (before[at] ?? 0))
     return { in: received, out: sent }
   }
+
+  test('goes back where the store has leased it and refuses what else its worker needs', async () => {
+    const spies = [
+      vi.spyOn(KeptJobs.prototype, 'get').mockReturnValue(undefined),
+      vi.spyOn(JobReads.prototype, 'read').mockRejectedValue(new StoreError('REFUSED', 'LOADING')),
+    ]
+    onTestFinished(() => spies.forEach((spy) => spy.mockRestore()))
+    await expect(handOver(jobOf(1))).rejects.toThrow('LOADING')
+    for (const spy of spies) spy.mockRestore()
+    await store.jobs.expired(['mail'], 1)
+    expect(await takeOne(store, 'mail')).toMatchObject({ lane: 'mail', input: Buffer.from('x') })
+  })
 
   test('is handed over by one script, which reads nothing of its hash', async () => {
     const scripts = await filled.scripts(async () => {
