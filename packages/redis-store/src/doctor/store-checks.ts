@@ -189,7 +189,7 @@ async function leftLeases(
   const found: string[] = []
   for (const some of chunks(lanes, lanesPerCall)) {
     const left = some.map(async (lane) => {
-      const ids = await redis.zrange(keys.busy(lane), -leasesPerLane, -1)
+      const ids = await redis.zrange(keys.busy(lane), String(-leasesPerLane), '-1')
       const tokens = await Promise.all(ids.map((id) => redis.hget(keys.job(lane, id), 'token')))
       for (const [at, token] of tokens.entries()) {
         const [, node] = /^n(.+)-\d+$/.exec(token ?? '') ?? []
