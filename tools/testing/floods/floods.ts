@@ -51,6 +51,8 @@ function freshNames(count: number): readonly string[] {
 }
 
 const pipelined = 200
+const fetchedQueues = 20
+const fetchesPerWrite = 50
 const pushedJobs = 100_000
 const scheduledJobs = 200
 const piece = Buffer.alloc(64 * 1024, 'a')
@@ -80,6 +82,29 @@ function faktoryFlood(name: string, { first, next, mark }: FaktoryCommands): Flo
           return `${next(round)}\r\n`
         }
         askForEver(socket, command, mark)
+      }
+      return sockets
+    },
+  }
+}
+
+/** Faktory workers that fetch from queues which nobody has named before, without waiting for answers. */
+function fetchFlood(): Flood {
+  const fetches = (): Buffer => {
+    const names = freshNames(fetchedQueues * fetchesPerWrite)
+    const lines = Array.from({ length: fetchesPerWrite }, (_none, at) =>
+      names.slice(at * fetchedQueues, (at + 1) * fetchedQueues).join(' '),
+    )
+    return Buffer.from(lines.map((queues) => `FETCH ${queues}\r\n`).join(''))
+  }
+  return {
+    name: `FETCH of ${fetchedQueues} fresh queues`,
+    async begin({ faktory }) {
+      const sockets = await openMany(faktory, connections)
+      for (const [at, socket] of sockets.entries()) {
+        await ask(socket, `HELLO {"v":2,"wid":"flood-${at}"}\r\n`, '+OK')
+        socket.resume()
+        pour(socket, fetches)
       }
       return sockets
     },
@@ -195,6 +220,7 @@ export const floods: readonly Flood[] = [
     },
   },
   faktoryFlood('PUSHB, 100,000 jobs of a new type', { next: ofNewType, mark: '{}' }),
+  fetchFlood(),
   faktoryFlood('MUTATE with hard patterns', { first: longJobs(), next: withPattern, mark: '+OK' }),
   {
     name: 'lines that do not end',

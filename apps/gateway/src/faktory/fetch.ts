@@ -134,7 +134,7 @@ export class Fetch implements FetchRequest, IdleWorker {
 
   #answer(reply: Buffer): void {
     this.#stopTimer?.()
-    this.#session.fetches.delete(this)
+    this.#session.fetched(this)
     this.#slot.fill(reply)
   }
 }

@@ -17,6 +17,8 @@ import type { Worker, WorkerConnection } from './workers.ts'
 
 /** Longest line before HELLO. */
 const maxHelloBytes = 64 * 1024
+/** FETCH commands of a connection that wait for jobs at a time. What it says behind them waits, as at Faktory behind one. */
+export const maxWaitingFetches = 100
 /** A consumer with labels `fn:<name>` takes jobs of these functions alone. */
 const functionLabel = 'fn:'
 const tooManyTries = 'too many wrong passwords from this address, try again in a minute'
@@ -123,14 +125,14 @@ export class Session implements ConnectionHandler, WorkerConnection {
   work(max: number): WorkLeft {
     try {
       for (let taken = 0; taken < max; taken += 1) {
-        if (this.#isHeld) return 'held'
+        if (this.#mustWait) return 'held'
         const line = this.#decoder.next()
         if (line === undefined) return 'none'
         if (this.#worker) this.#command(line)
         else this.#hello(line)
         if (this.#connection.gone) return 'none'
       }
-      return this.#isHeld ? 'held' : 'some'
+      return this.#mustWait ? 'held' : 'some'
     } catch (problem) {
       if (!(problem instanceof FwpError)) throw problem
       this.#turnAway('line', problem.message)
@@ -179,8 +181,22 @@ export class Session implements ConnectionHandler, WorkerConnection {
     this.#isHeld = true
     return () => {
       this.#isHeld = false
-      this.#connection.goOn()
+      this.#goOn()
     }
+  }
+
+  /** A FETCH has its answer. */
+  fetched(fetch: PendingFetch): void {
+    this.fetches.delete(fetch)
+    this.#goOn()
+  }
+
+  get #mustWait(): boolean {
+    return this.#isHeld || this.fetches.size >= maxWaitingFetches
+  }
+
+  #goOn(): void {
+    if (!this.#mustWait) this.#connection.goOn()
   }
 
   /** The client says END: the connection ends after all replies. Commands behind are not run. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { maxWaitingFetches } from '../../src/faktory/session.ts'
 import { describeFaktory } from './support/faktory-gateway.ts'
 import { pushLine } from './support/fwp-client.ts'
 import { figures, nothing } from './support/figures.ts'
@@ -59,6 +60,17 @@ describeFaktory('commands in one write', (gateways) => {
     expect(await one.reply()).toBe('+OK')
     expect(await one.closed()).toBe('')
     expect(await figures(await client())).toEqual({ ...nothing, enqueued: 1 })
+  })
+
+  test('100 FETCH wait at a time: what is behind them waits, as behind one at Faktory', async () => {
+    const { client, clock } = await gateways.open({ fetchBlocksMs: 50 })
+    const one = await client({ wid: 'worker-1' })
+    one.send(...Array<string>(maxWaitingFetches).fill('FETCH'), pushLine('12345678'), 'FETCH')
+    await clock.armed(50)
+    clock.advance(50)
+    for (let fetch = 0; fetch < maxWaitingFetches; fetch += 1) expect(await one.reply()).toBe('$-1')
+    expect(await one.reply()).toBe('+OK')
+    expect(jobOf(await one.reply())).toBe('12345678')
   })
 
   test('commands behind END are not run, also if nothing was pending', async () => {

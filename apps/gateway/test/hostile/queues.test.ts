@@ -9,6 +9,7 @@ import { callBounds } from '../../src/api/limits/call-cost.ts'
 import { CallLimiter } from '../../src/api/limits/call-limiter.ts'
 import { People } from '../../src/api/people.ts'
 import { withTurns } from '../../src/http/request-turns.ts'
+import { maxWaitingFetches, Session } from '../../src/faktory/session.ts'
 import { Connection } from '../../src/net/connection.ts'
 import { InputBudget } from '../../src/net/input-budget.ts'
 import { Limiter } from '../../src/net/limiter.ts'
@@ -51,6 +52,27 @@ const queues: Readonly<Record<string, () => Promise<Filled>>> = {
     }
     expect(socket.isPaused()).toBe(true)
     return { held: socket.writableLength, bound: 16 * mib }
+  },
+  'FETCH commands of a Faktory connection that wait for jobs': async () => {
+    let running = 0
+    const context = {
+      clock: new ManualClock(),
+      helloWithinMs: 1,
+      maxLineBytes: 1_000,
+      handshake: { greeting: () => ({ hi: Buffer.alloc(0), admits: () => true }) },
+      wrongPasswords: { isRefused: () => false, take: () => true },
+      workers: { join: () => ({}), leave: () => undefined },
+      state: { commands: 0 },
+    }
+    const connection = { send: () => undefined, keeps: () => undefined, address: '' }
+    const fetch = (session: Session): void => {
+      running += 1
+      session.fetches.add({} as never)
+    }
+    const session = new Session(connection as never, context as never, { FETCH: fetch } as never)
+    session.data(Buffer.from(`HELLO {"v":2}\r\n${'FETCH\r\n'.repeat(5_000)}`))
+    for (let turn = 0; turn < 100; turn += 1) session.work(128)
+    return Promise.resolve({ held: running, bound: maxWaitingFetches })
   },
   'results of a worker that its clients do not read': async () => {
     const { connection, socket } = await aPeer()
