@@ -93,6 +93,7 @@ export function schedulerParts(
     claims,
     submissions,
     idleSearch,
+    searches,
     ...{ agedJobs, times, holders, reclaimer, routeChanges, outages, nodeQuestions, queues },
     admin: new Administration(node),
     jobs: new JobLookup(node),

@@ -259,7 +259,8 @@ export class Scheduler {
     // After the claims of this turn: a worker is not woken for the job that it was just given.
     if (look && !this.#parts.claims.mayBeLeftAsleep(worker.subscription))
       this.#clock.endOfTurn(() => void this.#parts.idleSearch.lookFor(worker))
-    this.#parts.subscriptions.touch()
+    // The wish list is as long as the functions of all workers.
+    if (!this.#parts.searches.of(worker.subscription)?.isHeard) this.#parts.subscriptions.touch()
   }
 
   /** Grows with each wake-up for a subscription: an equal figure means that nothing came. */

@@ -199,6 +199,12 @@ export class LaneSearch {
     return this.#isHeard && sinceMs < emptyTtlMs && this.#likely.indexOf(1) < 0
   }
 
+  /** True while the events of all its lanes are heard: they are wanted for as long as it is used, and its workers idle. */
+  get isHeard(): boolean {
+    this.#refresh()
+    return this.#isHeard
+  }
+
   mayHave(place: number, arrival: number, sureMs: number): void {
     this.#likely[place] = 1
     this.#arrivedAt[place] = arrival

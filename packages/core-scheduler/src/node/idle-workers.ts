@@ -40,6 +40,7 @@ export class IdleWorkers {
   readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
   #idleCount = 0
+  #consumers = 0
   #isClosed = false
 
   /** How often a worker has become idle. */
@@ -61,8 +62,7 @@ export class IdleWorkers {
   }
 
   hasConsumers(): boolean {
-    for (const key of this.#byKey.keys()) if (key.startsWith('q')) return true
-    return false
+    return this.#consumers > 0
   }
 
   hasKey(key: string): boolean {
@@ -80,6 +80,7 @@ export class IdleWorkers {
     this.#idleCount += 1
     const idle = { subscription, since: this.#idleCount, place, isReturned: before !== undefined }
     this.#idle.set(worker, idle)
+    if (subscription.by === 'consumer') this.#consumers += 1
     for (const key of subscription.idleKeys) this.#append(key, worker, idle)
   }
 
@@ -103,6 +104,7 @@ export class IdleWorkers {
   close(): void {
     this.#isClosed = true
     this.#idle.clear()
+    this.#consumers = 0
     this.#byKey.clear()
   }
 
@@ -110,6 +112,7 @@ export class IdleWorkers {
     const found = this.#idle.get(worker)
     if (!found) return
     this.#idle.delete(worker)
+    if (found.subscription.by === 'consumer') this.#consumers -= 1
     for (const key of found.subscription.idleKeys) {
       const line = this.#byKey.get(key)
       if (line instanceof IdleLine) line.delete(worker)

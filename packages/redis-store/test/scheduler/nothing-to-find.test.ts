@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { aroundSteps, bytes, Cluster, type TestNode } from './harness.ts'
 import type { TestWorker } from './test-worker.ts'
 
@@ -53,6 +53,27 @@ describe('a worker that asks where no job can be', () => {
     worker.sleep(true)
     await cluster.turn()
     expect(worker.wakes).toBe(1)
+  })
+
+  test('and has many functions sleeps and wakes without a look at each of them', async () => {
+    const functions = Array.from({ length: 50 }, (_none, at) => `f${at}`)
+    const worker = node.worker(...functions)
+    for (const fn of functions) await node.scheduler.admin.addLane(fn)
+    await worker.taken()
+    worker.sleep(true)
+    await cluster.pass(100)
+    await worker.taken()
+    const looks = vi.spyOn(node.scheduler.registry, 'ofFunction')
+    for (let job = 1; job <= 10; job += 1) {
+      worker.sleep(true)
+      await cluster.pass(10)
+      await node.submitted('f7')
+      expect(worker.wakes).toBe(job)
+      await worker.taken()
+      await worker.completed('')
+    }
+    expect(worker.jobs).toHaveLength(10)
+    expect(looks.mock.calls.length).toBeLessThan(functions.length)
   })
 
   test('asks the store for a function that was named before', async () => {
