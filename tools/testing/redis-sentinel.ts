@@ -100,7 +100,7 @@ export class RedisSentinel {
   /** Has the Sentinels make a replica the master, as an operator does. Resolves when it is. */
   async failover(): Promise<RedisServer> {
     const before = await this.master()
-    // They refuse while they know no replica that is fit.
+    // Sentinels refuse while they know no replica that is fit.
     await waitFor('a failover begins', async () => {
       const begun = this.#sentinels[0]?.ask('SENTINEL', 'FAILOVER', masterName)
       return (await begun?.catch(() => 'refused')) === 'OK'

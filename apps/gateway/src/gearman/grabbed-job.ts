@@ -48,9 +48,9 @@ export interface Grabber {
   readonly subscription: Subscription
   /** The ability for a lane's job; undefined if given up meanwhile. */
   abilityFor(lane: string): Ability | undefined
-  /** Gives it a job of this node. Its lease begins now. */
+  /** Gives the worker a job of this node. Its lease begins now. */
   hold(handle: string, assignment: Assignment, ability: Ability, isMistaken: boolean): void
-  /** It has got its answer. */
+  /** The request has got its answer. */
   answered(request: GrabbedJob): void
 }
 

@@ -27,7 +27,7 @@ export interface SideSession {
    * answer to their request for a job.
    */
   rejected(reason: RejectReason, cause?: StoreError): void
-  /** The same for a packet that has no reply: stock workers take an ERROR for the answer to their request for a job. */
+  /** An ERROR to a packet that has no reply; counts it. Stock workers take it for the answer to their request for a job. */
   unasked(key: ErrorKey): Buffer
   /** Counts a refusal of the store. */
   readonly storeRefused: (refusal: StoreError) => void

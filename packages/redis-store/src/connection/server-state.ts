@@ -3,9 +3,9 @@ import type { Redis } from 'ioredis'
 
 /** A replica, as its master describes it. */
 export interface ReplicaState extends HostPort {
-  /** It has its first copy, and follows. */
+  /** The replica has its first copy, and follows. */
   readonly isOnline: boolean
-  /** It has confirmed what its master wrote up to here. */
+  /** The replica has confirmed what its master wrote up to here. */
   readonly offset: number
 }
 

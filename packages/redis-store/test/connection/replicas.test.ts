@@ -43,7 +43,7 @@ describe('the replicas of a master that keep up', () => {
     expect(ask).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ host: '10.0.0.2', port: one }),
     )
-    // One that has taken the place of its master is asked for until that is known to all.
+    // A replica that has taken the place of its master is asked for until that is known to all.
     expect(replicas.count).toBe(count)
     expect(await replicas.isReplaced(masterWith())).toBe(isReplaced)
   })

@@ -249,7 +249,7 @@ function report(
     ...(canUndo
       ? ['crossgear audit list names the deletion, and audit undo puts its jobs back within a day.']
       : []),
-    ...[...noUndo].map((why) => `Not all can be put back: ${why}.`),
+    ...Array.from(noUndo, (why) => `Not all can be put back: ${why}.`),
   ])
   return done > 0 ? 'done' : 'notFound'
 }
