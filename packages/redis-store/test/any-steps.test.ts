@@ -13,6 +13,7 @@ import type {
 import { ManualClock } from '@crossgear/core-scheduler/manual-clock'
 import type { SteppedStore, StoreWorld } from '@crossgear/store-testkit'
 import { lacksRedis, type RedisServer } from '@crossgear/tools/redis-server'
+import { playsAll } from '@crossgear/tools/sample'
 import { withRedisServer } from '@crossgear/tools/suites'
 import { describe, expect, test } from 'vitest'
 import { checkInvariants } from '../src/invariants/invariants.ts'
@@ -228,7 +229,8 @@ describe.skipIf(lacksRedis)('with redis-server,', () => {
         expect(await world.violations()).toEqual([])
         await world.close()
       }),
-      { numRuns: 150 },
+      // Other sequences in each run, and more of them at night.
+      { numRuns: playsAll() ? 150 : 50 },
     )
     await real.close()
   })
