@@ -107,6 +107,15 @@ function refusalOf(status, body) {
   return new Refusal(status, typeof error?.code === 'string' ? error.code : 'unknown', message)
 }
 
+/**
+ * The code of a refusal, or `unknown`.
+ *
+ * @param {unknown} error
+ */
+export function codeOf(error) {
+  return error instanceof Refusal ? error.code : 'unknown'
+}
+
 /** @param {unknown} error */
 export function wordsOf(error) {
   const words = error instanceof Error ? error.message : String(error)

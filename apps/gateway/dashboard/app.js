@@ -1,9 +1,10 @@
 import { render } from './lib/preact.js'
 import { useCallback, useEffect, useMemo, useRef, useState } from './lib/hooks.js'
-import { Api } from './api.js'
+import { Api, codeOf, wordsOf } from './api.js'
 import { html } from './html.js'
 import { listenToKeys } from './keys.js'
 import { Live } from './live.js'
+import { NotShown } from './parts/bits.js'
 import { Toasts, toastMs } from './parts/toasts.js'
 import { KeysDialog } from './parts/keys-dialog.js'
 import { pages } from './pages/all.js'
@@ -15,9 +16,14 @@ import { startTheme } from './theme.js'
 
 /** @typedef {import('./types.d.ts').Session} Session */
 /** @typedef {import('./parts/toasts.js').Toast} Toast */
+/** @typedef {{ readonly error: string, readonly code: string }} Trouble */
+
+/** The session is asked for again so late after the gateway did not tell it, ms. */
+const askAgainMs = 5_000
 
 function App() {
   const [session, setSession] = useState(/** @type {Session | undefined} */ (undefined))
+  const [trouble, setTrouble] = useState(/** @type {Trouble | undefined} */ (undefined))
   const [isSigningIn, setSigningIn] = useState(false)
   const [hasKeys, setKeys] = useState(false)
   const { toasts, say, dismiss } = useToasts()
@@ -29,12 +35,20 @@ function App() {
   const learn = useCallback(async () => {
     try {
       setSession(/** @type {Session} */ (await api.get('/session')))
-    } catch {
-      setSession(nobody)
+      setTrouble(undefined)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === 'unauthorized') setSession(nobody)
+      else setTrouble({ error: wordsOf(error), code })
     }
     setSigningIn(false)
   }, [api])
   useEffect(() => void learn(), [learn])
+  useEffect(() => {
+    if (!trouble) return undefined
+    const timer = setTimeout(() => void learn(), askAgainMs)
+    return () => clearTimeout(timer)
+  }, [trouble, learn])
   useEffect(() => {
     if (!mayRead) return undefined
     live.open()
@@ -46,7 +60,9 @@ function App() {
     () => ({ api, live, session: session ?? nobody, say, signIn: () => setSigningIn(true) }),
     [api, live, session, say],
   )
-  if (session === undefined) return null
+  if (session === undefined) {
+    return trouble ? html`<main><h1>Crossgear</h1><${NotShown} reading=${trouble} /></main>` : null
+  }
   const isAsked = isSigningIn || !mayRead
   const onBack = mayRead ? () => setSigningIn(false) : undefined
   const signOut = async () => {

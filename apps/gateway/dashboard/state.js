@@ -1,6 +1,6 @@
 import { createContext } from './lib/preact.js'
 import { useContext, useEffect, useReducer, useRef, useState } from './lib/hooks.js'
-import { wordsOf } from './api.js'
+import { codeOf, wordsOf } from './api.js'
 
 /** @typedef {import('./types.d.ts').Session} Session */
 
@@ -54,7 +54,8 @@ export function useLive() {
  * @template Answer
  * @typedef {object} Reading
  * @property {Answer | undefined} data the last answer
- * @property {string | undefined} error why the last call failed
+ * @property {string | undefined} error why the last call failed, in words
+ * @property {string | undefined} code the same as a code of the API
  * @property {boolean} isFresh `data` answers the query as it is now
  * @property {'true' | 'false'} busy for `aria-busy`: what is shown is about to change
  * @property {() => void} reload
@@ -73,7 +74,7 @@ export function useRead(path, query = {}, everyMs = 2_000) {
   const { api } = useShared()
   const key = JSON.stringify([path, query])
   const [state, setState] = useState(
-    /** @type {{ key: string, failed?: string, data?: Answer, error?: string }} */ ({ key: '' }),
+    /** @type {{ key: string, failed?: string, data?: Answer, error?: string, code?: string }} */ ({ key: '' }),
   )
   const [turn, reload] = useReducer((/** @type {number} */ before) => before + 1, 0)
   // After an act of the viewer the list is read anew, though the query is the same.
@@ -97,7 +98,8 @@ export function useRead(path, query = {}, everyMs = 2_000) {
         if (!abort.signal.aborted) setState({ key: mark, data })
       } catch (error) {
         if (abort.signal.aborted) return
-        setState((before) => ({ ...before, failed: mark, error: wordsOf(error) }))
+        const why = { error: wordsOf(error), code: codeOf(error) }
+        setState((before) => ({ ...before, failed: mark, ...why }))
       }
       again()
     }
@@ -110,6 +112,7 @@ export function useRead(path, query = {}, everyMs = 2_000) {
   return {
     data: state.data,
     error: state.error,
+    code: state.code,
     isFresh: state.key === mark,
     busy: state.key === mark || state.failed === mark ? 'false' : 'true',
     reload: () => reload(undefined),

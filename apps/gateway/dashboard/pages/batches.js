@@ -2,7 +2,7 @@ import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
 import { pathWith } from '../api.js'
 import { count, plural } from '../format.js'
-import { Badge, Code, Empty, Loading, PageHead, Trouble, When } from '../parts/bits.js'
+import { Badge, Code, Empty, Loading, NotShown, PageHead, Trouble, When } from '../parts/bits.js'
 import { listOf } from '../parts/list-page.js'
 import { Pager, Table } from '../parts/table.js'
 import { visible } from '../payload-text.js'
@@ -72,8 +72,7 @@ function All({ route }) {
   const { asked, cursor, onPage } = listOf(route)
   /** @type {import('../state.js').Reading<BatchPage>} */
   const { data, error } = useRead('/batches', { limit: asked.limit, cursor })
-  if (error !== undefined) return html`<${Trouble} error=${error} />`
-  if (!data) return html`<${Loading} />`
+  if (!data) return error === undefined ? html`<${Loading} />` : html`<${Trouble} error=${error} />`
   if (data.batches.length === 0) {
     return html`<${Empty} title="No batches so far">
       <p>
@@ -82,7 +81,8 @@ function All({ route }) {
       </p>
     <//>`
   }
-  return html`<${Table} caption="Batches" columns=${columns} rows=${data.batches} keyOf=${keyOf} />
+  return html`<${Trouble} error=${error} />
+    <${Table} caption="Batches" columns=${columns} rows=${data.batches} keyOf=${keyOf} />
     <${Pager}
       words=${`${plural(data.batches.length, 'batch', 'batches')}, the newest first`}
       isFirst=${cursor === ''}
@@ -94,11 +94,18 @@ function All({ route }) {
 /** @param {{ bid: string }} props */
 function One({ bid }) {
   /** @type {import('../state.js').Reading<Batch>} */
-  const { data, error } = useRead(pathWith('/batches', bid))
-  if (error !== undefined) return html`<${Trouble} error=${error} />`
-  if (!data) return html`<${Loading} />`
+  const reading = useRead(pathWith('/batches', bid))
+  const { data, error } = reading
+  if (!data) {
+    return html`<${NotShown}
+      reading=${reading}
+      none="No such batch"
+      others=${html`<a href=${hrefOf('batches')}>Look at all batches</a>`}
+    />`
+  }
   const { total, pending, failed } = data
-  return html`<section class="panel">
+  return html`<${Trouble} error=${error} />
+  <section class="panel">
     <header>
       <h2><bdi>${visible(data.description === '' ? data.batch : data.description)}</bdi></h2>
       <span class="muted mono">${data.batch}</span>

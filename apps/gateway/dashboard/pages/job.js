@@ -5,9 +5,8 @@ import { duration, moment, reasonOf } from '../format.js'
 import { cancelMeaning, storyOf } from '../job-story.js'
 import { ActDialog } from '../parts/act-dialog.js'
 import {
-  Empty,
-  Loading,
   Name,
+  NotShown,
   PageHead,
   StateBadge,
   Trouble,
@@ -46,19 +45,18 @@ export function JobPage({ route }) {
   const mayAct = useMayAct()
   const [act, setAct] = useState(/** @type {Act | 'resubmit' | undefined} */ (undefined))
   /** @type {import('../state.js').Reading<JobDetail>} */
-  const { data: job, error, reload } = useRead(pathWith('/jobs', route.id), { payload: 'text' })
+  const reading = useRead(pathWith('/jobs', route.id), { payload: 'text' })
+  const { data: job, error, reload } = reading
   if (!job) {
     return html`<div>
       <${PageHead} title=${`Job ${route.id}`} />
-      ${
-        error === undefined
-          ? html`<${Loading} />`
-          : html`<${Empty} title="No such job">
-            <p>It is done, was deleted, or never was: finished jobs leave, unless a route keeps them.</p>
-            <p>${error}</p>
-            <p><a href=${hrefOf('jobs')}>Look at all jobs</a></p>
-          <//>`
-      }
+      <${NotShown}
+        reading=${reading}
+        none="No such job"
+        others=${html`<a href=${hrefOf('jobs')}>Look at all jobs</a>`}
+      >
+        <p>It is done, was deleted, or never was: finished jobs leave, unless a route keeps them.</p>
+      <//>
     </div>`
   }
   const close = () => setAct(undefined)

@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { pathWith } from '../api.js'
 import { brief, count, duration, plural, rate } from '../format.js'
-import { Badge, Empty, Loading, Name, PageHead, Switch, Trouble } from '../parts/bits.js'
+import { Badge, Empty, Name, NotShown, PageHead, Switch, Trouble } from '../parts/bits.js'
 import { FailureGroups } from '../parts/failures.js'
 import { standingColumns } from '../parts/figures.js'
 import { HeldJob, placeOf } from '../parts/held-jobs.js'
@@ -40,18 +40,16 @@ function OnePlace({ route, kind }) {
   const place = kind === 'function' ? { function: id } : { queue: id }
   const span = route.query.get('span') === 'day' ? 'day' : 'hour'
   /** @type {import('../state.js').Reading<One>} */
-  const { data, error } = useRead(pathWith(`/${kind}s`, id))
+  const reading = useRead(pathWith(`/${kind}s`, id))
+  const { data, error } = reading
   if (!data) {
     return html`<div>
       <${PageHead} title=${id} />
-      ${
-        error === undefined
-          ? html`<${Loading} />`
-          : html`<${Empty} title=${`No such ${kind}`}>
-            <p>${error}</p>
-            <p><a href=${hrefOf(`${kind}s`)}>Look at all ${kind}s</a></p>
-          <//>`
-      }
+      <${NotShown}
+        reading=${reading}
+        none=${`No such ${kind}`}
+        others=${html`<a href=${hrefOf(`${kind}s`)}>Look at all ${kind}s</a>`}
+      />
     </div>`
   }
   const isPaused = 'is_paused' in data && data.is_paused

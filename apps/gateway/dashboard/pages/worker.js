@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { pathWith } from '../api.js'
 import { bytes, count, duration, plural } from '../format.js'
-import { Empty, Loading, Name, PageHead, Trouble, When, doorName } from '../parts/bits.js'
+import { Empty, Name, NotShown, PageHead, Trouble, When, doorName } from '../parts/bits.js'
 import { placeOf, progressWords } from '../parts/held-jobs.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
@@ -30,18 +30,16 @@ const columns = [
 export function WorkerPage({ route }) {
   const cursor = route.query.get('cursor') ?? ''
   /** @type {import('../state.js').Reading<OneWorker>} */
-  const { data: worker, error } = useRead(pathWith('/workers', route.id), { cursor })
+  const reading = useRead(pathWith('/workers', route.id), { cursor })
+  const { data: worker, error } = reading
   if (!worker) {
     return html`<div>
       <${PageHead} title="Worker" />
-      ${
-        error === undefined
-          ? html`<${Loading} />`
-          : html`<${Empty} title="No such worker">
-            <p>${error}</p>
-            <p><a href=${hrefOf('workers')}>Look at all workers</a></p>
-          <//>`
-      }
+      <${NotShown}
+        reading=${reading}
+        none="Worker not found"
+        others=${html`<a href=${hrefOf('workers')}>Look at all workers</a>`}
+      />
     </div>`
   }
   return html`<div>

@@ -76,6 +76,47 @@ export function Trouble({ error }) {
   return error === undefined ? null : html`<p class="notice bad" role="alert">${error}</p>`
 }
 
+/** Codes of the API that say that there is no such thing. */
+const absent = new Set([
+  'unknown_job',
+  'unknown_function',
+  'unknown_queue',
+  'unknown_batch',
+  'unknown_worker',
+  'not_found',
+])
+
+/** Titles of what keeps a page from being shown, by the code of the API. */
+const obstacles = /** @type {Readonly<Record<string, string>>} */ ({
+  unreachable: 'No connection',
+  store_unavailable: 'The gateway cannot reach its store',
+  not_running: 'The gateway is not ready',
+  not_yours: 'This is not yours',
+  too_many_requests: 'The gateway is busy',
+})
+
+/**
+ * Stands in the place of one thing while nothing of it is known: it is being read, there is none, or something keeps it
+ * from being read.
+ *
+ * @param {object} props
+ * @param {Pick<import('../state.js').Reading<unknown>, 'error' | 'code'>} props.reading
+ * @param {string} props.none the title where there is no such thing
+ * @param {Children} [props.children] the reason why there may be none
+ * @param {Children} [props.others] a link to where others are
+ */
+export function NotShown({ reading: { error, code = '' }, none, children, others }) {
+  if (error === undefined) return html`<${Loading} />`
+  const isAbsent = absent.has(code)
+  const title = isAbsent ? none : (obstacles[code] ?? 'It cannot be read')
+  return html`<${Empty} title=${title}>
+    ${isAbsent && children}
+    <p role="alert">${error}</p>
+    ${isAbsent ? '' : html`<p>The page tries again by itself.</p>`}
+    ${others && html`<p>${others}</p>`}
+  <//>`
+}
+
 /**
  * A form that the page itself takes, instead of the browser.
  *

@@ -51,8 +51,11 @@ export function workerReads(parts: HandlerParts) {
 }
 
 function unknownWorker({ silent }: FleetPage): ApiError {
-  const reason = silent.length > 0 ? 'its gateway does not answer' : 'it has left'
-  return new ApiError('unknown_worker', `there is no such worker: ${reason}`)
+  const words =
+    silent.length > 0
+      ? 'nothing is known of the worker: its gateway does not answer'
+      : 'there is no such worker: it has left'
+  return new ApiError('unknown_worker', words)
 }
 
 /** The same worker as a job names it. */

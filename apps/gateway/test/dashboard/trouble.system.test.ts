@@ -1,0 +1,81 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { lacksRedis } from '@crossgear/tools/redis-server'
+import { goTo, lacksChromium, startBrowser } from './support/browser.ts'
+import { startDashboardGateway } from './support/dashboard-gateway.ts'
+
+let page: Page
+
+/** Said by the browser of the answers that the tests make up. */
+const failedCall = /^Failed to load resource: /
+
+const main = () => page.locator('main')
+
+/** Calls of the API that are answered by a refusal, as a gateway or a proxy gives it; returns what ends that. */
+async function refuse(path: string, status: number, code: string): Promise<() => Promise<void>> {
+  const url = `**/api/v1/${path}`
+  const error = { code, message: `refused with ${code}` }
+  await page.route(url, (route) => route.fulfill({ status, json: { error } }))
+  return () => page.unroute(url)
+}
+
+describe.skipIf(lacksChromium || lacksRedis)('the dashboard in trouble', () => {
+  beforeAll(async () => {
+    const gateway = await startDashboardGateway()
+    await gateway.gearman('-b', '-f', 'mail', 'x')
+    const browser = await startBrowser(gateway.port('web'))
+    page = browser.page
+    return async () => {
+      await browser.close()
+      await gateway.close()
+      expect(browser.faults.filter((fault) => !failedCall.test(fault))).toEqual([])
+    }
+  })
+
+  test.each([
+    ['job/none', 'No such job'],
+    ['function/none', 'No such function'],
+    ['queue/none', 'No such queue'],
+    ['batches/none', 'No such batch'],
+    [`worker/${'n'.repeat(8)}:f1`, 'Worker not found'],
+  ])('the page %s says that there is none, or else why nothing is known of it', async (at, none) => {
+    const collection = at.split('/')[0] ?? ''
+    const path = collection === 'batches' ? 'batches/*' : `${collection}s/*`
+    for (const [status, code, title] of [
+      [403, 'not_yours', 'This is not yours'],
+      [503, 'store_unavailable', 'The gateway cannot reach its store'],
+      [500, 'internal_error', 'It cannot be read'],
+    ] as const) {
+      const end = await refuse(path, status, code)
+      await goTo(page, 'nodes')
+      await page.goto(`/#/${at}`)
+      await page.getByText(title, { exact: true }).waitFor()
+      expect(await main().innerText()).toContain(`Refused with ${code}`)
+      expect(await main().innerText()).not.toMatch(/No such|not found|never was/)
+      await end()
+    }
+    // The page asks again by itself.
+    await page.getByText(none, { exact: true }).waitFor()
+  })
+
+  test('a job is there again when the gateway answers again', async () => {
+    await goTo(page, 'jobs?function=mail')
+    const url = '**/api/v1/jobs/*'
+    await page.route(url, (route) => route.abort())
+    await page.locator('td.main a').first().click()
+    await page.getByText('No connection', { exact: true }).first().waitFor()
+    expect(await main().innerText()).toContain('The gateway does not answer.')
+    expect(await main().innerText()).not.toContain('No such job')
+    await page.unroute(url)
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+  })
+
+  test('a gateway that does not tell the session is no reason to ask for a password', async () => {
+    const end = await refuse('session', 503, 'store_unavailable')
+    await page.reload()
+    await page.getByText('The gateway cannot reach its store', { exact: true }).waitFor()
+    expect(await page.getByLabel('Password').count()).toBe(0)
+    await end()
+    await page.getByRole('link', { name: 'Overview' }).waitFor()
+  })
+})
