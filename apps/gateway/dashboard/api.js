@@ -101,7 +101,7 @@ async function answered(path, init) {
  * @param {number} status
  * @param {unknown} body
  */
-function refusalOf(status, body) {
+export function refusalOf(status, body) {
   const { error } = /** @type {{ error?: { code?: unknown, message?: unknown } }} */ (body ?? {})
   const message = typeof error?.message === 'string' ? error.message : `status ${status}`
   return new Refusal(status, typeof error?.code === 'string' ? error.code : 'unknown', message)

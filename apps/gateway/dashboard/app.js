@@ -29,7 +29,7 @@ function App() {
   const { toasts, say, dismiss } = useToasts()
   const route = useRoute()
   const api = useMemo(() => new Api(() => setSession(leftBy)), [])
-  const live = useMemo(() => new Live(), [])
+  const live = useMemo(() => new Live(api), [api])
   const mayRead = session !== undefined && session.role !== null
 
   const learn = useCallback(async () => {
@@ -61,7 +61,12 @@ function App() {
     [api, live, session, say],
   )
   if (session === undefined) {
-    return trouble ? html`<main><h1>Crossgear</h1><${NotShown} reading=${trouble} /></main>` : null
+    return (
+      trouble &&
+      html`<${SharedContext.Provider} value=${shared}>
+        <main><h1>Crossgear</h1><${NotShown} reading=${trouble} /></main>
+      <//>`
+    )
   }
   const isAsked = isSigningIn || !mayRead
   const onBack = mayRead ? () => setSigningIn(false) : undefined

@@ -83,6 +83,20 @@ export function moment(time) {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
 }
 
+const zoned = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' })
+
+/**
+ * The same with the name of the zone at that time, such as `GMT+1`.
+ *
+ * @param {string | null} time RFC 3339
+ */
+export function stamp(time) {
+  const words = moment(time)
+  if (time === null || words === '–') return words
+  const zone = zoned.formatToParts(new Date(time)).find(({ type }) => type === 'timeZoneName')
+  return `${words} ${zone?.value ?? ''}`
+}
+
 const byteUnits = /** @type {const} */ (['B', 'KiB', 'MiB', 'GiB', 'TiB'])
 
 /** @param {number} size */

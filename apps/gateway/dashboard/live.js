@@ -1,25 +1,33 @@
-import { apiUrl } from './api.js'
+import { Refusal, apiUrl, codeOf, refusalOf, wordsOf } from './api.js'
 
 /** @typedef {import('./types.d.ts').Overview} Overview */
 
-/** Snapshots that are kept for rates and lines: five minutes, one a second. */
+/** Snapshots that are kept for rates and lines: five minutes, where one comes a second. */
 const keptSamples = 300
 /** Rates are over so many seconds. */
 const rateSeconds = 10
 /** Seconds over which rates are smoothed where they are drawn. */
 const smoothSeconds = 4
-/** The stream is opened anew so late after it was refused, ms. */
+/** The stream is opened anew so late after it was refused; until then the page asks by itself, ms. */
 const askAgainMs = 5_000
 
 /** @typedef {'submitted_total' | 'completed_total' | 'failed_total' | 'died_total'} Total */
 
-/** Figures of the store, sent by the gateway once a second. */
+/** Figures of the store, sent by the gateway once a second, or asked for every few where it sends none. */
 export class Live {
-  constructor() {
+  /** @param {import('./api.js').Api} api */
+  constructor(api) {
+    this.api = api
     /** @type {Overview[]} */
     this.samples = []
-    /** @type {'connecting' | 'live' | 'lost'} */
+    /** @type {'connecting' | 'live' | 'asked' | 'lost'} */
     this.state = 'connecting'
+    /**
+     * Why figures are missing.
+     *
+     * @type {{ readonly error: string, readonly code: string } | undefined}
+     */
+    this.trouble = undefined
     /** @type {Set<() => void>} */
     this.listeners = new Set()
     /** @type {EventSource | undefined} */
@@ -34,23 +42,48 @@ export class Live {
   }
 
   open() {
-    this.close()
+    this.#stop()
     const source = new EventSource(apiUrl('/events'))
     this.source = source
     source.addEventListener('overview', ({ data }) => {
       /** @type {unknown} */
       const overview = JSON.parse(String(data))
-      this.#take(/** @type {Overview} */ (overview))
+      this.#take(/** @type {Overview} */ (overview), 'live')
     })
-    source.addEventListener('refusal', () => this.#become('lost'))
+    source.addEventListener('refusal', ({ data }) => {
+      this.#lose(refusalOf(0, JSON.parse(String(data))))
+    })
     source.addEventListener('error', () => {
-      this.#become('lost')
-      if (source.readyState !== EventSource.CLOSED) return
-      this.timer = setTimeout(() => this.open(), askAgainMs)
+      // The browser opens it again by itself where it could not reach the gateway.
+      if (source.readyState === EventSource.CLOSED) void this.#ask(source)
+      else this.#lose(new Refusal(0, 'unreachable', 'The gateway does not answer.'))
     })
   }
 
+  /**
+   * Asks once in place of a stream that was refused, such as one too many, and opens the stream again later.
+   *
+   * @param {EventSource} source
+   */
+  async #ask(source) {
+    try {
+      const overview = /** @type {Overview} */ (await this.api.get('/overview'))
+      if (this.source === source) this.#take(overview, 'asked')
+    } catch (error) {
+      if (this.source === source) this.#lose(error)
+    }
+    if (this.source === source) this.timer = setTimeout(() => this.open(), askAgainMs)
+  }
+
+  /** Ends it; what it has was shown to a viewer who may see more than the next one. */
   close() {
+    this.#stop()
+    this.samples = []
+    this.state = 'connecting'
+    this.trouble = undefined
+  }
+
+  #stop() {
     clearTimeout(this.timer)
     this.source?.close()
     this.source = undefined
@@ -63,7 +96,7 @@ export class Live {
    */
   rateOf(total) {
     const last = this.latest
-    const before = this.samples.at(-1 - rateSeconds) ?? this.samples[0]
+    const before = this.#before(this.samples.length - 1, rateSeconds)
     return last && before ? ratePerSecond(before, last, total) : 0
   }
 
@@ -74,24 +107,50 @@ export class Live {
    */
   ratesOf(total) {
     return this.samples.slice(1).map((sample, at) => {
-      const before = this.samples[Math.max(0, at + 1 - smoothSeconds)]
+      const before = this.#before(at + 1, smoothSeconds)
       return before ? ratePerSecond(before, sample, total) : 0
     })
   }
 
-  /** @param {Overview} overview */
-  #take(overview) {
-    const last = this.latest
-    // A figure of the second before, or of a store that was emptied.
-    if (last && overview.at === last.at) return
-    if (last && overview.completed_total < last.completed_total) this.samples = []
-    this.samples = [...this.samples.slice(1 - keptSamples), overview]
-    this.#become('live')
+  /**
+   * The sample so many seconds before another one, or the first.
+   *
+   * @param {number} at
+   * @param {number} seconds
+   */
+  #before(at, seconds) {
+    const { samples } = this
+    const end = Date.parse(samples[at]?.at ?? '') - 1000 * seconds
+    let from = at
+    while (from > 0 && Date.parse(samples[from]?.at ?? '') > end) from -= 1
+    return samples[from]
   }
 
-  /** @param {'live' | 'lost'} state */
-  #become(state) {
+  /**
+   * @param {Overview} overview
+   * @param {'live' | 'asked'} state
+   */
+  #take(overview, state) {
+    const last = this.latest
+    // A figure of the second before, or of a store that was emptied.
+    if (last && overview.at === last.at && state === this.state) return
+    if (last && overview.completed_total < last.completed_total) this.samples = []
+    if (overview.at !== last?.at) this.samples = [...this.samples.slice(1 - keptSamples), overview]
+    this.#become(state)
+  }
+
+  /** @param {unknown} error */
+  #lose(error) {
+    this.#become('lost', { error: wordsOf(error), code: codeOf(error) })
+  }
+
+  /**
+   * @param {'live' | 'asked' | 'lost'} state
+   * @param {{ readonly error: string, readonly code: string }} [trouble]
+   */
+  #become(state, trouble) {
     this.state = state
+    this.trouble = trouble
     for (const listener of this.listeners) listener()
   }
 }

@@ -55,7 +55,12 @@ const parents = /** @type {Readonly<Record<string, string>>} */ ({
   worker: 'workers',
 })
 
-const liveWords = { connecting: 'Connecting', live: 'Live', lost: 'No connection' }
+const liveWords = {
+  connecting: 'Connecting',
+  live: 'Live',
+  asked: 'Every 5 seconds',
+  lost: 'No connection',
+}
 
 /** @param {import('./types.d.ts').Session} session */
 function whoIs({ name, role, rights }) {

@@ -34,6 +34,15 @@ export function useIsAdmin() {
   return useShared().session.rights === 'admin'
 }
 
+/**
+ * The globs of a viewer who sees a part of the functions and queues alone, in words; undefined: all of them.
+ *
+ * @returns {string | undefined}
+ */
+export function useOwnGlobs() {
+  return useShared().session.queues?.join(', ')
+}
+
 /** Draws the component again with each snapshot. */
 export function useLive() {
   const { live } = useShared()
@@ -74,7 +83,9 @@ export function useRead(path, query = {}, everyMs = 2_000) {
   const { api } = useShared()
   const key = JSON.stringify([path, query])
   const [state, setState] = useState(
-    /** @type {{ key: string, failed?: string, data?: Answer, error?: string, code?: string }} */ ({ key: '' }),
+    /** @type {{ key: string, failed?: string, data?: Answer, error?: string, code?: string }} */ ({
+      key: '',
+    }),
   )
   const [turn, reload] = useReducer((/** @type {number} */ before) => before + 1, 0)
   // After an act of the viewer the list is read anew, though the query is the same.

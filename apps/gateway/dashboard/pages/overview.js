@@ -1,7 +1,7 @@
 import { html } from '../html.js'
 import { useMemo } from '../lib/hooks.js'
 import { brief, count, duration, plural, rate } from '../format.js'
-import { Code, Empty, Loading, Name, PageHead, Switch } from '../parts/bits.js'
+import { Code, Empty, Name, NotShown, PageHead, Switch, Trouble } from '../parts/bits.js'
 import { Figure } from '../parts/figures.js'
 import { HistoryPlots } from '../parts/history-plots.js'
 import { useTrends } from '../parts/list-page.js'
@@ -9,7 +9,7 @@ import { Plot } from '../parts/plot.js'
 import { Sparkline } from '../parts/sparkline.js'
 import { Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
-import { useLive } from '../state.js'
+import { useLive, useOwnGlobs } from '../state.js'
 
 /** @typedef {import('../types.d.ts').Overview} Overview */
 /** @typedef {import('../types.d.ts').FunctionEntry} FunctionEntry */
@@ -24,9 +24,15 @@ const spans = /** @type {const} */ ([
 export function OverviewPage({ route }) {
   const live = useLive()
   const { latest } = live
+  const own = useOwnGlobs()
   const span = route.query.get('span') ?? 'live'
+  const hint =
+    own === undefined ? 'The whole store' : html`Functions and queues of <bdi>${own}</bdi>`
   return html`<div>
-    <${PageHead} title="Overview" hint="The whole store, second by second, at whatever gateway you look.">
+    <${PageHead}
+      title="Overview"
+      hint=${html`${hint}, second by second, at whatever gateway you look.`}
+    >
       <${Switch}
         label="Plots of"
         value=${span}
@@ -37,18 +43,33 @@ export function OverviewPage({ route }) {
     ${
       latest
         ? html`<div class="stack">
+          <${Connection} live=${live} />
           <${Notices} overview=${latest} />
           <${Tiles} overview=${latest} live=${live} />
           ${
             span === 'live'
               ? html`<${LivePlots} live=${live} />`
-              : html`<${HistoryPlots} span=${span === 'day' ? 'day' : 'hour'} />`
+              : html`${own !== undefined && html`<p class="muted">The plots are of the whole store.</p>`}
+              <${HistoryPlots} span=${span === 'day' ? 'day' : 'hour'} />`
           }
           <${Busiest} overview=${latest} />
         </div>`
-        : html`<${Loading} />`
+        : html`<${NotShown} reading=${live.trouble ?? unread} none="No figures" />`
     }
   </div>`
+}
+
+const unread = { error: undefined, code: undefined }
+
+/** @param {{ live: import('../live.js').Live }} props */
+function Connection({ live: { state, trouble } }) {
+  if (trouble) return html`<${Trouble} error=${`${trouble.error} The page shows how it was.`} />`
+  return (
+    state === 'asked' &&
+    html`<p class="notice warn" role="status">
+      The gateway has no room for another live view: this page asks for its figures every 5 seconds.
+    </p>`
+  )
 }
 
 /** @param {{ overview: Overview }} props */

@@ -1,8 +1,8 @@
 import { doors } from '../doors.js'
 import { html } from '../html.js'
 import { useEffect, useRef, useState } from '../lib/hooks.js'
-import { useDebounced, useNow } from '../state.js'
-import { fromNow, moment } from '../format.js'
+import { useDebounced, useNow, useOwnGlobs } from '../state.js'
+import { fromNow, stamp } from '../format.js'
 import { visible } from '../payload-text.js'
 
 /** @typedef {import('../lib/preact.js').ComponentChildren} Children */
@@ -53,16 +53,23 @@ export function doorName(door) {
 }
 
 /**
- * A placeholder for an empty list: the reason, and the next thing to do.
+ * A placeholder for an empty list: the reason, and the next thing to do. Who sees a part of all is told so.
  *
  * @param {object} props
  * @param {string} props.title
  * @param {Children} [props.children]
  */
 export function Empty({ title, children }) {
+  const own = useOwnGlobs()
   return html`<div class="empty">
     <p class="empty-title">${title}</p>
-    <div class="muted">${children}</div>
+    <div class="muted">
+      ${children}
+      ${
+        own !== undefined &&
+        html`<p>Of jobs, functions, queues and cron entries you see those of <bdi>${own}</bdi> alone.</p>`
+      }
+    </div>
   </div>`
 }
 
@@ -236,7 +243,7 @@ export function Switch({ label, value, options, onChange }) {
 export function When({ time }) {
   const nowMs = useNow()
   if (time === null) return html`<span class="muted">–</span>`
-  return html`<time datetime=${time} title=${moment(time)}>${fromNow(time, nowMs)}</time>`
+  return html`<time datetime=${time} title=${stamp(time)}>${fromNow(time, nowMs)}</time>`
 }
 
 /**

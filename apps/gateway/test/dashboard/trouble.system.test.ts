@@ -1,13 +1,25 @@
+import { once } from 'node:events'
+import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
+import { streamBounds } from '../../src/api/event-stream.ts'
 import { goTo, lacksChromium, startBrowser } from './support/browser.ts'
-import { startDashboardGateway } from './support/dashboard-gateway.ts'
+import { type DashboardGateway, startDashboardGateway } from './support/dashboard-gateway.ts'
 
+let gateway: DashboardGateway
 let page: Page
 
 /** Said by the browser of the answers that the tests make up. */
 const failedCall = /^Failed to load resource: /
+
+/** Somebody else who watches; the answer has begun. */
+async function watch(port: number): Promise<ClientRequest> {
+  const asking = get({ port, host: '127.0.0.1', path: '/api/v1/events', agent: false })
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  answer.on('error', () => undefined).resume()
+  return asking
+}
 
 const main = () => page.locator('main')
 
@@ -21,7 +33,7 @@ async function refuse(path: string, status: number, code: string): Promise<() =>
 
 describe.skipIf(lacksChromium || lacksRedis)('the dashboard in trouble', () => {
   beforeAll(async () => {
-    const gateway = await startDashboardGateway()
+    gateway = await startDashboardGateway()
     await gateway.gearman('-b', '-f', 'mail', 'x')
     const browser = await startBrowser(gateway.port('web'))
     page = browser.page
@@ -38,25 +50,28 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard in trouble', () => {
     ['queue/none', 'No such queue'],
     ['batches/none', 'No such batch'],
     [`worker/${'n'.repeat(8)}:f1`, 'Worker not found'],
-  ])('the page %s says that there is none, or else why nothing is known of it', async (at, none) => {
-    const collection = at.split('/')[0] ?? ''
-    const path = collection === 'batches' ? 'batches/*' : `${collection}s/*`
-    for (const [status, code, title] of [
-      [403, 'not_yours', 'This is not yours'],
-      [503, 'store_unavailable', 'The gateway cannot reach its store'],
-      [500, 'internal_error', 'It cannot be read'],
-    ] as const) {
-      const end = await refuse(path, status, code)
-      await goTo(page, 'nodes')
-      await page.goto(`/#/${at}`)
-      await page.getByText(title, { exact: true }).waitFor()
-      expect(await main().innerText()).toContain(`Refused with ${code}`)
-      expect(await main().innerText()).not.toMatch(/No such|not found|never was/)
-      await end()
-    }
-    // The page asks again by itself.
-    await page.getByText(none, { exact: true }).waitFor()
-  })
+  ])(
+    'the page %s says that there is none, or else why nothing is known of it',
+    async (at, none) => {
+      const collection = at.split('/')[0] ?? ''
+      const path = collection === 'batches' ? 'batches/*' : `${collection}s/*`
+      for (const [status, code, title] of [
+        [403, 'not_yours', 'This is not yours'],
+        [503, 'store_unavailable', 'The gateway cannot reach its store'],
+        [500, 'internal_error', 'It cannot be read'],
+      ] as const) {
+        const end = await refuse(path, status, code)
+        await goTo(page, 'nodes')
+        await page.goto(`/#/${at}`)
+        await page.getByText(title, { exact: true }).waitFor()
+        expect(await main().innerText()).toContain(`Refused with ${code}`)
+        expect(await main().innerText()).not.toMatch(/No such|not found|never was/)
+        await end()
+      }
+      // The page asks again by itself.
+      await page.getByText(none, { exact: true }).waitFor()
+    },
+  )
 
   test('a job is there again when the gateway answers again', async () => {
     await goTo(page, 'jobs?function=mail')
@@ -68,6 +83,34 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard in trouble', () => {
     expect(await main().innerText()).not.toContain('No such job')
     await page.unroute(url)
     await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+  })
+
+  test('one viewer too many is shown figures of every few seconds, and told so, until there is room', async () => {
+    const viewers = await Promise.all(
+      Array.from({ length: streamBounds.viewers }, () => watch(gateway.port('web'))),
+    )
+    await goTo(page, 'overview')
+    await page.reload()
+    await page.getByText('asks for its figures every 5 seconds').waitFor()
+    await page.getByText('Every 5 seconds', { exact: true }).waitFor()
+    const waiting = page.locator('[data-tile="waiting"] .value')
+    const before = Number(await waiting.innerText())
+    await gateway.gearman('-b', '-f', 'mail', 'one more')
+    await expect.poll(() => waiting.innerText(), { timeout: 30_000 }).toBe(String(before + 1))
+    for (const viewer of viewers) viewer.destroy()
+    await page.getByText('Live', { exact: true }).first().waitFor()
+    await page.getByText('asks for its figures every 5 seconds').waitFor({ state: 'detached' })
+  })
+
+  test('a store that does not answer is named in the place of the figures', async () => {
+    const body =
+      'event: refusal\ndata: {"error":{"code":"store_unavailable","message":"no store"}}\n\n'
+    const url = '**/api/v1/events'
+    await page.route(url, (route) => route.fulfill({ contentType: 'text/event-stream', body }))
+    await page.reload()
+    await page.getByText('The gateway cannot reach its store', { exact: true }).waitFor()
+    await page.unroute(url)
+    await page.locator('[data-tile="waiting"] .value').waitFor()
   })
 
   test('a gateway that does not tell the session is no reason to ask for a password', async () => {
