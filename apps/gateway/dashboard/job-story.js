@@ -1,6 +1,6 @@
 import { doors } from './doors.js'
 import { doorName } from './parts/bits.js'
-import { plural, reasonOf } from './format.js'
+import { plural, reasonOf, stamp } from './format.js'
 
 /** @typedef {import('./types.d.ts').JobDetail} JobDetail */
 
@@ -66,8 +66,9 @@ const ends = /** @type {Readonly<Record<string, (job: JobDetail) => Event>>} */ 
     ...{ time: null, tone: 'waiting', what: `Waits in the queue ${queue}` },
   }),
   running: ({ held_by: holder, reserved_until: until }) => ({
-    ...{ time: null, tone: 'running', what: holderWords(holder) },
-    more: until === null ? 'As long as its worker stays connected' : `Its lease ends ${until}`,
+    ...{ time: holder?.since ?? null, tone: 'running', what: holderWords(holder) },
+    more:
+      until === null ? 'As long as its worker stays connected' : `Its lease ends ${stamp(until)}`,
   }),
   scheduled: ({ due_at: time }) => ({ time, tone: 'scheduled', what: 'Is due' }),
   retry: ({ due_at: time }) => ({ time, tone: 'retry', what: 'Is tried again' }),

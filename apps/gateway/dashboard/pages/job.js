@@ -1,18 +1,10 @@
 import { html } from '../html.js'
 import { useState } from '../lib/hooks.js'
 import { pathWith } from '../api.js'
-import { duration, moment, reasonOf } from '../format.js'
+import { duration, reasonOf } from '../format.js'
 import { cancelMeaning, storyOf } from '../job-story.js'
 import { ActDialog } from '../parts/act-dialog.js'
-import {
-  Name,
-  NotShown,
-  PageHead,
-  StateBadge,
-  Trouble,
-  When,
-  doorName,
-} from '../parts/bits.js'
+import { Name, NotShown, PageHead, StateBadge, Trouble, When, doorName } from '../parts/bits.js'
 import { placeOf } from '../parts/held-jobs.js'
 import { Payload } from '../parts/payload.js'
 import { Table } from '../parts/table.js'
@@ -131,7 +123,7 @@ function Story({ job }) {
         ({ time, what, more, tone }, at) =>
           html`<li key=${at} class=${tone}>
           <span class="what"><bdi>${what}</bdi></span>${' '}
-          ${time !== null && html`<span class="muted" title=${moment(time)}><${When} time=${time} /></span>`}
+          ${time !== null && html`<span class="muted"><${When} time=${time} /></span>`}
           ${more && html`<div class="muted"><bdi>${more}</bdi></div>`}
         </li>`,
       )}
@@ -153,6 +145,7 @@ function Facts({ job }) {
     ['Faktory jid', job.jid !== null && html`<span class="mono"><bdi>${job.jid}</bdi></span>`],
     ['Unique id', job.unique !== null && html`<span class="mono"><bdi>${job.unique}</bdi></span>`],
     ['Worker', job.held_by?.worker && html`<${WorkerOf} worker=${job.held_by.worker} />`],
+    ['Worker has it since', job.held_by?.since && html`<${When} time=${job.held_by.since} />`],
     ['Waiting clients', job.waiting_clients > 0 && job.waiting_clients],
     ['Retries', (job.retries ?? 0) > 0 ? job.retries : 'None: the first failure is final'],
     ['Reserved for', job.reserve_for_seconds !== null && duration(job.reserve_for_seconds)],

@@ -9,6 +9,7 @@ import {
   namelessOf,
   submittedLately,
   tagOf,
+  titlesOf,
   widthOf,
 } from './support/in-page.js'
 import type { DashboardGateway } from './support/dashboard-gateway.ts'
@@ -190,6 +191,13 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await page.getByRole('heading', { name: 'Timeline' }).waitFor()
     expect(await textOf()).toMatch(/Runs at a Faktory worker looker-1/)
     expect(await textOf('dl.facts')).toMatch(/Worker\s+looker-1\s+[^]*127\.0\.0\.1:\d+/)
+    expect(await textOf('dl.facts')).toMatch(/Worker has it since\s+(now|[\d.]+ m?s ago|\d+m)/)
+    // All times are the viewer's, with the name of the zone.
+    expect(await textOf('.timeline')).toMatch(
+      /Runs at [^\n]*(now|ago)[^]*lease ends [-\d]+ [:\d]+ UTC/,
+    )
+    const titles: (string | null)[] = await page.locator('main time').evaluateAll(titlesOf)
+    expect(titles).toEqual(titles.map(() => expect.stringMatching(/^[-\d]{10} [:\d]{8} UTC$/)))
     await faktory.ack('held-000001')
     await goTo(page, 'nodes')
     expect(await textOf('tbody')).toMatch(/alive[^]*pid \d+[^]*Faktory 127\.0\.0\.1:\d+/)

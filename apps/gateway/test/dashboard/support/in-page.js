@@ -22,6 +22,11 @@ export function hrefsOf(links) {
   return links.map((link) => link.getAttribute('href'))
 }
 
+/** @param {readonly Element[]} all */
+export function titlesOf(all) {
+  return all.map((element) => element.getAttribute('title'))
+}
+
 /** @param {Element} element */
 export function tagOf(element) {
   return element.tagName
