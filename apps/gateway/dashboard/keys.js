@@ -5,6 +5,7 @@ export const keys = /** @type {const} */ ([
   ['k', 'Row before'],
   ['Enter', 'Open the row'],
   ['x', 'Select the row'],
+  ['a', 'Acts on the selection'],
   ['Esc', 'Leave a field, close a dialog'],
   ['?', 'Show these keys'],
 ])
@@ -19,6 +20,7 @@ export function listenToKeys(onHelp) {
     j: () => moveRow(1),
     k: () => moveRow(-1),
     x: pickRow,
+    a: focusActs,
     '?': onHelp,
   })
   const listener = (/** @type {KeyboardEvent} */ event) => {
@@ -55,10 +57,16 @@ function moveRow(step) {
   const rows = [...document.querySelectorAll('[data-row]')]
   const at = rows.findIndex((row) => row.contains(document.activeElement))
   const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step]
-  const target = next?.querySelector('a, button, input')
+  const target = next?.querySelector('.main a') ?? next?.querySelector('a, button, input')
   if (!(target instanceof HTMLElement)) return
   target.focus()
   next?.scrollIntoView({ block: 'nearest' })
+}
+
+/** Leads from a row to what can be done with the selected ones. */
+export function focusActs() {
+  const button = document.querySelector('[data-acts] button')
+  if (button instanceof HTMLElement) button.focus()
 }
 
 function pickRow() {

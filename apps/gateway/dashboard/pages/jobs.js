@@ -10,7 +10,7 @@ import { FiltersDialog } from '../parts/filters-dialog.js'
 import { SubmitDialog } from '../parts/submit-dialog.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
-import { useMayAct } from '../state.js'
+import { useMayAct, useOwnGlobs } from '../state.js'
 import { jobColumns } from './job-columns.js'
 import { JobFilters } from './job-filters.js'
 
@@ -126,7 +126,7 @@ export function JobsPage({ route }) {
     ${
       mayAct &&
       (areAll || chosen.size > 0) &&
-      html`<div class="bar" role="group" aria-label="Acts on the selection">
+      html`<div class="bar" role="group" aria-label="Acts on the selection" data-acts>
       <b>${areAll ? 'All that match' : `${plural(chosen.size, 'job')} selected`}</b>
       <span class="grow"></span>
       ${Object.entries(acts).map(
@@ -210,6 +210,7 @@ function Progress({ search, stage, stop, goOn, reload }) {
  * @param {{ none: string, title: string } | undefined} props.own
  */
 function NoJobs({ filter, own }) {
+  const yours = useOwnGlobs() === undefined ? '' : ' of yours'
   const asked = Object.entries(filter).filter(
     ([name, value]) => value && !(own && name === 'state'),
   )
@@ -219,9 +220,9 @@ function NoJobs({ filter, own }) {
     <//>`
   }
   if (own) {
-    return html`<${Empty} title=${`No ${own.title.toLowerCase()}`}><p>${own.none}</p><//>`
+    return html`<${Empty} title=${`No ${own.title.toLowerCase()}${yours}`}><p>${own.none}</p><//>`
   }
-  return html`<${Empty} title="No jobs at the moment">
+  return html`<${Empty} title=${`No jobs${yours} at the moment`}>
     <p>Send one with any client, for example:</p>
     <p><${Code}>gearman -b -f mail 'hello'<//></p>
     <p>Finished jobs leave at once, unless a route keeps them.</p>

@@ -1,4 +1,5 @@
 import { html } from '../html.js'
+import { focusActs } from '../keys.js'
 import { useEffect, useRef, useState } from '../lib/hooks.js'
 
 /** @typedef {import('../lib/preact.js').ComponentChildren} Children */
@@ -68,6 +69,12 @@ export function Table({ caption, columns, rows, keyOf, sorting, onSort, selectio
                 checked=${isChosen}
                 onChange=${() => selection.toggle([key], !isChosen)}
               />
+              ${
+                isChosen &&
+                html`<button type="button" class="skip" onClick=${focusActs}>
+                Acts on the selection
+              </button>`
+              }
             </td>`
             }
             ${columns.map(

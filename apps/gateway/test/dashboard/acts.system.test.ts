@@ -163,6 +163,32 @@ describe.skipIf(lacksChromium || lacksRedis)('acts by the dashboard', () => {
     await eventually(() => ran).toContain('moved-000001')
   })
 
+  test('a row is opened by two keys, and its acts are two keys from its box', async () => {
+    for (const fn of ['keyed', 'keyed', 'keyed']) await gateway.gearman('-b', '-f', fn, 'x')
+    await goTo(page, 'jobs?function=keyed')
+    const links = page.locator('td.main a')
+    const first = await links.first().getAttribute('data-job')
+    const press = async (...keys: readonly string[]): Promise<void> => {
+      for (const key of keys) await page.keyboard.press(key)
+    }
+    const focused = page.locator(':focus')
+    await press('j', 'j', 'x', 'k', 'x')
+    await page.getByText('2 jobs selected').waitFor()
+    await press('a')
+    expect(await focused.innerText()).toBe('Retry now')
+    await page.getByRole('checkbox', { name: `Select ${first ?? ''}`, exact: true }).focus()
+    await press('Tab')
+    expect(await focused.innerText()).toBe('Acts on the selection')
+    await press('Enter')
+    expect(await focused.innerText()).toBe('Retry now')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.reload()
+    await links.first().waitFor()
+    await press('j', 'Enter')
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+    expect(page.url()).toContain(encodeURIComponent(first ?? ''))
+  })
+
   test('matching jobs are counted before they are deleted, and others stay', async () => {
     for (let n = 0; n < 12; n += 1) await gateway.gearman('-b', '-f', 'heap', `spam ${n}`)
     await gateway.gearman('-b', '-f', 'heap', 'ham')
