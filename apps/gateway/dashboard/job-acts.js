@@ -1,4 +1,4 @@
-/** @typedef {import('./types.d.ts').ActResult} ActResult */
+/** @typedef {import('./types.d.ts').ActResult & Partial<import('./types.d.ts').Undoing>} ActResult */
 /** @typedef {import('./types.d.ts').JobFilter} JobFilter */
 
 /**
@@ -13,6 +13,8 @@
  * @property {readonly { reason: string, jobs: number }[]} skipped
  * @property {boolean} isWhole all pieces were looked at
  * @property {number | null} total where the store knows it
+ * @property {boolean} isKept deleted jobs can be brought back
+ * @property {readonly string[]} lost why deleted jobs cannot be brought back
  */
 
 export const acts = /** @type {const} */ ({
@@ -33,7 +35,8 @@ export const acts = /** @type {const} */ ({
     label: 'Delete',
     past: 'deleted',
     isDanger: true,
-    means: 'Jobs that do not run are gone for good, with their payload.',
+    means:
+      'Jobs that do not run leave with their payload. For a day an admin can bring them back on the page Audit, but for jobs of batches and jobs whose clients wait.',
   },
   move: {
     label: 'Move',
@@ -51,7 +54,14 @@ const jobsPerCall = 500
 const dryCalls = 20
 
 /** @type {Tally} */
-export const nothingDone = { done: 0, skipped: [], isWhole: false, total: null }
+export const nothingDone = {
+  done: 0,
+  skipped: [],
+  isWhole: false,
+  total: null,
+  isKept: false,
+  lost: [],
+}
 
 /**
  * Acts piece by piece to the end of the selection.
@@ -103,7 +113,19 @@ export function added(tally, result) {
     skipped: [...skipped].map(([reason, jobs]) => ({ reason, jobs })),
     isWhole: result.cursor === null,
     total: tally.total ?? result.total,
+    isKept: tally.isKept || typeof result.undo === 'string',
+    lost: result.no_undo ? [...new Set([...tally.lost, result.no_undo])] : tally.lost,
   }
+}
+
+/**
+ * If deleted jobs can be brought back, in words; nothing of other acts.
+ *
+ * @param {Tally} tally
+ */
+export function undoWords({ isKept, lost }) {
+  const back = isKept ? ' The page Audit can undo it for a day.' : ''
+  return lost.length > 0 ? `${back} Gone for good: ${lost.join('; ')}.` : back
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import type { actResult } from '../src/api/schemas/acts.ts'
+import type { actResult, deleteResult } from '../src/api/schemas/acts.ts'
 import type * as audit from '../src/api/schemas/audit.ts'
 import type * as fleet from '../src/api/schemas/fleet.ts'
 import type * as histories from '../src/api/schemas/history.ts'
@@ -23,6 +23,8 @@ export type JobDetail = Static<typeof jobs.jobDetail>
 export type JobFilter = Static<typeof jobs.jobFilter>
 export type BytesShown = Static<typeof jobs.bytesShown>
 export type ActResult = Static<typeof actResult>
+/** If the jobs of a deletion can be brought back. */
+export type Undoing = Pick<Static<typeof deleteResult>, 'undo' | 'no_undo'>
 export type Audit = Static<typeof audit.auditList>
 export type Undone = Static<typeof audit.undone>
 export type Workers = Static<typeof fleet.workers>

@@ -73,7 +73,7 @@ export function AuditPage({ route }) {
         : html`<span class="under">${undoWords[entry.undo]}</span>`,
   }
   return html`<div>
-    <${PageHead} title="Audit" hint="Who did what to which jobs, the newest first. Deletions of scheduled, failed and dead jobs can be undone for a day." />
+    <${PageHead} title="Audit" hint="Who did what to which jobs, the newest first. Deletions of jobs by the dashboard, the API and the terminal can be undone for a day." />
     <${Trouble} error=${error} />
     ${!data && !error && html`<${Loading} />`}
     ${

@@ -2,7 +2,7 @@ import { html } from '../html.js'
 import { useEffect, useRef, useState } from '../lib/hooks.js'
 import { wordsOf } from '../api.js'
 import { count, plural } from '../format.js'
-import { acts, nothingDone, runAct } from '../job-acts.js'
+import { acts, nothingDone, runAct, undoWords } from '../job-acts.js'
 import { useShared } from '../state.js'
 import { Form, Trouble } from './bits.js'
 import { Dialog } from './dialog.js'
@@ -64,8 +64,8 @@ export function ActDialog({ act, selection, means, onClose, onDone, ...more }) {
       const all = isWhole ? expected : Math.max(total ?? 0, expected)
       say(
         whole.isWhole
-          ? `${plural(whole.done, 'job')} ${past}.${said}`
-          : `Stopped: ${count(whole.done)} of ${count(all)}${isWhole || total !== null ? '' : ' or more'} ${past}.`,
+          ? `${plural(whole.done, 'job')} ${past}.${said}${undoWords(whole)}`
+          : `Stopped: ${count(whole.done)} of ${count(all)}${isWhole || total !== null ? '' : ' or more'} ${past}.${undoWords(whole)}`,
       )
       onDone()
     } catch (refusal) {
