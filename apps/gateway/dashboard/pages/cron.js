@@ -2,7 +2,7 @@ import { html } from '../html.js'
 import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, When } from '../parts/bits.js'
 import { Table } from '../parts/table.js'
 import { hrefOf } from '../router.js'
-import { useMayAct, useRead } from '../state.js'
+import { useMayAct, useOwnGlobs, useRead } from '../state.js'
 import { useOrders } from '../parts/confirm-act.js'
 
 /** @typedef {import('../types.d.ts').Cron} Cron */
@@ -68,6 +68,7 @@ export function CronPage() {
   /** @type {import('../state.js').Reading<Cron>} */
   const { data, error, reload } = useRead('/cron', {}, 5_000)
   const mayAct = useMayAct()
+  const isPart = useOwnGlobs() !== undefined
   const { ask, dialog } = useOrders(reload)
   /** @type {import('../parts/table.js').Column<Entry>} */
   const acts = {
@@ -92,7 +93,7 @@ export function CronPage() {
           rows=${data.cron}
           keyOf=${(/** @type {Entry} */ { name }) => name}
         />`
-        : html`<${Empty} title="No entries">
+        : html`<${Empty} title=${isPart ? 'No entries of yours' : 'No entries'}>
           <p>Entries stand in the file of <${Code}>--config<//> as <${Code}>[[cron]]<//>, or are added with a POST to <${Code}>/cron<//>.</p>
         <//>`)
     }

@@ -5,7 +5,7 @@ import { Badge, Code, Empty, Name, doorName } from '../parts/bits.js'
 import { Figure, standingColumns } from '../parts/figures.js'
 import { ListPage } from '../parts/list-page.js'
 import { hrefOf } from '../router.js'
-import { useIsAdmin, useRead } from '../state.js'
+import { useIsAdmin, useOwnGlobs, useRead } from '../state.js'
 
 /** @typedef {import('../types.d.ts').FunctionEntry} FunctionEntry */
 /** @typedef {import('../types.d.ts').FunctionPage} FunctionPage */
@@ -43,7 +43,7 @@ const acts = /** @type {const} */ ({
   drop: {
     ...{ label: 'Drop', path: '/functions/drop', isDanger: true },
     means:
-      'The function and its waiting jobs are removed. It must have no worker and no running job.',
+      'The function and its waiting jobs are removed for good. It must have no worker and no running job.',
   },
 })
 /** @typedef {keyof typeof acts} Act */
@@ -162,8 +162,9 @@ function orderOf(act, entry) {
 
 /** @param {{ isSearch: boolean }} props */
 function NoFunctions({ isSearch }) {
+  const yours = useOwnGlobs() === undefined ? '' : ' of yours'
   if (isSearch) return html`<${Empty} title="No function has that in its name" />`
-  return html`<${Empty} title="No functions so far">
+  return html`<${Empty} title=${`No functions${yours} so far`}>
     <p>A function is there as soon as a job is sent to it, or a worker can do it:</p>
     <p><${Code}>gearman -w -f mail -- wc -c<//></p>
   <//>`

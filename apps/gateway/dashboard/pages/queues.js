@@ -6,7 +6,7 @@ import { Badge, Empty, Name } from '../parts/bits.js'
 import { standingColumns } from '../parts/figures.js'
 import { ListPage } from '../parts/list-page.js'
 import { hrefOf } from '../router.js'
-import { useIsAdmin, useRead, useShared } from '../state.js'
+import { useIsAdmin, useOwnGlobs, useRead, useShared } from '../state.js'
 
 /** @typedef {import('../types.d.ts').QueueEntry} QueueEntry */
 /** @typedef {import('../types.d.ts').QueuePage} QueuePage */
@@ -42,6 +42,7 @@ export function QueuesPage({ route }) {
     },
   ]
   const isAdmin = useIsAdmin()
+  const yours = useOwnGlobs() === undefined ? '' : ' of yours'
   const [sweep, setSweep] = useState(/** @type {Sweep | undefined} */ (undefined))
   return html`<${ListPage}
     ...${{ route, columns }}
@@ -52,7 +53,7 @@ export function QueuesPage({ route }) {
     hint="Lines of Faktory consumers. A Gearman function has the queue default, unless a route names another."
     noun="queue"
     none=${(/** @type {boolean} */ isSearch) =>
-      html`<${Empty} title=${isSearch ? 'No queue has that in its name' : 'No queues so far'}>
+      html`<${Empty} title=${isSearch ? 'No queue has that in its name' : `No queues${yours} so far`}>
         <p>A queue is there as soon as a job is in it.</p>
       <//>`}
     acts=${(/** @type {QueueEntry} */ entry, /** @type {(order: Order) => void} */ ask) =>
@@ -102,6 +103,7 @@ function SweepDialog({ queue, isDrop, onClose }) {
     said=${isDrop ? ' The queue is dropped.' : ''}
     after=${isDrop ? drop : undefined}
     means=${html`<b><${Name} name=${queue} /></b>: its waiting jobs are deleted, and clients that wait for them get a failure.
+      For a day an admin can bring the jobs back on the page Audit, but for jobs of batches and jobs whose clients wait.
       Jobs that run, are scheduled, are retried or are dead stay.
       ${isDrop && ' A pause of the queue ends, and without such jobs it leaves the list until another one comes.'}`}
     onClose=${onClose}

@@ -6,7 +6,7 @@ import { Figure } from '../parts/figures.js'
 import { HeldJob, placeOf } from '../parts/held-jobs.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
-import { useMayAct, useRead } from '../state.js'
+import { useMayAct, useOwnGlobs, useRead } from '../state.js'
 
 /** @typedef {import('../types.d.ts').Workers} Workers */
 /** @typedef {import('../types.d.ts').Connections} Connections */
@@ -24,7 +24,9 @@ export function WorkersPage({ route }) {
   const { data, error, busy, reload } = useRead('/workers', {
     cursor: route.query.get('workers') ?? '',
   })
-  const mayAct = useMayAct()
+  // A worker may serve all queues: who has some of them cannot order it.
+  const isFree = useOwnGlobs() === undefined
+  const mayAct = useMayAct() && isFree
   const { ask, dialog } = useOrders(reload)
   return html`<div aria-busy=${busy}>
     <${PageHead}

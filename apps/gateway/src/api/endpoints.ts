@@ -11,7 +11,8 @@ import * as lanes from './schemas/lanes.ts'
 export const endpoints = {
   getOverview: read({
     ...{ path: '/overview', tag: 'Store', answer: lanes.overview },
-    summary: 'Figures of the whole store, at most a second old',
+    summary:
+      'Figures of the whole store, or of the functions and queues of a person, at most a second old',
   }),
   getHistory: read({
     ...{ path: '/history', tag: 'Store', query: historyQuery, answer: history },

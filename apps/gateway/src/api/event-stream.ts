@@ -15,12 +15,18 @@ export const streamBounds = {
 /** Delay before a viewer whose stream ended asks again, milliseconds. */
 const askAgainMs = 3_000
 
-/** Sends all viewers the state of the store once a second: one look and one text for all of them, and none without viewers. */
+/** Globs of a person; undefined: everything. */
+type Queues = readonly string[] | undefined
+
+/**
+ * Sends all viewers the state of the store once a second: one look for all of them, and one text for all who see the same.
+ * Without viewers the store is not read.
+ */
 export class EventStream {
   readonly #backend: ApiBackend
   readonly #limited: (limit: WebLimit) => void
   readonly #everyMs: number
-  readonly #viewers = new Set<ServerResponse>()
+  readonly #viewers = new Map<ServerResponse, Queues>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(
@@ -43,8 +49,8 @@ export class EventStream {
     }
   }
 
-  /** Adds a viewer; the stream owns its response from now on. */
-  add(response: ServerResponse): void {
+  /** Adds a viewer, who sees what these globs take; the stream owns its response from now on. */
+  add(response: ServerResponse, queues?: Queues): void {
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
@@ -53,28 +59,34 @@ export class EventStream {
     response.write(`retry: ${askAgainMs}\n\n`)
     response.on('error', () => response.destroy())
     response.on('close', () => this.#remove(response))
-    this.#viewers.add(response)
+    this.#viewers.set(response, queues)
     if (!this.#timer) {
-      void this.#broadcast()
-      this.#timer = setInterval(() => void this.#broadcast(), this.#everyMs)
+      this.#broadcast()
+      this.#timer = setInterval(() => this.#broadcast(), this.#everyMs)
     }
   }
 
   close(): void {
-    for (const viewer of this.#viewers) {
+    for (const viewer of this.#viewers.keys()) {
       viewer.end()
       this.#remove(viewer)
     }
   }
 
-  async #broadcast(): Promise<void> {
+  #broadcast(): void {
+    for (const queues of new Set(this.#viewers.values())) void this.#tell(queues)
+  }
+
+  /** Tells those who see what these globs take. */
+  async #tell(queues: Queues): Promise<void> {
     const { status, body } = await this.#backend.call('getOverview', {
-      ...{ params: {}, query: {}, body: undefined },
+      ...{ params: {}, query: {}, body: undefined, ...(queues && { queues }) },
     })
     const event = status === 200 ? 'overview' : 'refusal'
     // Encoded once: each viewer is sent the same bytes.
     const bytes = Buffer.from(`event: ${event}\ndata: ${JSON.stringify(body)}\n\n`)
-    for (const viewer of this.#viewers) {
+    for (const [viewer, theirs] of this.#viewers) {
+      if (theirs !== queues) continue
       if (viewer.writableLength <= streamBounds.unsentBytes) viewer.write(bytes)
       else {
         this.#limited('slow')

@@ -142,10 +142,10 @@ export function apiRoutes(app: FastifyInstance, parts: ApiRoutesParts): void {
     await noted('reload', identity, { params, body }, answer)
     return answer
   })
-  add('watchEvents', webEndpoints.watchEvents, (_request, _identity, reply) => {
+  add('watchEvents', webEndpoints.watchEvents, (_request, { queues }, reply) => {
     events.checkRoom()
     reply.hijack()
-    events.add(reply.raw)
+    events.add(reply.raw, queues)
     return Promise.resolve(undefined)
   })
   const exports = new Exports({ backend, limited, limiter: limiters.heavy })

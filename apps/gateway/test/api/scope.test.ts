@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
 import {
   type ApiGateway,
   apiOnRedis,
@@ -44,6 +46,20 @@ interface Answer {
   readonly total?: number | null
 }
 
+/** The first figures that a viewer is sent. */
+async function firstOverview({ port }: ApiGateway, headers: Record<string, string>) {
+  const asking = get({ port, host: '127.0.0.1', path: '/api/v1/events', agent: false, headers })
+  onTestFinished(() => void asking.destroy())
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  let text = ''
+  for await (const chunk of answer) {
+    text += String(chunk)
+    const [, data] = /^event: overview\ndata: (.*)\n\n/m.exec(text) ?? []
+    if (data !== undefined) return JSON.parse(data) as unknown
+  }
+  return text
+}
+
 const namesIn = (body: unknown, list: string, name: string): unknown[] =>
   (body as Record<string, Record<string, unknown>[]>)[list]?.map((each) => each[name]) ?? []
 const jidsLeft = async (api: ApiGateway): Promise<unknown[]> =>
@@ -66,6 +82,26 @@ describeApi('a person with some of the functions and queues', () => {
     expect(String(file.body)).toContain('own-queue-01')
     expect(String(file.body)).not.toContain('other-job')
     expect(await jidsLeft(api)).toEqual([...others, ...own])
+  })
+
+  test('has an overview of what is theirs, also as a stream, without a name or a figure of others', async () => {
+    const { api, client, get } = await filled()
+    await client.ask('FETCH bulk')
+    await client.ask('ACK {"jid":"other-job-01"}')
+    await api.act('/queues/pause', { queues: ['bulk', 'letters', 'default'] })
+    await api.act('/functions/pause', { functions: ['mail-out', 'resize'] })
+    const own = {
+      ...{ waiting: 2, running: 0, submitted_total: 2, completed_total: 0 },
+      ...{ functions: 2, queues: 2, paused_queues: ['default', 'letters'] },
+      paused_functions: ['mail-out'],
+    }
+    await expect.poll(() => get('/overview')).toMatchObject(own)
+    const { busiest } = (await get('/overview')) as { busiest: { lane: string }[] }
+    expect(busiest.map(({ lane }) => lane).sort()).toEqual(['mail-out', 'print@letters'])
+    const told = await Promise.all(
+      [as('bob'), bearer(operatorPassword)].map((headers) => firstOverview(api, headers)),
+    )
+    expect(told).toMatchObject([own, { waiting: 3, completed_total: 1, functions: 3 }])
   })
 
   test('is refused in one line where another one is named, and nothing is done', async () => {

@@ -51,8 +51,8 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
   }
 
   return {
-    async getOverview() {
-      const latest = await view.get()
+    async getOverview({ scope }) {
+      const latest = await view.get(scope)
       const { nodes } = latest.snapshot
       const { sums, functions, queues, busiest } = await latest.whole()
       return {
@@ -61,8 +61,12 @@ export function laneReads({ scheduler, view, config, node, version }: HandlerPar
         ...sums.standing(),
         ...sums.totals(),
         busiest: busiest.map((lane) => shown(lane)),
-        paused_queues: [...scheduler.queues.paused].sort(),
-        paused_functions: [...scheduler.queues.pausedFunctions].sort(),
+        paused_queues: [...scheduler.queues.paused]
+          .filter((queue) => queues.has(queue) || scope?.has(queue) !== false)
+          .sort(),
+        paused_functions: [...scheduler.queues.pausedFunctions]
+          .filter((fn) => scope?.hasFunction(fn) !== false)
+          .sort(),
       } satisfies Static<typeof overview>
     },
 

@@ -51,16 +51,19 @@ const queueFigures: FigureTable<QueueFigures, SortWord> = {
   oldest: ({ sums }) => sums.oldestSeconds,
 }
 
+/** A snapshot, or the part of it that somebody sees: without the counters of lanes that are gone. */
+type Shown = Omit<StoreSnapshot, 'former'> & Partial<Pick<StoreSnapshot, 'former'>>
+
 /** A snapshot in the shapes that are asked for. Each is made once, in pieces, for all callers. */
 export class SnapshotView {
-  readonly snapshot: StoreSnapshot
+  readonly snapshot: Shown
   readonly functions: ListOrders<LaneFigures, SortWord | 'workers'>
   #whole: Promise<Whole> | undefined
   #queues: Promise<ListOrders<QueueFigures, SortWord>> | undefined
   readonly #answers = new Map<string, Promise<object>>()
   #answersWith: readonly unknown[] = []
 
-  constructor(snapshot: StoreSnapshot) {
+  constructor(snapshot: Shown) {
     this.snapshot = snapshot
     const entries = snapshot.lanes
     this.functions = new ListOrders({ entries, byName: byFunction, figures: laneFigures })
@@ -71,7 +74,7 @@ export class SnapshotView {
     return new Date(this.snapshot.atMs).toISOString()
   }
 
-  /** The store as a whole. */
+  /** The store as a whole, or what somebody sees of it. */
   whole(): Promise<Whole> {
     this.#whole ??= wholeOf(this.snapshot)
     return this.#whole
@@ -124,8 +127,9 @@ export class LatestView {
     if (!scope) return this.#view
     const known = this.#scoped.get(scope)
     if (known) return known
-    const lanes = snapshot.lanes.filter(({ counts }) => scope.hasLane(counts.lane))
-    const view = new SnapshotView({ ...snapshot, lanes })
+    const { former: _former, ...rest } = snapshot
+    const lanes = rest.lanes.filter(({ counts }) => scope.hasLane(counts.lane))
+    const view = new SnapshotView({ ...rest, lanes })
     this.#scoped.set(scope, view)
     return view
   }
@@ -139,11 +143,11 @@ function compared(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-async function wholeOf({ lanes, former }: StoreSnapshot): Promise<Whole> {
+async function wholeOf({ lanes, former }: Shown): Promise<Whole> {
   const functions = new Set<string>()
   const queues = new Map<string, QueueFigures>()
   const sums = new LaneSums()
-  sums.addTotals(former)
+  if (former) sums.addTotals(former)
   const busiest: LaneFigures[] = []
   await inPieces(lanes, (lane) => {
     const { fn, queue } = lane
