@@ -4,14 +4,15 @@ import { Api, codeOf, wordsOf } from './api.js'
 import { html } from './html.js'
 import { listenToKeys } from './keys.js'
 import { Live } from './live.js'
-import { NotShown } from './parts/bits.js'
+import { Empty, NotShown, PageHead } from './parts/bits.js'
+import { visible } from './payload-text.js'
 import { Toasts, toastMs } from './parts/toasts.js'
 import { KeysDialog } from './parts/keys-dialog.js'
 import { pages } from './pages/all.js'
 import { SignIn } from './pages/sign-in.js'
 import { hrefOf, useRoute } from './router.js'
 import { Side } from './side.js'
-import { SharedContext } from './state.js'
+import { SharedContext, useLive } from './state.js'
 import { startTheme } from './theme.js'
 
 /** @typedef {import('./types.d.ts').Session} Session */
@@ -122,11 +123,32 @@ function Main({ route }) {
     // A screen reader goes on at the new page.
     main.current?.querySelector('h1')?.focus()
   }, [place])
-  const Page = pages.get(route.page) ?? pages.get('overview')
+  const Page = pages.get(route.page) ?? NoPage
   const shown = hrefOf(route.page, route.id, Object.fromEntries(route.query))
   return html`<main ref=${main} id="main" tabindex="-1" data-place=${shown}>
+    <${Outdated} />
     <${Page} key=${place} route=${route} />
   </main>`
+}
+
+/** @param {import('./pages/all.js').PageProps} props */
+function NoPage({ route }) {
+  return html`<div>
+    <${PageHead} title="No such page" />
+    <${Empty} title=${`The dashboard has no page “${visible(route.page)}”`}>
+      <p><a href=${hrefOf('overview')}>Look at the overview</a></p>
+    <//>
+  </div>`
+}
+
+/** A page that was left open while the gateway was upgraded. */
+function Outdated() {
+  const { isOutdated } = useLive()
+  if (!isOutdated) return null
+  return html`<p class="notice warn" role="status">
+    The gateway has another version by now than when this page was opened.
+    <button type="button" class="small" onClick=${() => globalThis.location.reload()}>Reload</button>
+  </p>`
 }
 
 function useToasts() {

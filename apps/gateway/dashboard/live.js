@@ -28,6 +28,8 @@ export class Live {
      * @type {{ readonly error: string, readonly code: string } | undefined}
      */
     this.trouble = undefined
+    /** @type {string | undefined} */
+    this.version = undefined
     /** @type {Set<() => void>} */
     this.listeners = new Set()
     /** @type {EventSource | undefined} */
@@ -39,6 +41,12 @@ export class Live {
   /** @returns {Overview | undefined} */
   get latest() {
     return this.samples.at(-1)
+  }
+
+  /** True where the gateway is not of the version that the page was opened with. */
+  get isOutdated() {
+    const { latest } = this
+    return latest !== undefined && latest.version !== this.version
   }
 
   open() {
@@ -132,6 +140,7 @@ export class Live {
    */
   #take(overview, state) {
     const last = this.latest
+    this.version ??= overview.version
     // A figure of the second before, or of a store that was emptied.
     if (last && overview.at === last.at && state === this.state) return
     if (last && overview.completed_total < last.completed_total) this.samples = []

@@ -148,6 +148,8 @@ function LivePlots({ live }) {
       times,
       waiting: [
         { label: 'Waiting', tone: 'waiting', values: samples.map(({ waiting }) => waiting) },
+      ],
+      running: [
         { label: 'Running', tone: 'running', values: samples.map(({ running }) => running) },
       ],
       rates: [
@@ -158,12 +160,15 @@ function LivePlots({ live }) {
       ],
     }
   }, [samples])
-  return html`<div class="columns">
+  return html`<div class="columns thirds">
     <div class="panel"><div class="inside">
       <${Plot} title="Jobs a second" seconds=${drawn.times.slice(1)} lines=${drawn.rates} format=${rate} />
     </div></div>
     <div class="panel"><div class="inside">
-      <${Plot} title="Jobs" seconds=${drawn.times} lines=${drawn.waiting} format=${brief} />
+      <${Plot} title="Waiting jobs" seconds=${drawn.times} lines=${drawn.waiting} format=${brief} />
+    </div></div>
+    <div class="panel"><div class="inside">
+      <${Plot} title="Running jobs" seconds=${drawn.times} lines=${drawn.running} format=${brief} />
     </div></div>
   </div>`
 }
@@ -205,7 +210,7 @@ function Busiest({ overview }) {
       cell: ({ oldest_waiting_seconds: seconds }) => (seconds > 0 ? duration(seconds) : '–'),
     },
     {
-      ...{ id: 'trend', label: 'Waiting', isNumber: true },
+      ...{ id: 'trend', label: 'Trend', isNumber: true },
       cell: (entry) =>
         html`<${Sparkline} values=${trends.of(keyOf(entry))} label=${`Waiting: ${count(entry.waiting)}`} />`,
     },

@@ -2,7 +2,7 @@ import { html } from '../html.js'
 import { pathWith } from '../api.js'
 import { bytes, count, duration, plural } from '../format.js'
 import { Empty, Name, NotShown, PageHead, Trouble, When, doorName } from '../parts/bits.js'
-import { placeOf, progressWords } from '../parts/held-jobs.js'
+import { WorkerState, placeOf, progressWords } from '../parts/held-jobs.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
 import { useRead } from '../state.js'
@@ -76,14 +76,14 @@ export function WorkerPage({ route }) {
 
 /** @param {OneWorker} worker */
 function factsOf(worker) {
-  const { node, door, state, functions, functions_total: total, queues, labels } = worker
+  const { node, door, functions, functions_total: total, queues, labels } = worker
   const { connections, rss_kb: kb, seconds_since_beat: beat } = worker
   const more = total - functions.length
   /** @type {readonly (readonly [string, unknown])[]} */
   const all = [
     ['Gateway', html`<span class="mono">${node}</span>`],
     ['Door', doorName(door)],
-    ['State', state],
+    ['State', html`<${WorkerState} worker=${worker} />`],
     [
       'Functions',
       total > 0 && `${functions.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`,

@@ -1,9 +1,9 @@
 import { html } from '../html.js'
 import { bytes, count, duration, plural } from '../format.js'
-import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
+import { Code, Empty, Loading, Name, PageHead, Trouble, doorName } from '../parts/bits.js'
 import { useOrders } from '../parts/confirm-act.js'
 import { Figure } from '../parts/figures.js'
-import { HeldJob, placeOf } from '../parts/held-jobs.js'
+import { HeldJob, WorkerState, placeOf } from '../parts/held-jobs.js'
 import { Pager, Table } from '../parts/table.js'
 import { hrefOf, refine } from '../router.js'
 import { useMayAct, useOwnGlobs, useRead } from '../state.js'
@@ -165,8 +165,7 @@ const workerColumns = [
   },
   {
     ...{ id: 'state', label: 'State' },
-    cell: ({ state }) =>
-      html`<${Badge} tone=${state === 'running' ? 'running' : 'retry'}>${state}<//>`,
+    cell: (worker) => html`<${WorkerState} worker=${worker} />`,
   },
   {
     ...{ id: 'works', label: 'Works on' },

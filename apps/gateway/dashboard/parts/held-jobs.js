@@ -1,6 +1,6 @@
 import { html } from '../html.js'
 import { hrefOf } from '../router.js'
-import { Name, When } from './bits.js'
+import { Badge, Name, When } from './bits.js'
 
 /** @typedef {import('../types.d.ts').Worker} Worker */
 /** @typedef {Worker['jobs'][number]} Held */
@@ -23,6 +23,16 @@ export function HeldJob({ job }) {
     <a class="mono" href=${hrefOf('job', job.id)}>${job.id}</a>${' '}<${Name} name=${job.function} />
     <span class="muted">${' '}taken <${When} time=${job.since} />${noted && html`, <bdi>${noted}</bdi>`}</span>
   </span>`
+}
+
+/**
+ * A worker that takes jobs is busy or idle; one that was ordered otherwise is what it was ordered to be.
+ *
+ * @param {{ worker: Pick<Worker, 'state' | 'jobs_total'> }} props
+ */
+export function WorkerState({ worker: { state, jobs_total: jobs } }) {
+  if (state !== 'running') return html`<${Badge} tone="retry">${state}<//>`
+  return jobs > 0 ? html`<${Badge} tone="running">busy<//>` : html`<${Badge}>idle<//>`
 }
 
 /**

@@ -34,6 +34,10 @@ const options: readonly OptionRow[] = [
     ...{ name: 'since', argument: 'time', read: readSpan },
     help: 'only acts that are no older, such as 30m, 12h or 7d',
   },
+  {
+    ...{ name: 'operation', argument: 'name' },
+    help: 'only acts of this kind, such as deleteJobs, MUTATE or FLUSH',
+  },
   limitOption('acts that are listed', listed.usual, listed.max),
 ]
 
@@ -74,7 +78,12 @@ async function list(context: CommandContext): Promise<ExitName> {
   const { client, given, stderr, isJson } = context
   const limit = numberOf(given, 'limit') ?? listed.usual
   const [who, since] = [textOf(given, 'who'), numberOf(given, 'since')]
-  const filter = { ...(who && { who }), ...(since !== undefined && { since_seconds: since }) }
+  const operation = textOf(given, 'operation')
+  const filter = {
+    ...(who && { who }),
+    ...(operation && { operation }),
+    ...(since !== undefined && { since_seconds: since }),
+  }
   const { rows: entries, hasMore } = await rowsUpTo(
     limit,
     auditPage.max,

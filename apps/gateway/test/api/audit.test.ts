@@ -125,7 +125,14 @@ describeApi('the audit', () => {
     const own = await audit(api, 'who=carol')
     expect(own.entries.map(({ who }) => who)).toEqual(['carol', 'carol'])
     expect((await audit(api, 'since_seconds=0')).entries).toEqual([])
-    expect((await audit(api, 'since_seconds=60')).entries).toHaveLength(5)
+    await post(api, '/queues/pause', { queues: ['q'] })
+    const pauses = await audit(api, 'operation=pauseQueues')
+    expect(pauses.entries.map(({ operation, who }) => [operation, who])).toEqual([
+      ['pauseQueues', 'bob'],
+    ])
+    expect((await audit(api, 'operation=pauseQueues&who=carol')).entries).toEqual([])
+    expect((await audit(api, 'operation=none')).entries).toEqual([])
+    expect((await audit(api, 'since_seconds=60')).entries).toHaveLength(6)
     expect(await api.refusal('/audit?cursor=x', { headers: as('carol') })).toEqual([
       ...[400, 'invalid_request'],
     ])

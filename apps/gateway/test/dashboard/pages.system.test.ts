@@ -121,7 +121,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
     await gateway.gearman('-b', '-f', 'mail', 'one more')
     await eventually(() => waiting.innerText()).toBe(String(before + 1))
     await page.getByText('Live', { exact: true }).first().waitFor()
-    await eventually(() => page.locator('.plot canvas').count()).toBe(2)
+    await eventually(() => page.locator('.plot canvas').count()).toBe(3)
   })
 
   test('filters live in the address, and a search is made while one types', async () => {

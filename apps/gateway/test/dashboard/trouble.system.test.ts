@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type ClientRequest, get, type IncomingMessage } from 'node:http'
+import { get, type IncomingMessage } from 'node:http'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { lacksRedis } from '@crossgear/tools/redis-server'
@@ -13,12 +13,12 @@ let page: Page
 /** Said by the browser of the answers that the tests make up. */
 const failedCall = /^Failed to load resource: /
 
-/** Somebody else who watches; the answer has begun. */
-async function watch(port: number): Promise<ClientRequest> {
+/** Somebody else who watches, once the gateway has begun to answer. */
+async function watch(port: number) {
   const asking = get({ port, host: '127.0.0.1', path: '/api/v1/events', agent: false })
   const [answer] = (await once(asking, 'response')) as [IncomingMessage]
   answer.on('error', () => undefined).resume()
-  return asking
+  return { isAdmitted: answer.statusCode === 200, leave: () => asking.destroy() }
 }
 
 const main = () => page.locator('main')
@@ -86,31 +86,54 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard in trouble', () => {
   })
 
   test('one viewer too many is shown figures of every few seconds, and told so, until there is room', async () => {
-    const viewers = await Promise.all(
-      Array.from({ length: streamBounds.viewers }, () => watch(gateway.port('web'))),
-    )
+    await page.goto('about:blank')
+    const viewers: Awaited<ReturnType<typeof watch>>[] = []
+    const areAll = async (): Promise<number> => {
+      const viewer = await watch(gateway.port('web'))
+      if (viewer.isAdmitted) viewers.push(viewer)
+      return viewers.length
+    }
+    await expect.poll(areAll, { timeout: 60_000, interval: 1 }).toBe(streamBounds.viewers)
     await goTo(page, 'overview')
-    await page.reload()
     await page.getByText('asks for its figures every 5 seconds').waitFor()
     await page.getByText('Every 5 seconds', { exact: true }).waitFor()
     const waiting = page.locator('[data-tile="waiting"] .value')
     const before = Number(await waiting.innerText())
     await gateway.gearman('-b', '-f', 'mail', 'one more')
     await expect.poll(() => waiting.innerText(), { timeout: 30_000 }).toBe(String(before + 1))
-    for (const viewer of viewers) viewer.destroy()
+    for (const viewer of viewers) viewer.leave()
     await page.getByText('Live', { exact: true }).first().waitFor()
     await page.getByText('asks for its figures every 5 seconds').waitFor({ state: 'detached' })
   })
 
   test('a store that does not answer is named in the place of the figures', async () => {
-    const body =
-      'event: refusal\ndata: {"error":{"code":"store_unavailable","message":"no store"}}\n\n'
-    const url = '**/api/v1/events'
-    await page.route(url, (route) => route.fulfill({ contentType: 'text/event-stream', body }))
+    await goTo(page, 'overview')
+    await gateway.redis.kill()
+    await page.getByText('No connection', { exact: true }).waitFor()
+    await page.getByText('The page shows how it was.').waitFor()
     await page.reload()
     await page.getByText('The gateway cannot reach its store', { exact: true }).waitFor()
-    await page.unroute(url)
+    await gateway.redis.start()
     await page.locator('[data-tile="waiting"] .value').waitFor()
+  })
+
+  test('a page that was left open over an upgrade says so, and an unknown one is none', async () => {
+    const overview: unknown = await (await page.request.get('/api/v1/overview')).json()
+    const before = JSON.stringify({ ...(overview as object), version: '0.0.1' })
+    const body = `event: overview\ndata: ${before}\n\n`
+    const url = '**/api/v1/events'
+    await page.route(url, (route) => route.fulfill({ contentType: 'text/event-stream', body }))
+    await goTo(page, 'workers')
+    await page.reload()
+    await page.getByText('Version 0.0.1').waitFor()
+    expect(await page.getByText('has another version by now').count()).toBe(0)
+    // The browser opens the stream again, which has ended.
+    await page.unroute(url)
+    await page.getByText('has another version by now').waitFor()
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await page.getByText('has another version by now').waitFor({ state: 'detached' })
+    await goTo(page, 'nowhere')
+    await page.getByText('The dashboard has no page “nowhere”').waitFor()
   })
 
   test('a gateway that does not tell the session is no reason to ask for a password', async () => {

@@ -20,7 +20,7 @@ export function auditReads({ scheduler }: HandlerParts) {
     ((own !== undefined && act.who === own) || namesOwn(act.target, scope, registry))
   return {
     async listAudit({ query, scope, who: own }) {
-      const { who, since_seconds: since = Infinity, limit = auditPage.usual } = query
+      const { who, operation, since_seconds: since = Infinity, limit = auditPage.usual } = query
       const fromMs = scheduler.storeNowMs() - since * 1000
       const found: AuditEntry[] = []
       let { cursor } = query
@@ -37,7 +37,8 @@ export function auditReads({ scheduler }: HandlerParts) {
           }
           cursor = entry.id
           const act = actOf(entry)
-          const isWanted = who === undefined || act?.who === who
+          const isWanted =
+            (who ?? act?.who) === act?.who && (operation ?? act?.operation) === act?.operation
           if (isWanted && (!scope || isOf(act, scope, own))) found.push(entry)
           if (found.length < limit) continue
           isOver &&= at === some.length - 1

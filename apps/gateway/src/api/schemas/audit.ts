@@ -11,6 +11,7 @@ export const entryId = Type.String({
 
 export const auditQuery = strict({
   who: Type.Optional(text('Only acts of this person, or of operator: the password', 64)),
+  operation: Type.Optional(text('Only acts of this operation, verb or text command', 64)),
   since_seconds: Type.Optional(
     Type.Number({ minimum: 0, maximum: 3_153_600_000, description: 'Only acts that are no older' }),
   ),
