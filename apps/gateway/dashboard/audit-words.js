@@ -30,7 +30,7 @@ const plain = new Set([
 ])
 
 /**
- * What an act was done to, in words; a target of another door, or one that was cut, as it is.
+ * The target of an act in words; a target of another door, or one that was cut, as it is.
  *
  * @param {string} target
  */

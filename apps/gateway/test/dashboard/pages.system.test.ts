@@ -197,7 +197,7 @@ describe.skipIf(lacksChromium || lacksRedis)('the pages of the dashboard', () =>
       /Runs at [^\n]*(now|ago)[^]*lease ends [-\d]+ [:\d]+ UTC/,
     )
     const titles: (string | null)[] = await page.locator('main time').evaluateAll(titlesOf)
-    expect(titles).toEqual(titles.map(() => expect.stringMatching(/^[-\d]{10} [:\d]{8} UTC$/)))
+    expect(titles.filter((title) => !/^[-\d]{10} [:\d]{8} UTC$/.test(title ?? ''))).toEqual([])
     await faktory.ack('held-000001')
     await goTo(page, 'nodes')
     expect(await textOf('tbody')).toMatch(/alive[^]*pid \d+[^]*Faktory 127\.0\.0\.1:\d+/)
