@@ -56,6 +56,11 @@ const columns = [
       html`<a href=${hrefOf('batches', batch)}><bdi>${visible(description === '' ? batch : description)}</bdi></a>
       <span class="under mono">${description === '' ? '' : batch}</span>`,
   },
+  {
+    ...{ id: 'progress', label: 'Progress' },
+    cell: ({ total, pending }) =>
+      total === 0 ? '–' : html`<${Meter} part=${total - pending} whole=${total} />`,
+  },
   { ...{ id: 'total', label: 'Jobs', isNumber: true }, cell: ({ total }) => count(total) },
   { ...{ id: 'pending', label: 'Pending', isNumber: true }, cell: ({ pending }) => count(pending) },
   { ...{ id: 'failed', label: 'Failed', isNumber: true }, cell: ({ failed }) => count(failed) },
@@ -127,6 +132,12 @@ function One({ bid }) {
       <dl class="facts">
         <dt>Made</dt>
         <dd><${When} time=${data.created_at} /></dd>
+        <dt>Its jobs</dt>
+        <dd>
+          <a href=${hrefOf('jobs', '', { batch: data.batch })}>All that are not finished</a>,
+          ${' '}<a href=${hrefOf('dead', '', { batch: data.batch })}>failed for good</a>,
+          ${' '}<a href=${hrefOf('retries', '', { batch: data.batch })}>tried again</a>
+        </dd>
         <dt>Callback complete</dt>
         <dd><${Badge} tone=${callbackTones[data.complete]}>${callbackWords[data.complete]}<//></dd>
         <dt>Callback success</dt>

@@ -31,6 +31,13 @@ const searches = /** @type {const} */ ([
   ['jid', 'Faktory jid'],
 ])
 
+/** Filters that come with a link, and can be taken away. */
+const narrowed = /** @type {const} */ ([
+  ['function', 'Function'],
+  ['queue', 'Queue'],
+  ['batch', 'Batch'],
+])
+
 /**
  * @param {object} props
  * @param {Readonly<Record<string, string | undefined>>} props.filter
@@ -71,15 +78,13 @@ export function JobFilters({ filter, hasState, onChange }) {
       options=${ages}
       onChange=${choice('older_than_seconds')}
     />
-    ${
-      /** @type {const} */ (['function', 'queue']).map(
-        (name) =>
-          filter[name] &&
-          html`<button key=${name} type="button" onClick=${() => onChange({ [name]: '' })}>
-        ${name === 'function' ? 'Function' : 'Queue'}: <bdi class="name">${filter[name]}</bdi>
+    ${narrowed.map(
+      ([name, words]) =>
+        filter[name] &&
+        html`<button key=${name} type="button" onClick=${() => onChange({ [name]: '' })}>
+        ${words}: <bdi class="name">${filter[name]}</bdi>
         <span aria-label="remove the filter">✕</span>
       </button>`,
-      )
-    }
+    )}
   </div>`
 }

@@ -150,6 +150,11 @@ function Facts({ job }) {
     ['Retries', (job.retries ?? 0) > 0 ? job.retries : 'None: the first failure is final'],
     ['Reserved for', job.reserve_for_seconds !== null && duration(job.reserve_for_seconds)],
     ['Kept when done', job.retention_seconds !== null && duration(job.retention_seconds)],
+    [
+      'Batch',
+      job.batch !== null &&
+        html`<a href=${hrefOf('batches', job.batch)} class="mono"><bdi>${job.batch}</bdi></a>`,
+    ],
     ['Trace', job.trace !== null && html`<span class="mono">${job.trace}</span>`],
     [
       'Run again of',

@@ -38,7 +38,7 @@ const fixed =
 
 const filterNames = /** @type {const} */ ([
   ...['function', 'queue', 'state', 'door', 'older_than_seconds', 'newer_than_seconds'],
-  ...['text', 'unique', 'handle', 'jid'],
+  ...['text', 'unique', 'handle', 'jid', 'batch'],
 ])
 
 const jobsPerPage = 50

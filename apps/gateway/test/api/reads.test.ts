@@ -17,6 +17,31 @@ async function whole(api: ApiGateway, query: string) {
 }
 
 describeApi('reads of the API', () => {
+  test('jobs of a batch are listed, and its failed ones retried, without those of others', async () => {
+    const api = await openApi()
+    const client = await api.gateway.consumer()
+    const made = await client.ask('BATCH NEW {"success":{"jobtype":"s","args":[]}}')
+    const bid = made.split('\r\n')[1] ?? ''
+    const batched = { jobtype: 'f', queue: 'q', retry: -1, custom: { bid } }
+    for (const jid of ['batch-job-1', 'batch-job-2']) await client.push(jid, batched)
+    await client.push('other-job-1', { ...batched, custom: {} })
+    await client.ask(`BATCH COMMIT ${bid}`)
+    for (const jid of ['batch-job-1', 'batch-job-2', 'other-job-1']) {
+      await client.ask('FETCH q')
+      if (jid !== 'batch-job-2') await client.ask(`FAIL {"jid":"${jid}","errtype":"E"}`)
+    }
+    const jids = async (query: string) => (await api.jobs(query)).jobs.map(({ jid }) => jid).sort()
+    expect(await jids(`batch=${bid}`)).toEqual(['batch-job-1', 'batch-job-2'])
+    expect(await jids(`batch=${bid}&state=dead`)).toEqual(['batch-job-1'])
+    expect(await jids('batch=b-none')).toEqual([])
+    expect(await api.job('batch-job-1')).toMatchObject({ batch: bid })
+    expect(await api.job('other-job-1')).toMatchObject({ batch: null, state: 'dead' })
+    const retried = await api.actOn('retry', { filter: { batch: bid } })
+    expect(retried).toMatchObject({ done: 1 })
+    expect(await api.job('other-job-1')).toMatchObject({ state: 'dead' })
+    expect(await api.job('batch-job-1')).toMatchObject({ state: 'waiting' })
+  })
+
   test('jobs of all doors and states, found by each filter', async () => {
     const api = await openApi()
     const client = await api.gateway.peer()

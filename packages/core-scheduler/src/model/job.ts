@@ -123,6 +123,8 @@ export interface JobState extends JobRef {
   readonly unique?: Buffer
   readonly reducer?: Buffer
   readonly jid?: string
+  /** The batch that it is part of. */
+  readonly batch?: string
   readonly envelope?: string
   /** The `traceparent` of its creation. */
   readonly trace?: string

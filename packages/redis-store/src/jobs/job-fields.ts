@@ -185,6 +185,7 @@ const readers: ReadonlyMap<string, Reader> = new Map([
   ['unique', take('unique', bytes)],
   ['reducer', take('reducer', bytes)],
   ['jid', take('jid', jidIn)],
+  ['bid', take('batch', jidIn)],
   ['envelope', take('envelope', objectIn)],
   ['trace', take('trace', (value) => (isText(value, traceForm) ? value.toString() : undefined))],
   ['origin', take('origin', text)],

@@ -114,6 +114,7 @@ function leaseDraft(lane: string, id: number): Draft {
     unique: undefined,
     reducer: undefined,
     jid: undefined,
+    batch: undefined,
     envelope: undefined,
     retries: undefined,
     backoff: undefined,

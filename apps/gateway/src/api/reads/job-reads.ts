@@ -63,6 +63,7 @@ export function jobReads(parts: HandlerParts) {
         attempts: attemptsView(job),
         reserve_for_seconds: job.reserveForSeconds ?? null,
         retention_seconds: job.retentionSeconds ?? null,
+        batch: job.batch ?? null,
         trace: job.trace ?? null,
         held_by: await holderView(job, parts),
         ...timesOf(job, stateOf(job, standing), standing),

@@ -33,10 +33,11 @@ const allPlaces: readonly JobPlace[] = ['high', 'normal', 'low', 'busy', 'schedu
 /** True for a filter that takes jobs by more than their lane and place, so that others are read, too. */
 export function readsEachJob(filter: JobFilter): boolean {
   const { text, door, state, unique, older_than_seconds: older, newer_than_seconds: newer } = filter
-  const { error_type: type, error_line: line } = filter
+  const { batch, error_type: type, error_line: line } = filter
   // These two share a place.
   if (state === 'scheduled' || state === 'retry') return true
-  return [text, door, unique, older, newer, type, line].some((given) => given !== undefined)
+  const others = [text, door, unique, batch, older, newer, type, line]
+  return others.some((given) => given !== undefined)
 }
 
 /** Jobs of these lanes alone. */

@@ -134,6 +134,7 @@ export function fitsFilter(job: JobState, filter: JobFilter, nowMs: number): boo
   return (
     (door ?? job.door) === job.door &&
     (unique === undefined || job.unique?.toString() === unique) &&
+    (filter.batch ?? job.batch) === job.batch &&
     (older === undefined || ageSeconds >= older) &&
     (newer === undefined || ageSeconds <= newer) &&
     isOfKind(job, filter)

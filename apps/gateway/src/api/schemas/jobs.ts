@@ -38,6 +38,7 @@ const filterProperties = {
   unique: Type.Optional(text('The whole Gearman unique id', 255)),
   jid: Type.Optional(text('The whole Faktory jid', 255)),
   handle: Type.Optional(text('The whole Gearman handle', 64)),
+  batch: Type.Optional(text('The bid of the batch that jobs are part of', 255)),
   error_type: Type.Optional(
     text('The whole kind of the error, such as TimeoutError; empty: none', failureBounds.type, 0),
   ),
@@ -162,6 +163,7 @@ export const jobDetail = strict({
   }),
   reserve_for_seconds: orNull(seconds),
   retention_seconds: orNull(seconds),
+  batch: orNull(Type.String(), 'The batch that it is part of'),
   trace: orNull(Type.String(), 'The traceparent of its creation'),
   held_by: orNull(
     strict({
