@@ -18,6 +18,8 @@ export const actWords = /** @type {Readonly<Record<string, string>>} */ ({
   runCron: 'Ran a cron entry',
   pauseCron: 'Paused cron entries',
   resumeCron: 'Resumed cron entries',
+  addCron: 'Added or changed a cron entry',
+  removeCron: 'Removed cron entries',
   orderWorkers: 'Ordered workers',
   undoAct: 'Undid a deletion',
   reload: 'Read the settings again',
@@ -25,8 +27,17 @@ export const actWords = /** @type {Readonly<Record<string, string>>} */ ({
 
 /** Words of a target that are names alone. */
 const plain = new Set([
-  ...['jobs', 'job', 'functions', 'function', 'queues', 'queue'],
-  ...['entries', 'entry', 'wid', 'signal'],
+  'jobs',
+  'job',
+  'functions',
+  'function',
+  'queues',
+  'queue',
+  'entries',
+  'entry',
+  'wid',
+  'signal',
+  'name',
 ])
 
 /**

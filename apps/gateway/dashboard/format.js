@@ -86,7 +86,7 @@ export function moment(time) {
 const zoned = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' })
 
 /**
- * The same with the name of the zone at that time, such as `GMT+1`.
+ * A time in the viewer's own zone with the name of that zone, such as `GMT+1`.
  *
  * @param {string | null} time RFC 3339
  */

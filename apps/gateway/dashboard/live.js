@@ -83,7 +83,7 @@ export class Live {
     if (this.source === source) this.timer = setTimeout(() => this.open(), askAgainMs)
   }
 
-  /** Ends it; what it has was shown to a viewer who may see more than the next one. */
+  /** Ends the stream and forgets its figures: the next viewer may see less than this one. */
   close() {
     this.#stop()
     this.samples = []

@@ -57,7 +57,8 @@ const columns = [
       <span class="under mono">${description === '' ? '' : batch}</span>`,
   },
   {
-    ...{ id: 'progress', label: 'Progress' },
+    id: 'progress',
+    label: 'Progress',
     cell: ({ total, pending }) =>
       total === 0 ? '–' : html`<${Meter} part=${total - pending} whole=${total} />`,
   },

@@ -1,6 +1,8 @@
 import { html } from '../html.js'
+import { useState } from '../lib/hooks.js'
 import { Badge, Code, Empty, Loading, Name, PageHead, Trouble, When } from '../parts/bits.js'
 import { Table } from '../parts/table.js'
+import { CronDialog } from '../parts/cron-dialog.js'
 import { hrefOf } from '../router.js'
 import { useMayAct, useOwnGlobs, useRead } from '../state.js'
 import { useOrders } from '../parts/confirm-act.js'
@@ -64,12 +66,30 @@ function pauseOf({ name, is_paused: isPaused }) {
   }
 }
 
+/**
+ * @param {Entry} entry
+ * @returns {import('../parts/confirm-act.js').Order}
+ */
+function removalOf({ name }) {
+  return {
+    title: 'Remove the entry',
+    label: 'Remove',
+    path: '/cron/remove',
+    isDanger: true,
+    body: { entries: [name] },
+    said: 'The entry is removed.',
+    means: html`<p><b><${Name} name=${name} /></b></p>
+      <p>No gateway pushes its job any more. Jobs that it has pushed stay.</p>`,
+  }
+}
+
 export function CronPage() {
   /** @type {import('../state.js').Reading<Cron>} */
   const { data, error, reload } = useRead('/cron', {}, 5_000)
   const mayAct = useMayAct()
   const isPart = useOwnGlobs() !== undefined
   const { ask, dialog } = useOrders(reload)
+  const [edited, setEdited] = useState(/** @type {Entry | 'new' | undefined} */ (undefined))
   /** @type {import('../parts/table.js').Column<Entry>} */
   const acts = {
     ...{ id: 'acts', label: 'Acts', isHidden: true, isNumber: true },
@@ -78,10 +98,24 @@ export function CronPage() {
       <button type="button" class="small" onClick=${() => ask(pauseOf(entry))}>
         ${entry.is_paused ? 'Resume' : 'Pause'}
       </button>
+      ${
+        entry.source === 'added' &&
+        html`<button type="button" class="small" onClick=${() => setEdited(entry)}>Edit</button>
+          <button type="button" class="small danger" onClick=${() => ask(removalOf(entry))}>
+            Remove
+          </button>`
+      }
     </span>`,
   }
   return html`<div>
-    <${PageHead} title="Cron" hint="Cron jobs: each is pushed once, whatever the number of gateways." />
+    <${PageHead} title="Cron" hint="Cron jobs: each is pushed once, whatever the number of gateways.">
+      ${
+        mayAct &&
+        html`<button type="button" class="primary" onClick=${() => setEdited('new')}>
+        New entry
+      </button>`
+      }
+    <//>
     <${Trouble} error=${error} />
     ${!data && !error && html`<${Loading} />`}
     ${
@@ -94,10 +128,21 @@ export function CronPage() {
           keyOf=${(/** @type {Entry} */ { name }) => name}
         />`
         : html`<${Empty} title=${isPart ? 'No entries of yours' : 'No entries'}>
-          <p>Entries stand in the file of <${Code}>--config<//> as <${Code}>[[cron]]<//>, or are added with a POST to <${Code}>/cron<//>.</p>
+          <p>Entries stand in the file of <${Code}>--config<//> as <${Code}>[[cron]]<//>, or are added here.</p>
         <//>`)
     }
     ${dialog}
+    ${
+      edited &&
+      html`<${CronDialog}
+        entry=${edited === 'new' ? undefined : edited}
+        onClose=${() => setEdited(undefined)}
+        onDone=${() => {
+          setEdited(undefined)
+          reload()
+        }}
+      />`
+    }
   </div>`
 }
 

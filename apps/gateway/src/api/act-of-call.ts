@@ -9,6 +9,11 @@ const longestTarget = 1_000
 /** Parts of a call that are not noted: what a job holds, and where a list goes on. */
 const leftOut: ReadonlySet<string> = new Set(['payload', 'cursor', 'limit', 'dry_run'])
 
+/** The job that a cron entry pushes is left out, the name of a job is not. */
+function isNoted([name, value]: readonly [string, unknown]): boolean {
+  return !leftOut.has(name) && !(name === 'job' && typeof value === 'object')
+}
+
 /** The name of a client, or whose password it has. */
 export function whoIs({ name, role }: Pick<Identity, 'name' | 'role'>): string | undefined {
   return name ?? (role === 'admin' ? 'operator' : role)
@@ -34,7 +39,7 @@ export function actOfCall(
   const { dry_run: isDry, done, restored, job, undo, no_undo: noUndo, error } = answer as ActAnswer
   if (isDry === true || (status >= 300 && status < 500)) return undefined
   const words = Object.entries({ ...(params as object), ...(body as object) })
-  const named = Object.fromEntries(words.filter(([name]) => !leftOut.has(name)))
+  const named = Object.fromEntries(words.filter(isNoted))
   const jobs = done ?? restored ?? (job === undefined ? undefined : 1)
   const who = whoIs(identity)
   return {

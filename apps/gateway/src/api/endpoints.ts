@@ -206,6 +206,21 @@ export const endpoints = {
     summary: 'Lets entries push jobs again, from their next tick on',
     answer: acts.cronEntries,
   }),
+  addCron: act({
+    path: '/cron',
+    tag: 'Cron, batches, migrations',
+    body: acts.cronGiven,
+    status: 201,
+    summary: 'Adds an entry at all gateways, or replaces an added one of its name',
+    answer: acts.cronEntry,
+  }),
+  removeCron: act({
+    path: '/cron/remove',
+    tag: 'Cron, batches, migrations',
+    body: acts.cronEntries,
+    summary: 'Removes entries that were added; those of the file stay until the file changes',
+    answer: acts.cronEntries,
+  }),
   orderWorkers: act({
     ...{ path: '/workers/order', tag: 'Workers and nodes', body: acts.order, answer: acts.order },
     summary: 'Tells a Faktory worker, or all, to take no more jobs or to end',

@@ -35,7 +35,8 @@ const options: readonly OptionRow[] = [
     help: 'only acts that are no older, such as 30m, 12h or 7d',
   },
   {
-    ...{ name: 'operation', argument: 'name' },
+    name: 'operation',
+    argument: 'name',
     help: 'only acts of this kind, such as deleteJobs, MUTATE or FLUSH',
   },
   limitOption('acts that are listed', listed.usual, listed.max),

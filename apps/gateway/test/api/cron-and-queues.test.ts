@@ -48,6 +48,29 @@ describeApi('acts on cron entries and queues', () => {
     })
   })
 
+  test('an entry is added, changed and removed at all gateways; one of the file, and a wrong one, are refused', async () => {
+    const [here, there] = [await openApi(), await openApi()]
+    const entry = { name: 'nightly', schedule: '0 3 * * *', job: { type: 'f', args: ['secret'] } }
+    const shown = async () => ((await there.get('/cron')) as CronList).cron
+    expect(await here.act('/cron', entry)).toEqual({ entry: 'nightly' })
+    expect(await shown()).toMatchObject([{ ...entry, timezone: 'UTC', source: 'added' }])
+    await there.act('/cron', { ...entry, schedule: '0 4 * * *', timezone: 'Europe/Berlin' })
+    const changed = [{ name: 'nightly', schedule: '0 4 * * *', timezone: 'Europe/Berlin' }]
+    expect(await shown()).toMatchObject(changed)
+    await expect(here.act('/cron', { ...entry, schedule: 'soon' })).rejects.toThrow(/schedule/)
+    await expect(here.act('/cron', { ...entry, timezone: 'Mars' })).rejects.toThrow(/Mars/)
+    await expect(here.act('/cron', { ...entry, job: {} })).rejects.toThrow(/job/)
+    await expect(here.act('/cron/remove', { entries: ['none'] })).rejects.toThrow('no cron entry')
+    expect(await shown()).toMatchObject(changed)
+    expect(await here.act('/cron/remove', { entries: ['nightly'] })).toEqual({
+      entries: ['nightly'],
+    })
+    expect(await shown()).toEqual([])
+    const audit = JSON.stringify(await redis().connect().xrange('xg:audit', '-', '+'))
+    expect(audit).toContain('addCron')
+    expect(audit).not.toContain('secret')
+  })
+
   test('the terminal lists, runs, pauses and resumes entries', async () => {
     const api = await withEntry()
     const { run } = operatorOf(api)

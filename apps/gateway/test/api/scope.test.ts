@@ -91,8 +91,13 @@ describeApi('a person with some of the functions and queues', () => {
     await api.act('/queues/pause', { queues: ['bulk', 'letters', 'default'] })
     await api.act('/functions/pause', { functions: ['mail-out', 'resize'] })
     const own = {
-      ...{ waiting: 2, running: 0, submitted_total: 2, completed_total: 0 },
-      ...{ functions: 2, queues: 2, paused_queues: ['default', 'letters'] },
+      waiting: 2,
+      running: 0,
+      submitted_total: 2,
+      completed_total: 0,
+      functions: 2,
+      queues: 2,
+      paused_queues: ['default', 'letters'],
       paused_functions: ['mail-out'],
     }
     await expect.poll(() => get('/overview')).toMatchObject(own)

@@ -87,6 +87,16 @@ const entryName = text('A cron entry, as the list of them names it', 255)
 export const cronEntry = strict({ entry: entryName })
 export const cronEntries = strict({ entries: some(entryName) })
 
+export const cronGiven = strict({
+  name: entryName,
+  schedule: text(
+    'Five fields of cron, six with leading seconds, or a nickname such as @daily',
+    255,
+  ),
+  timezone: Type.Optional(text('An IANA name. UTC', 255)),
+  job: Type.Object({}, { description: 'A Faktory job: its type, args, queue and more' }),
+})
+
 export const queueNames = strict({ queues: some(queueName) })
 export const functionNames = strict({ functions: some(functionName) })
 
