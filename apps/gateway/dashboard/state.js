@@ -170,9 +170,12 @@ export function useNow() {
  */
 export function useDebounced(act, waitMs = 250) {
   const timer = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined))
+  // Another filter that changes meanwhile stays: the act of the last drawing is done.
+  const latest = useRef(act)
+  latest.current = act
   useEffect(() => () => clearTimeout(timer.current), [])
   return (/** @type {Value} */ value) => {
     clearTimeout(timer.current)
-    timer.current = setTimeout(() => act(value), waitMs)
+    timer.current = setTimeout(() => latest.current(value), waitMs)
   }
 }
