@@ -123,7 +123,7 @@ export class JobSteps {
       isDone = true
       return await this.#answer(step, claims, reply, ways)
     } catch (error) {
-      // What the store has leased is lost, too, where something else that the answer needs is refused.
+      // The store has leased jobs, too, where it refuses something else that the answer needs.
       if (claims.length > 0 && (isDone || isUnanswered(error))) {
         const lanes = claims.flatMap(({ groups }) => groups.flatMap(({ lanes: some }) => some))
         this.#lostClaims.add(lanes, firstToken, this.#token - firstToken)
