@@ -9,6 +9,11 @@ export interface IdleWorker {
   wake(): void
 }
 
+/** Workers with more functions stand in one line with all that have the same, which is found under each of their keys. */
+const fewFunctions = 8
+/** Most keys of such lines without a worker: they stay, so that a lone worker does not enter them each time. One line stays however long. */
+const maxEmptyKeys = 16_384
+
 /** Idle workers under one key, each with its place in the line, oldest first. */
 class IdleLine {
   /** Workers woken for nothing and idle again, in their old places: before all others. */
@@ -24,6 +29,21 @@ class IdleLine {
   }
 }
 
+/** Idle workers that named the same functions. */
+class SharedLine extends IdleLine {
+  readonly subscription: Subscription
+  isGone = false
+
+  constructor(subscription: Subscription) {
+    super()
+    this.subscription = subscription
+  }
+
+  get keys(): readonly string[] {
+    return this.subscription.idleKeys
+  }
+}
+
 interface Idle {
   readonly subscription: Subscription
   readonly since: number
@@ -36,6 +56,13 @@ interface Idle {
 export class IdleWorkers {
   /** A worker that is alone under a key takes no line: it may have a thousand keys. */
   readonly #byKey = new Map<string, IdleWorker | IdleLine>()
+  /** By the keys of subscriptions. */
+  readonly #sharedLines = new Map<string, SharedLine>()
+  readonly #lineOf = new WeakMap<Subscription, SharedLine>()
+  readonly #sharedByKey = new Map<string, Set<SharedLine>>()
+  /** Lines without a worker, the one that has been so for longest first. */
+  readonly #emptyLines = new Set<SharedLine>()
+  #emptyKeys = 0
   readonly #idle = new Map<IdleWorker, Idle>()
   readonly #places = new WeakMap<IdleWorker, number>()
   #sequence = 0
@@ -52,13 +79,19 @@ export class IdleWorkers {
     return this.#idle.size
   }
 
+  /** Lines that workers of many functions share, those without a worker too. */
+  get lines(): number {
+    return this.#sharedLines.size
+  }
+
   has(worker: IdleWorker): boolean {
     return this.#idle.has(worker)
   }
 
   /** Keys with idle workers. */
-  keys(): Iterable<string> {
-    return this.#byKey.keys()
+  *keys(): Iterable<string> {
+    yield* this.#byKey.keys()
+    for (const line of this.#sharedLines.values()) if (line.size > 0) yield* line.keys
   }
 
   hasConsumers(): boolean {
@@ -66,7 +99,9 @@ export class IdleWorkers {
   }
 
   hasKey(key: string): boolean {
-    return this.#byKey.has(key)
+    if (this.#byKey.has(key)) return true
+    for (const { size } of this.#sharedByKey.get(key) ?? []) if (size > 0) return true
+    return false
   }
 
   /** Puts a worker at the end of the line, or with `again` where it stood before it was woken. */
@@ -81,7 +116,56 @@ export class IdleWorkers {
     const idle = { subscription, since: this.#idleCount, place, isReturned: before !== undefined }
     this.#idle.set(worker, idle)
     if (subscription.by === 'consumer') this.#consumers += 1
-    for (const key of subscription.idleKeys) this.#append(key, worker, idle)
+    if (isShared(subscription)) this.#enterShared(subscription, worker, idle)
+    else for (const key of subscription.idleKeys) this.#append(key, worker, idle)
+  }
+
+  #enterShared(subscription: Subscription, worker: IdleWorker, idle: Idle): void {
+    const line = this.#sharedLineOf(subscription)
+    if (this.#emptyLines.delete(line)) this.#emptyKeys -= line.keys.length
+    enter(line, worker, idle)
+  }
+
+  #sharedLineOf(subscription: Subscription): SharedLine {
+    const last = this.#lineOf.get(subscription)
+    if (last && !last.isGone) return last
+    const line = this.#sharedLines.get(subscription.key) ?? this.#beginShared(subscription)
+    this.#lineOf.set(subscription, line)
+    return line
+  }
+
+  #beginShared(subscription: Subscription): SharedLine {
+    const line = new SharedLine(subscription)
+    this.#sharedLines.set(subscription.key, line)
+    for (const key of line.keys) {
+      const lines = this.#sharedByKey.get(key)
+      if (lines) lines.add(line)
+      else this.#sharedByKey.set(key, new Set([line]))
+    }
+    return line
+  }
+
+  #leaveShared(subscription: Subscription, worker: IdleWorker): void {
+    const line = this.#sharedLineOf(subscription)
+    line.delete(worker)
+    if (line.size > 0) return
+    this.#emptyLines.add(line)
+    this.#emptyKeys += line.keys.length
+    for (const oldest of this.#emptyLines) {
+      if (this.#emptyKeys <= maxEmptyKeys || oldest === line) break
+      this.#endShared(oldest)
+    }
+  }
+
+  #endShared(line: SharedLine): void {
+    line.isGone = true
+    this.#emptyLines.delete(line)
+    this.#emptyKeys -= line.keys.length
+    this.#sharedLines.delete(line.subscription.key)
+    for (const key of line.keys) {
+      const lines = this.#sharedByKey.get(key)
+      if (lines?.delete(line) && lines.size === 0) this.#sharedByKey.delete(key)
+    }
   }
 
   #append(key: string, worker: IdleWorker, idle: Idle): void {
@@ -106,6 +190,8 @@ export class IdleWorkers {
     this.#idle.clear()
     this.#consumers = 0
     this.#byKey.clear()
+    this.#sharedLines.clear()
+    this.#sharedByKey.clear()
   }
 
   remove(worker: IdleWorker): void {
@@ -113,6 +199,10 @@ export class IdleWorkers {
     if (!found) return
     this.#idle.delete(worker)
     if (found.subscription.by === 'consumer') this.#consumers -= 1
+    if (isShared(found.subscription)) {
+      this.#leaveShared(found.subscription, worker)
+      return
+    }
     for (const key of found.subscription.idleKeys) {
       const line = this.#byKey.get(key)
       if (line instanceof IdleLine) line.delete(worker)
@@ -143,19 +233,24 @@ export class IdleWorkers {
 
   #longestIdle(keys: readonly string[], until: number): IdleWorker | undefined {
     let best: IdleWorker | undefined
-    let bestPlace = Infinity
     for (const key of keys) {
-      const first = this.#firstOf(key, until)
-      const place = first && this.#idle.get(first)?.place
-      if (!first || place === undefined || place >= bestPlace) continue
-      best = first
-      bestPlace = place
+      best = this.#earlier(best, this.#firstOf(this.#byKey.get(key), until))
+      for (const line of this.#sharedByKey.get(key) ?? [])
+        best = this.#earlier(best, this.#firstOf(line, until))
     }
     return best
   }
 
-  #firstOf(key: string, until: number): IdleWorker | undefined {
-    const line = this.#byKey.get(key)
+  #earlier(one: IdleWorker | undefined, other: IdleWorker | undefined): IdleWorker | undefined {
+    if (!one || !other) return one ?? other
+    return this.#placeOf(other) < this.#placeOf(one) ? other : one
+  }
+
+  #placeOf(worker: IdleWorker): number {
+    return this.#idle.get(worker)?.place ?? Infinity
+  }
+
+  #firstOf(line: IdleWorker | IdleLine | undefined, until: number): IdleWorker | undefined {
     if (!(line instanceof IdleLine)) return line && this.#wasIdle(line, until)
     const returned = line.returned.oldest()?.key
     const other = line.others.oldest()?.key
@@ -165,6 +260,10 @@ export class IdleWorkers {
   #wasIdle(worker: IdleWorker, until: number): IdleWorker | undefined {
     return (this.#idle.get(worker)?.since ?? 0) <= until ? worker : undefined
   }
+}
+
+function isShared({ by, idleKeys }: Subscription): boolean {
+  return by === 'named' && idleKeys.length > fewFunctions
 }
 
 function enter(line: IdleLine, worker: IdleWorker, { place, isReturned }: Idle): void {

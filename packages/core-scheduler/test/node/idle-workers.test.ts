@@ -41,6 +41,53 @@ describe('idle workers', () => {
     expect(idle.size).toBe(0)
   })
 
+  test('with many functions take turns with all others, and are found by each function', () => {
+    const idle = new IdleWorkers()
+    const many = Array.from({ length: 20 }, (_none, at) => `f${at}`)
+    const one = [sleeper('many', ...many), sleeper('other', 'f3'), sleeper('many', ...many)]
+    for (const worker of one) idle.add(worker)
+    expect([idle.hasKey('f19'), idle.hasKey('f20')]).toEqual([true, false])
+    expect(wake(idle, ['f3'], 9)).toEqual(['many', 'other', 'many'])
+    expect([[...idle.keys()], idle.hasKey('f19'), idle.size]).toEqual([[], false, 0])
+    for (const worker of one) idle.add(worker, true)
+    expect(new Set(idle.keys())).toEqual(new Set(many))
+    // Each in its old place.
+    expect(wake(idle, ['f3', 'f7'], 2)).toEqual(['many', 'other'])
+    expect(wake(idle, ['f19'], 9)).toEqual(['many'])
+  })
+
+  test('with many functions enter the line of each once, however often they sleep', () => {
+    const idle = new IdleWorkers()
+    const names = Array.from({ length: 1_000 }, (_none, at) => `f${at}`)
+    let looks = 0
+    const idleKeys = new Proxy(names, {
+      get: (of, name) => {
+        if (name === Symbol.iterator) looks += 1
+        return Reflect.get(of, name) as unknown
+      },
+    })
+    const worker = sleeper('many')
+    const busy = { ...worker, subscription: { ...worker.subscription, idleKeys } }
+    for (let job = 0; job < 100; job += 1) {
+      idle.add(busy)
+      expect(wake(idle, ['f500'], 1)).toEqual(['many'])
+    }
+    expect(looks).toBe(1)
+  })
+
+  test('of many kinds that are gone leave no more than some lines behind', () => {
+    const idle = new IdleWorkers()
+    for (let kind = 0; kind < 100; kind += 1) {
+      const names = Array.from({ length: 1_000 }, (_none, at) => `f${kind}-${at}`)
+      const worker = sleeper(`kind ${kind}`, ...names)
+      idle.add(worker)
+      expect(wake(idle, [`f${kind}-7`], 1)).toEqual([`kind ${kind}`])
+      idle.add(worker)
+      idle.remove(worker)
+    }
+    expect(idle.lines).toBe(16)
+  })
+
   test('take turns: a woken worker goes to the end of the line', () => {
     const idle = new IdleWorkers()
     const workers = ['a', 'b', 'c'].map((name) => sleeper(name, 'fmail'))
