@@ -31,13 +31,12 @@ export class Registration {
     if (this.#context.isCluster) return registerInCluster(this.#context, lane)
     return new Promise((registered, refused) => {
       this.#waiting.push({ lane, registered, refused })
-      if (this.#isCalling) return
-      this.#isCalling = true
-      queueMicrotask(() => void this.#registerAll())
+      if (!this.#isCalling) void this.#registerAll()
     })
   }
 
   async #registerAll(): Promise<void> {
+    this.#isCalling = true
     while (this.#waiting.length > 0) {
       const all = this.#waiting
       this.#waiting = []
