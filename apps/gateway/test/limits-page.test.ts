@@ -66,7 +66,11 @@ const sections = {
 /** Effects that a peer, or all of them, must feel. */
 const isRefusal = /closed|disconnected|429|503/
 /** Ends without a refusal: of a peer that is gone or has no request, and of one line of many. */
-const usualEnds = ['idle time before the first TCP keepalive probe', 'time without a request']
+const usualEnds = [
+  'Connections: idle time before the first TCP keepalive probe',
+  'Web port: time without a request',
+  'HTTP: time without a request',
+]
 
 interface Row {
   readonly section: string
@@ -92,7 +96,7 @@ test('docs/reference/limits.md has a reason for each limit that refuses somebody
   const unexplained = rows.filter(
     ({ limit, effect, reasons }) => isRefusal.test(effect) && reasons.length === 0 && limit !== '',
   )
-  expect(unexplained.map(({ limit }) => limit)).toEqual(usualEnds)
+  expect(unexplained.map(({ section, limit }) => `${section}: ${limit}`)).toEqual(usualEnds)
 })
 
 const refusing = rows.flatMap(({ section, limit, reasons }) =>
