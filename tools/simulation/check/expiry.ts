@@ -1,25 +1,22 @@
-import type { Plan } from '../world/plan.ts'
 import { at, type Case } from './case.ts'
-import type { Submitted } from './history.ts'
+import { strayOf } from './clock.ts'
+import type { Run, Submitted } from './history.ts'
 
 /** A gateway knows the store's time so well, milliseconds. */
 const knownWithinMs = 5
 /** A job that has come to a gateway in time is given to a worker so much later, milliseconds. */
 const onItsWayMs = 60
-/** The most by which a fault steps the store's clock, milliseconds. */
-const stepMs = 3_000
-
-/** How far the store's clock may be from that of the world. */
-const stepsOf = ({ faults }: Pick<Plan, 'faults'>): number =>
-  faults.filter(({ kind }) => kind === 'store clock step').length * stepMs
+/** A gateway may not know of a step of the store's clock for so long, milliseconds. */
+const unknownMs = 10_000
 
 /** True if a job may have gone by then since its time was over. */
 export function mayExpire(
-  { plan }: Pick<Case, 'plan'>,
-  { expiresAtMs = Infinity }: Submitted,
+  { history }: Pick<Case, 'history'>,
+  { expiresAtMs = Infinity, submittedMs }: Submitted,
   beforeMs: number,
 ): boolean {
-  return expiresAtMs - stepsOf(plan) - knownWithinMs <= beforeMs
+  const { aheadMs } = strayOf(history, submittedMs - unknownMs, beforeMs)
+  return expiresAtMs - aheadMs - knownWithinMs <= beforeMs
 }
 
 /** True if nobody may have waited for a foreground job: a fault made its gateway count as dead, and it heard a failure. */
@@ -35,7 +32,7 @@ export function* nothingExpiresEarly({ plan, history }: Case): Iterable<string> 
   for (const { fn, atMs } of history.drops) {
     const drops = history.drops.filter((other) => other.fn === fn && other.atMs <= atMs)
     const late = jobs.filter(
-      (job) => job.fn === fn && (mayExpire({ plan }, job, atMs) || mayBeDeserted({ plan }, job)),
+      (job) => job.fn === fn && (mayExpire({ history }, job, atMs) || mayBeDeserted({ plan }, job)),
     )
     if (drops.length <= late.length) continue
     yield `${drops.length} jobs of ${fn} had expired at ${at(atMs)}, and ${late.length} may`
@@ -46,13 +43,12 @@ export function* nothingExpiresEarly({ plan, history }: Case): Iterable<string> 
 /** Nothing is given to a worker behind a gateway after its time. */
 export function* nothingRunsTooLate({ plan, history, runs }: Case): Iterable<string> {
   if (plan.faults.length > 0) return
-  for (const { label, expiresAtMs = Infinity } of history.jobs.values()) {
-    const late = runs
-      .get(label)
-      ?.find(
-        ({ worker, startedMs }) =>
-          !worker.startsWith('native') && startedMs > expiresAtMs + onItsWayMs,
-      )
+  for (const { label, submittedMs, expiresAtMs = Infinity } of history.jobs.values()) {
+    const isLate = ({ worker, startedMs }: Run): boolean => {
+      const { backMs } = strayOf(history, submittedMs - unknownMs, startedMs)
+      return !worker.startsWith('native') && startedMs > expiresAtMs + backMs + onItsWayMs
+    }
+    const late = runs.get(label)?.find(isLate)
     if (late) yield `${label} ran at ${at(late.startedMs)}, and had expired at ${at(expiresAtMs)}`
   }
 }

@@ -46,6 +46,8 @@ export interface Submitted {
   readonly data: string[]
   /** Its client has left, so a foreground job may go. */
   isDeserted: boolean
+  /** When it left, milliseconds of the world. */
+  leftMs?: number
 }
 
 export type RunEnd = 'complete' | 'fail' | 'exception' | 'vanished'
@@ -70,6 +72,8 @@ export interface Run {
   readonly data: string[]
   /** The gateway has refused something of it. */
   hasError?: true
+  /** The gateway has refused its end, and said that it keeps it; the worker does not repeat it. */
+  isKept?: true
 }
 
 /** A batch as its producer knows it. */
@@ -86,6 +90,8 @@ export interface Batch {
 export interface Loss {
   readonly fromMs: number
   readonly toMs: number
+  /** No job that a gateway acknowledged is among them. */
+  readonly keepsAcknowledged: boolean
 }
 
 /** All that the peers of a world did and saw. */
@@ -101,6 +107,8 @@ export class History {
   readonly clockSteps: { readonly atMs: number; readonly ms: number }[] = []
   /** Since then there are workers for all jobs that never leave, milliseconds of the world. */
   reliableFromMs = Infinity
+  /** Since then nothing is left of the faults, and workers have nothing to do, milliseconds of the world. */
+  calmFromMs = Infinity
   /** When the last operator opened all that was paused, milliseconds of the world. */
   openFromMs = 0
   /** An operator sent FLUSH. */

@@ -1,6 +1,7 @@
 import type { Plan } from '../world/plan.ts'
 import { reserveForSeconds } from '../world/settings.ts'
 import type { Case } from './case.ts'
+import { strayOf } from './clock.ts'
 import type { Submitted } from './history.ts'
 
 /**
@@ -19,8 +20,6 @@ export function mayHaveRunOut(
   beforeMs: number,
 ): boolean {
   if (!mayLoseLeases(plan)) return false
-  const stepsMs = history.clockSteps
-    .filter(({ atMs, ms }) => ms > 0 && atMs >= submittedMs && atMs <= beforeMs)
-    .reduce((sum, { ms }) => sum + ms, 0)
-  return beforeMs - submittedMs + stepsMs >= reserveForSeconds * 1_000
+  const { aheadMs } = strayOf(history, submittedMs, beforeMs)
+  return beforeMs - submittedMs + aheadMs >= reserveForSeconds * 1_000
 }

@@ -5,10 +5,12 @@ import { actsOn, areOne, isTaken } from './acts.ts'
 import { callbacksAreLast } from './batches.ts'
 import { deathsAreTold } from './deaths.ts'
 import { at, type Case, type Rule, type Runs } from './case.ts'
+import { strayOf } from './clock.ts'
 import type { History, Run, Submitted } from './history.ts'
+import { keptOutcomesCount, mayHaveNoLease, oneWorkerAtATime } from './leases.ts'
 import { mayLoseLeases } from './lost-leases.ts'
 import { mayBeLost } from './losses.ts'
-import { nobodyWaitsInVain } from './waiting.ts'
+import { idleWorkersBeginAtOnce, nobodyRunsForNobody, nobodyWaitsInVain } from './waiting.ts'
 import { endedJobsStayEnded, movedJobsHaveTheirQueue, uniqueJobsAreOne } from './operators.ts'
 import { isFinished, isLate } from './runs.ts'
 
@@ -69,7 +71,7 @@ function* everyJobEnds(one: Case): Iterable<string> {
 }
 
 /** Faults under which the data of a result arrives: it is not stored, and goes through one gateway. */
-const losesNoData: ReadonlySet<FaultKind> = new Set(['freeze', 'late calls', 'store clock step'])
+const losesNoData: ReadonlySet<FaultKind> = new Set(['freeze', 'late calls'])
 
 /** A client that waits has one last word, which a worker has sent. */
 function* waitingClientsHear({ plan, history, runs }: Case): Iterable<string> {
@@ -101,6 +103,9 @@ function* waitingClientsHear({ plan, history, runs }: Case): Iterable<string> {
   }
 }
 
+/** An outcome is at the store so much later without faults, milliseconds. */
+const onItsWayMs = 50
+
 /** A job runs again only where a run of it was lost, failed, or not heard. */
 function* nothingRunsTwice({ plan, history, runs }: Case): Iterable<string> {
   if (plan.faults.length > 0) return
@@ -109,29 +114,13 @@ function* nothingRunsTwice({ plan, history, runs }: Case): Iterable<string> {
     if (!job || job.answer !== 'accepted') continue
     const others = ran.slice(0, -1)
     const unexplained = others.find(
-      (run) => run.end === 'complete' && isFinished(run) && run.settled !== 'unknown',
+      (run) =>
+        run.end === 'complete' &&
+        isFinished(run) &&
+        run.settled !== 'unknown' &&
+        !mayHaveNoLease(history, run, (run.endedMs ?? 0) + onItsWayMs),
     )
     if (unexplained) yield `${label} ran again after run ${unexplained.number} had completed`
-  }
-}
-
-/** One lease at a time: without faults no two runs of a job overlap. */
-function* oneWorkerAtATime({ plan, runs }: Case): Iterable<string> {
-  if (plan.faults.length > 0) return
-  for (const [label, ran] of runs) {
-    if (!/\d$/.test(label) || label.startsWith('lock')) continue
-    for (const [at, run] of ran.entries()) {
-      const next = ran[at + 1]
-      if (
-        !next ||
-        run.end === 'vanished' ||
-        next.startedMs - run.startedMs >= (run.limitMs ?? Infinity) - 20
-      )
-        continue
-      if (next.startedMs < (run.endedMs ?? Infinity)) {
-        yield `${label} began at ${next.worker} while ${run.worker} had it`
-      }
-    }
   }
 }
 
@@ -143,8 +132,7 @@ function* nothingRefusedRuns({ history, runs }: Case): Iterable<string> {
 }
 
 /** Nothing runs before its time. */
-function* nothingIsEarly({ plan, history, runs }: Case): Iterable<string> {
-  if (plan.faults.some(({ kind }) => kind === 'store clock step')) return
+function* nothingIsEarly({ history, runs }: Case): Iterable<string> {
   for (const job of history.jobs.values()) {
     const [first] = runs.get(job.label) ?? []
     if (job.dueAtMs === undefined || !first) continue
@@ -152,7 +140,8 @@ function* nothingIsEarly({ plan, history, runs }: Case): Iterable<string> {
     // A dead job that is moved is queued.
     const kinds = ['kills', 'moves'] as const
     if (kinds.every((kind) => isTaken(history, job, [kind], first.startedMs))) continue
-    if (first.startedMs < job.dueAtMs - 2)
+    const { aheadMs } = strayOf(history, job.submittedMs, first.startedMs)
+    if (first.startedMs < job.dueAtMs - aheadMs - 2)
       yield `${job.label} ran at ${at(first.startedMs)}, and was due at ${at(job.dueAtMs)}`
   }
 }
@@ -255,6 +244,7 @@ const rules: readonly Rule[] = [
   waitingClientsHear,
   nothingRunsTwice,
   oneWorkerAtATime,
+  keptOutcomesCount,
   nothingRefusedRuns,
   nothingIsEarly,
   retriesHold,
@@ -268,6 +258,8 @@ const rules: readonly Rule[] = [
   uniqueJobsAreOne,
   linesAreInOrder,
   nobodyWaitsInVain,
+  idleWorkersBeginAtOnce,
+  nobodyRunsForNobody,
 ]
 
 /** All that is wrong with a world that has come to rest: empty if nothing. */

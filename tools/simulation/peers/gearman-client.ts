@@ -4,12 +4,20 @@ import { functions } from '../world/settings.ts'
 import { GearmanPort } from './gearman-port.ts'
 import { connect, type Peer } from './peer.ts'
 
-interface Kind {
+export interface Kind {
   readonly name: RequestName
   readonly foreground: boolean
   readonly level: number
   /** Has a due time. */
   readonly isLater?: true
+}
+
+interface JobWords {
+  readonly label: string
+  readonly fn: string
+  /** Empty for none. */
+  readonly unique: string
+  readonly dueAtMs?: number
 }
 
 const kinds: readonly Kind[] = [
@@ -58,7 +66,8 @@ export async function gearmanClient(
   }
 }
 
-class Client {
+/** One connection of a client. */
+export class Client {
   readonly #peer: Peer
   readonly #port: GearmanPort
   readonly #unanswered: Submitted[] = []
@@ -71,8 +80,9 @@ class Client {
     this.#port = port
   }
 
+  /** A job of any kind. */
   submit(label: string, storeNowMs: number): void {
-    const { random, history, name: by, timeline } = this.#peer
+    const { random, timeline } = this.#peer
     const kind = random.pick(kinds)
     const unique = random.percent(30) ? `u${random.whole(1, 3)}` : ''
     const fn = random.pick(functions)
@@ -80,19 +90,33 @@ class Client {
     // Due times are whole seconds: the next one after the delay.
     const dueSeconds = Math.ceil((storeNowMs + delayMs) / 1_000)
     const dueAtMs = timeline.nowMs + dueSeconds * 1_000 - storeNowMs
-    this.#unanswered.push(
-      history.submit({
-        ...{ label, by, fn, door: 'gearman', foreground: kind.foreground, level: kind.level },
-        submittedMs: timeline.nowMs,
-        ...(unique && { unique }),
-        ...(kind.isLater && { dueAtMs }),
-      }),
-    )
-    const more = kind.isLater ? [String(dueSeconds)] : []
-    this.#port.send(kind.name, fn, unique, ...more, label)
-    this.#submitted += 1
+    this.#send(kind, { label, fn, unique, ...(kind.isLater && { dueAtMs }) }, dueSeconds)
     // Its answer comes at once, and still after those to all jobs before it.
     if (random.percent(15)) this.#port.send('ECHO_REQ', String(this.#submitted))
+  }
+
+  /** A job that is due at once, and is nobody else's. */
+  submitPlain(label: string, fn: string, foreground: boolean): void {
+    const name = foreground ? 'SUBMIT_JOB' : 'SUBMIT_JOB_BG'
+    this.#send({ name, foreground, level: 5 }, { label, fn, unique: '' })
+  }
+
+  #send(
+    { name, foreground, level, isLater }: Kind,
+    { label, fn, unique, dueAtMs }: JobWords,
+    dueSeconds = 0,
+  ): void {
+    const { history, name: by, timeline } = this.#peer
+    this.#unanswered.push(
+      history.submit({
+        ...{ label, by, fn, door: 'gearman', foreground, level },
+        submittedMs: timeline.nowMs,
+        ...(unique && { unique }),
+        ...(dueAtMs !== undefined && { dueAtMs }),
+      }),
+    )
+    this.#port.send(name, fn, unique, ...(isLater ? [String(dueSeconds)] : []), label)
+    this.#submitted += 1
   }
 
   /** Reads until nothing is owed any more, or the connection is over. */
@@ -103,11 +127,12 @@ class Client {
       this.#take(packet)
     }
     const { history, timeline } = this.#peer
-    for (const job of this.#unanswered.splice(0)) {
+    const left = [...this.#unanswered, ...[...this.#waiting.values()].flat()]
+    for (const job of left) {
       job.isDeserted = true
-      history.answered(job, 'unknown', timeline.nowMs)
+      job.leftMs = timeline.nowMs
     }
-    for (const jobs of this.#waiting.values()) for (const job of jobs) job.isDeserted = true
+    for (const job of this.#unanswered.splice(0)) history.answered(job, 'unknown', timeline.nowMs)
   }
 
   #take({ name, args }: Packet): void {

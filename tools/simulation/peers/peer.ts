@@ -11,6 +11,8 @@ export interface Peer {
   readonly actor: Actor
   readonly timeline: Timeline
   readonly random: Random
+  /** Draws what was added to its habits later, so that seeds keep the rest. */
+  readonly habits: Random
   readonly clock: ActorClock
   readonly history: History
   readonly gateways: readonly Gateway[]

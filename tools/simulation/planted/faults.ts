@@ -21,6 +21,12 @@ const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
     from: 'for (const { again } of waiting) again()',
     to: '',
   },
+  'kept-outcome-dropped': {
+    does: 'A gateway says that it keeps an outcome, and does not.',
+    file: `${core}/results/outcomes.ts`,
+    from: 'if (keptOutcomes.add(kept)) return true',
+    to: 'if (keptOutcomes.add({ ...kept, again: () => undefined })) return true',
+  },
   'pending-outcome-forgotten': {
     does: 'A job that ended while the store was away is told as failed.',
     file: `${core}/results/outcomes.ts`,
@@ -122,6 +128,30 @@ const rows: Readonly<Record<string, Omit<SimulatedFault, 'name'>>> = {
     file: `${core}/node/worker-counts.ts`,
     from: 'if (wasReset) this.republishAll()\n      else this.#retry()',
     to: 'if (!wasReset) this.#retry()',
+  },
+  'clock-step-kills-consumers': {
+    does: "A consumer is dead by the store's clock alone.",
+    file: `${core}/maintenance/lease-holders.ts`,
+    from: 'goneMs >= deadMs && nowMs - absence.seenMs >= deadMs * ownShare',
+    to: 'goneMs >= deadMs',
+  },
+  'empty-cache-outlives-arrival': {
+    does: 'That there is no job is believed after one has come.',
+    file: `${core}/dispatch/local-answers.ts`,
+    from: 'known !== undefined && known.arrivals === arrivals && nowMs',
+    to: 'known !== undefined && nowMs',
+  },
+  'answered-before-the-replica': {
+    does: 'A job is acknowledged that the replica does not have.',
+    file: `${core}/intake/submissions.ts`,
+    from: 'if (store.confirm) void this',
+    to: 'if (store.confirm && !answer) void this',
+  },
+  'gone-client-not-abandoned': {
+    does: 'A job counts as waited for whose client left before its answer.',
+    file: `${core}/intake/submissions.ts`,
+    from: 'if (submission.gone) this.abandon(lane, [result.id])',
+    to: 'if (submission.gone) void lane',
   },
   'due-jobs-forgotten': {
     does: 'No gateway queues jobs that have fallen due.',

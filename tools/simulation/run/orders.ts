@@ -144,6 +144,7 @@ async function tinyWorld(kind: FaultKind, openStore: OpenStore, given?: Plan) {
         hasRoutes: false,
         changes: [],
         hasCron: false,
+        waitsForReplica: false,
         functionOrder: 'in-order',
         wildMs: 600,
         faults: [],

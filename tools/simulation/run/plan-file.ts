@@ -83,6 +83,7 @@ const planFields: Readonly<Record<keyof Plan, Check>> = {
   hasThrottles: oneOf([true, false]),
   hasRoutes: oneOf([true, false]),
   hasCron: oneOf([true, false]),
+  waitsForReplica: oneOf([true, false]),
   functionOrder: oneOf(['in-order', 'by-level']),
   wildMs: whole(0, maxTimeMs),
 }

@@ -54,6 +54,7 @@ function* smallerThan(plan: Plan): Iterable<Plan> {
     yield { ...plan, changes: plan.changes.filter((other) => other !== change) }
   if (plan.hasRoutes) yield { ...plan, hasRoutes: false }
   if (plan.hasCron) yield { ...plan, hasCron: false }
+  if (plan.waitsForReplica) yield { ...plan, waitsForReplica: false }
   if (plan.hasThrottles) yield { ...plan, hasThrottles: false }
   if (plan.functionOrder !== 'in-order') yield { ...plan, functionOrder: 'in-order' }
   if (gateways > 1) yield { ...plan, gateways: gateways - 1 }

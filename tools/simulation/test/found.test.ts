@@ -8,6 +8,7 @@ const stores = await SimStores.start()
 const plain: Omit<Plan, 'seed' | 'gateways' | 'wildMs' | 'peers'> = {
   functionOrder: 'in-order',
   ...{ hasThrottles: false, hasRoutes: false, hasCron: false, faults: [], changes: [] },
+  waitsForReplica: false,
 }
 
 const kinds = {

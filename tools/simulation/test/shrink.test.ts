@@ -28,6 +28,7 @@ test('a plan shrinks to what its problem needs', async () => {
     seed: big.seed,
     gateways: 1,
     hasCron: false,
+    waitsForReplica: false,
     hasThrottles: false,
     hasRoutes: false,
     changes: [],

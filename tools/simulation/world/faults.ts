@@ -44,11 +44,6 @@ const spells: Readonly<Record<Exclude<FaultKind, StoreFault>, Spell>> = {
 const ofStore: Readonly<Record<StoreFault, (world: World, forMs: number, random: Random) => void>> =
   {
     ...restarts,
-    'store clock step': (world, _forMs, random) => {
-      const ms = random.pick([-3_000, -500, 500, 3_000])
-      world.say(`the store's clock steps by ${ms} ms`)
-      world.stepClock(ms)
-    },
     'store away': (world, forMs) => {
       world.say(`the store is away for ${forMs} ms`)
       const links = world.gateways.filter(({ actor }) => !actor.isGone).map(({ link }) => link)

@@ -9,6 +9,7 @@ import { FaktoryRetries } from '@crossgear/gateway/src/bridge/faktory-retries.ts
 import { FaktoryDoor } from '@crossgear/gateway/src/faktory/faktory-door.ts'
 import { GearmanDoor } from '@crossgear/gateway/src/gearman/gearman-door.ts'
 import { Handles } from '@crossgear/gateway/src/gearman/handles.ts'
+import type { Hands } from '@crossgear/gateway/src/net/census.ts'
 import type { OpenPort } from '@crossgear/gateway/src/net/open-port.ts'
 import { RoundRobin } from '@crossgear/gateway/src/net/round-robin.ts'
 import { Cron } from '@crossgear/gateway/src/ops/cron/cron.ts'
@@ -17,6 +18,7 @@ import type { Random } from '@crossgear/tools/random'
 import { ActorClock } from './actor-clock.ts'
 import { liveSettings, type Settings } from './settings.ts'
 import type { StoreLink } from './store-link.ts'
+import type { Connected } from './store-reads.ts'
 import { actorOf, type Actor, type Timeline } from './timeline.ts'
 import type { Wire } from './wire.ts'
 
@@ -62,6 +64,7 @@ export class Gateway {
       maxLosses: 0,
       functionOrder: settings.functionOrder,
       repair: { mode: 'on', leaseMs: 5_000 },
+      deadWorkerRequeue: settings.deadWorkerRequeue,
       deadWorkerMs: 15_000,
     })
     this.#doors = this.#doorsOn(clock, random)
@@ -90,9 +93,15 @@ export class Gateway {
     this.#isOpen = true
   }
 
-  /** Connections that are open at a door. */
-  connections(door: DoorName): number {
-    return [...this.#wires].filter(([wire, of]) => of === door && !wire.isOver).length
+  /** Its workers, while they have no jobs. */
+  get workers(): Connected {
+    const { gearman, faktory } = this.#doors
+    const idle = (hands: ReadonlyMap<string, Hands>): ReadonlyMap<string, number> =>
+      new Map([...hands].map(([name, hand]) => [name, hand.idle]))
+    return {
+      byFunction: idle(gearman.census().byFunction),
+      byQueue: idle(faktory.census().byQueue),
+    }
   }
 
   /** A client connects; the socket is the gateway's side. */

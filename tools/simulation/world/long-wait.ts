@@ -31,7 +31,7 @@ export class LongWait {
     if (this.#still < stillLooks || this.#steps === maxSteps || !this.#isAtRest()) return
     this.#still = 0
     this.#steps += 1
-    this.#world.say(`nothing happens until leases or retries end: ${stepMs} ms pass for the store`)
+    this.#world.say('nothing happens until leases or retries end')
     this.#world.stepClock(stepMs)
   }
 

@@ -19,7 +19,7 @@ export interface PeerPlan {
 }
 
 /** The store loses writes that it has acknowledged. */
-const lossKinds = ['store restarts with a loss', 'store fails over'] as const
+export const lossKinds = ['store restarts with a loss', 'store fails over'] as const
 
 const otherFaultKinds = [
   'crash',
@@ -31,12 +31,17 @@ const otherFaultKinds = [
   'lose messages',
   'store away',
   'store stands still',
-  'store clock step',
   'store restarts',
 ] as const
 
 export const faultKinds = [...otherFaultKinds, ...lossKinds] as const
 export type FaultKind = (typeof faultKinds)[number]
+
+/** Most time of faults that are to last long, milliseconds: a node counts as dead, and workers hear that their outcomes are refused. */
+const longestMs: Readonly<Partial<Record<FaultKind, number>>> = {
+  freeze: 12_000,
+  'store away': 9_000,
+}
 
 export interface FaultPlan {
   readonly number: number
@@ -45,10 +50,11 @@ export interface FaultPlan {
   readonly forMs: number
 }
 
-export const changeKinds = ['join', 'leave', 'reload'] as const
+const gatewayChanges = ['join', 'leave', 'reload'] as const
+export const changeKinds = [...gatewayChanges, 'clock step'] as const
 export type ChangeKind = (typeof changeKinds)[number]
 
-/** A change of gateways or settings, which is no fault. */
+/** A change of gateways, of settings or of the store's clock, which is no fault. */
 export interface ChangePlan {
   readonly number: number
   readonly kind: ChangeKind
@@ -67,6 +73,8 @@ export interface Plan {
   /** Routes have retries and a retention. */
   readonly hasRoutes: boolean
   readonly hasCron: boolean
+  /** Gateways acknowledge what the replica has, which takes the master's place at a failover. */
+  readonly waitsForReplica: boolean
   readonly functionOrder: 'in-order' | 'by-level'
   /** Time for new jobs and faults, milliseconds. */
   readonly wildMs: number
@@ -82,12 +90,14 @@ const names: Readonly<Record<PeerKind, string>> = {
   operator: 'operator',
 }
 
-/** The part of a plan that has a random source of its own. */
+/** Parts of a plan that have a random source of their own. */
 const moreMask = 0x5bd1_e995
+const stepsMask = 0x27d4_eb2f
 
 export function planOf(seed: number): Plan {
   const random = new Random(seed)
   const more = new Random((seed ^ moreMask) >>> 0)
+  const steps = new Random((seed ^ stepsMask) >>> 0)
   const wildMs = random.whole(1_500, 5_000)
   const peers: PeerPlan[] = []
   const add = (kind: PeerKind, count: number, jobs = 0): void => {
@@ -107,19 +117,19 @@ export function planOf(seed: number): Plan {
   const count = random.percent(15) ? 0 : random.whole(1, 4)
   const fault = (at: number, kinds: readonly FaultKind[]): FaultPlan => {
     const kind = random.pick(kinds)
-    const maxMs = random.pick([300, 2_000, kind === 'freeze' ? 12_000 : 6_000])
+    const maxMs = random.pick([300, 2_000, longestMs[kind] ?? 6_000])
     return { number: at + 1, kind, atMs: random.whole(50, wildMs), forMs: random.whole(50, maxMs) }
   }
   const faults = Array.from({ length: count }, (_none, at) => fault(at, otherFaultKinds))
   if (random.percent(10)) faults.push(fault(count, lossKinds))
-  const changes = Array.from({ length: more.percent(25) ? more.whole(1, 2) : 0 }, (_none, at) => {
-    return {
-      number: at + 1,
-      kind: more.pick(changeKinds),
-      atMs: more.whole(50, wildMs),
-      forMs: more.whole(50, 2_000),
-    }
-  })
+  const changes: ChangePlan[] = []
+  const change = (kind: ChangeKind, atMs: number, forMs: number): void => {
+    changes.push({ number: changes.length + 1, kind, atMs, forMs })
+  }
+  for (let left = more.percent(25) ? more.whole(1, 2) : 0; left > 0; left -= 1)
+    change(more.pick(gatewayChanges), more.whole(50, wildMs), more.whole(50, 2_000))
+  for (let left = steps.percent(60) ? steps.whole(3, 8) : 0; left > 0; left -= 1)
+    change('clock step', steps.whole(50, wildMs), 0)
   return {
     ...{ seed, peers, faults, wildMs },
     gateways: random.whole(1, 3),
@@ -127,6 +137,7 @@ export function planOf(seed: number): Plan {
     hasRoutes: more.percent(25),
     changes,
     hasCron: random.percent(15),
+    waitsForReplica: steps.percent(faults.some(({ kind }) => kind === 'store fails over') ? 60 : 5),
     functionOrder: random.percent(30) ? 'by-level' : 'in-order',
   }
 }

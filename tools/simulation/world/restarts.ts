@@ -20,9 +20,19 @@ function leaveFor(world: World, awayMs: number): void {
   })
 }
 
+interface Tail {
+  readonly lostMs: number
+  readonly what: string
+  /** Remembers the data that stay. */
+  readonly mark: () => () => void
+  /** Jobs that gateways acknowledged are not among what is lost. */
+  readonly keepsAcknowledged?: boolean
+}
+
 /** The fault begins with the first write that is lost. */
-function loseTail(world: World, forMs: number, lostMs: number, what: string): void {
-  const goBack = world.store.mark()
+function loseTail(world: World, forMs: number, tail: Tail): void {
+  const { lostMs, what, mark, keepsAcknowledged = false } = tail
+  const goBack = mark()
   const fromMs = world.timeline.nowMs
   world.later(lostMs, () => {
     const { nowMs } = world.timeline
@@ -30,7 +40,7 @@ function loseTail(world: World, forMs: number, lostMs: number, what: string): vo
     // Another restart has lost the mark.
     if (losses.every(({ toMs }) => toMs < fromMs)) {
       goBack()
-      losses.push({ fromMs, toMs: nowMs })
+      losses.push({ fromMs, toMs: nowMs, keepsAcknowledged })
       world.say(`the store ${what}, and loses its last ${(nowMs - fromMs).toFixed(0)} ms`)
     }
     leaveFor(world, Math.min(maxAwayMs, forMs - lostMs))
@@ -44,7 +54,16 @@ export const restarts = {
     leaveFor(world, Math.min(maxAwayMs, forMs))
   },
   'store restarts with a loss': (world: World, forMs: number, random: Random) =>
-    loseTail(world, forMs, Math.min(maxUnsyncedMs, forMs * random.next()), 'restarts'),
+    loseTail(world, forMs, {
+      lostMs: Math.min(maxUnsyncedMs, forMs * random.next()),
+      what: 'restarts',
+      mark: () => world.store.mark(),
+    }),
   'store fails over': (world: World, forMs: number, random: Random) =>
-    loseTail(world, forMs, Math.min(forMs, maxLagMs) * random.next(), 'fails over'),
+    loseTail(world, forMs, {
+      lostMs: Math.min(forMs, maxLagMs) * random.next(),
+      what: 'fails over',
+      mark: () => world.store.announceFailover(),
+      keepsAcknowledged: world.settings.waitsForReplica,
+    }),
 } as const

@@ -67,13 +67,17 @@ export interface Settings {
   readonly cron: readonly object[]
   readonly hasRoutes: boolean
   readonly hasThrottles: boolean
+  readonly waitsForReplica: boolean
+  /** A dead consumer gives back all its jobs where the store's clock steps. */
+  readonly deadWorkerRequeue: 'others' | 'all'
   /** Reloads so far. */
   reloads: number
 }
 
 const versionOf = (reloads: number): Version => versions[reloads % versions.length] as Version
 
-export function settingsOf({ hasThrottles, hasRoutes, hasCron, functionOrder }: Plan): Settings {
+export function settingsOf(plan: Plan): Settings {
+  const { hasThrottles, hasRoutes, hasCron, functionOrder, waitsForReplica, changes } = plan
   const tick = {
     name: 'tick',
     schedule: '*/2 * * * * *',
@@ -81,7 +85,15 @@ export function settingsOf({ hasThrottles, hasRoutes, hasCron, functionOrder }: 
   }
   const { homes, throttles } = versionOf(0)
   return {
-    ...{ functionOrder, hasRoutes, hasThrottles, reloads: 0, cron: hasCron ? [tick] : [] },
+    ...{
+      functionOrder,
+      waitsForReplica,
+      hasRoutes,
+      hasThrottles,
+      reloads: 0,
+      cron: hasCron ? [tick] : [],
+    },
+    deadWorkerRequeue: changes.some(({ kind }) => kind === 'clock step') ? 'all' : 'others',
     homes: new Map(Object.entries(homes)),
     throttles: new Map(hasThrottles ? Object.entries(throttles) : []),
   }

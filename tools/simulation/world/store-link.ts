@@ -164,6 +164,9 @@ export class StoreLink {
         send: (...message) => this.#call('send', () => events.send(...message)),
         delivered: () => new Promise<void>((resolve) => this.#messages.send(() => resolve())),
       },
+      ...(store.confirm && {
+        confirm: () => this.#call('confirm', () => store.confirm?.()),
+      }),
       check: () => this.#call('check', () => store.check()),
       close: () => store.close(),
     }

@@ -1,12 +1,21 @@
+import type { LaneNames } from '@crossgear/core-scheduler'
 import type { Redis } from 'ioredis'
 
-interface Counted {
-  readonly named: number
-  readonly consumers: number
+/** Workers that are connected to a gateway: by the functions that they named, and by the queues that they fetch from. */
+export interface Connected {
+  readonly byFunction: ReadonlyMap<string, number>
+  readonly byQueue: ReadonlyMap<string, number>
 }
 
-/** Workers behind each node. */
-export type NodeWorkers = ReadonlyMap<string, Counted>
+/** By node. */
+export type NodeWorkers = ReadonlyMap<string, Connected>
+
+/** A count of workers in the store: of one node (`n:` by name, `c:` consumers), or of a lane (`count`). */
+interface WorkerCount {
+  readonly lane: string
+  readonly field: string
+  readonly workers: number
+}
 
 /** Jobs that stand in a queue or run: lane, id, status and payload by turns. */
 const unfinishedJobs = `
@@ -64,19 +73,21 @@ for _, lane in ipairs(ARGV) do
 end
 return found`
 
-/** Worker counts of nodes: lane, kind and node, count by turns. */
+/** Lane, field and count by turns: of each node, and of all workers of the lane. */
 const workerCounts = `
 local found = {}
+local function add(lane, field, count)
+  found[#found + 1] = lane
+  found[#found + 1] = field
+  found[#found + 1] = count
+end
 for _, key in ipairs(redis.call('KEYS', 'xg:lane:*')) do
   local fields = redis.call('HGETALL', key)
   for at = 1, #fields, 2 do
-    if fields[at]:match('^[nc]:') then
-      found[#found + 1] = key:sub(9)
-      found[#found + 1] = fields[at]
-      found[#found + 1] = fields[at + 1]
-    end
+    if fields[at]:match('^[nc]:') then add(key:sub(9), fields[at], fields[at + 1]) end
   end
 end
+for _, key in ipairs(redis.call('KEYS', 'count:*')) do add(key:sub(7), 'count', redis.call('GET', key)) end
 return found`
 
 /** Reads of a real store by its world. */
@@ -95,19 +106,14 @@ export class StoreReads {
     return (await this.#redis.eval(leftBehind, 0)) as string[]
   }
 
-  /** By lane and node. */
-  async workers(): Promise<ReadonlyMap<string, ReadonlyMap<string, Counted>>> {
-    const lanes = new Map<string, Map<string, Counted>>()
+  async workers(): Promise<readonly WorkerCount[]> {
     const counts = (await this.#redis.eval(workerCounts, 0)) as string[]
+    const found: WorkerCount[] = []
     for (let at = 0; at + 2 < counts.length; at += 3) {
-      const [lane = '', field = '', count] = counts.slice(at, at + 3)
-      const nodes = lanes.get(lane) ?? new Map<string, Counted>()
-      lanes.set(lane, nodes)
-      const node = field.slice(2)
-      const kind = field.startsWith('n') ? 'named' : 'consumers'
-      nodes.set(node, { named: 0, consumers: 0, ...nodes.get(node), [kind]: Number(count) })
+      const [lane = '', field = '', workers] = counts.slice(at, at + 3)
+      found.push({ lane, field, workers: Number(workers) })
     }
-    return lanes
+    return found
   }
 
   /** Jobs of these lanes that workers have. */
@@ -126,24 +132,33 @@ export class StoreReads {
   }
 }
 
-/** Workers that the store counts in a lane and that are not there, and nodes whose workers it counts in none. */
+/** Counts of the store that differ from the workers that are connected, and functions whose workers it does not count at all. */
 export function miscountsOf(
-  lanes: ReadonlyMap<string, NodeWorkers>,
+  counts: readonly WorkerCount[],
   workers: NodeWorkers,
+  names: LaneNames,
 ): readonly string[] {
   const found: string[] = []
-  const known = new Set<string>()
-  for (const [lane, nodes] of lanes) {
-    for (const [node, counted] of nodes) {
-      if (counted.named > 0) known.add(node)
-      const actual = workers.get(node) ?? { named: 0, consumers: 0 }
-      for (const kind of ['named', 'consumers'] as const) {
-        if (counted[kind] <= actual[kind]) continue
-        found.push(`${lane}: counts ${counted[kind]} ${kind} of ${node}, which has ${actual[kind]}`)
-      }
+  for (const { lane, field, workers: counted } of counts) {
+    const [kind, node] = [field.slice(0, 1), field.slice(2)]
+    const { fn, queue } = names.parse(lane)
+    const { byFunction, byQueue } = workers.get(node) ?? nobody
+    const ofNodes = counts.filter((one) => one.lane === lane && one.field !== 'count')
+    const actual = {
+      n: byFunction.get(fn) ?? 0,
+      c: byQueue.get(queue) ?? 0,
+      // Native workers have left.
+      count: ofNodes.reduce((sum, one) => sum + one.workers, 0),
+    }[field === 'count' ? 'count' : (kind as 'n' | 'c')]
+    if (counted !== actual) found.push(`${lane}: ${field} says ${counted} workers of ${actual}`)
+  }
+  for (const [node, { byFunction }] of workers) {
+    for (const fn of byFunction.keys()) {
+      const isKnown = counts.some(({ lane, field }) => lane === fn && field === `n:${node}`)
+      if (!isKnown) found.push(`${fn}: no count of its workers of ${node}`)
     }
   }
-  for (const [node, { named }] of workers)
-    if (named > 0 && !known.has(node)) found.push(`no lane counts the ${named} workers of ${node}`)
   return found
 }
+
+const nobody: Connected = { byFunction: new Map(), byQueue: new Map() }
