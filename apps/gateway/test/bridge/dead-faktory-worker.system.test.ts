@@ -115,7 +115,10 @@ describe.skipIf(lacksRedis)(
       for (const redis of stores)
         await expect.poll(() => redis.hget(`job:${foreign}:1`, 'status'), patience).toBe('idle')
       const [next, waiting] = [await fleet.first.client(), await keeping.client()]
-      await expect.poll(() => next.ask('FETCH bulk'), patience).toContain('"jid":"12345678"')
+      // The gateway's own minute: it handed the job out, and looks each 15 s.
+      await expect
+        .poll(() => next.ask('FETCH bulk'), { timeout: 120_000, interval: 200 })
+        .toContain('"jid":"12345678"')
       expect(await next.ask('ACK {"jid":"12345678"}')).toBe('+OK')
       expect(await waiting.ask('FETCH bulk')).toBe('$-1')
     })

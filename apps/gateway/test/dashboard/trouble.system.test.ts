@@ -142,6 +142,6 @@ describe.skipIf(lacksChromium || lacksRedis)('the dashboard in trouble', () => {
     await page.getByText('The gateway cannot reach its store', { exact: true }).waitFor()
     expect(await page.getByLabel('Password').count()).toBe(0)
     await end()
-    await page.getByRole('link', { name: 'Overview' }).waitFor()
+    await page.getByRole('link', { name: 'Overview', exact: true }).waitFor()
   })
 })
