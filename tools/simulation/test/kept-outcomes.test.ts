@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Plan } from '../world/plan.ts'
 import { SimStores } from '../world/sim-store.ts'
 import { World } from '../world/world.ts'
 
 const stores = await SimStores.start()
+afterAll(() => stores.stop())
 
 const storeAway: Plan = {
   seed: 1,
@@ -32,6 +33,7 @@ test('a worker drops an outcome that is refused while the store is away, and it 
     const { problems, history } = await world.run()
     expect({ seed, problems }).toEqual({ seed, problems: [] })
     kept += history.runs.filter(({ isKept }) => isKept).length
+    await world.store.close()
   }
   expect(kept).toBeGreaterThan(0)
 })

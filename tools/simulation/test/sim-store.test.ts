@@ -15,8 +15,12 @@ afterAll(() => stores.stop())
 async function live(seed: number, on = stores): Promise<WorldEnd & { readonly story: string }> {
   const lines: string[] = []
   const tell = (line: string): void => void lines.push(line)
-  const end = await new World(planOf(seed), { openStore: on.open, tell }).run()
-  return { ...end, story: lines.join('\n') }
+  const world = new World(planOf(seed), { openStore: on.open, tell })
+  try {
+    return { ...(await world.run()), story: lines.join('\n') }
+  } finally {
+    await world.store.close()
+  }
 }
 
 test('worlds come to rest with nothing wrong', async () => {
