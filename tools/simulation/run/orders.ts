@@ -159,7 +159,9 @@ async function tinyWorld(kind: FaultKind, openStore: OpenStore, given?: Plan) {
     const world = new World(plan, { openStore })
     const { history } = await world.run()
     await world.store.close()
-    const times = [...history.jobs.values()].map(({ submittedMs }) => submittedMs)
+    const times = [...history.jobs.values()]
+      .map(({ submittedMs }) => submittedMs)
+      .filter((ms) => ms < history.calmFromMs)
     const fromMs = Math.min(...times)
     if (!given && (times.length !== 2 || Math.max(...times) - fromMs > windowMs)) continue
     return { tiny: { ...plan, faults: [{ number: 1, kind, atMs: fromMs, forMs: 100 }] }, fromMs }
